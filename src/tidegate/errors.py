@@ -1,0 +1,45 @@
+"""Every way to end badly: one class each, with its exit code and what to do about it."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+
+class TidegateError(Exception):
+    """A run that cannot go on. `message` says what is wrong and where, `advice` what to do."""
+
+    exit_code: ClassVar[int] = 70
+
+    def __init__(self, message: str, advice: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.advice = advice
+
+
+class ConfigurationError(TidegateError):
+    """The suite, a scenario or an option is wrong; no agent has been run."""
+
+    exit_code = 2
+
+    @classmethod
+    def of(cls, problems: list[str], advice: str = "Mend the lines above; `tidegate check` shows them.") -> Self:
+        """One error for all problems at once, each already `file:line:column: key: what is wrong`."""
+        return cls("\n".join(problems), advice)
+
+
+class NothingToRunError(TidegateError):
+    """The suite or the selection names no scenario at all."""
+
+    exit_code = 3
+
+
+class CannotRunError(TidegateError):
+    """An agent, a program or the machine is missing something that every trial needs."""
+
+    exit_code = 4
+
+
+class InterruptedRunError(TidegateError):
+    """A person or the system stopped the run; what had been stored stays valid."""
+
+    exit_code = 130

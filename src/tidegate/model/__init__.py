@@ -1,0 +1,1 @@
+"""The frozen values that the stages hand to one another."""

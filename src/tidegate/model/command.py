@@ -1,0 +1,51 @@
+"""What became of one command that a trial ran."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tidegate.model.value import Value
+
+CommandEnd = Literal["exited", "signal", "timeout", "limit", "not_started", "cancelled"]
+
+
+class CommandResult(Value):
+    """One finished command. `stdout` and `stderr` are decoded with replacement and may be cut (`truncated`)."""
+
+    command: str
+    end: CommandEnd
+    exit_code: int | None = None  # of `exited`; None for every other end
+    signal: int | None = None  # of `signal`
+    limit: str | None = None  # of `limit`: output, memory, processes, files
+    stdout: str = ""
+    stderr: str = ""
+    truncated: bool = False
+    duration_s: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """It ended by itself with exit status 0."""
+        return self.end == "exited" and self.exit_code == 0
+
+    @property
+    def shell_status(self) -> int | None:
+        """The status as a shell would say it: 128 + N for signal N; None if it never ended by itself."""
+        if self.end == "signal" and self.signal is not None:
+            return 128 + self.signal
+        return self.exit_code
+
+    def how_it_ended(self) -> str:
+        """The end in words: `exit 2`, `timed out after 30 s`, `killed by signal 9`, `stopped at the output limit`."""
+        match self.end:
+            case "exited":
+                return f"exit {self.exit_code}"
+            case "signal":
+                return f"killed by signal {self.signal}"
+            case "timeout":
+                return f"timed out after {self.duration_s:.0f} s"
+            case "limit":
+                return f"stopped at the {self.limit} limit"
+            case "not_started":
+                return f"could not be started ({self.stderr.strip() or 'no reason given'})"
+            case "cancelled":
+                return "cancelled"

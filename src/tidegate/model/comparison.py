@@ -1,0 +1,158 @@
+"""Head against base: one row per scenario and agent (result.md)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tidegate.model.plan import RowKey
+from tidegate.model.suite import RowState
+from tidegate.model.value import Value
+
+Counts = tuple[int, int]  # passes, trials
+Interval = tuple[float, float]
+Kind = Literal["outcome", "setup"]
+
+
+class BaseCounts(Value):
+    """Base's measured trials: sums for people, and where they come from."""
+
+    passes: int = 0
+    trials: int = 0
+    history: Counts = (0, 0)
+    screen: Counts = (0, 0)
+    fresh: Counts = (0, 0)
+    not_measured: int = 0
+    interval: Interval | None = None  # of the success rate, Wilson 95 %
+
+
+class HeadCounts(Value):
+    """Head's measured trials."""
+
+    passes: int = 0
+    trials: int = 0
+    screen: Counts = (0, 0)
+    confirm: Counts = (0, 0)
+    not_measured: int = 0
+    interval: Interval | None = None
+
+
+class Effect(Value):
+    """Head's success rate minus base's, with its interval (Newcombe) and the one-sided p with its limit."""
+
+    difference: float
+    interval: Interval
+    confidence: float = 0.95
+    p: float | None = None
+    level: float | None = None
+
+
+class MetricChange(Value):
+    """A metric's mean on both sides (None: no trial had it). `effect`: head − base. `warns` needs a test."""
+
+    base: float | None
+    head: float | None
+    effect: float | None = None
+    interval: Interval | None = None
+    q: float | None = None
+    warns: bool = False
+
+
+class GateCounts(Value):
+    """How often a gate passed."""
+
+    gate: str
+    base: Counts
+    head: Counts
+
+
+class Divergence(Value):
+    """The first step (from 1) at which head leaves base's way, a line of each; '' where a side had ended."""
+
+    step: int
+    base: str
+    head: str
+
+
+class FailedCall(Value):
+    """A command of the target that failed, with its exit code and its own message."""
+
+    command: str
+    exit_code: int | None = None
+    message: str = ""
+
+
+class Evidence(Value):
+    """Why a row is what it is, and how to see it oneself."""
+
+    trial: str
+    gate: str | None = None
+    message: str = ""
+    calls: tuple[FailedCall, ...] = ()
+    divergence: Divergence | None = None
+    reproduce: str = ""
+    clears_when: str = ""
+
+
+class Row(Value):
+    """One scenario × agent, compared."""
+
+    scenario: str
+    agent: str
+    state: RowState
+    reason: str
+    kind: Kind = "outcome"
+    purpose: Literal["regression", "capability"] = "regression"
+    deterministic: bool = False
+    one_shot: bool = False
+    base: BaseCounts = BaseCounts()
+    head: HeadCounts = HeadCounts()
+    effect: Effect | None = None
+    pass_at_k: dict[str, dict[Literal["base", "head"], float | None]] = {}
+    pass_hat_k: dict[str, dict[Literal["base", "head"], float | None]] = {}
+    metrics: dict[str, MetricChange] = {}
+    gates: tuple[GateCounts, ...] = ()
+    evidence: Evidence | None = None
+
+    @property
+    def key(self) -> RowKey:
+        """Scenario × agent."""
+        return RowKey(scenario=self.scenario, agent=self.agent)
+
+
+class SuiteEffect(Value):
+    """The suite as a whole: mean success rates over the rows measured on both sides."""
+
+    base_rate: float | None = None
+    head_rate: float | None = None
+    difference: float | None = None
+    interval: Interval | None = None
+    detection: dict[str, float] = {}  # drop → probability that this run would have caught it
+
+
+class DefinitionChange(Value):
+    """Something that the pull request changed in the scenarios or the policy themselves."""
+
+    scenario: str | None
+    kind: Literal[
+        "gate_removed",
+        "gate_changed",
+        "threshold_lowered",
+        "scenario_removed",
+        "agent_removed",
+        "agent_changed",
+        "policy_changed",
+        "added",
+        "changed",
+    ]
+    detail: str
+    loosened: bool = False
+
+
+class Comparison(Value):
+    """All rows, in the suite's order."""
+
+    rows: tuple[Row, ...]
+    suite: SuiteEffect = SuiteEffect()
+    definitions: tuple[DefinitionChange, ...] = ()
+    excluded_share: float = 0.0  # of all trials: those excluded for infrastructure trouble
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,175 @@
+"""What was measured: a trial's result, and the run of one side."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from tidegate.model.event import CallStatus, TrialEnd
+from tidegate.model.plan import RowKey
+from tidegate.model.suite import Policy, TrialCounts
+from tidegate.model.trial import NotMeasured, Phase, Side, TrialSpec
+from tidegate.model.value import Value
+
+Outcome = Literal["pass", "fail"]
+
+
+class SubcommandCounts(Value):
+    """Counted invocations of one subcommand."""
+
+    count: int = 0
+    errors: int = 0
+    retries: int = 0
+    help: int = 0
+
+
+class InvocationCounts(Value):
+    """Where the invocations were seen; `approximate` when any came from transcript text."""
+
+    recorder: int = 0
+    events: int = 0
+    transcript: int = 0
+    unseen_by_recorder: int = 0
+    approximate: bool = False
+    not_counted: dict[CallStatus, int] = {}  # denied, background, unfinished, … : counts of their own
+
+
+class Metrics(Value):
+    """The metrics of a trial (metrics.md). None is "not there", never 0 and never 1. Rates 0..1, times in seconds."""
+
+    command_count: int = 0
+    unique_commands: int = 0
+    error_count: int = 0
+    error_rate: float | None = None
+    retry_count: int = 0
+    retry_rate: float | None = None
+    retry_after_failure_rate: float | None = None
+    help_count: int = 0
+    first_try_success_rate: float | None = None
+    iteration_ratio: float | None = None
+    completed: bool = False
+    step_efficiency: float | None = None
+    turns: int | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+    duration_s: float | None = None
+
+
+class GateResult(Value):
+    """A gate's decision, with the name that reports use."""
+
+    type: str
+    label: str
+    passed: bool
+    required: bool = True
+    message: str
+    detail: Any = None
+
+
+class EvaluatorResult(Value):
+    """An evaluator's score; `script` evaluators have weight 0 and never decide."""
+
+    name: str
+    type: str
+    score: float | None = None
+    verdict: Literal["pass", "borderline", "fail", "not_measured"] = "not_measured"
+    weight: float = 1
+    required: bool = False
+    reason: str = ""
+    metrics: dict[str, float] = {}
+
+
+class Call(Value):
+    """One invocation as reports show it: the command line, how it ended, and the tool's own message if it failed."""
+
+    command: str
+    exit_code: int | None = None
+    status: CallStatus
+    message: str = ""
+
+
+class TrialResult(Value):
+    """A measured trial: the entry of `trials` in result.json (result.md)."""
+
+    id: str
+    side: Side
+    scenario: str
+    agent: str
+    index: int
+    phase: Phase
+    outcome: Outcome | None  # None: not measured
+    decides: Outcome | None  # the outcome that the verdict counts
+    reason: str
+    not_measured: NotMeasured | None = None
+    end: TrialEnd | None = None
+    metrics: Metrics = Metrics()
+    subcommands: dict[str, SubcommandCounts] = {}
+    invocations: InvocationCounts = InvocationCounts()
+    gates: tuple[GateResult, ...] = ()
+    evaluators: tuple[EvaluatorResult, ...] = ()
+    judge: None = None
+    composite: float | None = None
+    calls: tuple[Call, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> RowKey:
+        """The row that this trial belongs to."""
+        return RowKey(scenario=self.scenario, agent=self.agent)
+
+    @property
+    def spec(self) -> TrialSpec:
+        """What was asked for."""
+        return TrialSpec(side=self.side, scenario=self.scenario, agent=self.agent, index=self.index, phase=self.phase)
+
+
+class Revision(Value):
+    """A commit, and the name that it was asked for by. `dirty`: the working tree, with uncommitted changes."""
+
+    sha: str
+    ref: str
+    dirty: bool = False
+
+
+class RunRow(Value):
+    """What a comparison has to know of a row besides its trials."""
+
+    scenario: str
+    agent: str
+    deterministic: bool
+    purpose: Literal["regression", "capability"] = "regression"
+    presence: Literal["both", "added", "removed"] = "both"
+    definition: str = ""  # hash of the scenario's definition
+    trials: TrialCounts = TrialCounts()
+
+    @property
+    def key(self) -> RowKey:
+        """Scenario × agent."""
+        return RowKey(scenario=self.scenario, agent=self.agent)
+
+
+class AgentInfo(Value):
+    """Which agent it was."""
+
+    type: str
+    model: str | None = None
+    version: str | None = None
+
+
+class Run(Value):
+    """All measured trials of one side: `run.json`."""
+
+    schema_version: Literal[1] = 1
+    tidegate_version: str
+    side: Side
+    revision: Revision
+    suite_file: str
+    suite_hash: str
+    policy: Policy
+    rows: tuple[RunRow, ...]
+    agents: dict[str, AgentInfo]
+    build_error: str | None = None
+    started_at: float
+    seconds: float
+    confinement: tuple[str, ...] = ()
+    trials: tuple[TrialResult, ...]

@@ -1,0 +1,54 @@
+"""Questions about what a trial left behind, and the answers: the one is a value, the other is stored."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tidegate.model.command import CommandResult
+from tidegate.model.value import Value
+
+
+class RunCommand(Value):
+    """Run `sh -c command` in the workspace, as a gate sees it (side's PATH, `target.env`, no secret)."""
+
+    kind: Literal["command"] = "command"
+    command: str
+    timeout_secs: float = 30
+
+
+class RunScript(Value):
+    """The same with the script variables (`TIDEGATE_…`, `LLM_TOOL_TEST_…`) in its environment."""
+
+    kind: Literal["script"] = "script"
+    command: str
+    timeout_secs: float = 30
+
+
+class ReadFile(Value):
+    """Read one text file of the workspace, symlinks resolved and never followed out of it."""
+
+    kind: Literal["file"] = "file"
+    path: str
+
+
+Request = Annotated[RunCommand | RunScript | ReadFile, Field(discriminator="kind")]
+
+
+class CommandAnswer(Value):
+    """What the command of a RunCommand or RunScript did; its stdout is whole unless `truncated`."""
+
+    kind: Literal["command"] = "command"
+    result: CommandResult
+
+
+class FileAnswer(Value):
+    """What stands at the path of a ReadFile. `text` only when present and readable."""
+
+    kind: Literal["file"] = "file"
+    state: Literal["present", "missing", "escapes", "not_a_file", "too_large", "unreadable"]
+    text: str | None = None
+
+
+Answer = Annotated[CommandAnswer | FileAnswer, Field(discriminator="kind")]

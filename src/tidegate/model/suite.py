@@ -1,0 +1,167 @@
+"""The suite: everything that the project's files say, whatever dialect they are written in."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, SerializeAsAny
+
+from tidegate.model.agent import Agent
+from tidegate.model.gate import Gate
+from tidegate.model.value import Value
+
+RowState = Literal[
+    "regressed",
+    "suspicious",
+    "ok",
+    "improved",
+    "flaky",
+    "base_moved",
+    "added",
+    "removed",
+    "not_comparable",
+    "not_measured",
+]
+
+
+class Target(Value):
+    """The tool under test."""
+
+    binary: str
+    command_pattern: str | None = None
+    health_check: str | None = None
+    env: dict[str, str] = {}
+
+
+class Script(Value):
+    """A command that runs after the agent."""
+
+    command: str
+    timeout_secs: float = 30
+
+
+class EvaluatorScript(Value):
+    """A diagnostic script that prints `{metrics?, score?, summary?}`; it never decides."""
+
+    command: str
+    name: str
+    timeout_secs: float = 60
+
+
+class Composite(Value):
+    """Weights of the one number that a scenario may ask for."""
+
+    gate_weight: float = 0.0
+    judge_weight: float = 0.0
+    interaction_weight: float = 0.0
+
+
+class TrialCounts(Value):
+    """`min`: screening trials a side (the preset's k0); `max`: head trials a row over all phases."""
+
+    min: int | None = Field(default=None, ge=1)
+    max: int | None = Field(default=None, ge=1)
+
+
+class ToolMatrixEntry(Value):
+    """One agent of `tool_matrix`, with the models that it is to be run with (none: its own)."""
+
+    tool: str
+    models: tuple[str, ...] = ()
+
+
+class Scenario(Value):
+    """One task for an agent. Paths are relative to the repository's root."""
+
+    name: str
+    description: str
+    file: str
+    template: str | None = None  # folder that becomes the workspace; None: an empty workspace
+    target: Target
+    prompt: str
+    max_turns: int | None = None
+    timeout_secs: float | None = None
+    setup: tuple[str, ...] = ()
+    post: tuple[Script, ...] = ()
+    evaluator_scripts: tuple[EvaluatorScript, ...] = ()
+    gates: tuple[SerializeAsAny[Gate], ...] = ()
+    composite: Composite | None = None
+    tool_matrix: tuple[ToolMatrixEntry, ...] = ()
+    trials: TrialCounts = TrialCounts()
+    minimum_steps: int | None = None
+    purpose: Literal["regression", "capability"] = "regression"
+    source: str | None = None
+    deterministic: bool | None = None
+    tags: tuple[str, ...] = ()
+    tier: int = 0
+    max_usd: float | None = None
+    cache: bool = True
+
+
+class Budget(Value):
+    """Hard limits of a run; None is no limit."""
+
+    usd: float | None = Field(default=None, gt=0)
+    tokens: int | None = Field(default=None, gt=0)
+    minutes: float | None = Field(default=30, gt=0)
+    trials: int | None = Field(default=None, gt=0)
+
+
+class Limits(Value):
+    """What one command of a trial may use."""
+
+    output_mb: float = Field(default=50, gt=0)
+    memory_mb: float = Field(default=4096, gt=0)
+    processes: int = Field(default=512, gt=0)
+    files: int = Field(default=1024, gt=0)
+
+
+class Policy(Value):
+    """The project's rules for which rows block (verdict.md, Policy)."""
+
+    preset: Literal["quick", "standard", "thorough"] = "standard"
+    alpha: float = 0.02  # one of .01, .02, .05; the loader checks it
+    mode: Literal["blocking", "advisory"] = "blocking"
+    fail_fast: bool = True
+    block: tuple[Literal["regressed", "suspicious", "not_measured", "inconclusive"], ...] = ("regressed",)
+    agents: tuple[str, ...] | None = None
+    suite: Literal["off", "warn", "block"] = "warn"
+    block_metrics: dict[str, float] = {}
+    judge_blocks: bool = False
+    loosened_definitions: Literal["block", "warn"] = "block"
+
+
+class Diagnosis(Value):
+    """Thresholds of metrics.md's patterns."""
+
+    error_rate: float = 0.30
+    help: float = 2
+    retry_rate: float = 0.30
+    commands_ratio: float = 1.5
+
+
+class Suite(Value):
+    """`tidegate.yaml` and every scenario that it names, validated and with defaults filled in."""
+
+    file: str = "tidegate.yaml"
+    subject: tuple[str, ...] = ("**",)
+    guidance: tuple[str, ...] = ("AGENTS.md", "CLAUDE.md", ".claude/skills/**", ".agents/skills/**")
+    build: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
+    agents: dict[str, SerializeAsAny[Agent]]
+    scenarios: tuple[Scenario, ...]
+    trials: TrialCounts = TrialCounts()
+    jobs: int | None = None
+    budget: Budget = Budget()
+    policy: Policy = Policy()
+    limits: Limits = Limits()
+    pass_env: tuple[str, ...] = ()
+    diagnosis: Diagnosis = Diagnosis()
+    comment_template: str | None = None
+
+    def scenario(self, name: str) -> Scenario:
+        """The scenario of that name; KeyError if there is none."""
+        for scenario in self.scenarios:
+            if scenario.name == name:
+                return scenario
+        raise KeyError(name)

@@ -1,0 +1,40 @@
+"""The end: one decision that drives the comment, the outputs, the status and the exit code."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tidegate.model.value import Value
+
+VerdictState = Literal["passed", "failed", "inconclusive", "not_run"]
+VerdictReason = Literal[
+    "no_regression",
+    "nothing_to_do",
+    "draft",
+    "accepted",
+    "regression",
+    "setup_regression",
+    "definition_loosened",
+    "metric",
+    "suspicious",
+    "infrastructure",
+    "budget",
+    "fork_without_key",
+    "missing_key",
+    "no_scenarios",
+    "unusable_agent",
+    "cancelled",
+]
+
+
+class Verdict(Value):
+    """`summary` is one line with the numbers that matter; `would_block` is what blocking mode would have done."""
+
+    state: VerdictState
+    reason: VerdictReason
+    exit_code: int
+    summary: str
+    reasons: tuple[str, ...] = ()
+    mode: Literal["blocking", "advisory"] = "blocking"
+    would_block: bool = False
+    accepted_by: str | None = None
