@@ -28,7 +28,7 @@ class Session(Protocol):
     prompt_file: Path  # also in TIDEGATE_PROMPT_FILE
 
     async def shell(self, command: str, *, timeout_secs: float | None = None) -> CommandResult:
-        """Run `sh -c command` in the workspace, as the agent's shell tool; a tool_call and a tool_result are recorded."""
+        """Run `sh -c command` in the workspace, as the agent's shell tool; call and result are recorded."""
 
     async def program(self, command: str, *, stdin: Path | None = None) -> CommandResult:
         """Run the agent's own program by `sh -c command`; its raw output is kept, no event is recorded."""
