@@ -1,0 +1,103 @@
+"""Any program as an agent."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from string import Formatter
+from typing import Literal
+
+from pydantic import field_validator
+
+from tidegate.model.agent import Agent, Session
+from tidegate.model.command import CommandResult
+from tidegate.model.event import End, Event
+from tidegate.streams import PARSERS
+
+PLACEHOLDERS = ("prompt", "prompt_file", "workspace", "repo")
+
+
+class CommandAgent(Agent):
+    """Any program. It gets the prompt by placeholder, in `TIDEGATE_PROMPT_FILE`, or with `stdin: prompt` on stdin.
+
+    `command` is run by `sh -c` in the workspace. Its placeholders `{prompt}`, `{prompt_file}`, `{workspace}` and
+    `{repo}` (the side's checkout) are shell-quoted, so they stand outside of quotes; `{{` and `}}` are literal braces.
+    `output` says how its standard output is read: `text`, `events` (Tidegate's own JSON lines) or `agentv`.
+    """
+
+    type: Literal["command"]
+    command: str
+    output: Literal["text", "events", "agentv"] = "text"
+    stdin: Literal["none", "prompt"] = "none"
+
+    @field_validator("command")
+    @classmethod
+    def _known_placeholders(cls, command: str) -> str:
+        before = ""
+        for literal, name in _parts(command):
+            before += literal
+            if name is None:
+                continue
+            if name not in PLACEHOLDERS:
+                known = ", ".join(f"{{{known}}}" for known in PLACEHOLDERS)
+                raise ValueError(f"unknown placeholder {{{name}}}; there are {known}; write {{{{ for a brace")
+            if _is_quoted(before):
+                raise ValueError(f"{{{name}}} stands inside quotes; it is quoted already, write it bare")
+        return command
+
+    async def run(self, session: Session) -> End:
+        """Run the program, read its output, and say how it ended."""
+        values = {
+            "prompt": session.prompt,
+            "prompt_file": str(session.prompt_file),
+            "workspace": str(session.workspace),
+            "repo": str(session.repo),
+        }
+        stdin = session.prompt_file if self.stdin == "prompt" else None
+        result = await session.program(_filled(self.command, values), stdin=stdin)
+        events = PARSERS[self.output](result.stdout)
+        for event in events:
+            if not isinstance(event, End):
+                session.emit(event)
+        return _own_end(events, result) if self.output == "events" else _end_by_status(result)
+
+
+def _parts(command: str) -> Iterator[tuple[str, str | None]]:
+    """The literal texts of the command, each with the placeholder that follows it, if any."""
+    for literal, name, specification, conversion in Formatter().parse(command):
+        if specification or conversion:
+            raise ValueError(f"{{{name}}}: a placeholder is a name in braces and nothing more")
+        yield literal, name
+
+
+def _is_quoted(before: str) -> bool:
+    try:
+        shlex.split(before)
+    except ValueError:
+        return True
+    return False
+
+
+def _filled(command: str, values: Mapping[str, str]) -> str:
+    return "".join(literal + ("" if name is None else shlex.quote(values[name])) for literal, name in _parts(command))
+
+
+def _own_end(events: Sequence[Event], result: CommandResult) -> End:
+    """The program's own last word; it completed only if its exit status says so too."""
+    end = next((event for event in reversed(events) if isinstance(event, End)), None)
+    if end is None:
+        return End(end="crashed", message=f"ended without an end event, {_how(result)}")
+    if end.end == "completed" and not result.ok:
+        return end.model_copy(update={"end": "crashed", "message": f"said completed, but {_how(result)}"})
+    return end
+
+
+def _end_by_status(result: CommandResult) -> End:
+    if result.ok:
+        return End(end="completed")
+    return End(end="crashed", message=_how(result))
+
+
+def _how(result: CommandResult) -> str:
+    """How the program ended, with its last word on stderr."""
+    return ": ".join([result.how_it_ended(), *result.stderr.strip().splitlines()[-1:]])

@@ -1,0 +1,68 @@
+"""An agent that runs given commands with given probabilities."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from random import Random
+from typing import Literal
+
+from pydantic import Field
+
+from tidegate.model.agent import Agent, Session
+from tidegate.model.event import End, Message, Warning
+from tidegate.model.value import Value
+
+
+class ScriptedStep(Value):
+    """One command, which is run with the given probability."""
+
+    run: str
+    probability: float = Field(default=1.0, ge=0, le=1)
+
+
+class Scripted(Agent):
+    """Runs given commands with seeded probabilities: for tests, demos and for trying a policy.
+
+    `steps` names the commands of each scenario: a string, or `{run: COMMAND, probability: P}`. A step that its
+    probability skips is not run. The draws depend on seed, scenario, side and index alone.
+    """
+
+    type: Literal["scripted"]
+    seed: int = 0
+    steps: dict[str, tuple[str | ScriptedStep, ...]]
+
+    @property
+    def is_deterministic(self) -> bool:
+        """True while no step has a probability below 1, unless `deterministic` says otherwise."""
+        if self.deterministic is not None:
+            return self.deterministic
+        return all(step.probability == 1 for scenario in self.steps for step in self._steps(scenario))
+
+    async def run(self, session: Session) -> End:
+        """Run the steps of the session's scenario in order, whatever becomes of each; always completes."""
+        if session.scenario not in self.steps:
+            session.emit(Warning(text=f"this agent has no steps for the scenario {session.scenario}"))
+        draw = _draws(self.seed, session)
+        steps = self._steps(session.scenario)
+        ran = 0
+        for step in steps:
+            # One draw per step, so that a step's chance does not hang on the steps before it.
+            if draw.random() < step.probability:
+                ran += 1
+                await session.shell(step.run)
+            else:
+                session.emit(
+                    Message(role="system", text=f"skipped by its probability {step.probability:g}: {step.run}")
+                )
+        return End(end="completed", message=f"ran {ran} of {len(steps)} steps")
+
+    def _steps(self, scenario: str) -> tuple[ScriptedStep, ...]:
+        return tuple(ScriptedStep(run=step) if isinstance(step, str) else step for step in self.steps.get(scenario, ()))
+
+
+def _draws(seed: int, session: Session) -> Random:
+    """The trial's own chance: the same in every process and on every machine (SHA-256, Mersenne Twister)."""
+    side, *_, index = session.trial_id.split("/")
+    key = json.dumps([seed, session.scenario, side, index])
+    return Random(int.from_bytes(sha256(key.encode()).digest()))

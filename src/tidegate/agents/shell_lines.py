@@ -1,0 +1,203 @@
+"""A piece of shell text → the command lines in it, by tree-sitter's Bash grammar.
+
+What it cannot see: a target that is called by `sh -c '…'`, through a variable or an alias, or by a launcher such as
+`npx`; a function defined in an earlier line; and which shell the text was written for (Bash's grammar is read, `sh`
+runs it). The grammar does not know `<<EOF>file` without a space: such a line counts as incomplete.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import PurePosixPath
+
+import tree_sitter_bash
+from tree_sitter import Language, Node, Parser
+
+from tidegate.model.value import Value
+
+# Programs that run the command in their arguments.
+_WRAPPERS = frozenset({"command", "env", "exec", "nice", "nohup", "sudo", "time", "timeout", "xargs"})
+_STATE_COMMANDS = frozenset({"cd", "source", ".", "set", "umask"})
+_STATE_NODES = frozenset({"declaration_command", "unset_command", "variable_assignment", "variable_assignments"})
+_LITERAL = frozenset({"string", "raw_string", "ansi_c_string", "heredoc_body", "comment"})
+# The grammar reads `<id>` as two redirections, so a placeholder is masked for a second reading.
+_ANGLE = re.compile(rb"(?<!<)<(?:[A-Za-z](?:[\w .:|/-]*[\w.])?|\.\.\.|\xe2\x80\xa6)>")
+_ELISION = re.compile(r"""(["']?)\[?(?:\.\.\.|…)\]?\1|[^"'].*…|….*""")
+_CONTINUATION = re.compile(r"\s*\\\n\s*")
+_YOURS = re.compile(r"\bYOUR[_-][A-Z]")
+
+
+class Call(Value):
+    """One call of the target as it is written: the word in command position, and its arguments."""
+
+    program: str
+    argv: tuple[str, ...]
+
+
+class ShellLine(Value):
+    """One command line, which may span several rows (a continuation, a loop, a heredoc).
+
+    `state` holds those of its commands that change the shell itself (`cd`, `export`, …). `variable` is set when the
+    line does nothing but keep the output of a call of the target in that variable.
+    """
+
+    row: int  # from 0
+    text: str
+    calls: tuple[Call, ...] = ()
+    state: tuple[str, ...] = ()
+    variable: str | None = None
+    unfit: str | None = None  # why the line cannot be executed
+
+
+def shell_lines(text: str, target: str) -> tuple[ShellLine, ...]:
+    """The command lines of the text, in order; comments and blank lines are none."""
+    source = text.encode(errors="replace")
+    angles = _angles(source)
+    masked = bytearray(source)
+    for start, end in angles:
+        masked[start:end] = b"_" * (end - start)
+    groups = (_without_comments(group) for group in _by_row(_parser().parse(bytes(masked)).root_node))
+    starts = [start for start, _ in angles]
+    return tuple(_line(group, source, target, _holds_any(group, starts)) for group in groups if group)
+
+
+@cache
+def _parser() -> Parser:
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+def _angles(source: bytes) -> list[tuple[int, int]]:
+    """Where `<id>` stands as a placeholder: not inside a quoted string, a heredoc or a comment."""
+    root = _parser().parse(source).root_node
+    return [match.span() for match in _ANGLE.finditer(source) if not _is_literal(root, *match.span())]
+
+
+def _is_literal(root: Node, start: int, end: int) -> bool:
+    node = root.named_descendant_for_byte_range(start, end)
+    while node is not None and node.type != "command_substitution":
+        if node.type in _LITERAL:
+            return True
+        node = node.parent
+    return False
+
+
+def _by_row(root: Node) -> Iterator[list[Node]]:
+    """The top-level statements, those that share a row together: `a; b` is one command line."""
+    group: list[Node] = []
+    for node in [root] if root.type == "ERROR" else root.children:
+        if group and node.start_point.row > group[-1].end_point.row:
+            yield group
+            group = []
+        group.append(node)
+    if group:
+        yield group
+
+
+def _without_comments(group: Sequence[Node]) -> list[Node]:
+    return [node for node in group if node.type != "comment"]
+
+
+def _line(group: Sequence[Node], source: bytes, target: str, placeholder: bool) -> ShellLine:
+    text = source[group[0].start_byte : group[-1].end_byte].decode().strip()
+    nodes = [node for top in group for node in _walk(top)]
+    broken = any(top.has_error for top in group)
+    calls = tuple(call for node in nodes for call in _calls(node, target))
+    if broken and not calls and _names(text, target):
+        calls = (Call(program=target, argv=()),)
+    if not any(node.type in _LITERAL and node.end_point.row > node.start_point.row for node in nodes):
+        text = _CONTINUATION.sub(" ", text)
+    return ShellLine(
+        row=group[0].start_point.row,
+        text=text,
+        calls=calls,
+        state=tuple(part for top in group for part in _state(top, target)),
+        variable=_variable(group) if calls else None,
+        unfit=_unfit(broken, placeholder or any(map(_is_placeholder, nodes))),
+    )
+
+
+def _unfit(broken: bool, placeholder: bool) -> str | None:
+    if placeholder:
+        return "it holds a placeholder"
+    return "it is no complete shell command" if broken else None
+
+
+def _walk(top: Node, into: str | None = None) -> Iterator[Node]:
+    """The node and all below it, in the order of the text; `into` descends into nodes of that type alone."""
+    waiting = [top]  # not recursive: a document may nest deeper than Python does
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if into in (None, node.type):
+            waiting.extend(reversed(node.children))
+
+
+def _calls(node: Node, target: str) -> Iterator[Call]:
+    """The call of the target that a command node makes, itself or by a wrapper (`sudo tool`, `xargs tool`)."""
+    if node.type != "command" or (name := node.child_by_field_name("name")) is None:
+        return
+    words = [_text(name), *map(_text, node.children_by_field_name("argument"))]
+    start = 0
+    if words[0] in _WRAPPERS:
+        start = next((position for position, word in enumerate(words) if _is_target(word, target)), 0)
+    if _is_target(words[start], target):
+        yield Call(program=words[start], argv=tuple(map(_unquoted, words[start + 1 :])))
+
+
+def _is_target(word: str, target: str) -> bool:
+    return PurePosixPath(word).name == PurePosixPath(target).name
+
+
+def _names(text: str, target: str) -> bool:
+    """The text names the target at the start of a row: all that can be said of text that is no shell."""
+    return re.search(rf"^\s*{re.escape(target)}(\s|$)", text, re.MULTILINE) is not None
+
+
+def _state(node: Node, target: str) -> Iterator[str]:
+    """The commands that change the shell itself; those of subshells, pipes, loops and conditions are not seen.
+
+    One that calls the target is left out: to repeat it would call the target again.
+    """
+    for part in _walk(node, into="list"):
+        if _changes_shell(part) and not any(call for inner in _walk(part) for call in _calls(inner, target)):
+            yield _text(part)
+
+
+def _changes_shell(node: Node) -> bool:
+    name = node.child_by_field_name("name")
+    return node.type in _STATE_NODES or (node.type == "command" and name is not None and _text(name) in _STATE_COMMANDS)
+
+
+def _variable(group: Sequence[Node]) -> str | None:
+    """`ID` of `ID=$(tool add)`, when the line is nothing else."""
+    if len(group) != 1 or group[0].type != "variable_assignment":
+        return None
+    name = group[0].child_by_field_name("name")
+    return None if name is None else _text(name)
+
+
+def _is_placeholder(node: Node) -> bool:
+    if node.type not in ("word", "string", "raw_string"):
+        return False
+    text = _text(node)
+    return _ELISION.fullmatch(text) is not None or _YOURS.search(text) is not None
+
+
+def _holds_any(group: Sequence[Node], places: Sequence[int]) -> bool:
+    """One of the ascending places, in bytes, lies in the group."""
+    return bisect_left(places, group[0].start_byte) < bisect_left(places, group[-1].end_byte)
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode()
+
+
+def _unquoted(word: str) -> str:
+    try:
+        return "".join(shlex.split(word)) if word[:1] in ("'", '"') else word
+    except ValueError:
+        return word

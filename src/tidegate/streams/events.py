@@ -1,0 +1,48 @@
+"""Tidegate's own stream: one event as a JSON object per line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
+
+from tidegate.model.event import Event, Message, ToolResult, Warning
+from tidegate.streams.damage import bounded
+from tidegate.streams.excerpt import excerpt
+
+_EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+
+
+def parse(text: str) -> tuple[Event, ...]:
+    """The events of the lines in order; a line that is no event is a warning, a blank one nothing."""
+    return bounded(_events(text))
+
+
+def _events(text: str) -> Iterator[Event]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            yield _short(_EVENT.validate_python(from_json(line, allow_inf_nan=False)))
+        except ValidationError as error:
+            yield Warning(text=f"line {number} is no event: {_first_problem(error)}")
+        except ValueError as error:
+            yield Warning(text=f"line {number} is no JSON: {error}")
+
+
+def _short(event: Event) -> Event:
+    match event:
+        case ToolResult(output=output):
+            return event.model_copy(update={"output": excerpt(output)})
+        case Message(text=text):
+            return event.model_copy(update={"text": excerpt(text)})
+        case _:
+            return event
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(map(str, problem["loc"]))
+    words = problem["msg"][:200]  # it may quote the line
+    return f"{place}: {words}" if place else words

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from tidegate.agents import NOT_YET, AnyAgent, CommandAgent, DocFollower, Scripted
+from tidegate.model.agent import Agent
+
+FAMILY: TypeAdapter[Agent] = TypeAdapter(AnyAgent)
+
+
+@pytest.mark.parametrize(
+    ("written", "kind"),
+    [
+        ({"type": "doc-follower"}, DocFollower),
+        ({"type": "scripted", "steps": {"a": ["x", {"run": "y", "probability": 0.5}]}}, Scripted),
+        ({"type": "command", "command": "my-agent {prompt}", "max_turns": 3}, CommandAgent),
+    ],
+)
+def test_type_names_the_agent(written: dict[str, object], kind: type[Agent]) -> None:
+    assert type(FAMILY.validate_python(written)) is kind
+
+
+@pytest.mark.parametrize("name", NOT_YET)
+def test_a_type_that_is_not_here_yet_is_no_member(name: str) -> None:
+    with pytest.raises(ValidationError, match="does not match any of the expected tags"):
+        FAMILY.validate_python({"type": name})
+
+
+def test_unknown_keys_are_errors() -> None:
+    with pytest.raises(ValidationError, match="Extra inputs"):
+        FAMILY.validate_python({"type": "doc-follower", "speed": "fast"})
+
+
+def test_an_agent_survives_being_stored() -> None:
+    agent = FAMILY.validate_python({"type": "scripted", "seed": 7, "steps": {"a": ["x", {"run": "y"}]}})
+    assert FAMILY.validate_json(FAMILY.dump_json(agent)) == agent

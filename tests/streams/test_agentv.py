@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tidegate.model.event import Event, Message, ToolCall, ToolResult, Warning
+from tidegate.streams.agentv import parse
+
+
+def read(output: object) -> tuple[Event, ...]:
+    return parse(json.dumps(output))
+
+
+def test_messages_calls_and_results_in_order() -> None:
+    search = {"tool": "search", "input": {"query": "REST"}, "output": {"results": [1]}, "id": "c1", "timestamp": "t"}
+    messages = [
+        {"role": "user", "content": "Compare."},
+        {"role": "assistant", "content": "I'll search.", "tool_calls": [search, {"tool": "rank", "input": {}}]},
+        {"role": "assistant", "content": [{"type": "text", "value": "REST"}, {"type": "text", "text": "wins"}]},
+    ]
+    assert read({"id": "eval-001", "output_messages": messages}) == (
+        Message(role="user", text="Compare."),
+        Message(text="I'll search."),
+        ToolCall(id="c1", tool="search", input={"query": "REST"}),
+        ToolResult(id="c1", status="unknown", output='{"results":[1]}'),
+        ToolCall(id="call-002", tool="rank"),
+        Message(text="REST\nwins"),
+    )
+
+
+def test_a_shells_command_line_is_a_command() -> None:
+    (call,) = read({"output_messages": [{"tool_calls": [{"tool": "Bash", "input": {"command": "taskmgr list"}}]}]})
+    assert isinstance(call, ToolCall)
+    assert call.command == "taskmgr list"
+
+
+def test_another_tools_command_argument_is_no_command_line() -> None:
+    (call,) = read({"output_messages": [{"tool_calls": [{"tool": "robot", "input": {"command": "go"}}]}]})
+    assert isinstance(call, ToolCall)
+    assert call.command is None
+
+
+def test_an_input_that_is_no_object_is_kept() -> None:
+    (call,) = read({"output_messages": [{"tool_calls": [{"tool": "echo", "input": "hi"}]}]})
+    assert call == ToolCall(id="call-001", tool="echo", input={"input": "hi"})
+
+
+def test_the_older_trace() -> None:
+    trace = [
+        {"type": "tool_call", "name": "search", "input": {"q": 1}},
+        {"type": "tool_result", "output": "found"},
+        {"type": "tool_call", "tool": "open", "id": "b", "output": "text"},
+        {"type": "tool_call", "name": "close", "id": "c"},
+        {"type": "tool_result", "id": "b", "output": "late"},
+    ]
+    assert read({"text": "done", "trace": trace}) == (
+        ToolCall(id="call-001", tool="search", input={"q": 1}),
+        ToolResult(id="call-001", status="unknown", output="found"),
+        ToolCall(id="b", tool="open"),
+        ToolResult(id="b", status="unknown", output="text"),
+        ToolCall(id="c", tool="close"),
+        ToolResult(id="b", status="unknown", output="late"),
+        Message(text="done"),
+    )
+
+
+@pytest.mark.parametrize("text", ["The answer is 4.", '"quoted"', "[1, 2]", '{"answer": 4}', "{broken", "4"])
+def test_what_is_not_this_format_is_plain_text(text: str) -> None:
+    assert parse(text) == (Message(text=text),)
+
+
+def test_text_alone() -> None:
+    assert read({"text": "The answer."}) == (Message(text="The answer."),)
+
+
+def test_a_text_that_repeats_the_last_message_is_said_once() -> None:
+    output = {"text": "The answer.", "output_messages": [{"role": "assistant", "content": "The answer."}]}
+    assert read(output) == (Message(text="The answer."),)
+
+
+def test_damaged_parts_are_warnings_that_name_their_place() -> None:
+    output = {
+        "output_messages": [
+            7,
+            {"role": "robot", "content": "x"},
+            {"role": "user", "content": "y", "tool_calls": [{}, 1]},
+        ],
+        "trace": [{"type": "step"}, "x"],
+    }
+    assert [event.text for event in read(output) if isinstance(event, Warning)] == [
+        "output_messages[0] is no message",
+        "output_messages[1] has an unknown role",
+        "output_messages[2].tool_calls[0] is no tool call",
+        "output_messages[2].tool_calls[1] is no tool call",
+        "trace[0] is neither a tool call nor a tool result",
+        "trace[1] is neither a tool call nor a tool result",
+    ]
+
+
+def test_a_list_that_is_none_is_a_warning() -> None:
+    assert read({"output_messages": {"role": "assistant"}, "trace": "x"}) == (
+        Warning(text="output_messages[0] is no message"),
+        Warning(text="trace[0] is neither a tool call nor a tool result"),
+    )

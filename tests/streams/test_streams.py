@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidegate.model.event import Event, Message, ToolResult, Warning
+from tidegate.streams import PARSERS
+from tidegate.streams.damage import MAX_WARNINGS
+from tidegate.streams.excerpt import MAX_CHARACTERS
+
+Parse = Callable[[str], tuple[Event, ...]]
+
+KEYS = [
+    "type",
+    "text",
+    "trace",
+    "output_messages",
+    "role",
+    "content",
+    "tool_calls",
+    "tool",
+    "input",
+    "output",
+    "id",
+    "name",
+]
+WORDS = st.sampled_from(["tool_call", "tool_result", "message", "end", "assistant", "bash", "\ud800", ""]) | st.text()
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | WORDS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS) | st.text(), inner, max_size=6),
+    max_leaves=25,
+)
+
+
+@pytest.mark.parametrize("parse", PARSERS.values(), ids=PARSERS)
+@given(text=st.text() | JSON.map(json.dumps) | st.lists(JSON.map(json.dumps)).map("\n".join))
+def test_no_parser_ever_raises_and_every_event_can_be_stored(parse: Parse, text: str) -> None:
+    for event in parse(text):
+        event.model_dump_json()
+
+
+@pytest.mark.parametrize("parse", PARSERS.values(), ids=PARSERS)
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, "1" * 10_000, '"\\ud800"', '{"text": "\\ud800"}', '{"type": NaN}', "\0"]
+)
+def test_hostile_output_is_read_without_an_exception(parse: Parse, text: str) -> None:
+    assert len(parse(text)) == 1
+
+
+@pytest.mark.parametrize("parse", PARSERS.values(), ids=PARSERS)
+@pytest.mark.parametrize("text", ["", " \n\t\n"])
+def test_nothing_is_no_event(parse: Parse, text: str) -> None:
+    assert parse(text) == ()
+
+
+def test_text_is_one_message_with_the_end_of_it() -> None:
+    (message,) = PARSERS["text"]("a" * MAX_CHARACTERS + "the answer\n")
+    assert isinstance(message, Message)
+    assert message.role == "assistant"
+    assert message.text.startswith("[10 characters left out]\n")
+    assert message.text.endswith("the answer")
+
+
+def test_warnings_are_bounded_and_counted() -> None:
+    events = PARSERS["events"]("x\n" * 1000 + '{"type": "message", "text": "still read"}\n' + "x\n" * 10)
+    assert len(events) == MAX_WARNINGS + 2
+    assert events[-2] == Message(text="still read")
+    assert events[-1] == Warning(text="990 more warnings of this kind were left out")
+
+
+def test_long_output_in_an_event_is_cut() -> None:
+    line = ToolResult(id="1", status="ok", output="x" * 100_000).model_dump_json()
+    (result,) = PARSERS["events"](line)
+    assert isinstance(result, ToolResult)
+    assert len(result.output) < MAX_CHARACTERS + 100
