@@ -1,0 +1,31 @@
+"""The family of gates: one file, one line here, one entry in the docs and one test file for each."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from tidegate.gates.command_json_path import CommandJsonPath
+from tidegate.gates.command_output_contains import CommandOutputContains
+from tidegate.gates.command_output_matches import CommandOutputMatches
+from tidegate.gates.command_succeeds import CommandSucceeds
+from tidegate.gates.file_contains import FileContains
+from tidegate.gates.file_exists import FileExists
+from tidegate.gates.file_matches import FileMatches
+from tidegate.gates.no_transcript_errors import NoTranscriptErrors
+from tidegate.gates.script import Script
+
+AnyGate = Annotated[
+    CommandSucceeds
+    | CommandOutputContains
+    | CommandOutputMatches
+    | CommandJsonPath
+    | FileExists
+    | FileContains
+    | FileMatches
+    | NoTranscriptErrors
+    | Script,
+    Field(discriminator="type"),
+]
+"""Every gate that a scenario can name, told apart by `type`."""

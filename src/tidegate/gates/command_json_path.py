@@ -1,0 +1,71 @@
+"""The gate `command_json_path`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator
+
+from tidegate.gates.assertion import parse_assertion, shown
+from tidegate.gates.command import CommandGate
+from tidegate.gates.excerpt import excerpt
+from tidegate.gates.fields import NonEmpty
+from tidegate.gates.json_path import can_match_many, check_path, find
+from tidegate.gates.json_text import parse_json
+from tidegate.model.command import CommandResult
+from tidegate.model.gate import Decision
+
+
+def _check_assertion(text: str) -> str:
+    parse_assertion(text)
+    return text
+
+
+class CommandJsonPath(CommandGate):
+    """Passes when `command` ends with exit status 0, prints JSON, and `assertion` holds for what stands at `path`.
+
+    `path` is a JSONPath in the language of jsonpath-ng with its extensions. A path that can match many (wildcard,
+    slice, filter, descent, union) gives the list of all matches, any other its one value.
+
+    `assertion` is one of: `exists` (present and not null; for a list of matches: at least one) ·
+    `equals <JSON or text>` (3 is 3.0, but not "3") · `contains <text>` (part of a string, or an equal element of an
+    array) · `len OP N` (arrays, objects, strings) · `OP N` (numbers), where OP is one of `==` `!=` `>=` `<=` `>` `<`.
+    """
+
+    type: Literal["command_json_path"] = "command_json_path"
+    path: Annotated[NonEmpty, AfterValidator(check_path)]
+    assertion: Annotated[NonEmpty, AfterValidator(_check_assertion)]
+
+    @property
+    def subject(self) -> str:
+        """The command, the path and the assertion."""
+        return excerpt(f"{self.command} → {self.path} {self.assertion}")
+
+    def decide_output(self, result: CommandResult) -> Decision:
+        """Read the output as JSON, follow the path, and check what it leads to."""
+        if result.truncated:
+            return Decision(passed=False, message="the output was cut, so it cannot be read as JSON: print less")
+        try:
+            document = parse_json(result.stdout)
+        except ValueError as error:
+            said = f"`{start}`" if (start := excerpt(result.stdout, 120)) else "it is empty"
+            return Decision(passed=False, message=f"the output is not JSON ({excerpt(str(error))}): {said}")
+        try:
+            matches = find(self.path, document)
+        except ValueError as error:
+            return Decision(passed=False, message=f"`{self.path}` {excerpt(str(error))}")
+        return self._decide_matches(matches)
+
+    def _decide_matches(self, matches: list[object]) -> Decision:
+        exists = self.assertion.strip() == "exists"
+        if exists:  # a list of matches is always there: what can be missing is what is in it
+            matches = [match for match in matches if match is not None]
+        many = can_match_many(self.path)
+        if not matches and (exists or not many):
+            missing = "missing or null" if exists else "missing"
+            return Decision(passed=False, message=f"`{self.path}` is {missing} in the output")
+        value = matches if many else matches[0]
+        problem = parse_assertion(self.assertion)(value)
+        if problem is None:
+            return Decision(passed=True, message=f"`{self.path}` {self.assertion}: {shown(value)}")
+        return Decision(passed=False, message=f"`{self.path}` {problem}")

@@ -1,0 +1,19 @@
+"""The gate `command_succeeds`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tidegate.gates.command import CommandGate
+from tidegate.model.command import CommandResult
+from tidegate.model.gate import Decision
+
+
+class CommandSucceeds(CommandGate):
+    """Passes when `command` ends with exit status 0."""
+
+    type: Literal["command_succeeds"] = "command_succeeds"
+
+    def decide_output(self, result: CommandResult) -> Decision:
+        """Whatever it printed, it succeeded."""
+        return Decision(passed=True, message=result.how_it_ended())

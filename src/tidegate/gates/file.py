@@ -1,0 +1,47 @@
+"""What all gates that look at one file have in common."""
+
+from __future__ import annotations
+
+from tidegate.gates.fields import WorkspacePath
+from tidegate.model.gate import Decision, Gate, Seen
+from tidegate.model.probe import FileAnswer, ReadFile
+
+_NO_TEXT = {
+    "present": "could not be read",
+    "missing": "does not exist",
+    "escapes": "leads out of the workspace through a link",
+    "not_a_file": "is not a file",
+    "too_large": "is too large to be read",
+    "unreadable": "could not be read",
+}
+
+
+class FileGate(Gate):
+    """A gate that looks at one file of the workspace."""
+
+    path: WorkspacePath
+
+    @property
+    def subject(self) -> str:
+        """The path."""
+        return self.path
+
+    def request(self) -> ReadFile:
+        """Read the file."""
+        return ReadFile(path=self.path)
+
+    def decide(self, seen: Seen) -> Decision:
+        """Fail if there is no text to be read, else decide on it."""
+        if not isinstance(seen.answer, FileAnswer):
+            return Decision(passed=False, message="the file was not looked for")
+        if seen.answer.text is None:
+            return self.decide_without_text(seen.answer)
+        return self.decide_text(seen.answer.text)
+
+    def decide_without_text(self, answer: FileAnswer) -> Decision:
+        """Say why there is no text."""
+        return Decision(passed=False, message=f"`{self.path}` {_NO_TEXT[answer.state]}")
+
+    def decide_text(self, text: str) -> Decision:
+        """Decide on the file's text."""
+        raise NotImplementedError

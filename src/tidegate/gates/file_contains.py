@@ -1,0 +1,27 @@
+"""The gate `file_contains`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tidegate.gates.excerpt import excerpt
+from tidegate.gates.fields import NonEmpty
+from tidegate.gates.file import FileGate
+from tidegate.gates.text import contains
+from tidegate.model.gate import Decision
+
+
+class FileContains(FileGate):
+    """Passes when the file at `path` contains `substring`."""
+
+    type: Literal["file_contains"] = "file_contains"
+    substring: NonEmpty
+
+    @property
+    def subject(self) -> str:
+        """The path and the substring."""
+        return excerpt(f"{self.path} → {self.substring}")
+
+    def decide_text(self, text: str) -> Decision:
+        """Look for the substring."""
+        return contains(f"`{self.path}`", text, self.substring)

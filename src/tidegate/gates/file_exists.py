@@ -1,0 +1,25 @@
+"""The gate `file_exists`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tidegate.gates.file import FileGate
+from tidegate.model.gate import Decision
+from tidegate.model.probe import FileAnswer
+
+
+class FileExists(FileGate):
+    """Passes when a file stands at `path` in the workspace; a folder is no file."""
+
+    type: Literal["file_exists"] = "file_exists"
+
+    def decide_without_text(self, answer: FileAnswer) -> Decision:
+        """A file whose text was not taken still exists."""
+        if answer.state in ("present", "too_large"):
+            return self.decide_text("")
+        return super().decide_without_text(answer)
+
+    def decide_text(self, text: str) -> Decision:
+        """Whatever is in it, it exists."""
+        return Decision(passed=True, message=f"`{self.path}` exists")

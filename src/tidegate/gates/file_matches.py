@@ -1,0 +1,30 @@
+"""The gate `file_matches`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tidegate.gates.excerpt import excerpt
+from tidegate.gates.fields import Regex
+from tidegate.gates.file import FileGate
+from tidegate.gates.text import matches
+from tidegate.model.gate import Decision
+
+
+class FileMatches(FileGate):
+    """Passes when the regular expression `pattern` is found in the file at `path`.
+
+    The syntax is that of Python's `re`; the pattern may be found anywhere (`re.search`).
+    """
+
+    type: Literal["file_matches"] = "file_matches"
+    pattern: Regex
+
+    @property
+    def subject(self) -> str:
+        """The path and the pattern."""
+        return excerpt(f"{self.path} → {self.pattern}")
+
+    def decide_text(self, text: str) -> Decision:
+        """Search the text."""
+        return matches(f"`{self.path}`", text, self.pattern)

@@ -1,0 +1,43 @@
+"""JSON as programs print it, read strictly and within limits."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, NoReturn
+
+MAX_DEPTH = 100
+
+
+def parse_json(text: str) -> Any:
+    """The value of a JSON text; ValueError for NaN, infinities, numbers out of range and nesting over MAX_DEPTH."""
+    try:
+        value = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    except RecursionError:
+        raise ValueError(f"nested deeper than {MAX_DEPTH} levels") from None
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [child for parent in level for child in _children(parent)]
+    if level:
+        raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
+    return value
+
+
+def _children(value: Any) -> list[Any]:
+    match value:
+        case dict():
+            return list(value.values())
+        case list():
+            return value
+        case _:
+            return []
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _finite(text: str) -> float:
+    if math.isinf(number := float(text)):
+        raise ValueError(f"the number {text:.40} is out of range")
+    return number

@@ -1,0 +1,35 @@
+"""The gate `no_transcript_errors`."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Literal
+
+from tidegate.gates.excerpt import excerpt
+from tidegate.interaction import counted, failed
+from tidegate.model.gate import Decision, Gate, Seen
+from tidegate.model.trial import Invocation
+
+
+class NoTranscriptErrors(Gate):
+    """Passes when no call of the target failed or timed out; also, saying so, when the target was never called."""
+
+    type: Literal["no_transcript_errors"] = "no_transcript_errors"
+
+    def decide(self, seen: Seen) -> Decision:
+        """Count the failures among the calls of which it is known how they ended."""
+        calls = counted(seen.invocations)
+        failures = [call for call in calls if failed(call)]
+        if failures:
+            said = f"{len(failures)} of {len(calls)} calls of the target failed, first {_shown(failures[0])}"
+        elif calls:
+            said = f"none of {len(calls)} calls of the target failed"
+        else:
+            said = "no call of the target was seen to end" if seen.invocations else "the target was never called"
+        others = len(seen.invocations) - len(calls)
+        return Decision(passed=not failures, message=f"{said} ({others} not counted)" if others else said)
+
+
+def _shown(call: Invocation) -> str:
+    end = "timed out" if call.status == "timeout" else f"exit {call.exit_code}"
+    return f"`{excerpt(shlex.join(call.argv), 120)}` ({end})"

@@ -1,0 +1,159 @@
+"""The gate `command_json_path`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from tidegate.gates.command_json_path import CommandJsonPath
+from tidegate.model.gate import Decision, Seen
+
+TASKS = {"tasks": [{"id": 1, "title": "buy milk", "done": True}, {"id": 2, "title": "call", "tag": None}], "next": 3}
+
+
+def gate(path: str, assertion: str) -> CommandJsonPath:
+    return CommandJsonPath(command="taskmgr list --json", path=path, assertion=assertion)
+
+
+@pytest.mark.parametrize(
+    ("path", "assertion"),
+    [
+        ("$", "exists"),
+        ("$.tasks", "len >= 2"),
+        ("$.tasks[0].title", "contains milk"),
+        ("$.tasks[-1].id", "equals 2"),
+        ("$.tasks[*].title", "contains call"),
+        ("$.tasks[?(@.done == true)].id", "equals [1]"),
+        ("$.tasks[?(@.id > 9)]", "len == 0"),
+        ("$..id", "equals [1, 2]"),
+        ("$.tasks[0:1]", "len == 1"),
+        ("$.tasks[0,1].id", "equals [1, 2]"),
+        ("$.tasks.`len`", ">= 2"),
+        ("$.next", "< 3.5"),
+        ("next", "equals 3.0"),
+    ],
+)
+def test_passes_when_the_assertion_holds(sees: Callable[..., Seen], path: str, assertion: str) -> None:
+    decision = gate(path, assertion).decide(sees(stdout=json.dumps(TASKS)))
+    assert decision.passed, decision.message
+
+
+@pytest.mark.parametrize(
+    ("path", "assertion", "message"),
+    [
+        ("$.count", "equals 3", "`$.count` is missing in the output"),
+        ("$.count", "!= 3", "`$.count` is missing in the output"),
+        ("$.tasks[9].id", "> 0", "`$.tasks[9].id` is missing in the output"),
+        ("$.tasks[1].tag", "exists", "`$.tasks[1].tag` is missing or null in the output"),
+        ("$.tasks[?(@.id > 9)]", "exists", "`$.tasks[?(@.id > 9)]` is missing or null in the output"),
+        ("$..tag", "exists", "`$..tag` is missing or null in the output"),
+        ("$.tasks", "len > 2", "`$.tasks` has len 2, expected > 2"),
+        ("$.next", "equals 4", "`$.next` is 3, expected 4"),
+        ("$.next", 'equals "3"', '`$.next` is 3, expected "3" (a number, not a string)'),
+        ("$.tasks[0].id", "len == 1", "`$.tasks[0].id` is a number, `len` needs an array, an object or a string"),
+        ("$.tasks[*].id", "> 0", "`$.tasks[*].id` is an array ([1, 2]), `>` needs a number"),
+    ],
+)
+def test_fails_with_what_was_found(sees: Callable[..., Seen], path: str, assertion: str, message: str) -> None:
+    decision = gate(path, assertion).decide(sees(stdout=json.dumps(TASKS)))
+    assert decision == Decision(passed=False, message=message)
+
+
+@pytest.mark.parametrize(
+    ("stdout", "message"),
+    [
+        ("Usage: taskmgr", "the output is not JSON (Expecting value: line 1 column 1 (char 0)): `Usage: taskmgr`"),
+        ("", "the output is not JSON (Expecting value: line 1 column 1 (char 0)): it is empty"),
+        ("[NaN]", "the output is not JSON (NaN is not JSON): `[NaN]`"),
+        ("[" * 100_000, "nested deeper than"),
+        ("9" * 5000, "the output is not JSON (Exceeds the limit"),
+        ("1e999", "out of range"),
+    ],
+)
+def test_output_that_is_not_json_fails_with_its_beginning(sees: Callable[..., Seen], stdout: str, message: str) -> None:
+    decision = gate("$", "exists").decide(sees(stdout=stdout))
+    assert not decision.passed
+    assert message in decision.message
+
+
+def test_of_doubled_keys_the_last_one_counts(sees: Callable[..., Seen]) -> None:
+    assert gate("$.a", "equals 2").decide(sees(stdout='{"a": 1, "a": 2}')).passed
+
+
+def test_a_failed_command_fails(shell: Callable[[str], Seen]) -> None:
+    assert gate("$", "exists").decide(shell("echo '{}'; exit 5")).message == "exit 5: {}"
+
+
+def test_a_cut_output_is_not_read(sees: Callable[..., Seen]) -> None:
+    decision = gate("$", "exists").decide(sees(stdout="{}", truncated=True))
+    assert not decision.passed
+    assert "was cut" in decision.message
+
+
+def test_a_path_that_cannot_be_applied_fails_and_says_so(sees: Callable[..., Seen]) -> None:
+    decision = gate("$.`parent`", "exists").decide(sees(stdout="{}"))
+    assert decision.message.startswith("`$.`parent`` cannot be applied")
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"path": "$.["}, "is no JSONPath: Parse error"),
+        ({"path": ""}, "must not be empty"),
+        ({"path": "$.`sub(/[/, z)`"}, "is no JSONPath"),
+        ({"assertion": "count > 5"}, "'count > 5' is no assertion: write one of exists, equals <JSON or text>"),
+        ({"assertion": "equals"}, "is no assertion"),
+        ({"assertion": "len > 1.5"}, "len needs a whole number"),
+    ],
+)
+def test_wrong_parameters_are_refused(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError) as error:
+        CommandJsonPath.model_validate({"command": "x", "path": "$", "assertion": "exists", **fields})
+    assert message in str(error.value)
+
+
+def test_is_named_by_command_path_and_assertion() -> None:
+    assert gate("$.a", "> 1").label == "command_json_path: taskmgr list --json → $.a > 1"
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["a", "b", "a-b"]), inner),
+    max_leaves=12,
+)
+paths = st.sampled_from(
+    [
+        "$",
+        "$.a",
+        "$..a",
+        "$[0]",
+        "$.*",
+        "$[?(@.a>1)]",
+        "$[?(@.a=~'x')]",
+        "$..[0]",
+        "$[/a]",
+        "$.`keys`",
+        "$.a+1",
+        "$.`sorted`",
+        "$.`len`",
+        "$.`path`",
+        "$.a.`split(-,0,1)`",
+        "$.`parent`",
+        "$.a*$.b",
+        "$[::2]",
+    ]
+)
+assertions = st.sampled_from(["exists", "equals 1", "contains a", "contains 1", "len == 1", "> 0", "!= 2", "equals {}"])
+
+
+@given(json_values, paths, assertions)
+def test_deciding_never_raises(sees: Callable[..., Seen], document: Any, path: str, assertion: str) -> None:
+    decision = gate(path, assertion).decide(sees(stdout=json.dumps(document)))
+    assert decision.message
+    assert Decision.model_validate_json(decision.model_dump_json()) == decision

@@ -1,0 +1,46 @@
+"""Foreign text on one line."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidegate.gates.excerpt import excerpt
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("  two\n\twords  ", "two words"),
+        ("\x1b[1;31merror\x1b[0m: bad", "error: bad"),
+        ("\x1b]0;title\x07done", "done"),
+        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("a\x1b]open\nb", "aopen b"),
+        ("50%\r100%", "50% 100%"),
+        ("a\u202eb\u200bc\x00d", "abc d"),
+        ("\ud800", "\ufffd"),
+        ("grün 🎉", "grün 🎉"),
+    ],
+)
+def test_one_clean_line(text: str, line: str) -> None:
+    assert excerpt(text) == line
+
+
+def test_a_long_text_keeps_both_ends() -> None:
+    assert excerpt("error: " + "x" * 1000 + " exit 2", 30) == "error: xxxxxxxx…xxxxxxx exit 2"
+
+
+@given(st.text(), st.integers(2, 40))
+def test_never_longer_than_asked_and_always_printable(text: str, limit: int) -> None:
+    line = excerpt(text, limit)
+    assert len(line) <= limit
+    assert all(unicodedata.category(character) not in ("Cc", "Cf", "Cs") for character in line)
+    line.encode()
+
+
+@given(st.text())
+def test_what_is_clean_stays_as_it_is(text: str) -> None:
+    assert excerpt(excerpt(text)) == excerpt(text)

@@ -1,0 +1,92 @@
+"""The gate `script`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidegate.gates.script import MAX_DETAIL, Script
+from tidegate.model.gate import Decision, Seen
+from tidegate.model.probe import RunScript
+
+GATE = Script(command="./check.sh", timeout_secs=7)
+
+
+def test_asks_for_a_script_within_its_own_time() -> None:
+    assert GATE.request() == RunScript(command="./check.sh", timeout_secs=7)
+    assert GATE.label == "script: ./check.sh"
+
+
+def test_its_own_word_overrides_the_exit_status(shell: Callable[[str], Seen]) -> None:
+    said = """echo '{"passed": true, "message": "3 tasks", "detail": {"tasks": [1, 2]}}'; exit 1"""
+    assert GATE.decide(shell(said)) == Decision(passed=True, message="3 tasks", detail={"tasks": [1, 2]})
+    said = """echo '{"passed": false}'"""
+    assert GATE.decide(shell(said)) == Decision(passed=False, message="the script says that it failed")
+
+
+@pytest.mark.parametrize(
+    "stdout", ["", "fine", "[true]", '{"passed": 1}', '{"passed": "true"}', '{"ok": true}', '{"passed": true} x']
+)
+def test_without_a_word_the_exit_status_decides(sees: Callable[..., Seen], stdout: str) -> None:
+    assert GATE.decide(sees(stdout=stdout)).passed
+    assert not GATE.decide(sees(stdout=stdout, exit_code=1)).passed
+
+
+def test_a_failure_by_exit_status_says_what_it_printed(shell: Callable[[str], Seen]) -> None:
+    assert GATE.decide(shell("echo no tasks; exit 3")).message == "exit 3: no tasks"
+    assert GATE.decide(shell("./no-such-script")).message.startswith("command not found (exit 127)")
+
+
+@pytest.mark.parametrize(
+    ("end", "message"),
+    [
+        ({"end": "timeout", "duration_s": 7}, "timed out after 7 s"),
+        ({"end": "signal", "signal": 11}, "killed by signal 11"),
+        ({"end": "limit", "limit": "memory"}, "stopped at the memory limit"),
+    ],
+)
+def test_a_script_that_was_stopped_fails_whatever_it_printed(
+    sees: Callable[..., Seen], end: dict[str, Any], message: str
+) -> None:
+    decision = GATE.decide(sees(stdout='{"passed": true}', **end))
+    assert not decision.passed
+    assert decision.message.startswith(message)
+
+
+def test_a_cut_output_decides_nothing(sees: Callable[..., Seen]) -> None:
+    decision = GATE.decide(sees(stdout='{"passed": true}', truncated=True))
+    assert not decision.passed
+    assert "was cut" in decision.message
+
+
+def test_a_message_is_one_clean_line(sees: Callable[..., Seen]) -> None:
+    said = json.dumps({"passed": False, "message": "\x1b[31mbad\x1b[0m\nthing\x07"})
+    assert GATE.decide(sees(stdout=said)).message == "bad thing"
+
+
+def test_a_long_detail_is_cut(sees: Callable[..., Seen]) -> None:
+    detail = GATE.decide(sees(stdout=json.dumps({"passed": True, "detail": ["x" * MAX_DETAIL]}))).detail
+    assert detail.startswith('["xxx')
+    assert len(detail) == MAX_DETAIL + 1
+
+
+def test_without_an_answer_nothing_passes() -> None:
+    assert not GATE.decide(Seen()).passed
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.just("\ud800"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3) | st.just("\udfff"), inner),
+    max_leaves=10,
+)
+
+
+@given(st.fixed_dictionaries({}, optional={"passed": json_values, "message": json_values, "detail": json_values}))
+def test_every_decision_can_be_stored(sees: Callable[..., Seen], said: dict[str, Any]) -> None:
+    decision = GATE.decide(sees(stdout=json.dumps(said)))
+    assert Decision.model_validate_json(decision.model_dump_json()) == decision
