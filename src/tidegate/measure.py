@@ -1,0 +1,257 @@
+"""A trial's raw record → what was measured of it. Pure: a stored trial can be measured again, under other gates."""
+
+from __future__ import annotations
+
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from pathlib import PurePosixPath
+from typing import Annotated, Literal
+
+from pydantic import Field, FiniteFloat, ValidationError
+
+from tidegate.gates.command import what_went_wrong
+from tidegate.gates.excerpt import excerpt
+from tidegate.gates.json_text import parse_json
+from tidegate.interaction import failed, in_order, invocation_counts, subcommand_counts, trial_metrics
+from tidegate.model.event import CallStatus, Event, ToolCall, ToolResult
+from tidegate.model.gate import Seen
+from tidegate.model.measurement import Call, EvaluatorResult, GateResult, Metrics, Outcome, TrialResult
+from tidegate.model.probe import Answer, CommandAnswer, FileAnswer, ReadFile, Request
+from tidegate.model.suite import Composite, Scenario
+from tidegate.model.trial import NotMeasured, Step, Trial
+from tidegate.model.value import Value
+
+MAX_CALLS = 200
+MAX_MESSAGE = 500
+_NEVER_RUN: frozenset[CallStatus] = frozenset({"denied", "invalid", "not_executed"})
+_OPERATORS = ";&|()<>\n"
+
+
+def measure_trial(trial: Trial, scenario: Scenario) -> TrialResult:
+    """Measure one trial. Without an answer for each gate it is not measured: neither a pass nor a fail."""
+    not_measured, reason = _not_measured(trial, scenario)
+    gates = () if not_measured else _gate_results(trial, scenario)
+    outcome: Outcome | None = None
+    if not not_measured:
+        outcome, reason = _outcome(gates)
+    metrics = trial_metrics(trial, scenario.minimum_steps)
+    evaluators, evaluator_warnings = _evaluator_results(trial.steps)
+    composite, composite_warnings = _composite(scenario.composite, gates, metrics) if outcome else (None, ())
+    return TrialResult(
+        **trial.spec.model_dump(),
+        id=trial.spec.id,
+        outcome=outcome,
+        decides=outcome,
+        reason=reason,
+        not_measured=not_measured,
+        end=trial.end,
+        metrics=metrics,
+        subcommands=subcommand_counts(trial.invocations),
+        invocations=invocation_counts(trial.invocations),
+        gates=gates,
+        evaluators=evaluators,
+        composite=composite,
+        calls=_calls(trial, scenario.target.binary),
+        warnings=(*trial.warnings, *evaluator_warnings, *composite_warnings),
+    )
+
+
+# --- gates and outcome
+
+
+def _not_measured(trial: Trial, scenario: Scenario) -> tuple[NotMeasured | None, str]:
+    if trial.not_measured:
+        return trial.not_measured, trial.reason or f"not measured: {trial.not_measured}"
+    if len(trial.answers) != len(scenario.gates):
+        return "infrastructure", f"{len(trial.answers)} answers are stored for {len(scenario.gates)} gates"
+    for gate, answer in zip(scenario.gates, trial.answers, strict=True):
+        if not _is_answered(gate.request(), answer):
+            return "infrastructure", f"nothing was found out for the gate {gate.label}"
+    return None, ""
+
+
+def _is_answered(request: Request | None, answer: Answer | None) -> bool:
+    match request:
+        case None:
+            return True
+        case ReadFile():
+            return isinstance(answer, FileAnswer)
+        case _:
+            return isinstance(answer, CommandAnswer) and answer.result.end != "cancelled"
+
+
+def _gate_results(trial: Trial, scenario: Scenario) -> tuple[GateResult, ...]:
+    results = []
+    for gate, answer in zip(scenario.gates, trial.answers, strict=True):
+        decision = gate.decide(Seen(answer=answer, invocations=trial.invocations))
+        results.append(GateResult(type=gate.type, label=gate.label, required=gate.required, **decision.model_dump()))
+    return tuple(results)
+
+
+def _outcome(gates: tuple[GateResult, ...]) -> tuple[Outcome, str]:
+    required = [gate for gate in gates if gate.required]
+    failures = [gate for gate in required if not gate.passed]
+    if not failures:
+        return "pass", f"all {len(required)} required gates passed" if required else "no gate is required"
+    more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+    return "fail", f"{failures[0].label}: {failures[0].message}{more}"
+
+
+# --- what never decides: evaluator scripts and the composite
+
+
+class _EvaluatorOutput(Value, extra="ignore", strict=True):
+    """What an evaluator script prints."""
+
+    metrics: dict[str, FiniteFloat] | None = None
+    score: Annotated[FiniteFloat, Field(ge=0, le=1)] | None = None
+    summary: str | None = None
+
+
+def _evaluator_results(steps: tuple[Step, ...]) -> tuple[tuple[EvaluatorResult, ...], tuple[str, ...]]:
+    """The results of the evaluator scripts, and a warning for each that gave nothing that can be used."""
+    results: list[EvaluatorResult] = []
+    warnings: list[str] = []
+    for step in steps:
+        if step.kind != "evaluator":
+            continue
+        try:
+            output = _evaluator_output(step)
+        except ValueError as error:
+            output = _EvaluatorOutput(summary=str(error))
+            warnings.append(f"evaluator {step.name}: {error}")
+        results.append(_evaluator_result(step.name, output))
+    return tuple(results), tuple(warnings)
+
+
+def _evaluator_output(step: Step) -> _EvaluatorOutput:
+    """What the script printed; ValueError, saying why, if that is nothing that can be used."""
+    if not step.result.ok:
+        raise ValueError(what_went_wrong(step.result))
+    if step.result.truncated:
+        raise ValueError("its output was cut")
+    try:
+        return _EvaluatorOutput.model_validate(parse_json(step.result.stdout))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"])) or "its output"
+        raise ValueError(excerpt(f"{where}: {first['msg']}")) from None
+    except ValueError as error:
+        raise ValueError(excerpt(f"its output is not JSON ({error}): {step.result.stdout}")) from None
+
+
+def _evaluator_result(name: str, output: _EvaluatorOutput) -> EvaluatorResult:
+    return EvaluatorResult(
+        name=name,
+        type="script",
+        score=output.score,
+        verdict=_verdict(output.score),
+        weight=0,
+        reason=excerpt(output.summary or "", MAX_MESSAGE),
+        metrics={excerpt(metric): value for metric, value in (output.metrics or {}).items()},
+    )
+
+
+def _verdict(score: float | None) -> Literal["pass", "borderline", "fail", "not_measured"]:
+    if score is None:
+        return "not_measured"
+    return "pass" if score >= 0.8 else "borderline" if score >= 0.6 else "fail"
+
+
+def _composite(
+    weights: Composite | None, gates: tuple[GateResult, ...], metrics: Metrics
+) -> tuple[float | None, tuple[str, ...]]:
+    """The weighted mean of the parts that exist, and which ones were missing."""
+    if weights is None:
+        return None, ()
+    parts = {
+        "gates": (weights.gate_weight, sum(gate.passed for gate in gates) / len(gates) if gates else None),
+        "judge": (weights.judge_weight, None),
+        "interaction": (weights.interaction_weight, metrics.first_try_success_rate),
+    }
+    wanted = {name: part for name, part in parts.items() if part[0] > 0}
+    there = {name: (weight, score) for name, (weight, score) in wanted.items() if score is not None}
+    if not there:
+        return None, ("composite: none of its parts was measured",)
+    total = sum(weight for weight, _ in there.values())
+    missing = ", ".join(name for name in wanted if name not in there)
+    warning = f"composite: not measured: {missing}; the weights of {', '.join(there)} were renormalised"
+    return sum(weight * score for weight, score in there.values()) / total, (warning,) if missing else ()
+
+
+# --- the target's calls, as reports show them
+
+
+def _calls(trial: Trial, binary: str) -> tuple[Call, ...]:
+    messages = _messages(trial, binary)
+    return tuple(
+        Call(
+            command=excerpt(shlex.join([binary, *call.argv]), MAX_MESSAGE),
+            exit_code=call.exit_code,
+            status=call.status,
+            message=messages.get(number, "") if failed(call) else "",
+        )
+        for number, call in enumerate(in_order(trial.invocations)[:MAX_CALLS])
+    )
+
+
+def _messages(trial: Trial, binary: str) -> dict[int, str]:
+    """What the target said to each invocation, by the invocation's number, where that can be told.
+
+    Agents' tool calls and invocations meet by argv: its first occurrence in the agent's commands is its first
+    invocation, and so on, if there are as many of the one as of the other.
+    """
+    outputs = _outputs(trial.events, binary)
+    numbers: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for number, call in enumerate(in_order(trial.invocations)):
+        numbers[call.argv].append(number)
+    return {
+        number: excerpt(output, MAX_MESSAGE)
+        for argv, its_numbers in numbers.items()
+        if len(its_numbers) == len(outputs[argv])
+        for number, output in zip(its_numbers, outputs[argv], strict=True)
+    }
+
+
+def _outputs(events: Sequence[Event], binary: str) -> dict[tuple[str, ...], list[str]]:
+    """The outputs of the agent's commands by the argv that they give to the target.
+
+    The output of a command that calls the target more than once says nothing about one of the calls: ''.
+    """
+    results = {event.id: event for event in events if isinstance(event, ToolResult)}
+    outputs: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for event in events:
+        if isinstance(event, ToolCall) and event.command and (result := results.get(event.id)):
+            calls = [] if result.status in _NEVER_RUN else list(_target_calls(event.command, binary))
+            for argv in calls:
+                outputs[argv].append(result.output if len(calls) == 1 else "")
+    return outputs
+
+
+def _target_calls(command: str, binary: str) -> Iterator[tuple[str, ...]]:
+    """The argv of each word of a shell command line that names the target, up to the next operator."""
+    name = PurePosixPath(binary).name
+    words = _words(command) if name in command else []
+    for place, word in enumerate(words, 1):
+        if PurePosixPath(word).name == name:
+            yield tuple(takewhile(lambda argument: not _is_operator(argument), words[place:]))
+
+
+def _words(command: str) -> list[str]:
+    """The words and operators of a shell command line, without redirected descriptors; none if a quote stays open."""
+    lexer = shlex.shlex(command.replace("\\\n", " "), posix=True, punctuation_chars=_OPERATORS)
+    lexer.whitespace = " \t\r"
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        words = list(lexer)
+    except ValueError:
+        return []
+    pairs = zip(words, [*words[1:], ""], strict=True)
+    return [word for word, after in pairs if not (word.isdigit() and after.startswith(("<", ">")))]
+
+
+def _is_operator(word: str) -> bool:
+    return word != "" and set(word) <= set(_OPERATORS)
