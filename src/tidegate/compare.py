@@ -1,0 +1,229 @@
+"""Run × Run → Comparison: what head does otherwise than base, row by row and as a whole."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from tidegate.evidence import find_evidence, gate_table, metric_changes
+from tidegate.model.comparison import (
+    BaseCounts,
+    Comparison,
+    Counts,
+    DefinitionChange,
+    Effect,
+    HeadCounts,
+    Interval,
+    Row,
+    SuiteEffect,
+)
+from tidegate.model.measurement import Run, RunRow, TrialResult
+from tidegate.model.plan import RowKey
+from tidegate.model.suite import TrialCounts
+from tidegate.model.trial import SETUP_KINDS, Phase
+from tidegate.procedure import Conclusion, State, conclude, observe, start
+from tidegate.statistics.detection import detection
+from tidegate.statistics.passk import pass_at_k, pass_hat_k
+from tidegate.statistics.rates import mean_difference, newcombe, wilson
+from tidegate.statistics.repeats import BASE_TRIALS, HEAD_TRIALS
+from tidegate.statistics.seen import RowSeen
+
+SUITE_CONFIDENCE = 0.90  # of the suite's interval: "unchanged" is a claim of equivalence (verdict.md, States)
+Trials = Sequence[TrialResult]
+OfSides = dict[Literal["base", "head"], float | None]
+
+
+def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), *, stored: bool = False) -> Comparison:
+    """Compare two runs under head's policy. Pure: whether base was run now or loaded makes no difference.
+
+    `stored`: no trial could have been asked for to confirm what was seen, so the detection table must not promise it.
+    """
+    base_trials, head_trials = base.as_side("base").trials, head.as_side("head").trials
+    state = observe(start(_rows(base, head), head.policy, TrialCounts()), (*base_trials, *head_trials))
+    conclusions = conclude(state)
+    base_of, head_of = _by_row(base_trials), _by_row(head_trials)
+    rows = tuple(
+        _row(entry.row, said, base_of[said.key], head_of[said.key], head)
+        for entry, said in zip(state.rows, conclusions, strict=True)
+    )
+    return Comparison(
+        rows=rows,
+        suite=_suite(rows, state, stored),
+        definitions=(*definitions, *_changed_since(base, head, definitions)),
+        excluded_share=_excluded_share((*base_trials, *head_trials)),
+        warnings=tuple(_warnings(conclusions, stored)),
+    )
+
+
+# --- which rows, which trials
+
+
+def _rows(base: Run, head: Run) -> tuple[RunRow, ...]:
+    """Head's rows, then those that only base has."""
+    base_keys, head_keys = {row.key for row in base.rows}, {row.key for row in head.rows}
+    tried = {trial.key for trial in base.trials}
+    return (
+        *(_placed(row, row.key in base_keys, row.key in tried) for row in head.rows),
+        *(row.model_copy(update={"presence": "removed"}) for row in base.rows if row.key not in head_keys),
+    )
+
+
+def _placed(row: RunRow, in_base: bool, tried_on_base: bool) -> RunRow:
+    """Head's row as it stands in this comparison: a stored run may know it from another one."""
+    if row.presence == "both" and not in_base:
+        return row.model_copy(update={"presence": "added"})
+    if row.presence == "added" and tried_on_base:
+        return row.model_copy(update={"presence": "both"})
+    return row
+
+
+def _by_row(trials: Trials) -> defaultdict[RowKey, list[TrialResult]]:
+    by_row: defaultdict[RowKey, list[TrialResult]] = defaultdict(list)
+    for trial in sorted(trials, key=lambda trial: trial.index):
+        by_row[trial.key].append(trial)
+    return by_row
+
+
+def _changed_since(base: Run, head: Run, known: Sequence[DefinitionChange]) -> Iterator[DefinitionChange]:
+    """Scenarios whose definition is not the same in both runs, unless the change is known already."""
+    before = {row.key: row.definition for row in base.rows}
+    named = {change.scenario for change in known}
+    for row in head.rows:
+        if row.scenario not in named and before.get(row.key, row.definition) != row.definition:
+            named.add(row.scenario)
+            yield DefinitionChange(
+                scenario=row.scenario, kind="changed", detail="the two runs used different definitions of it"
+            )
+
+
+def _excluded_share(trials: Trials) -> float:
+    """Trials without an outcome for a reason that is neither side's doing."""
+    excluded = sum(trial.decides is None and trial.not_measured not in SETUP_KINDS for trial in trials)
+    return excluded / len(trials) if trials else 0.0
+
+
+def _warnings(conclusions: Sequence[Conclusion], stored: bool) -> Iterator[str]:
+    if stored:
+        yield "a one-shot comparison of stored runs: no trial could be asked for to confirm what was seen"
+    for said in conclusions:
+        yield from (f"{said.key.scenario} × {said.key.agent}: {warning}" for warning in said.warnings)
+
+
+# --- one row
+
+
+def _row(row: RunRow, said: Conclusion, base: Trials, head: Trials, run: Run) -> Row:
+    return Row(
+        scenario=row.scenario,
+        agent=row.agent,
+        state=said.state,
+        reason=said.reason,
+        kind=said.kind,
+        purpose=row.purpose,
+        deterministic=said.deterministic,
+        one_shot=said.one_shot,
+        base=_base_counts(base),
+        head=_head_counts(head),
+        effect=_effect(said, base, head),
+        **_pass_rates(_in_phases(base, "screen"), _in_phases(head, "screen")),
+        metrics=metric_changes(base, head),
+        gates=gate_table(base, head),
+        evidence=find_evidence(said, base, head, run.revision),
+    )
+
+
+def _counts(trials: Trials) -> Counts:
+    """Passes and trials, of the measured ones."""
+    decided = [trial.decides for trial in trials if trial.decides is not None]
+    return decided.count("pass"), len(decided)
+
+
+def _in_phases(trials: Trials, *phases: Phase) -> list[TrialResult]:
+    return [trial for trial in trials if trial.phase in phases]
+
+
+def _interval(counts: Counts) -> Interval | None:
+    return wilson(*counts) if counts[1] else None
+
+
+def _base_counts(trials: Trials) -> BaseCounts:
+    passes, measured = _counts(trials)
+    return BaseCounts(
+        passes=passes,
+        trials=measured,
+        history=_counts(_in_phases(trials, "history")),
+        screen=_counts(_in_phases(trials, "screen")),
+        fresh=_counts(_in_phases(trials, "confirm", "verify")),
+        not_measured=len(trials) - measured,
+        interval=_interval((passes, measured)),
+    )
+
+
+def _head_counts(trials: Trials) -> HeadCounts:
+    passes, measured = _counts(trials)
+    return HeadCounts(
+        passes=passes,
+        trials=measured,
+        screen=_counts(_in_phases(trials, "screen", "history")),
+        confirm=_counts(_in_phases(trials, "confirm", "verify")),
+        not_measured=len(trials) - measured,
+        interval=_interval((passes, measured)),
+    )
+
+
+def _effect(said: Conclusion, base: Trials, head: Trials) -> Effect | None:
+    (base_pass, base_n), (head_pass, head_n) = _counts(base), _counts(head)
+    if not (base_n and head_n):
+        return None
+    return Effect(
+        difference=head_pass / head_n - base_pass / base_n,
+        interval=newcombe(head_pass, head_n, base_pass, base_n),
+        p=said.p,
+        level=said.level,
+    )
+
+
+def _pass_rates(base: Trials, head: Trials) -> dict[Literal["pass_at_k", "pass_hat_k"], dict[str, OfSides]]:
+    """pass@k and pass^k for k = 1 and for k = n, of screening trials: those that were added later were chosen."""
+    counts: dict[Literal["base", "head"], Counts] = {"base": _counts(base), "head": _counts(head)}
+    most = max(n for _, n in counts.values())
+    at: dict[str, OfSides] = {}
+    hat: dict[str, OfSides] = {}
+    for k in sorted({1, most}) if most else ():
+        at[str(k)] = {side: pass_at_k(c, n, k) if k <= n else None for side, (c, n) in counts.items()}
+        hat[str(k)] = {side: pass_hat_k(c, n, k) if k <= n else None for side, (c, n) in counts.items()}
+    return {"pass_at_k": at, "pass_hat_k": hat}
+
+
+# --- the suite
+
+
+def _suite(rows: Sequence[Row], state: State, stored: bool) -> SuiteEffect:
+    """Means over the rows that were measured on both sides; a deterministic row has no chance error of its own."""
+    both = [(row, entry) for row, entry in zip(rows, state.rows, strict=True) if row.base.trials and row.head.trials]
+    if not both:
+        return SuiteEffect()
+    difference, interval = mean_difference([_difference(row) for row, _ in both])
+    tested = [(row.head.trials, row.base.trials) for row, _ in both if row.one_shot and row.state != "flaky"]
+    repeated = [_would_confirm(row, entry, stored) for row, entry in both if row.deterministic]
+    return SuiteEffect(
+        base_rate=sum(row.base.passes / row.base.trials for row, _ in both) / len(both),
+        head_rate=sum(row.head.passes / row.head.trials for row, _ in both) / len(both),
+        difference=difference,
+        interval=interval,
+        detection=detection(tested, repeated, state.policy.alpha),
+    )
+
+
+def _difference(row: Row) -> tuple[float, Interval]:
+    counts = row.head.passes, row.head.trials, row.base.passes, row.base.trials
+    difference = row.head.passes / row.head.trials - row.base.passes / row.base.trials
+    return difference, (difference, difference) if row.deterministic else newcombe(*counts, SUITE_CONFIDENCE)
+
+
+def _would_confirm(row: Row, entry: RowSeen, stored: bool) -> bool:
+    """Whether a scenario that had stopped working would have been confirmed."""
+    if stored:
+        return row.head.trials >= HEAD_TRIALS and row.base.trials >= BASE_TRIALS
+    return entry.confirmable

@@ -1,0 +1,192 @@
+"""Comparison + policy → Verdict: the one decision that drives comment, outputs, status and exit code."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from tidegate.model.comparison import Comparison, DefinitionChange, Row
+from tidegate.model.suite import Policy, RowState
+from tidegate.model.verdict import Verdict, VerdictReason, VerdictState
+from tidegate.plan import base_name
+
+MOST_EXCLUDED = 0.20  # of a run's trials; with more, its silence proves nothing (verdict.md, Units)
+_COMPARED: tuple[RowState, ...] = ("ok", "improved", "flaky", "base_moved")
+_BAD_NEWS: dict[RowState, str] = {
+    "regressed": "regressed",
+    "not_measured": "could not be measured",
+    "suspicious": "may have regressed",
+}
+_OTHER_NEWS: dict[RowState, str] = {
+    "improved": "improved",
+    "flaky": "flaky",
+    "base_moved": "changed on base too",
+    "not_comparable": "not comparable",
+    "added": "new",
+    "removed": "removed",
+}
+
+
+class _Decision(NamedTuple):
+    state: VerdictState
+    reason: VerdictReason
+    exit_code: int
+    rows: Sequence[Row] = ()  # those that decided
+
+
+def decide(comparison: Comparison, policy: Policy) -> Verdict:
+    """Failed, else not run, else inconclusive, else passed; advisory mode says the same and exits 0."""
+    loosened = _loosened(comparison, policy)
+    decision = (
+        _failed(comparison.rows, policy, loosened)
+        or _not_run(comparison.rows)
+        or _inconclusive(comparison, policy)
+        or _Decision("passed", "no_regression", 0)
+    )
+    return Verdict(
+        state=decision.state,
+        reason=decision.reason,
+        exit_code=0 if policy.mode == "advisory" else decision.exit_code,
+        summary=_summary(comparison, decision, loosened),
+        reasons=tuple(_reasons(comparison, decision, loosened)),
+        mode=policy.mode,
+        would_block=decision.exit_code != 0,
+    )
+
+
+def nothing_to_do(policy: Policy) -> Verdict:
+    """The verdict where nothing changed that an agent could notice: no trial was run."""
+    return Verdict(
+        state="passed",
+        reason="nothing_to_do",
+        exit_code=0,
+        summary="nothing changed that an agent could notice",
+        mode=policy.mode,
+    )
+
+
+def _loosened(comparison: Comparison, policy: Policy) -> tuple[DefinitionChange, ...]:
+    """The changed definitions that fail the check until someone accepts them."""
+    blocks = policy.loosened_definitions == "block"
+    return tuple(change for change in comparison.definitions if change.loosened and blocks)
+
+
+def _failed(rows: Sequence[Row], policy: Policy, loosened: Sequence[DefinitionChange]) -> _Decision | None:
+    deciding = [row for row in rows if row.state in policy.block and _may_block(row, policy)]
+    regressed = [row for row in deciding if row.state == "regressed"]
+    if regressed:
+        setup = all(row.kind == "setup" for row in regressed)
+        return _Decision("failed", "setup_regression" if setup else "regression", 1, deciding)
+    if loosened:
+        return _Decision("failed", "definition_loosened", 1, deciding)
+    if deciding:
+        suspicious = any(row.state == "suspicious" for row in deciding)
+        return _Decision("failed", "suspicious" if suspicious else _why_unmeasured(deciding), 1, deciding)
+    return None
+
+
+def _not_run(rows: Sequence[Row]) -> _Decision | None:
+    present = [row for row in rows if row.state != "removed"]
+    if not present:
+        return _Decision("not_run", "no_scenarios", 3)
+    if all(row.state == "not_measured" for row in present):
+        return _Decision("not_run", _why_unmeasured(present), 4, present)
+    return None
+
+
+def _inconclusive(comparison: Comparison, policy: Policy) -> _Decision | None:
+    """A row that was not measured, too many trials left out, or a suspicion: no pass and no fail."""
+    unmeasured = [row for row in comparison.rows if row.state == "not_measured"]
+    suspicious = [row for row in comparison.rows if row.state == "suspicious"]
+    thin = comparison.excluded_share > MOST_EXCLUDED
+    if not (unmeasured or suspicious or thin):
+        return None
+    reason: VerdictReason = _why_unmeasured(unmeasured) if unmeasured or thin else "suspicious"
+    deciding = [*unmeasured, *suspicious]
+    matters = thin or any(_may_block(row, policy) for row in deciding)
+    return _Decision("inconclusive", reason, 5 if matters and "inconclusive" in policy.block else 0, deciding)
+
+
+def _may_block(row: Row, policy: Policy) -> bool:
+    """Capability scenarios are measured and never block, nor do agents that the policy does not name."""
+    if row.purpose != "regression":
+        return False
+    return policy.agents is None or not {row.agent, base_name(row.agent)}.isdisjoint(policy.agents)
+
+
+def _why_unmeasured(rows: Sequence[Row]) -> VerdictReason:
+    """What kept rows from being measured, as far as a person can do something about it."""
+    words = {_word(row) for row in rows if row.state == "not_measured"}
+    if words == {"missing_agent"}:
+        return "unusable_agent"
+    if "cancelled" in words:
+        return "cancelled"
+    return "budget" if "budget" in words else "infrastructure"
+
+
+def _word(row: Row) -> str:
+    """The word of config.md with which the reason of every `not_measured` row begins."""
+    return row.reason.partition(":")[0]
+
+
+# --- words
+
+
+def _summary(comparison: Comparison, decision: _Decision, loosened: Sequence[DefinitionChange]) -> str:
+    """One line that a reviewer reads in a second."""
+    rows, states = comparison.rows, Counter(row.state for row in comparison.rows)
+    if decision.reason == "no_scenarios":
+        return "there is no scenario to run"
+    if decision.state == "not_run":
+        return f"none of {_things(len(rows) - states['removed'], rows)} could be measured"
+    parts = [f"{_number(len(loosened), 'definition')} loosened"] if decision.reason == "definition_loosened" else []
+    if comparison.excluded_share > MOST_EXCLUDED:
+        parts.append(_left_out(comparison))
+    parts += _bad_news(rows, states)
+    if states["regressed"] and decision.reason not in ("regression", "setup_regression"):
+        parts.append("by the policy that does not block")
+    parts += [f"{states[state]} {words}" for state, words in _OTHER_NEWS.items() if states[state]]
+    return "; ".join(parts)
+
+
+def _bad_news(rows: Sequence[Row], states: Mapping[RowState, int]) -> list[str]:
+    """What went wrong, worst first; else that nothing regressed, never of more rows than were compared."""
+    total = _things(len(rows) - states["removed"], rows)
+    news = [(states[state], words) for state, words in _BAD_NEWS.items() if states[state]]
+    parts = [
+        f"{count} {words}" if place else f"{count} of {total} {words}" for place, (count, words) in enumerate(news)
+    ]
+    quiet = sum(states[state] for state in _COMPARED)
+    if not states["regressed"] and quiet:
+        parts.append("nothing regressed in the others" if parts else f"nothing regressed in {_things(quiet, rows)}")
+    return parts or ["nothing to compare with"]
+
+
+def _reasons(comparison: Comparison, decision: _Decision, loosened: Sequence[DefinitionChange]) -> Iterator[str]:
+    """A sentence for every row and every definition that decided."""
+    for row in decision.rows:
+        name = row.scenario if _one_agent(comparison.rows) else f"{row.scenario} × {row.agent}"
+        yield f"{name}: {row.reason}"
+    if decision.state == "failed":
+        for change in loosened:
+            yield f"{change.scenario or 'suite'}: {change.kind.replace('_', ' ')}: {change.detail}"
+    elif comparison.excluded_share > MOST_EXCLUDED:
+        yield _left_out(comparison)
+
+
+def _left_out(comparison: Comparison) -> str:
+    return f"{comparison.excluded_share:.0%} of the trials had to be left out"
+
+
+def _things(count: int, rows: Sequence[Row]) -> str:
+    """`4 scenarios`, or rows where a scenario is run with more than one agent."""
+    return _number(count, "scenario" if _one_agent(rows) else "scenario × agent row")
+
+
+def _one_agent(rows: Sequence[Row]) -> bool:
+    return len({row.agent for row in rows}) <= 1
+
+
+def _number(count: int, thing: str) -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

@@ -1,0 +1,145 @@
+"""Evidence for one row: a trial that shows it, where head left base's way, and what its metrics and gates showed."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
+
+from tidegate.model.comparison import Counts, Divergence, Evidence, FailedCall, GateCounts, MetricChange
+from tidegate.model.measurement import Call, GateResult, Metrics, Revision, TrialResult
+from tidegate.model.trial import SETUP_KINDS
+from tidegate.procedure import Conclusion
+
+MOST_CALLS = 3
+SHORT_SHA = 12
+Trials = Sequence[TrialResult]
+
+
+def find_evidence(conclusion: Conclusion, base: Trials, head: Trials, revision: Revision) -> Evidence | None:
+    """The evidence of a row that changed; None where there is nothing to show.
+
+    `trial` is head's. Gate, message and calls are those that fail on head; of an improved row, those that failed on
+    base and do no longer.
+    """
+    if conclusion.state not in ("regressed", "suspicious", "improved"):
+        return None
+    improved = conclusion.state == "improved"
+    shows = _first(head, _setup_failed if conclusion.kind == "setup" else _passed if improved else _failed)
+    other = _first(base, _failed if improved else _passed) or _first(base, _measured)
+    if shows is None:
+        return None
+    failing = other if improved and other is not None else shows
+    gate = _failed_gate(failing)
+    return Evidence(
+        trial=shows.id,
+        gate=gate.label if gate else None,
+        message=gate.message if gate else failing.reason,
+        calls=_failed_calls(failing.calls),
+        divergence=_divergence(other.calls, shows.calls) if other is not None and _measured(shows) else None,
+        reproduce=_reproduce(conclusion, revision),
+        clears_when=conclusion.clears_when,
+    )
+
+
+def _first(trials: Iterable[TrialResult], is_one: Callable[[TrialResult], bool]) -> TrialResult | None:
+    return next(filter(is_one, trials), None)
+
+
+def _passed(trial: TrialResult) -> bool:
+    return trial.decides == "pass"
+
+
+def _failed(trial: TrialResult) -> bool:
+    return trial.decides == "fail"
+
+
+def _measured(trial: TrialResult) -> bool:
+    return trial.decides is not None
+
+
+def _setup_failed(trial: TrialResult) -> bool:
+    return trial.decides is None and trial.not_measured in SETUP_KINDS
+
+
+def _failed_gate(trial: TrialResult) -> GateResult | None:
+    """The first gate that decided against the trial."""
+    return next((gate for gate in trial.gates if gate.required and not gate.passed), None)
+
+
+def _failed_calls(calls: Iterable[Call]) -> tuple[FailedCall, ...]:
+    failed = [call for call in calls if call.status in ("error", "timeout")][:MOST_CALLS]
+    return tuple(FailedCall(command=call.command, exit_code=call.exit_code, message=call.message) for call in failed)
+
+
+def _divergence(base: Sequence[Call], head: Sequence[Call]) -> Divergence | None:
+    """The first step at which command or success differ; None: both went the same way to the end."""
+    for step, (ours, theirs) in enumerate(zip_longest(base, head), start=1):
+        if _way(ours) != _way(theirs):
+            return Divergence(step=step, base=_line(ours), head=_line(theirs))
+    return None
+
+
+def _way(call: Call | None) -> tuple[str, bool] | None:
+    return None if call is None else (call.command, call.status == "ok")
+
+
+def _line(call: Call | None) -> str:
+    """`taskmgr add a --prio 1 (exit 2: unknown option --prio)`."""
+    if call is None:
+        return ""
+    if call.status == "ok":
+        return call.command
+    end = f"exit {call.exit_code}" if call.status == "error" and call.exit_code is not None else call.status
+    message = call.message.strip().splitlines()
+    return f"{call.command} ({end}: {message[0]})" if message else f"{call.command} ({end})"
+
+
+def _reproduce(conclusion: Conclusion, revision: Revision) -> str:
+    """The command that runs this row again; the working tree has no revision to name."""
+    rev = () if revision.dirty else ("--rev", revision.sha[:SHORT_SHA])
+    key = conclusion.key
+    return shlex.join(["tidegate", "run", *rev, "--scenario", key.scenario, "--agent", key.agent])
+
+
+# --- what the measured trials showed
+
+
+def metric_changes(base: Trials, head: Trials) -> dict[str, MetricChange]:
+    """Every metric's mean on both sides, of the trials that were measured and have it."""
+    return {name: _metric(name, base, head) for name in Metrics.model_fields}
+
+
+def _metric(name: str, base: Trials, head: Trials) -> MetricChange:
+    before, after = _mean(name, base), _mean(name, head)
+    effect = after - before if before is not None and after is not None else None
+    return MetricChange(base=before, head=after, effect=effect)
+
+
+def _mean(name: str, trials: Trials) -> float | None:
+    """The mean over the measured trials that have the metric; None if none has it. A yes or no counts as 1 or 0."""
+    values = [getattr(trial.metrics, name) for trial in trials if trial.decides is not None]
+    numbers = [float(value) for value in values if value is not None]
+    return sum(numbers) / len(numbers) if numbers else None
+
+
+def gate_table(base: Trials, head: Trials) -> tuple[GateCounts, ...]:
+    """Passes and trials of every gate on both sides; gates that have one label are told apart by their order."""
+    before, after = _gate_counts(base), _gate_counts(head)
+    return tuple(
+        GateCounts(gate=place[0], base=before.get(place, (0, 0)), head=after.get(place, (0, 0)))
+        for place in (after | before)
+    )
+
+
+def _gate_counts(trials: Trials) -> dict[tuple[str, int], Counts]:
+    counts: dict[tuple[str, int], Counts] = {}
+    for trial in trials:
+        seen: Counter[str] = Counter()
+        for gate in trial.gates:
+            place = gate.label, seen[gate.label]
+            seen[gate.label] += 1
+            passes, n = counts.get(place, (0, 0))
+            counts[place] = passes + gate.passed, n + 1
+    return counts

@@ -1,0 +1,188 @@
+"""What is said of each row, given all of its trials that were seen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from tidegate.model.comparison import Kind
+from tidegate.model.measurement import RunRow
+from tidegate.model.plan import RowKey
+from tidegate.model.suite import RowState
+from tidegate.model.trial import NotMeasured, Side
+from tidegate.model.value import Value
+from tidegate.statistics import words
+from tidegate.statistics.one_shot import IMPROVED, Finding, Pair, compare_once
+from tidegate.statistics.repeats import Tally, repeats_needed
+from tidegate.statistics.seen import RowSeen
+
+FLAKY_RATE, FLAKY_TRIALS = 0.7, 10  # on base alone, so that no pull request can excuse its own regression
+_SETUP_WORDS: dict[NotMeasured | None, str] = {
+    "setup": "the setup",
+    "health_check": "the health check",
+    "build": "the build",
+}
+
+
+class Conclusion(Value):
+    """What is said of one row. `reason` is one plain sentence with numbers.
+
+    Of `not_measured` rows, the reason begins with the word of config.md and a colon: `budget: no trial …`.
+    `p` is one-sided and unadjusted, `level` the limit that Holm's procedure sets for it; of `improved` rows it is the
+    mirrored test's, adjusted for all rows. Both are None where a few repeats decided.
+    """
+
+    key: RowKey
+    state: RowState
+    reason: str
+    kind: Kind = "outcome"
+    p: float | None = None
+    level: float | None = None
+    one_shot: bool = False
+    deterministic: bool = False
+    clears_when: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+def conclusions(entries: Sequence[RowSeen], alpha: float) -> tuple[Conclusion, ...]:
+    """One for each row, in their order. Rows that need a test are tested together, at the level `alpha`."""
+    settled = {entry.row.key: conclusion for entry in entries if (conclusion := _settled(entry)) is not None}
+    tested = _compared_once([entry for entry in entries if entry.row.key not in settled], alpha)
+    said = settled | tested
+    return tuple(_doubting_setup(entry, said[entry.row.key]) for entry in entries)
+
+
+def _settled(entry: RowSeen) -> Conclusion | None:
+    """The conclusion for rows that need no test; None for those that are to be compared as rates."""
+    row, base, head = entry.row, entry.tally("base"), entry.tally("head")
+    if row.presence == "removed":
+        return _say(entry, "removed", "is no longer in the suite")
+    if entry.flip == "setup":
+        return _setup_failed(entry)
+    if row.presence == "both" and base.setup and not base.measured and head.measured:
+        reason = f"{_setup_word(entry, 'base')} fails on base alone, so there is nothing to compare with"
+        return _say(entry, "not_comparable", f"{reason}; {words.passes_on(head)}")
+    if unmeasured := [side for side in _sides(row) if not entry.tally(side).measured]:
+        return _say(entry, "not_measured", _why_unmeasured(entry, unmeasured))
+    if row.presence == "added":
+        return _say(entry, "added", f"new in the suite; {words.passes_on(head)}")
+    if not row.deterministic or entry.demoted:
+        return None
+    return _repeated(entry)
+
+
+def _sides(row: RunRow) -> tuple[Side, ...]:
+    """The sides that the row has to be measured on."""
+    return ("head",) if row.presence == "added" else ("base", "head")
+
+
+def _say(entry: RowSeen, state: RowState, reason: str, kind: Kind = "outcome", clears_when: str = "") -> Conclusion:
+    return Conclusion(
+        key=entry.row.key,
+        state=state,
+        reason=reason,
+        kind=kind,
+        deterministic=entry.row.deterministic and not entry.demoted,
+        clears_when=clears_when,
+    )
+
+
+def _repeated(entry: RowSeen) -> Conclusion:
+    """A deterministic row whose repeats all agree."""
+    base, head = entry.tally("base"), entry.tally("head")
+    counts = words.passes_on(head, base)
+    if entry.flip is None:
+        return _say(entry, "ok", words.nothing_detected(head, base))
+    confirmed = repeats_needed(entry.flip, base, head) == (0, 0)
+    if entry.flip == "better":
+        reason = counts if confirmed else f"no regression detected: {counts}; {words.unconfirmed(entry.most)}"
+        return _say(entry, "improved" if confirmed else "ok", reason)
+    reason = counts if confirmed else f"{counts}; {words.unconfirmed(entry.most)}"
+    return _say(entry, "regressed" if confirmed else "suspicious", reason, clears_when="it passes on head")
+
+
+def _setup_failed(entry: RowSeen) -> Conclusion:
+    """On head no trial came past its setup, on base they did."""
+    base, head, what = entry.tally("base"), entry.tally("head"), _setup_word(entry, "head")
+    confirmed = repeats_needed("setup", base, head) == (0, 0)
+    reason = f"{what} fails in {head.setup} of {len(entry.of('head'))} trials on head, in 0 of {base.measured} on base"
+    if not confirmed:
+        reason = f"{reason}; {words.unconfirmed(entry.most)}"
+    return _say(entry, "regressed" if confirmed else "suspicious", reason, "setup", f"{what} succeeds on head")
+
+
+def _doubting_setup(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
+    """A setup that fails now and then on head alone is no pass, though the trials that came past it were fine."""
+    base, head = entry.tally("base"), entry.tally("head")
+    if conclusion.state not in ("ok", "improved") or not head.setup or base.setup:
+        return conclusion
+    what = _setup_word(entry, "head")
+    total = len(entry.of("head"))
+    reason = f"{what} fails in {head.setup} of {total} trials on head and never on base; {words.passes_on(head, base)}"
+    doubt = {"state": "suspicious", "kind": "setup", "reason": reason, "clears_when": f"{what} succeeds on head"}
+    return conclusion.model_copy(update=doubt)
+
+
+def _setup_word(entry: RowSeen, side: Side) -> str:
+    return _SETUP_WORDS[next(t.not_measured for t in entry.of(side) if t.not_measured in _SETUP_WORDS)]
+
+
+def _why_unmeasured(entry: RowSeen, sides: Sequence[Side]) -> str:
+    """The most frequent reason of config.md's list, and the first trial's own sentence."""
+    trials = [trial for side in sides for trial in entry.of(side)]
+    where = " and ".join(sides)
+    if not trials:
+        return f"unfinished: no trial was run on {where}"
+    word = Counter(trial.not_measured or "unfinished" for trial in trials).most_common(1)[0][0]
+    detail = next((f" ({trial.reason})" for trial in trials if trial.not_measured == word and trial.reason), "")
+    return f"{word}: no trial was measured on {where}{detail}"
+
+
+def _compared_once(entries: Sequence[RowSeen], alpha: float) -> dict[RowKey, Conclusion]:
+    """All rows that are to be tested, flaky ones apart: they can only improve, and should not cost the others power."""
+    said: dict[RowKey, Conclusion] = {}
+    for flaky in (False, True):
+        family = [entry for entry in entries if _flaky(entry.tally("base")) == flaky]
+        findings = compare_once([_pair(entry) for entry in family], alpha)
+        for entry, finding in zip(family, findings, strict=True):
+            said[entry.row.key] = _found(entry, finding, flaky)
+    return said
+
+
+def _flaky(base: Tally) -> bool:
+    return base.measured >= FLAKY_TRIALS and base.passes < FLAKY_RATE * base.measured
+
+
+def _pair(entry: RowSeen) -> Pair:
+    base, head = entry.tally("base"), entry.tally("head")
+    return Pair(head.passes, head.measured, base.passes, base.measured)
+
+
+def _found(entry: RowSeen, finding: Finding, flaky: bool) -> Conclusion:
+    """What the tests of the one-shot comparison say of a row."""
+    conclusion = _verdict_of_tests(entry, finding, flaky)
+    warning = "said to be deterministic, but its repeats disagree: compared by its rates instead"
+    better = conclusion.state == "improved"
+    return conclusion.model_copy(
+        update={
+            "p": finding.q_better if better else finding.p,
+            "level": IMPROVED if better else finding.limit,
+            "one_shot": True,
+            "warnings": (warning,) if entry.demoted else (),
+        }
+    )
+
+
+def _verdict_of_tests(entry: RowSeen, finding: Finding, flaky: bool) -> Conclusion:
+    pair, numbers = _pair(entry), words.tested(_pair(entry), finding)
+    if finding.better:
+        return _say(entry, "improved", words.passes_on(entry.tally("head"), entry.tally("base")))
+    if flaky:
+        return _say(entry, "flaky", f"base passes too seldom to tell: {numbers}")
+    if finding.worse:
+        return _say(entry, "regressed", numbers, clears_when=words.recovered(pair))
+    if finding.screen_hit:
+        settle = words.settled_by(pair, finding.limit)
+        reason = f"{numbers}: this may be chance; {settle}"
+        return _say(entry, "suspicious", reason, clears_when=f"{words.recovered(pair)}; {settle}")
+    return _say(entry, "ok", words.nothing_detected(entry.tally("head"), entry.tally("base")))

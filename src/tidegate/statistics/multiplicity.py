@@ -1,0 +1,29 @@
+"""Many tests at once: p-values adjusted so that they can be compared with the level of the whole family."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjusted p-values that hold the probability of any false alarm (Holm 1979, step-down), in the order given."""
+    adjusted = [0.0] * len(p_values)
+    highest = 0.0
+    for rank, index in enumerate(_ascending(p_values)):
+        highest = max(highest, (len(p_values) - rank) * p_values[index])
+        adjusted[index] = min(1.0, highest)
+    return adjusted
+
+
+def bh(p_values: Sequence[float]) -> list[float]:
+    """Adjusted p-values that hold the share of false alarms (Benjamini and Hochberg 1995), in the order given."""
+    adjusted = [0.0] * len(p_values)
+    lowest = 1.0
+    for rank, index in reversed(list(enumerate(_ascending(p_values), start=1))):
+        lowest = min(lowest, p_values[index] * len(p_values) / rank)
+        adjusted[index] = lowest
+    return adjusted
+
+
+def _ascending(p_values: Sequence[float]) -> list[int]:
+    return sorted(range(len(p_values)), key=lambda index: p_values[index])

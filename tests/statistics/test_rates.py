@@ -1,0 +1,87 @@
+"""Intervals: their laws, and their coverage computed exactly."""
+
+from __future__ import annotations
+
+from math import comb
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidegate.statistics.rates import mean_difference, newcombe, wilson
+
+COUNTS = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+
+
+@given(COUNTS)
+def test_wilson_holds_the_rate_and_stays_within_0_and_1(counts: tuple[int, int]) -> None:
+    low, high = wilson(*counts)
+    assert 0 <= low <= counts[0] / counts[1] <= high <= 1
+    assert (low == 0) == (counts[0] == 0)
+    assert (high == 1) == (counts[0] == counts[1])
+
+
+@given(COUNTS)
+def test_wilson_of_failures_is_the_mirror(counts: tuple[int, int]) -> None:
+    passes, n = counts
+    low, high = wilson(passes, n)
+    assert wilson(n - passes, n) == pytest.approx((1 - high, 1 - low))
+
+
+@given(COUNTS, COUNTS)
+def test_newcombe_holds_the_difference_and_changes_its_sign_with_the_sides(
+    head: tuple[int, int], base: tuple[int, int]
+) -> None:
+    low, high = newcombe(*head, *base)
+    assert -1 - 1e-12 <= low <= head[0] / head[1] - base[0] / base[1] <= high <= 1 + 1e-12
+    assert newcombe(*base, *head) == pytest.approx((-high, -low))
+
+
+def test_wilson_agrees_with_scipy() -> None:
+    stats = pytest.importorskip("scipy.stats", reason="scipy is the oracle, and only in the development environment")
+    for passes, n in ((0, 1), (1, 1), (2, 7), (38, 40)):
+        interval = stats.binomtest(passes, n).proportion_ci(0.9, method="wilson")
+        assert wilson(passes, n, 0.9) == pytest.approx((interval.low, interval.high), abs=1e-12)
+
+
+@pytest.mark.parametrize("counts", [(0, 0), (2, 1), (-1, 3)])
+def test_no_trials_have_no_rate(counts: tuple[int, int]) -> None:
+    with pytest.raises(ValueError, match="no rate"):
+        wilson(*counts)
+
+
+def test_one_difference_is_its_own_mean() -> None:
+    mean, interval = mean_difference([(-0.5, (-0.8, 0.1))])
+    assert (mean, *interval) == pytest.approx((-0.5, -0.8, 0.1))
+
+
+def test_certain_differences_have_a_certain_mean() -> None:
+    assert mean_difference([(-1.0, (-1.0, -1.0)), (0.0, (0.0, 0.0))]) == (-0.5, (-0.5, -0.5))
+
+
+def test_more_rows_make_the_mean_more_certain() -> None:
+    _, (low, high) = mean_difference([(0.0, (-0.4, 0.4))] * 4)
+    assert (low, high) == pytest.approx((-0.2, 0.2))
+
+
+def test_the_mean_of_nothing_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no differences"):
+        mean_difference([])
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.8, 0.95])
+def test_the_interval_of_two_rows_holds_nearly_what_it_says(rate: float) -> None:
+    """Coverage summed over all outcomes of 2 rows × 2 sides × 3 trials at equal rates: 90 % is said, 85 % the least."""
+    outcomes = [(x, comb(3, x) * rate**x * (1 - rate) ** (3 - x)) for x in range(4)]
+    covered = 0.0
+    for a, pa in outcomes:
+        for b, pb in outcomes:
+            for c, pc in outcomes:
+                for d, pd in outcomes:
+                    rows = [
+                        (a / 3 - b / 3, newcombe(a, 3, b, 3, 0.9)),
+                        (c / 3 - d / 3, newcombe(c, 3, d, 3, 0.9)),
+                    ]
+                    _, (low, high) = mean_difference(rows)
+                    covered += pa * pb * pc * pd * (low <= 0 <= high)
+    assert covered >= 0.85

@@ -1,0 +1,372 @@
+"""The state machine: what it asks for, what it concludes, and the laws that hold whatever comes.
+
+A line is a row and what its trials will be, in the order in which they are asked for (the last one repeats):
+P pass, F fail, S setup fails, H health check fails, X infrastructure, $ budget, M no agent.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidegate.model.measurement import Outcome, RunRow, TrialResult
+from tidegate.model.suite import Policy, TrialCounts
+from tidegate.model.trial import NotMeasured, TrialSpec
+from tidegate.procedure import Conclusion, Decided, RunTrials, State, conclude, next_step, observe, start
+
+NOT_MEASURED: dict[str, NotMeasured] = {
+    "S": "setup",
+    "H": "health_check",
+    "X": "infrastructure",
+    "$": "budget",
+    "M": "missing_agent",
+}
+LETTERS = "PF" + "".join(NOT_MEASURED)
+
+
+class Story:
+    """Rows with their future, played through the procedure. `asked`: the specs of every round."""
+
+    def __init__(self, *lines: str, trials: TrialCounts | None = None, **policy: Any) -> None:
+        self.future: dict[tuple[str, str], str] = {}
+        self.asked: list[tuple[TrialSpec, ...]] = []
+        self.start = start([self._row(line) for line in lines], Policy(**policy), trials or TrialCounts())
+        self.state = self.start
+        while isinstance(step := next_step(self.state), RunTrials):
+            self.asked.append(step.specs)
+            self.state = observe(self.state, [self.result(spec) for spec in step.specs])
+        self.conclusions = step.conclusions
+
+    def _row(self, line: str) -> RunRow:
+        name, *words = line.split()
+        fields: dict[str, Any] = {}
+        for word in words:
+            key, _, value = word.partition(":")
+            if key in ("base", "head"):
+                self.future[name, key] = value
+            elif key in ("min", "max"):
+                fields["trials"] = TrialCounts(**{key: int(value)})
+            elif key in ("added", "removed"):
+                fields["presence"] = key
+        return RunRow(scenario=name, agent="a", deterministic="det" in words, **fields)
+
+    def result(self, spec: TrialSpec) -> TrialResult:
+        letters = self.future[spec.scenario, spec.side]
+        return result(spec, letters[min(spec.index, len(letters)) - 1])
+
+    @property
+    def specs(self) -> list[TrialSpec]:
+        return [spec for specs in self.asked for spec in specs]
+
+    @property
+    def ids(self) -> list[list[str]]:
+        """The trials of every round, as `b1` and `h1`, for stories of one row."""
+        return [[f"{spec.side[0]}{spec.index}" for spec in specs] for specs in self.asked]
+
+
+def result(spec: TrialSpec, letter: str) -> TrialResult:
+    outcomes: dict[str, Outcome] = {"P": "pass", "F": "fail"}
+    outcome = outcomes.get(letter)
+    return TrialResult(
+        **spec.model_dump(),
+        id=spec.id,
+        outcome=outcome,
+        decides=outcome,
+        reason="because",
+        not_measured=NOT_MEASURED.get(letter),
+    )
+
+
+def only(*lines: str, **options: Any) -> Conclusion:
+    (conclusion,) = Story(*lines, **options).conclusions
+    return conclusion
+
+
+# --- deterministic rows
+
+
+@pytest.mark.parametrize(
+    ("line", "state", "trials"),
+    [
+        ("docs det base:P head:P", "ok", {"base": 1, "head": 1}),
+        ("docs det base:F head:F", "ok", {"base": 1, "head": 1}),
+        ("docs det base:P head:F", "regressed", {"base": 2, "head": 3}),
+        ("docs det base:F head:P", "improved", {"base": 2, "head": 3}),
+        ("docs det added head:P", "added", {"head": 1}),
+        ("docs det added head:F", "added", {"head": 1}),
+        ("docs det removed", "removed", {}),
+    ],
+)
+def test_a_deterministic_row_takes_as_few_trials_as_can_be(line: str, state: str, trials: dict[str, int]) -> None:
+    story = Story(line)
+    assert [c.state for c in story.conclusions] == [state]
+    assert Counter(spec.side for spec in story.specs) == trials
+    assert story.conclusions[0].deterministic
+    assert not story.conclusions[0].one_shot
+
+
+def test_a_flip_is_confirmed_in_one_more_round() -> None:
+    story = Story("docs det base:P head:F")
+    assert story.ids == [["b1", "h1"], ["b2", "h2", "h3"]]
+    assert [{spec.phase for spec in specs} for specs in story.asked] == [{"screen"}, {"confirm"}]
+    (conclusion,) = story.conclusions
+    assert conclusion.reason == "passes 0 of 3 trials on head, 2 of 2 on base"
+    assert conclusion.clears_when == "it passes on head"
+
+
+@pytest.mark.parametrize(
+    "line", ["docs det base:PP head:FFP", "docs det base:PF head:FFF", "docs det base:FF head:PFP"]
+)
+def test_repeats_that_disagree_demote_the_row(line: str) -> None:
+    conclusion = only(line)
+    assert conclusion.state in ("suspicious", "ok")
+    assert not conclusion.deterministic
+    assert conclusion.one_shot
+    assert conclusion.warnings == ("said to be deterministic, but its repeats disagree: compared by its rates instead",)
+
+
+def test_demoted_rows_are_tested_together_with_the_stochastic_ones() -> None:
+    alone = only("dead min:5 base:P head:F")
+    dead, demoted = Story("dead min:5 base:P head:F", "docs det base:P head:FP").conclusions
+    assert alone.level == pytest.approx(0.02)
+    assert dead.level == pytest.approx(0.01)
+    assert demoted.level == pytest.approx(0.02)
+
+
+def test_failing_on_both_sides_is_no_regression_and_says_so() -> None:
+    assert only("docs det base:F head:F").reason == (
+        "no regression detected; fails on both sides: passes 0 of 1 trials on head, 0 of 1 on base"
+    )
+
+
+@pytest.mark.parametrize("limit", ["max:2", "max:1"])
+def test_too_few_trials_allowed_to_confirm_leave_a_suspicion(limit: str) -> None:
+    story = Story(f"docs det {limit} base:P head:F")
+    assert story.ids == [["b1", "h1"]]
+    assert story.conclusions[0].state == "suspicious"
+    assert f"trials.max allows {limit[-1]} on head" in story.conclusions[0].reason
+
+
+def test_the_suite_limit_holds_where_the_scenario_has_none() -> None:
+    assert only("docs det base:P head:F", trials=TrialCounts(max=2)).state == "suspicious"
+    assert only("docs det max:3 base:P head:F", trials=TrialCounts(max=2)).state == "regressed"
+
+
+def test_a_repeat_that_was_not_measured_confirms_nothing() -> None:
+    conclusion = only("docs det base:P head:FFX")
+    assert conclusion.state == "suspicious"
+    assert "passes 0 of 2 trials on head" in conclusion.reason
+    assert "not confirmed" in conclusion.reason
+
+
+def test_an_improvement_that_was_not_confirmed_is_not_claimed() -> None:
+    conclusion = only("docs det base:F head:PPX")
+    assert conclusion.state == "ok"
+    assert "not confirmed" in conclusion.reason
+
+
+# --- setup
+
+
+@pytest.mark.parametrize("line", ["docs det base:P head:S", "docs det base:F head:H", "docs min:1 base:P head:S"])
+def test_a_setup_that_fails_on_head_alone_is_a_regression(line: str) -> None:
+    story = Story(line)
+    (conclusion,) = story.conclusions
+    assert (conclusion.state, conclusion.kind) == ("regressed", "setup")
+    assert story.ids == [["b1", "h1"], ["b2", "h2", "h3"]]
+    assert "fails in 3 of 3 trials on head, in 0 of 2 on base" in conclusion.reason
+    assert conclusion.clears_when.endswith("succeeds on head")
+
+
+def test_three_screening_trials_are_repeats_enough_for_a_setup() -> None:
+    story = Story("docs base:P head:S")
+    assert len(story.asked) == 1
+    assert (story.conclusions[0].state, story.conclusions[0].kind) == ("regressed", "setup")
+
+
+@pytest.mark.parametrize("line", ["docs det base:P head:SP", "docs base:P head:SPP"])
+def test_a_setup_that_fails_now_and_then_is_neither_a_pass_nor_a_regression(line: str) -> None:
+    conclusion = only(line)
+    assert (conclusion.state, conclusion.kind) == ("suspicious", "setup")
+    assert conclusion.reason.startswith("the setup fails in 1 of 3 trials on head and never on base")
+
+
+def test_a_setup_that_fails_on_base_alone_can_not_be_compared() -> None:
+    conclusion = only("docs det base:S head:P")
+    assert conclusion.state == "not_comparable"
+    assert conclusion.reason.startswith("the setup fails on base alone")
+
+
+@pytest.mark.parametrize("line", ["docs det base:S head:H", "docs base:SSP head:S", "docs det base:X head:S"])
+def test_a_setup_that_fails_without_a_base_that_is_fine_is_not_measured(line: str) -> None:
+    conclusion = only(line)
+    assert conclusion.state == "not_measured"
+
+
+# --- what was not measured
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("docs det base:P head:X", "infrastructure: no trial was measured on head (because)"),
+        ("docs det base:M head:M", "missing_agent: no trial was measured on base and head (because)"),
+        ("docs base:P head:$$X", "budget: no trial was measured on head (because)"),
+        ("docs det added head:S", "setup: no trial was measured on head (because)"),
+    ],
+)
+def test_a_side_without_a_measured_trial_is_no_outcome(line: str, reason: str) -> None:
+    conclusion = only(line)
+    assert (conclusion.state, conclusion.reason) == ("not_measured", reason)
+
+
+def test_excluded_trials_are_not_asked_for_again() -> None:
+    assert Story("docs base:P head:X").ids == [["b1", "h1", "b2", "h2", "b3", "h3"]]
+
+
+def test_before_anything_was_seen_nothing_is_said_but_that() -> None:
+    (conclusion,) = conclude(Story("docs base:P head:P").start)
+    assert (conclusion.state, conclusion.reason) == ("not_measured", "unfinished: no trial was run on base and head")
+
+
+# --- stochastic rows
+
+
+@pytest.mark.parametrize(("preset", "trials"), [("quick", 1), ("standard", 3), ("thorough", 5)])
+def test_the_preset_says_how_many_trials_screen_a_row(preset: str, trials: int) -> None:
+    story = Story("docs base:P head:P", preset=preset)
+    assert Counter(spec.side for spec in story.specs) == {"base": trials, "head": trials}
+
+
+def test_the_scenario_s_own_count_comes_before_the_suite_s_and_the_preset_s() -> None:
+    story = Story("own min:2 base:P head:P", "other base:P head:P", trials=TrialCounts(min=4))
+    assert Counter((spec.scenario, spec.side) for spec in story.specs) == {
+        ("own", "base"): 2,
+        ("own", "head"): 2,
+        ("other", "base"): 4,
+        ("other", "head"): 4,
+    }
+
+
+def test_the_limit_caps_head_alone() -> None:
+    assert Counter(spec.side for spec in Story("docs max:2 base:P head:P").specs) == {"base": 3, "head": 2}
+
+
+def test_sides_alternate_in_rounds_over_all_rows() -> None:
+    story = Story("a base:P head:P", "b det base:P head:P", preset="thorough", trials=TrialCounts(min=2))
+    asked = [f"{spec.scenario} {spec.side} {spec.index}" for spec in story.asked[0]]
+    assert asked == ["a base 1", "a head 1", "b base 1", "b head 1", "a base 2", "a head 2"]
+
+
+def test_a_collapse_is_significant_with_five_trials_and_not_with_three() -> None:
+    five = only("docs min:5 base:P head:F")
+    assert (five.state, five.one_shot) == ("regressed", True)
+    assert five.reason == "passes 0 of 5 trials on head, 5 of 5 on base (p = 0.004, limit 0.02)"
+    assert five.clears_when == "at least 5 of 5 trials pass on head"
+    three = only("docs base:P head:F")
+    assert three.state == "suspicious"
+    assert three.p == pytest.approx(0.05)
+    assert "at these rates 4 trials a side would settle it" in three.reason
+
+
+def test_improvement_is_the_mirror() -> None:
+    conclusion = only("docs min:5 base:F head:P")
+    assert (conclusion.state, conclusion.level) == ("improved", 0.05)
+    assert conclusion.p == pytest.approx(1 / 252)
+
+
+def test_equal_rates_are_ok() -> None:
+    assert only("docs base:PFP head:PPF").state == "ok"
+
+
+def test_a_row_whose_base_passes_too_seldom_is_flaky_and_costs_the_others_nothing() -> None:
+    flaky, dead = Story("flaky min:10 base:PFPFPFPFPF head:F", "dead min:5 base:P head:F").conclusions
+    assert flaky.state == "flaky"
+    assert (dead.state, dead.level) == ("regressed", 0.02)
+
+
+# --- laws
+
+OUTCOMES = st.text(LETTERS, min_size=1, max_size=6)
+ROWS = st.builds(
+    "{0} base:{1} head:{2}".format,
+    st.sampled_from(["det", "min:1", "min:2", "det max:2", "max:1", "min:5", "added", "det added", "removed"]),
+    OUTCOMES,
+    OUTCOMES,
+)
+LINES = st.lists(ROWS, min_size=1, max_size=4).map(lambda rows: [f"row{n} {row}" for n, row in enumerate(rows)])
+
+
+@given(LINES)
+def test_it_ends_after_two_rounds_and_never_asks_twice(lines: list[str]) -> None:
+    story = Story(*lines)
+    assert len(story.asked) <= 2
+    assert len({spec.id for spec in story.specs}) == len(story.specs)
+    assert [c.key.scenario for c in story.conclusions] == [line.split()[0] for line in lines]
+    for side, row in {(spec.side, spec.scenario) for spec in story.specs}:
+        indexes = [spec.index for spec in story.specs if (spec.side, spec.scenario) == (side, row)]
+        assert indexes == list(range(1, len(indexes) + 1))
+
+
+@given(LINES)
+def test_added_rows_ask_head_alone_and_removed_ones_nothing(lines: list[str]) -> None:
+    story = Story(*lines)
+    for line, conclusion in zip(lines, story.conclusions, strict=True):
+        sides = {spec.side for spec in story.specs if spec.scenario == conclusion.key.scenario}
+        if "added" in line:
+            assert sides == {"head"}
+            assert conclusion.state in ("added", "not_measured")
+        if "removed" in line:
+            assert (sides, conclusion.state) == (set(), "removed")
+
+
+@given(OUTCOMES, st.sampled_from(["det", "min:1", "min:3", "min:6"]))
+def test_a_row_that_does_on_head_what_it_does_on_base_never_regresses(outcomes: str, kind: str) -> None:
+    assert only(f"row {kind} base:{outcomes} head:{outcomes}").state != "regressed"
+
+
+@given(st.text("X$M", min_size=1, max_size=6), st.text("PFX", min_size=1, max_size=6), st.booleans())
+def test_excluded_trials_never_make_a_regression(excluded: str, base: str, deterministic: bool) -> None:
+    kind = "det" if deterministic else "min:6"
+    assert only(f"row {kind} base:{base} head:{excluded}").state == "not_measured"
+    assert only(f"row {kind} base:{excluded} head:{base}").state == "not_measured"
+
+
+@given(st.integers(0, 6), st.integers(0, 6))
+def test_leaving_trials_out_never_turns_a_pass_into_a_regression(measured: int, excluded: int) -> None:
+    """Head passes whenever it is measured."""
+    outcomes = ("P" * measured + "X" * excluded)[:6] or "X"
+    assert only(f"row min:6 base:P head:{outcomes}").state in ("ok", "not_measured")
+
+
+@given(LINES, st.randoms(use_true_random=False))
+def test_the_order_of_results_does_not_matter(lines: list[str], shuffle: random.Random) -> None:
+    story = Story(*lines)
+    results = [story.result(spec) for spec in story.specs]
+    shuffle.shuffle(results)
+    assert observe(story.start, results) == story.state
+
+
+@given(LINES)
+def test_seeing_a_trial_twice_is_seeing_it_once(lines: list[str]) -> None:
+    story = Story(*lines)
+    assert observe(story.state, [story.result(spec) for spec in story.specs]) == story.state
+
+
+@given(LINES)
+def test_what_is_decided_is_what_can_be_concluded(lines: list[str]) -> None:
+    """Also after a detour through JSON: the state can be stored and resumed."""
+    story = Story(*lines)
+    stored = State.model_validate_json(story.state.model_dump_json())
+    assert next_step(stored) == Decided(conclusions=conclude(story.state)) == Decided(conclusions=story.conclusions)
+
+
+def test_trials_of_other_rows_are_left_out() -> None:
+    story = Story("docs det base:P head:P")
+    stranger = TrialSpec(side="head", scenario="other", agent="a", index=1)
+    assert observe(story.state, [result(stranger, "F")]) == story.state
