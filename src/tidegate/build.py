@@ -1,0 +1,92 @@
+"""The suite's `build` commands, once per side, in its own checkout."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidegate.model.command import CommandResult
+from tidegate.model.measurement import Revision
+from tidegate.model.progress import Progress
+from tidegate.model.suite import Suite
+from tidegate.model.trial import Side
+from tidegate.store.directory import RunFolder
+from tidegate.trial.environment import base_environment, side_path
+from tidegate.trial.processes import Supervisor, run_shell
+
+TRIES = 3  # a broken build is confirmed by two more tries (scenarios.md, The trial, in order)
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """One side: its commit, where it is checked out, and where its run is stored."""
+
+    side: Side
+    revision: Revision
+    folder: Path
+    store: RunFolder
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What of our own environment reaches the commands of a run."""
+
+    path: str  # the system's PATH
+    passed: Mapping[str, str]  # the variables that `pass_env` names
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str], suite: Suite) -> Surroundings:
+        """Chosen from `environ` by the suite's allow-list."""
+        passed = {name: environ[name] for name in suite.pass_env if name in environ}
+        return cls(environ.get("PATH", "/usr/local/bin:/usr/bin:/bin"), passed)
+
+
+async def build(
+    suite: Suite,
+    checkout: Checkout,
+    around: Surroundings,
+    supervisor: Supervisor,
+    *,
+    deadline: float,
+    progress: Progress,
+) -> str | None:
+    """Run the build commands; None when all went well, else in one line what failed, three times over."""
+    error: str | None = None
+    for attempt in range(1, TRIES + 1):
+        again = "" if attempt == 1 else f", try {attempt} of {TRIES}"
+        progress.say(f"building {checkout.side} ({checkout.revision.ref}){again}")
+        error = await _build_once(suite, checkout, around, supervisor, deadline=deadline, attempt=attempt)
+        if error is None:
+            return None
+        progress.say(error)
+    return error
+
+
+async def _build_once(
+    suite: Suite, checkout: Checkout, around: Surroundings, supervisor: Supervisor, *, deadline: float, attempt: int
+) -> str | None:
+    output = checkout.store.folder / "build" / str(attempt)
+    home = checkout.folder / ".tidegate" / "build-home"
+    tmp = home / "tmp"
+    tmp.mkdir(parents=True, exist_ok=True)
+    path = side_path(checkout.folder, suite.path, around.path)
+    for number, command in enumerate(suite.build, 1):
+        result, _ = await run_shell(
+            supervisor,
+            command,
+            cwd=checkout.folder,
+            env=base_environment(path, home, tmp, around.passed),
+            output=output / f"{number:02d}",
+            timeout_secs=max(1.0, deadline - time.monotonic()),
+            limits=suite.limits,
+        )
+        if not result.ok:
+            return f"build on {checkout.side}: `{command}` failed ({result.how_it_ended()}): {_last_line(result)}"
+    return None
+
+
+def _last_line(result: CommandResult) -> str:
+    lines = (result.stderr.strip() or result.stdout.strip() or "no output").splitlines()
+    return lines[-1].strip()

@@ -1,0 +1,119 @@
+"""git: which commits are compared, their checkouts, and what changed between them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tidegate.errors import CannotRunError, ConfigurationError
+from tidegate.model.measurement import Revision
+
+# Hooks of the checkout and prompts for passwords have no place in a measurement.
+_OPTIONS = ("-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false")
+
+
+def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    # Set by a git hook that starts us; they would lead every command to another repository.
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        environment.pop(name, None)
+    try:
+        return subprocess.run(
+            ["git", *_OPTIONS, *arguments],
+            cwd=root,
+            env=environment,
+            text=True,
+            errors="replace",
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise CannotRunError("`git` was not found on PATH.", "Install git.") from None
+
+
+def _must(root: Path, *arguments: str) -> str:
+    done = _git(root, *arguments)
+    if done.returncode != 0:
+        reason = (done.stderr.strip() or "no message").splitlines()[-1]
+        raise CannotRunError(f"`git {arguments[0]}` failed: {reason}", "Try the same git command by hand.")
+    return done.stdout.strip()
+
+
+def repository_root(folder: Path) -> Path:
+    """The top folder of the repository that `folder` stands in."""
+    done = _git(folder, "rev-parse", "--show-toplevel")
+    if done.returncode != 0:
+        raise ConfigurationError(f"{folder} is not in a git repository.", "Run it in a repository, or `git init` one.")
+    return Path(done.stdout.strip())
+
+
+def _commit(root: Path, ref: str) -> str | None:
+    done = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def resolve(root: Path, ref: str) -> Revision:
+    """The commit that `ref` names: here, at `origin`, or fetched from there where the clone is shallow."""
+    sha = _commit(root, ref) or _commit(root, f"origin/{ref}")
+    if sha is None and not ref.startswith("-") and _git(root, "remote", "get-url", "origin").returncode == 0:
+        fetched = _git(root, "fetch", "--quiet", "--filter=blob:none", "--depth=1", "origin", ref)
+        sha = _commit(root, "FETCH_HEAD") if fetched.returncode == 0 else None
+    if sha is None:
+        raise ConfigurationError(
+            f"there is no commit `{ref}` in {root}.",
+            "Name a branch, a tag or a commit that `git log` knows; in a workflow, check out with `fetch-depth: 0`.",
+        )
+    return Revision(sha=sha, ref=ref)
+
+
+def working_tree(root: Path) -> Revision:
+    """The checked-out commit, and whether files differ from it."""
+    head = resolve(root, "HEAD")
+    branch = _git(root, "symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip()
+    dirty = bool(_must(root, "status", "--porcelain"))
+    return Revision(sha=head.sha, ref=branch or "HEAD", dirty=dirty)
+
+
+def default_base(root: Path) -> str:
+    """The branch that pull requests go to: origin's default branch, else `main` or `master`."""
+    remote = _git(root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD").stdout.strip()
+    for name in (remote, "main", "master", "origin/main", "origin/master"):
+        if name and _commit(root, name):
+            return name
+    raise ConfigurationError("no base branch was found.", "Name it: `tidegate pr --base BRANCH`.")
+
+
+def merge_base(root: Path, base: Revision, head: Revision) -> Revision:
+    """The commit at which head left base, so that base's later changes are not charged to head."""
+    done = _git(root, "merge-base", base.sha, head.sha)
+    if done.returncode != 0 and _must(root, "rev-parse", "--is-shallow-repository") == "true":
+        _git(root, "fetch", "--quiet", "--filter=blob:none", "--unshallow", "origin")
+        done = _git(root, "merge-base", base.sha, head.sha)
+    if done.returncode != 0:
+        raise ConfigurationError(
+            f"`{base.ref}` and `{head.ref}` have no commit in common here.",
+            "In a shallow clone, fetch the history: `fetch-depth: 0` in the checkout step, or `git fetch --unshallow`.",
+        )
+    return Revision(sha=done.stdout.strip(), ref=base.ref)
+
+
+def changed_files(root: Path, base: Revision, head: Revision, patterns: Sequence[str]) -> tuple[str, ...]:
+    """The files that differ between the two commits and match one of the globs (`**` as in .gitignore)."""
+    specs = [f":(glob){pattern}" for pattern in patterns]
+    out = _must(root, "diff", "--name-only", "-z", "--no-renames", base.sha, head.sha, "--", *specs)
+    return tuple(name for name in out.split("\0") if name)
+
+
+@contextmanager
+def checkout(root: Path, revision: Revision, folder: Path) -> Iterator[Path]:
+    """A worktree of the commit at `folder`, gone afterwards."""
+    _must(root, "worktree", "add", "--quiet", "--detach", "--force", str(folder), revision.sha)
+    try:
+        yield folder
+    finally:
+        _git(root, "worktree", "remove", "--force", "--force", str(folder))
+        _git(root, "worktree", "prune")

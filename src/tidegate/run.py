@@ -1,0 +1,160 @@
+"""Plan → Trials: which trial runs when, in which slot, within which limits."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Coroutine, Mapping, Sequence
+from pathlib import Path
+from typing import Self, TypeVar
+
+from tidegate.build import Checkout, Surroundings, build
+from tidegate.measure import measure_trial
+from tidegate.model.measurement import TrialResult
+from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.progress import Progress
+from tidegate.model.suite import Suite
+from tidegate.model.trial import NotMeasured, Side, Trial, TrialSpec, encoded
+from tidegate.trial.environment import side_path
+from tidegate.trial.lifecycle import Folders, Place, remove_scratch, run_trial
+from tidegate.trial.processes import Supervisor
+from tidegate.trial.slots import Slots
+from tidegate.trial.workspace import Prepared, prepare
+
+RETRIES = 2  # of a trial that ended in infrastructure trouble (verdict.md, Units)
+_TRANSIENT: frozenset[NotMeasured] = frozenset({"infrastructure", "outage"})
+_NO_LIMIT_MINUTES = 7 * 24 * 60.0
+T = TypeVar("T")
+
+
+class Runner:
+    """Runs trials of one plan, on one or two sides. An async context manager: nothing that it starts outlives it."""
+
+    def __init__(
+        self,
+        suite: Suite,
+        plan: Plan,
+        checkouts: Sequence[Checkout],
+        scratch: Path,
+        *,
+        environ: Mapping[str, str],
+        progress: Progress,
+        definitions: Path,
+        jobs: int | None = None,
+    ) -> None:
+        self._suite = suite
+        self._plan = plan
+        self._checkouts = {checkout.side: checkout for checkout in checkouts}
+        self._scratch = scratch
+        self._around = Surroundings.of(environ, suite)
+        self._progress = progress
+        self._definitions = definitions
+        self._slots = Slots(jobs or suite.jobs or os.cpu_count() or 1)
+        self._prepared: dict[tuple[str, Side], asyncio.Future[Prepared]] = {}
+        self._begun = 0
+        self._deadline = time.monotonic() + 60 * (suite.budget.minutes or _NO_LIMIT_MINUTES)
+        self.build_errors: dict[Side, str] = {}
+
+    async def __aenter__(self) -> Self:
+        """Build every side; a broken build is kept in `build_errors`."""
+        if self._suite.build:
+            await _together([self._build(checkout) for checkout in self._checkouts.values()])
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._slots.__aexit__()
+
+    async def run(self, specs: Sequence[TrialSpec]) -> list[TrialResult]:
+        """Run the trials, as many at once as there are slots; results come in the order of `specs`."""
+        self._progress.expect(len(specs))
+        return await _together([self._trial(spec) for spec in specs])
+
+    async def _build(self, checkout: Checkout) -> None:
+        async with self._slots.slot() as supervisor:
+            error = await build(
+                self._suite, checkout, self._around, supervisor, deadline=self._deadline, progress=self._progress
+            )
+        if error is not None:
+            self.build_errors[checkout.side] = error
+
+    async def _trial(self, spec: TrialSpec) -> TrialResult:
+        row = self._plan.row(RowKey(scenario=spec.scenario, agent=spec.agent))
+        trial = self._not_run(spec) or await self._attempts(spec, row)
+        result = measure_trial(trial, row.scenario)
+        self._checkouts[spec.side].store.finish_trial(result)
+        self._progress.finished(result)
+        return result
+
+    def _not_run(self, spec: TrialSpec) -> Trial | None:
+        """The record of a trial that is not worth starting."""
+        if spec.side in self.build_errors:
+            return Trial(spec=spec, not_measured="build", reason=self.build_errors[spec.side])
+        return None
+
+    async def _attempts(self, spec: TrialSpec, row: PlanRow) -> Trial:
+        """The first attempt that is not infrastructure trouble, or the last of three."""
+        trial = Trial(spec=spec, not_measured="infrastructure")
+        for _ in range(1 + RETRIES):
+            async with self._slots.slot(row.agent.weight) as supervisor:
+                if (used_up := self._used_up()) is not None:
+                    return Trial(spec=spec, not_measured="budget", reason=used_up)
+                trial = await self._attempt(spec, row, supervisor)
+            if trial.not_measured not in _TRANSIENT:
+                break
+        return trial
+
+    def _used_up(self) -> str | None:
+        budget = self._suite.budget
+        if time.monotonic() >= self._deadline:
+            return f"the run's {budget.minutes:g} minutes were used up"
+        if budget.trials is not None and self._begun >= budget.trials:
+            return f"the run's {budget.trials} trials were used up"
+        self._begun += 1
+        return None
+
+    async def _attempt(self, spec: TrialSpec, row: PlanRow, supervisor: Supervisor) -> Trial:
+        checkout = self._checkouts[spec.side]
+        checkout.store.clear_trial(spec)
+        folders = Folders(record=checkout.store.record_folder(spec), scratch=self._scratch / "trials" / spec.id)
+        place = Place(
+            prepared=await self._workspace(row, checkout),
+            repo=checkout.folder,
+            path=side_path(checkout.folder, self._suite.path, self._around.path),
+            passed_env=self._around.passed,
+            limits=self._suite.limits,
+        )
+        self._progress.started(spec)
+        try:
+            return await run_trial(
+                spec,
+                row,
+                place,
+                folders,
+                supervisor,
+                deadline=self._deadline,
+                on_step=lambda text: self._progress.step(spec, text),
+            )
+        finally:
+            await asyncio.to_thread(remove_scratch, folders)
+
+    async def _workspace(self, row: PlanRow, checkout: Checkout) -> Prepared:
+        """The scenario's workspace on this side, made by whoever needs it first."""
+        key = (row.key.scenario, checkout.side)
+        if key not in self._prepared:
+            folder = self._scratch / "prepared" / checkout.side / encoded(row.key.scenario)
+            making = asyncio.to_thread(
+                prepare, row.scenario, self._definitions, checkout.folder, self._suite.guidance, folder
+            )
+            self._prepared[key] = asyncio.ensure_future(making)
+        return await self._prepared[key]
+
+
+async def _together(coroutines: Sequence[Coroutine[None, None, T]]) -> list[T]:
+    """All results in order; the first failure ends the others and is raised as it is."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(coroutine) for coroutine in coroutines]
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return [task.result() for task in tasks]

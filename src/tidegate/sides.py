@@ -1,0 +1,81 @@
+"""The checkouts that a run works in, and where its records go."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tidegate.build import Checkout
+from tidegate.errors import ConfigurationError
+from tidegate.model.trial import Side
+from tidegate.revisions import checkout, merge_base, repository_root, resolve, working_tree
+from tidegate.store.directory import RunFolder
+
+OUR_FOLDER = ".tidegate"
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder for checkouts and workspaces, gone afterwards.
+
+    It stands outside of the repository: agents read AGENTS.md and the like in every folder above their own.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="tidegate-")).resolve()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def two_sides(repo: Path, base: str, head: str, scratch: Path, out: Path) -> Iterator[tuple[Checkout, Checkout]]:
+    """Worktrees of the merge base and of head; the runs are stored in `out/runs/base` and `out/runs/head`."""
+    root = repository_root(repo)
+    head_revision = resolve(root, head)
+    base_revision = merge_base(root, resolve(root, base), head_revision)
+    runs = out / "runs"
+    _start_afresh(runs)
+    with (
+        checkout(root, base_revision, scratch / "base") as base_folder,
+        checkout(root, head_revision, scratch / "head") as head_folder,
+    ):
+        yield (
+            Checkout("base", base_revision, base_folder, RunFolder(runs / "base")),
+            Checkout("head", head_revision, head_folder, RunFolder(runs / "head")),
+        )
+
+
+@contextmanager
+def one_side(repo: Path, rev: str | None, scratch: Path, out: Path) -> Iterator[Checkout]:
+    """A worktree of `rev`, or the working tree as it is; the run is stored in `out`."""
+    root = repository_root(repo)
+    side: Side = "head"
+    if rev is None:
+        yield Checkout(side, working_tree(root), root, RunFolder(out))
+        return
+    revision = resolve(root, rev)
+    with checkout(root, revision, scratch / side) as folder:
+        yield Checkout(side, revision, folder, RunFolder(out))
+
+
+def make_our_folder(repo: Path) -> Path:
+    """`.tidegate` at the repository's root, which git is told to leave alone."""
+    folder = repository_root(repo) / OUR_FOLDER
+    folder.mkdir(exist_ok=True)
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("# Made by tidegate; safe to delete.\n*\n", encoding="utf-8")
+    return folder
+
+
+def _start_afresh(runs: Path) -> None:
+    """Remove the runs that an earlier call stored here, and nothing that is not a run."""
+    strangers = [entry for entry in runs.glob("*") if entry.name not in ("base", "head")] if runs.exists() else []
+    if strangers:
+        raise ConfigurationError(
+            f"{runs} holds `{strangers[0].name}`, which is not ours.", "Name another folder with `--out`."
+        )
+    shutil.rmtree(runs, ignore_errors=True)

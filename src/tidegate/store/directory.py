@@ -1,0 +1,101 @@
+"""A run as a folder that a person can read: `run.json`, and one folder per trial."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from tidegate.errors import ConfigurationError
+from tidegate.model.event import Event
+from tidegate.model.measurement import Run, TrialResult
+from tidegate.model.trial import TrialSpec, encoded
+from tidegate.model.value import Value
+
+RUN_FILE = "run.json"
+RESULT_FILE = "result.json"
+_event: TypeAdapter[Event] = TypeAdapter(Event)
+
+
+class RunFolder:
+    """The folder of one run. A trial without its result.json did not finish."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def trial_folder(self, spec: TrialSpec) -> Path:
+        """`trials/SCENARIO/AGENT/INDEX`, names percent-encoded."""
+        return self.folder / "trials" / encoded(spec.scenario) / encoded(spec.agent) / str(spec.index)
+
+    def record_folder(self, spec: TrialSpec) -> Path:
+        """The raw record of a trial: events, invocations, output of every command."""
+        return self.trial_folder(spec) / "record"
+
+    def clear_trial(self, spec: TrialSpec) -> None:
+        """Forget an attempt that did not count, so that it can be made again."""
+        shutil.rmtree(self.trial_folder(spec), ignore_errors=True)
+
+    def finish_trial(self, result: TrialResult) -> None:
+        """Write the trial's result, last and at once."""
+        write_value(self.trial_folder(result.spec) / RESULT_FILE, result)
+
+    def finish_run(self, run: Run) -> None:
+        """Write the run, last and at once."""
+        write_value(self.folder / RUN_FILE, run)
+
+    def events(self, spec: TrialSpec) -> Iterator[Event]:
+        """The stored events of a trial, in order; none where no record was kept."""
+        path = self.record_folder(spec) / "events.jsonl"
+        if not path.is_file():
+            return
+        with path.open(encoding="utf-8", errors="replace") as lines:
+            for number, line in enumerate(lines, 1):
+                try:
+                    yield _event.validate_json(line)
+                except ValidationError as error:
+                    raise _damaged(path, f"line {number}: {_first(error)}") from None
+
+
+def load_run(folder: Path) -> Run:
+    """The run stored in `folder` (or the run.json itself); a ConfigurationError says what is wrong with it."""
+    path = folder if folder.is_file() else folder / RUN_FILE
+    try:
+        return Run.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        raise ConfigurationError(
+            f"{path} does not exist: {folder} holds no finished run.",
+            "Name a folder that `tidegate run` or `tidegate pr` has written; it says which at its end.",
+        ) from None
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be read: {error.strerror}.", "Look at its rights.") from None
+    except ValidationError as error:
+        raise _damaged(path, _first(error)) from None
+
+
+def write_value(path: Path, value: Value) -> None:
+    """Write a value as JSON under a temporary name and move it into place, so that no half file is ever seen."""
+    write_text(path, value.model_dump_json(indent=1) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """The same for text."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with temporary.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def _damaged(path: Path, what: str) -> ConfigurationError:
+    return ConfigurationError(f"{path}: {what}", "The file is damaged or of another version; run it again.")
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return f"{place}: {first['msg']}" if place else first["msg"]

@@ -1,0 +1,299 @@
+"""Commands that nothing outlives: the asyncio side of the supervisor."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import stat
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+from tidegate.errors import CannotRunError
+from tidegate.model.command import CommandEnd, CommandResult
+from tidegate.model.suite import Limits
+
+PROGRAM = Path(__file__).with_name("supervisor.py")
+PATIENCE_SECS = 30.0  # the supervisor gives a sweep up after 20 s; the rest is for a busy machine
+LARGEST_FILE = 4 << 30  # bytes; a command that writes more into one file is stopped
+MEGABYTE = 1_000_000
+ADVICE = "Run it on Linux 5.4 or newer, for example in the container image or on an ubuntu runner."
+
+
+class SupervisorLost(Exception):  # noqa: N818  (not an error of ours: it is what a command did to its supervisor)
+    """The supervisor is gone, or could not end what it had started: nothing that ran there is measured."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One program to run. Its outputs go to files, which may be one and the same; no `stdin` is an empty one."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: Mapping[str, str]
+    stdout: Path
+    stderr: Path
+    stdin: Path | None = None
+    timeout_secs: float | None = None
+    limits: Limits = field(default_factory=Limits)
+    grace_secs: float = 0.5  # from SIGTERM to SIGKILL, at a timeout
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended. By then every process below it is gone.
+
+    `left_behind` counts the processes that had to be killed besides the command itself. `killed_at` says when we began
+    to kill the command (seconds since the epoch); None if it ended by itself. `peak_memory_mb` is the most that the
+    whole tree had resident; None if it was over before the first look (20 ms).
+    """
+
+    end: CommandEnd
+    exit_code: int | None
+    signal: int | None
+    limit: str | None  # output, memory, processes or file_size
+    duration_s: float
+    left_behind: int
+    reason: str  # of not_started
+    peak_memory_mb: float | None
+    killed_at: float | None
+
+
+@dataclass(frozen=True)
+class Account:
+    """The user that a supervisor's commands run as. Only root can choose one; no two supervisors may share one."""
+
+    uid: int
+    gid: int
+
+
+class Supervisor:
+    """One slot's supervisor process; it runs one command at a time."""
+
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        streams: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+        account: Account | None,
+    ) -> None:
+        self._process = process
+        self._reader, self._writer = streams
+        self._account = account
+        self._busy = asyncio.Lock()
+        self._lost: str | None = None
+
+    @classmethod
+    async def start(cls, account: Account | None = None) -> Self:
+        """Start the process; CannotRunError where the system lacks what it needs."""
+        if sys.platform != "linux":
+            raise CannotRunError(f"Tidegate needs Linux to run a trial's commands; this is {sys.platform}.", ADVICE)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-I", "-S", "-X", "utf8", str(PROGRAM)),
+                stdin=theirs.fileno(),
+                stdout=asyncio.subprocess.DEVNULL,
+                # No secret of ours; a Python from a tool cache may need this one to find its own library.
+                env={name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
+                cwd="/",
+                start_new_session=True,  # Ctrl-C is for Tidegate alone, which then ends commands in good order
+            )
+        supervisor = cls(process, await asyncio.open_connection(sock=ours), account)
+        try:
+            missing = (await supervisor._answer())["missing"]
+        except SupervisorLost:
+            missing = "its helper process could not be started"
+        if missing is not None:
+            await supervisor.close()
+            raise CannotRunError(f"Tidegate needs Linux with child subreapers, pidfd and /proc: {missing}.", ADVICE)
+        return supervisor
+
+    @property
+    def is_usable(self) -> bool:
+        """It can run another command: neither lost nor closed."""
+        return self._lost is None
+
+    async def run(self, command: Command) -> Ended:
+        """Run one command to its end, and to that of everything below it; SupervisorLost if that can't be had.
+
+        When the caller is cancelled, all of it is gone before the CancelledError goes on.
+        """
+        async with self._busy:
+            if self._lost is not None:
+                raise SupervisorLost(self._lost)
+            self._send(json.dumps(_request(command, self._account)))
+            exchange = asyncio.ensure_future(self._end_of(command))
+            try:
+                return await asyncio.shield(exchange)
+            except asyncio.CancelledError:
+                self._send("cancel")
+                await self._wind_up(exchange)
+                raise
+
+    async def close(self) -> None:
+        """End the process and whatever runs below it. Once is enough, more is fine."""
+        self._lost = self._lost or "it was closed"
+        self._writer.close()  # at the end of its line it sweeps and leaves
+        if self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                self._process.send_signal(signal.SIGCONT)  # in case that a command has stopped it
+        try:
+            async with asyncio.timeout(PATIENCE_SECS):
+                await self._process.wait()
+        except TimeoutError:
+            self._process.kill()
+            await self._process.wait()
+        with suppress(ConnectionError):
+            await self._writer.wait_closed()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def _end_of(self, command: Command) -> Ended:
+        timeout = command.timeout_secs
+        try:
+            async with asyncio.timeout(None if timeout is None else timeout + command.grace_secs + PATIENCE_SECS):
+                answer = await self._answer()
+        except TimeoutError:
+            self._lost = "the supervisor does not answer any more"
+            await self.close()
+            raise SupervisorLost(self._lost) from None
+        if unended := answer.pop("unended"):
+            self._lost = f"{unended} processes of a command could not be ended"
+            raise SupervisorLost(self._lost)
+        return Ended(**answer)
+
+    async def _wind_up(self, exchange: asyncio.Future[Ended]) -> None:
+        """Wait for the answer to a cancellation, however often we are cancelled meanwhile."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + PATIENCE_SECS
+        while not exchange.done() and loop.time() < deadline:
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({exchange}, timeout=deadline - loop.time())
+        if not exchange.done() or exchange.cancelled():
+            exchange.cancel()
+            self._lost = "the supervisor did not answer a cancellation"
+            await self.close()
+        else:
+            exchange.exception()  # what became of the command is nobody's question any more
+
+    async def _answer(self) -> dict[str, Any]:
+        try:
+            line = await self._reader.readline()
+        except ConnectionError:
+            line = b""
+        if not line.endswith(b"\n"):
+            self._lost = self._lost or "the supervisor was killed, probably by the command that it ran"
+            raise SupervisorLost(self._lost)
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def _send(self, line: str) -> None:
+        self._writer.write(line.encode() + b"\n")
+
+
+def _request(command: Command, account: Account | None) -> dict[str, Any]:
+    # Not at the top: it is a program for Linux, and the rest of Tidegate reads stored runs on any system.
+    from tidegate.trial.supervisor import Request
+
+    limits = command.limits
+    return Request(
+        argv=list(command.argv),
+        cwd=str(command.cwd),
+        env=dict(command.env),
+        stdin=os.devnull if command.stdin is None else str(command.stdin),
+        stdout=str(command.stdout),
+        stderr=str(command.stderr),
+        timeout_secs=command.timeout_secs,
+        grace_secs=command.grace_secs,
+        output_bytes=int(limits.output_mb * MEGABYTE),
+        memory_bytes=int(limits.memory_mb * MEGABYTE),
+        processes=limits.processes,
+        files=limits.files,
+        file_bytes=LARGEST_FILE,
+        uid=account.uid if account else None,
+        gid=account.gid if account else None,
+    )._asdict()
+
+
+async def run_shell(
+    supervisor: Supervisor,
+    command_line: str,
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    output: Path,
+    timeout_secs: float,
+    limits: Limits,
+    stdin: Path | None = None,
+) -> tuple[CommandResult, Ended]:
+    """Run `sh -c command_line`; its outputs stay in `output` with `.stdout` and `.stderr` added, folders are made."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    files = [output.with_name(f"{output.name}.{stream}") for stream in ("stdout", "stderr")]
+    ended = await supervisor.run(
+        Command(
+            argv=("sh", "-c", command_line),
+            cwd=cwd,
+            env=env,
+            stdout=files[0],
+            stderr=files[1],
+            stdin=stdin,
+            timeout_secs=timeout_secs,
+            limits=limits,
+        )
+    )
+    (stdout, cut), (stderr, cut_too) = [read_output(file, int(limits.output_mb * MEGABYTE)) for file in files]
+    not_started = ended.end == "not_started"
+    result = CommandResult(
+        command=command_line,
+        end=ended.end,
+        exit_code=ended.exit_code,
+        signal=ended.signal,
+        limit=ended.limit,
+        stdout="" if not_started else stdout,
+        stderr=ended.reason if not_started else stderr,
+        truncated=not not_started and (cut or cut_too or ended.limit == "output"),
+        duration_s=round(ended.duration_s, 3),
+    )
+    return result, ended
+
+
+def read_output(path: Path, limit_bytes: int) -> tuple[str, bool]:
+    """A file's text, and whether something is missing from it: of a longer file only both ends are read.
+
+    Bytes that are not UTF-8 are replaced. A file that the command has removed, or put something else in place of, is
+    ("", True).
+    """
+    file = open_regular(path)
+    if file is None:
+        return "", True
+    with file:
+        size = os.fstat(file.fileno()).st_size
+        if size <= limit_bytes:
+            return file.read(limit_bytes).decode(errors="replace"), False
+        half = limit_bytes // 2
+        start = file.read(half).decode(errors="replace")
+        file.seek(size - half)
+        end = file.read(half).decode(errors="replace")
+        return f"{start}\n[… {size - 2 * half} bytes left out …]\n{end}", True
+
+
+def open_regular(path: Path) -> BinaryIO | None:
+    """Open a file that a command could tamper with; None unless it is a regular file, and no link."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    return None

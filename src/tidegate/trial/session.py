@@ -1,0 +1,161 @@
+"""What an agent can reach during its step: commands under the supervisor, and the record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from tidegate.model.command import CommandResult
+from tidegate.model.event import CallStatus, Event, ToolCall, ToolResult, Warning
+from tidegate.model.suite import Limits
+from tidegate.model.trial import NotMeasured
+from tidegate.trial.processes import Supervisor, run_shell
+from tidegate.trial.workspace import read_file
+
+OUTPUT_CHARACTERS = 4000  # of a command's output in an event; the whole output stays beside it in a file
+
+
+class AgentStopped(Exception):
+    """The agent's step was ended from outside: by its deadline, a limit, or because its program is missing."""
+
+    def __init__(self, end: str, message: str, not_measured: NotMeasured | None = None) -> None:
+        super().__init__(message)
+        self.end = end
+        self.message = message
+        self.not_measured = not_measured
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Where a session works: folders, environment, limits and the supervisor that runs its commands."""
+
+    supervisor: Supervisor
+    workspace: Path
+    record: Path
+    environment: Mapping[str, str]
+    limits: Limits
+    deadline: float  # of the agent's step, on the monotonic clock
+    timeout_secs: float  # the same as a duration, for messages
+
+
+class TrialSession:
+    """The Session that agents are given (tidegate.model.agent)."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        *,
+        task: Mapping[str, str],
+        guidance: tuple[str, ...],
+        repo: Path,
+        on_step: Callable[[str], None],
+    ) -> None:
+        self.prompt = task["prompt"]
+        self.scenario = task["scenario"]
+        self.trial_id = task["trial_id"]
+        self.binary = task["binary"]
+        self.workspace = desk.workspace
+        self.repo = repo
+        self.guidance = guidance
+        self.prompt_file = desk.record / "prompt.txt"
+        self.prompt_file.write_text(self.prompt, encoding="utf-8")
+        self.events: list[Event] = []
+        self.killed_at: float | None = None
+        self._desk = desk
+        self._on_step = on_step
+        self._started = time.monotonic()
+        self._calls = 0
+        self._log: TextIO = (desk.record / "events.jsonl").open("a", encoding="utf-8", buffering=1)
+
+    async def shell(self, command: str, *, timeout_secs: float | None = None) -> CommandResult:
+        """Run `sh -c command` in the workspace; the call and its result are recorded as they happen."""
+        self._calls += 1
+        name = f"call-{self._calls:03d}"
+        self._on_step(command)
+        self.emit(ToolCall(id=name, tool="shell", command=command))
+        result = await self._run(command, name, timeout_secs=timeout_secs, stdin=None)
+        self.emit(
+            ToolResult(id=name, status=_status(result), exit_code=result.shell_status, output=_shown_output(result))
+        )
+        self._stop_if_over(result)
+        return result
+
+    async def program(self, command: str, *, stdin: Path | None = None) -> CommandResult:
+        """Run the agent's own program; its output is kept beside the record."""
+        self._on_step(command)
+        result = await self._run(command, "agent", timeout_secs=None, stdin=stdin)
+        self._stop_if_over(result)
+        if result.shell_status in (126, 127):
+            reason = result.stderr.strip().splitlines()[-1:] or ["no message"]
+            raise AgentStopped("crashed", f"the agent's program could not be run: {reason[0]}", "missing_agent")
+        return result
+
+    def emit(self, event: Event) -> None:
+        """Append one event to the record, at once."""
+        timed = event if event.at else event.model_copy(update={"at": round(time.monotonic() - self._started, 3)})
+        self.events.append(timed)
+        self._log.write(timed.model_dump_json() + "\n")
+
+    def read_text(self, path: str) -> str | None:
+        """A text file of the workspace, or None."""
+        answer = read_file(self.workspace, path, int(self._desk.limits.output_mb * 1_000_000))
+        if answer.state not in ("present", "missing"):
+            self.emit(Warning(text=f"{path} was not read: {answer.state}"))
+        return answer.text
+
+    def close(self) -> None:
+        """No more events."""
+        self._log.close()
+
+    async def _run(self, command: str, name: str, *, timeout_secs: float | None, stdin: Path | None) -> CommandResult:
+        left = self._desk.deadline - time.monotonic()
+        if left <= 0:
+            raise self._timed_out()
+        desk = self._desk
+        result, ended = await run_shell(
+            desk.supervisor,
+            command,
+            cwd=desk.workspace,
+            env=desk.environment,
+            output=desk.record / "output" / name,
+            timeout_secs=min(left, timeout_secs or left),
+            limits=desk.limits,
+            stdin=stdin,
+        )
+        self.killed_at = ended.killed_at or self.killed_at
+        return result
+
+    def _stop_if_over(self, result: CommandResult) -> None:
+        if result.end == "limit":
+            raise AgentStopped(f"limit:{result.limit}", f"`{result.command}` was {result.how_it_ended()}")
+        if result.end == "timeout" and time.monotonic() >= self._desk.deadline:
+            raise self._timed_out()
+
+    def _timed_out(self) -> AgentStopped:
+        return AgentStopped("timeout", f"the agent was stopped after {self._desk.timeout_secs:g} s")
+
+
+def _status(result: CommandResult) -> CallStatus:
+    match result.end:
+        case "exited":
+            return "ok" if result.exit_code == 0 else "error"
+        case "signal":
+            return "error"
+        case "timeout":
+            return "timeout"
+        case "not_started":
+            return "not_executed"
+        case "limit" | "cancelled":
+            return "interrupted"
+
+
+def _shown_output(result: CommandResult) -> str:
+    parts = [text.rstrip("\n") for text in (result.stdout, result.stderr) if text.strip()]
+    text = "\n".join(parts)
+    if len(text) <= OUTPUT_CHARACTERS:
+        return text
+    half = OUTPUT_CHARACTERS // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"

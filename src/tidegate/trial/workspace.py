@@ -1,0 +1,170 @@
+"""The folder that an agent works in: made once per scenario and side, copied fresh for each trial."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidegate.errors import CannotRunError
+from tidegate.model.probe import FileAnswer
+from tidegate.model.suite import Scenario
+
+INITIAL_STATE = "initial-state"
+_IDENTITY = {
+    "GIT_AUTHOR_NAME": "tidegate",
+    "GIT_AUTHOR_EMAIL": "tidegate@localhost",
+    "GIT_COMMITTER_NAME": "tidegate",
+    "GIT_COMMITTER_EMAIL": "tidegate@localhost",
+    "GIT_AUTHOR_DATE": "2000-01-01T00:00:00Z",  # the same content gives the same commit
+    "GIT_COMMITTER_DATE": "2000-01-01T00:00:00Z",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A workspace as every trial of one scenario on one side finds it."""
+
+    folder: Path
+    guidance: tuple[str, ...]  # relative paths of the guidance files in it
+
+
+def prepare(scenario: Scenario, definitions: Path, side: Path, guidance: Sequence[str], folder: Path) -> Prepared:
+    """Make the workspace in `folder`: the template from `definitions` (head), the guidance files from `side`.
+
+    Files of the template that match `guidance` are the side's own too (github.md, The two sides).
+    """
+    folder.mkdir(parents=True)
+    if scenario.template is not None:
+        template = _state_folder(definitions / scenario.template)
+        _copy_tree(template, folder)
+        for name in matching_files(folder, guidance):
+            (folder / name).unlink()
+        _copy_files(_state_folder(side / scenario.template), folder, guidance)
+    _copy_files(side, folder, guidance)
+    _commit_all(folder)
+    return Prepared(folder, tuple(matching_files(folder, guidance)))
+
+
+def copy_workspace(prepared: Prepared, folder: Path) -> None:
+    """A fresh copy with its git repository, sharing blocks where the file system can."""
+    _copy_tree(prepared.folder, folder)
+
+
+def matching_files(folder: Path, patterns: Iterable[str]) -> list[str]:
+    """The files below `folder` that match one of the globs, as sorted relative paths."""
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        # `x/**` means everything below x; pathlib's `**` alone finds folders only.
+        glob = pattern + "/*" if pattern.endswith("**") else pattern
+        for path in sorted(folder.glob(glob)):
+            if path.is_file() and ".git" not in path.relative_to(folder).parts:
+                found[path.relative_to(folder).as_posix()] = None
+    return list(found)
+
+
+def read_file(workspace: Path, name: str, limit_bytes: int) -> FileAnswer:
+    """What stands at `name`, never outside of the workspace, never waiting on a pipe."""
+    root = os.path.realpath(workspace)
+    real = os.path.realpath(os.path.join(root, name))  # noqa: PTH118 (a name may be absolute; then it escapes)
+    if real != root and not real.startswith(root + os.sep):
+        return FileAnswer(state="escapes")
+    try:
+        mode = os.stat(real).st_mode
+        if not stat.S_ISREG(mode):
+            return FileAnswer(state="not_a_file")
+        with Path(real).open("rb") as file:
+            data = file.read(limit_bytes + 1)
+    except FileNotFoundError:
+        return FileAnswer(state="missing")
+    except (OSError, ValueError):
+        return FileAnswer(state="unreadable")
+    if len(data) > limit_bytes:
+        return FileAnswer(state="too_large")
+    return FileAnswer(state="present", text=data.decode("utf-8", "replace"))
+
+
+def workspace_diff(prepared: Prepared, workspace: Path, scratch: Path) -> bytes:
+    """What the agent changed, as a git patch.
+
+    The agent may have rewritten the workspace's own `.git`, whose configuration can start programs;
+    so git reads the pristine repository's, with an index of its own.
+    """
+    index = scratch / "index"
+    pristine = prepared.folder / ".git"
+    shutil.copyfile(pristine / "index", index)
+    objects = scratch / "objects"
+    objects.mkdir()
+    environment = {
+        **_IDENTITY,
+        "PATH": os.environ.get("PATH", os.defpath),
+        "GIT_DIR": str(pristine),
+        "GIT_WORK_TREE": str(workspace),
+        "GIT_INDEX_FILE": str(index),
+        "GIT_OBJECT_DIRECTORY": str(objects),
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(pristine / "objects"),
+    }
+    _git(workspace, environment, "add", "--all", "--force", "--ignore-errors", ".", check=False)
+    return _git(workspace, environment, "diff", "--cached", "--binary", "--no-ext-diff", "--no-textconv", check=False)
+
+
+def _state_folder(template: Path) -> Path:
+    initial = template / INITIAL_STATE
+    return initial if initial.is_dir() else template
+
+
+def _copy_tree(source: Path, target: Path) -> None:
+    target.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(
+        ["cp", "-a", "--reflink=auto", f"{source}/.", str(target)],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise CannotRunError(
+            f"the workspace could not be copied: {done.stderr.strip()}", "Look at the disk and its rights."
+        )
+
+
+def _copy_files(source: Path, target: Path, patterns: Sequence[str]) -> None:
+    """Copy what matches and is not there yet; a link is followed only inside of `source`."""
+    if not source.is_dir():
+        return
+    root = os.path.realpath(source)
+    for name in matching_files(source, patterns):
+        real = os.path.realpath(source / name)
+        if (target / name).exists() or not real.startswith(root + os.sep):
+            continue
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(real, target / name)
+
+
+def _commit_all(folder: Path) -> None:
+    environment = {**_IDENTITY, "PATH": os.environ.get("PATH", os.defpath)}
+    _git(folder, environment, "init", "--quiet", "--template=", "--initial-branch=main", ".")
+    _git(folder, environment, "add", "--all", "--force", ".")
+    _git(folder, environment, "commit", "--quiet", "--allow-empty", "--no-verify", "--message=start")
+
+
+def _git(folder: Path, environment: dict[str, str], *arguments: str, check: bool = True) -> bytes:
+    done = subprocess.run(
+        ["git", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    if check and done.returncode != 0:
+        reason = done.stderr.decode("utf-8", "replace").strip()
+        raise CannotRunError(f"`git {arguments[0]}` failed in a workspace: {reason}", "Try it by hand in the template.")
+    return done.stdout

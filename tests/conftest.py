@@ -1,0 +1,69 @@
+"""Makers that several tests share: real git repositories in temporary folders."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+
+class Repository:
+    """A git repository that a test makes, commit by commit."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        root.mkdir(parents=True)
+        self.git("init", "--quiet", "--initial-branch=main")
+
+    def git(self, *arguments: str) -> str:
+        """Run git in it, with an identity of its own and nobody's configuration."""
+        environment = {
+            **os.environ,
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_AUTHOR_NAME": "t",
+            "GIT_AUTHOR_EMAIL": "t@example.org",
+            "GIT_COMMITTER_NAME": "t",
+            "GIT_COMMITTER_EMAIL": "t@example.org",
+        }
+        done = subprocess.run(
+            ["git", *arguments], cwd=self.root, env=environment, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    def write(self, files: Mapping[str, str | None]) -> None:
+        """Write files (None deletes); those that start with `#!` become executable."""
+        for name, text in files.items():
+            path = self.root / name
+            if text is None:
+                path.unlink()
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            if text.startswith("#!"):
+                path.chmod(0o755)
+
+    def commit(self, files: Mapping[str, str | None], message: str = "change") -> str:
+        """Write files and commit everything; returns the new commit."""
+        self.write(files)
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message", message)
+        return self.git("rev-parse", "HEAD")
+
+    def branch(self, name: str, files: Mapping[str, str | None], start: str = "main") -> str:
+        """A new branch from `start` with one commit."""
+        self.git("checkout", "--quiet", "-b", name, start)
+        return self.commit(files, name)
+
+
+@pytest.fixture
+def make_repository(tmp_path: Path) -> Callable[..., Repository]:
+    """Makes empty repositories, by name."""
+
+    def make(name: str = "repo") -> Repository:
+        return Repository(tmp_path / name)
+
+    return make

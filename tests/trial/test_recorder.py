@@ -1,0 +1,381 @@
+"""The recorder with real targets, real shells and real signals."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tidegate.model.trial import Invocation
+from tidegate.trial import recorder
+
+# A target that does what its first argument says.
+TARGET = """#!/bin/sh
+case "$1" in
+  list) echo one; echo two ;;
+  fail) echo "taskmgr: no such task" >&2; exit 3 ;;
+  cat) cat ;;
+  endless) exec yes ;;
+  die) kill -"$2" $$; sleep 5 ;;
+  wait) trap 'echo caught; exit 9' "$2"; echo ready; while :; do sleep 0.02; done ;;
+  show) pwd; cat "/proc/$$/environ" | tr '\\0' '\\n' ;;
+  fds) ls "/proc/$$/fd" ;;
+  ignored) grep SigIgn "/proc/$$/status" ;;
+esac
+"""
+
+INTERRUPTIBLE = f"""#!{sys.executable}
+import signal
+signal.signal(signal.SIGINT, lambda *_: print("interrupted", flush=True))
+print("ready", flush=True)
+while True:
+    signal.pause()
+"""
+
+
+class Recorded:
+    """A target behind the recorder, in a folder of its own."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.real = root / "real"
+        self.real.mkdir()
+        self.program("taskmgr", TARGET)
+        self.record = root / "record" / "invocations.log"
+        self.search_path = f"{self.real}:{os.environ['PATH']}"
+        self.front = recorder.install(root / "recorder", "taskmgr", self.search_path, self.record)
+        self.environment = {"PATH": f"{self.front}:{self.search_path}"}
+        self.bare_environment = {"PATH": self.search_path}
+
+    def program(self, name: str, text: str) -> None:
+        path = self.real / name
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o755)
+
+    def run(self, argv: Sequence[str | bytes], stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            argv, env=self.environment, cwd=self.root, input=stdin, capture_output=True, check=False, timeout=30
+        )
+
+    def shell(self, line: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        return self.run(["sh", "-c", line], stdin)
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start the target and wait until it says so."""
+        argv = [str(self.front / "taskmgr"), *arguments]
+        process = subprocess.Popen(argv, env=self.environment, stdout=subprocess.PIPE, process_group=0)
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        return process
+
+    def calls(self, killed_at: float | None = None) -> tuple[Invocation, ...]:
+        """What was recorded, which must be free of warnings."""
+        calls, warnings = recorder.read(self.record, binary="taskmgr", command_pattern=None, killed_at=killed_at)
+        assert warnings == ()
+        return calls
+
+    def ends(self) -> list[tuple[str, int | None]]:
+        return [(call.argv[0], call.exit_code) for call in self.calls()]
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Recorded:
+    return Recorded(tmp_path)
+
+
+def test_notes_what_was_called_where_and_how_it_ended(target: Recorded) -> None:
+    before = time.time()
+    done = target.shell("taskmgr list --all; taskmgr fail")
+    list_call, fail_call = target.calls()
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"one\ntwo\n", b"taskmgr: no such task\n")
+    assert list_call.argv == ("list", "--all")
+    assert (list_call.subcommand, list_call.cwd, list_call.source) == ("list", str(target.root), "recorder")
+    assert (list_call.exit_code, list_call.status) == (0, "ok")
+    assert (fail_call.exit_code, fail_call.status) == (3, "error")
+    assert before <= list_call.started_at <= fail_call.started_at <= time.time()
+    assert list_call.duration_s is not None
+    assert 0 < list_call.duration_s < 30
+
+
+def test_sees_calls_that_a_shell_hides(target: Recorded) -> None:
+    """Pipes, lists, loops, substitutions and other programs: every shell below reports success."""
+    lines = [
+        "taskmgr fail | cat",
+        "taskmgr fail; echo done",
+        "taskmgr fail || true",
+        "for i in 1 2; do taskmgr fail; done; :",
+        'x="$(taskmgr list)"; test "$x"',
+        f"{sys.executable} -c \"import subprocess; subprocess.run(['taskmgr', 'fail'])\"",
+    ]
+    assert [target.shell(line).returncode for line in lines] == [0] * len(lines)
+    assert target.ends() == [("fail", 3)] * 5 + [("list", 0), ("fail", 3)]
+
+
+def test_loses_none_of_many_parallel_calls(target: Recorded) -> None:
+    target.shell("for i in $(seq 50); do taskmgr fail $i & done; wait")
+    calls = target.calls()
+    assert {call.argv for call in calls} == {("fail", str(i)) for i in range(1, 51)}
+    assert {call.exit_code for call in calls} == {3}
+
+
+def test_standard_input_passes_through(target: Recorded) -> None:
+    assert target.shell("taskmgr cat", stdin=b"a\0b\n" * 50_000).stdout == b"a\0b\n" * 50_000
+
+
+def test_arguments_keep_every_byte(target: Recorded) -> None:
+    echo = "#!/bin/sh\nfor a; do printf '[%s]' \"$a\"; done\n"
+    target.program("taskmgr", echo)
+    done = target.run([b"taskmgr", b"new\nline", b"", b"\xff\xfe", "ü".encode(), b"-h", b""])
+    assert done.stdout == b"[new\nline][][\xff\xfe][" + "ü".encode() + b"][-h][]"
+    assert target.calls()[0].argv == ("new\nline", "", "\\xff\\xfe", "ü", "-h", "")
+
+
+def test_a_megabyte_of_arguments_in_parallel_calls(target: Recorded) -> None:
+    arguments = ["list", *(str(i) * 1000 for i in range(100, 340))]
+    argv = [str(target.front / "taskmgr"), *arguments]
+    size = sum(map(len, arguments))
+    processes = [subprocess.Popen(argv, env=target.environment, stdout=subprocess.DEVNULL) for _ in range(4)]
+    assert [process.wait() for process in processes] == [0] * 4
+    assert size > 700_000
+    assert [call.argv for call in target.calls()] == [tuple(arguments)] * 4
+
+
+@pytest.mark.parametrize(
+    "environment", [{}, {"LC_ALL": "C"}, {"LC_CTYPE": "C"}, {"LC_CTYPE": "C.UTF-8", "A": "\udcff"}]
+)
+def test_the_environment_arrives_as_it_was(target: Recorded, environment: dict[str, str]) -> None:
+    """Also the empty one (`env -i`), to which Python itself would add a locale."""
+    wrapped, bare = (
+        subprocess.run([where / "taskmgr", "show"], env=environment, cwd="/", capture_output=True, check=True).stdout
+        for where in (target.front, target.real)
+    )
+    assert wrapped == bare
+    assert target.ends() == [("show", 0)]
+
+
+@pytest.mark.parametrize("redirect", ["", "<&-", ">&-", "<&- >&- 2>&-", "7</dev/null"])
+def test_descriptors_arrive_as_they_were(target: Recorded, redirect: str) -> None:
+    """None is added, none is taken away; a closed stdout stays closed."""
+    target.program("taskmgr", '#!/bin/sh\nexec ls /proc/$$/fd > "$1"\n')
+    bare = subprocess.run(["sh", "-c", f"{target.real}/taskmgr bare {redirect}"], cwd=target.root, check=False)
+    wrapped = target.shell(f"taskmgr wrapped {redirect}")
+    assert wrapped.returncode == bare.returncode
+    assert (target.root / "wrapped").read_bytes() == (target.root / "bare").read_bytes()
+    assert target.calls()[0].exit_code == bare.returncode
+
+
+def test_a_closed_pipe_ends_the_target_silently(target: Recorded) -> None:
+    done = target.shell("taskmgr endless | head -1")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"y\n", b"")
+    assert target.calls()[0].exit_code == 128 + signal.SIGPIPE
+
+
+@pytest.mark.parametrize("prefix", ["", "trap '' HUP INT; "])
+def test_ignored_signals_are_the_callers(target: Recorded, prefix: str) -> None:
+    line = f"{prefix}{{}} ignored"
+    wrapped = target.shell(line.format("taskmgr")).stdout
+    assert wrapped == target.shell(line.format(target.real / "taskmgr")).stdout
+
+
+@pytest.mark.parametrize("name", ["TERM", "KILL", "SEGV", "INT", "USR1", "PIPE"])
+def test_dies_by_the_signal_that_the_target_died_by(target: Recorded, name: str) -> None:
+    """`sh -c` alone could not tell it from an exit status."""
+    number = signal.Signals[f"SIG{name}"]
+    done = target.run([str(target.front / "taskmgr"), "die", name])
+    assert done.returncode == -number
+    assert target.ends() == [("die", 128 + number)]
+    assert list(target.root.glob("core*")) == []
+
+
+def test_an_exit_status_above_128_stays_one(target: Recorded) -> None:
+    target.program("taskmgr", "#!/bin/sh\nexit 143\n")
+    assert target.run(["taskmgr", "x"]).returncode == 143
+
+
+@pytest.mark.parametrize("name", ["TERM", "HUP", "INT", "USR1", "USR2", "QUIT"])
+def test_hands_on_a_signal_and_the_targets_answer(target: Recorded, name: str) -> None:
+    process = target.start("wait", name)
+    process.send_signal(signal.Signals[f"SIG{name}"])
+    output, _ = process.communicate(timeout=10)
+    assert (output, process.returncode) == (b"caught\n", 9)
+    assert target.ends() == [("wait", 9)]
+
+
+def test_a_signal_to_the_whole_group_does_not_end_the_wrapper_first(target: Recorded) -> None:
+    process = target.start("wait", "INT")
+    os.killpg(process.pid, signal.SIGINT)
+    output, _ = process.communicate(timeout=10)
+    assert (output, process.returncode) == (b"caught\n", 9)
+    assert target.ends() == [("wait", 9)]
+
+
+def test_an_interrupt_from_the_terminal_arrives_once(target: Recorded) -> None:
+    """The kernel sends it to target and wrapper alike; programs take a second one as "at once"."""
+    target.program("taskmgr", INTERRUPTIBLE)
+    main_side, terminal = pty.openpty()
+    take_terminal = (
+        "import fcntl,os,sys,termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    argv = [sys.executable, "-c", take_terminal, str(target.front / "taskmgr")]
+    process = subprocess.Popen(
+        argv, env=target.environment, stdin=terminal, stdout=subprocess.PIPE, start_new_session=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    os.write(main_side, b"\x03")
+    assert process.stdout.readline() == b"interrupted\n"
+    time.sleep(0.1)
+    process.send_signal(signal.SIGUSR1)
+    output, _ = process.communicate(timeout=10)
+    os.close(main_side)
+    os.close(terminal)
+    assert output == b""
+    assert process.returncode == -signal.SIGUSR1
+
+
+def test_stops_and_goes_on_with_the_target(target: Recorded) -> None:
+    process = target.start("wait", "TERM")
+    process.send_signal(signal.SIGTSTP)
+    _, status = os.waitpid(process.pid, os.WUNTRACED)
+    assert os.WIFSTOPPED(status)
+    process.send_signal(signal.SIGCONT)
+    process.send_signal(signal.SIGTERM)
+    output, _ = process.communicate(timeout=10)
+    assert (output, process.returncode) == (b"caught\n", 9)
+
+
+def test_a_caller_that_ignores_its_children_still_gets_the_status(target: Recorded) -> None:
+    code = "import os,signal,sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    done = target.run([sys.executable, "-c", code, str(target.front / "taskmgr"), "fail"])
+    assert done.returncode == 3
+
+
+def test_a_missing_target_is_not_found(target: Recorded) -> None:
+    (target.real / "taskmgr").unlink()
+    done = target.shell("taskmgr list; exit $?")
+    assert (done.returncode, done.stderr) == (127, b"taskmgr: not found\n")
+    assert target.ends() == [("list", 127)]
+
+
+def test_a_target_that_cannot_be_executed(target: Recorded) -> None:
+    target.program("taskmgr", "#!/nonexistent/interpreter\n")
+    done = target.run(["taskmgr", "list"])
+    assert done.returncode == 127
+    assert done.stderr == f"{target.real}/taskmgr: No such file or directory\n".encode()
+
+
+def test_a_script_without_a_first_line_runs_as_in_a_shell(target: Recorded) -> None:
+    target.program("taskmgr", 'echo "$0 $1"\n')
+    assert target.run(["taskmgr", "list"]).stdout == f"{target.real}/taskmgr list\n".encode()
+
+
+def test_finds_the_target_wherever_path_points_at_the_call(target: Recorded) -> None:
+    """The search path is the side's, whatever PATH the caller has, and the wrapper never finds itself."""
+    front = recorder.install(
+        target.root / "second", "taskmgr", f"{target.root}/second/bin:{target.real}", target.record
+    )
+    done = subprocess.run([front / "taskmgr", "list"], env={"PATH": "/nowhere"}, capture_output=True, check=True)
+    assert done.stdout == b"one\ntwo\n"
+
+
+def test_a_binary_that_is_a_path_is_that_file_seen_from_the_caller(target: Recorded) -> None:
+    front = recorder.install(target.root / "second", "./tool/taskmgr", "/usr/bin", target.record)
+    (target.root / "tool").mkdir()
+    (target.real / "taskmgr").rename(target.root / "tool" / "taskmgr")
+    assert target.run([str(front / "taskmgr"), "list"]).stdout == b"one\ntwo\n"
+
+
+def test_the_target_keeps_its_name(target: Recorded) -> None:
+    (target.real / "taskmgr").unlink()
+    (target.real / "taskmgr").symlink_to("/bin/sh")
+    assert target.run(["taskmgr", "-c", "echo $0"]).stdout == b"taskmgr\n"
+
+
+def test_works_where_the_interpreters_path_fits_no_first_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = tmp_path / "a folder"
+    deep.mkdir()
+    launcher = deep / "python"
+    launcher.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
+    launcher.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(launcher))
+    target = Recorded(tmp_path)
+    done = target.run(["taskmgr", "fail", "a b", "*"])
+    assert done.returncode == 3
+    assert target.calls()[0].argv == ("fail", "a b", "*")
+
+
+def test_the_target_runs_although_its_record_cannot_be_written(target: Recorded) -> None:
+    target.record.unlink()
+    target.record.mkdir()
+    assert target.shell("taskmgr list").stdout == b"one\ntwo\n"
+    calls, warnings = recorder.read(target.record, binary="taskmgr", command_pattern=None)
+    assert calls == ()
+    assert "gone" in warnings[0]
+
+
+def test_a_call_that_never_ended_is_unfinished(target: Recorded) -> None:
+    process = target.start("wait", "TERM")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    (call,) = target.calls()
+    assert (call.status, call.exit_code, call.duration_s) == ("unfinished", None, None)
+
+
+def test_a_call_that_ended_after_our_kill_is_interrupted(target: Recorded) -> None:
+    target.shell("taskmgr fail")
+    killed_at = time.time()
+    target.shell("taskmgr fail")
+    assert [call.status for call in target.calls(killed_at)] == ["error", "interrupted"]
+
+
+def test_the_subcommand_is_the_patterns(target: Recorded) -> None:
+    target.shell("taskmgr --verbose list")
+    calls, _ = recorder.read(target.record, binary="taskmgr", command_pattern=r"taskmgr\s+(\S+)")
+    assert calls[0].subcommand == "--verbose"
+
+
+def test_skips_what_is_damaged_and_says_so(target: Recorded) -> None:
+    target.shell("taskmgr list")
+    first = target.record.read_bytes()
+    # garbage, a record that a full disk cut short, another end of the first call
+    target.record.write_bytes(b"garbage" + first + first[: len(first) // 3] + first[first.index(b"\0tidegate-end") :])
+    target.shell("taskmgr fail")
+    calls, warnings = recorder.read(target.record, binary="taskmgr", command_pattern=None)
+    assert [call.argv for call in calls] == [("list",), ("fail",)]
+    assert len(warnings) == 1
+    assert "make no sense" in warnings[0]
+
+
+FRAGMENTS = st.one_of(
+    st.binary(max_size=40),
+    st.sampled_from(
+        [
+            b"\0tidegate-call\x001\x005\0/\x002\0a\0\n",
+            b"\0tidegate-call\x001\x005\0\xff\x000\0\n",
+            b"\0tidegate-call\x001\x005\0/\x00999999999\0a\0\n",
+            b"\0tidegate-end\x001\x005\x000\0\n",
+            b"\0tidegate-end\x001\0" + b"9" * 19 + b"\0-999\0\n",
+            b"\0tidegate-",
+        ]
+    ),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(FRAGMENTS, max_size=12))
+def test_reads_any_bytes(tmp_path_factory: pytest.TempPathFactory, fragments: list[bytes]) -> None:
+    """The agent can write what it likes into the record: reading it never fails."""
+    record = tmp_path_factory.getbasetemp() / "any-bytes"
+    record.write_bytes(b"".join(fragments))
+    calls, warnings = recorder.read(record, binary="t", command_pattern=r"t (\S+)", killed_at=3.0)
+    assert len(calls) <= len(fragments)
+    assert len(warnings) <= 1

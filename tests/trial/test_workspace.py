@@ -1,0 +1,141 @@
+"""What an agent finds in its workspace, and what is read of it afterwards."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tidegate.model.suite import Scenario, Target
+from tidegate.trial.workspace import copy_workspace, matching_files, prepare, read_file, workspace_diff
+
+GUIDANCE = ("AGENTS.md", ".claude/skills/**")
+
+
+def scenario(template: str | None) -> Scenario:
+    return Scenario(
+        name="s", description="d", file="s.yaml", template=template, target=Target(binary="tool"), prompt="do it"
+    )
+
+
+def write(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    root.mkdir(exist_ok=True)
+    return root
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_text()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and ".git" not in path.relative_to(folder).parts
+    }
+
+
+def test_the_template_comes_from_the_definitions_and_the_guidance_from_the_side(tmp_path: Path) -> None:
+    head = write(tmp_path / "head", {"t/in.txt": "head's", "AGENTS.md": "head's docs"})
+    base = write(
+        tmp_path / "base", {"t/in.txt": "base's", "AGENTS.md": "base's docs", ".claude/skills/x/S.md": "skill"}
+    )
+
+    made = prepare(scenario("t"), head, base, GUIDANCE, tmp_path / "made")
+
+    assert contents(made.folder) == {"in.txt": "head's", "AGENTS.md": "base's docs", ".claude/skills/x/S.md": "skill"}
+    assert made.guidance == ("AGENTS.md", ".claude/skills/x/S.md")
+
+
+def test_guidance_inside_a_template_wins_and_is_the_sides_own(tmp_path: Path) -> None:
+    head = write(tmp_path / "head", {"t/AGENTS.md": "head template", "AGENTS.md": "head root"})
+    base = write(tmp_path / "base", {"t/AGENTS.md": "base template", "AGENTS.md": "base root"})
+
+    made = prepare(scenario("t"), head, base, GUIDANCE, tmp_path / "made")
+
+    assert contents(made.folder) == {"AGENTS.md": "base template"}
+
+
+def test_an_initial_state_folder_becomes_the_workspaces_root(tmp_path: Path) -> None:
+    head = write(tmp_path / "head", {"t/initial-state/a": "1", "t/README": "about the template"})
+
+    made = prepare(scenario("t"), head, head, GUIDANCE, tmp_path / "made")
+
+    assert contents(made.folder) == {"a": "1"}
+
+
+def test_guidance_that_is_a_link_is_followed_inside_of_the_checkout_only(tmp_path: Path) -> None:
+    secret = write(tmp_path / "outside", {"secret": "s"})
+    side = write(tmp_path / "side", {"docs/real.md": "text"})
+    (side / "AGENTS.md").symlink_to("docs/real.md")
+    (side / "CLAUDE.md").symlink_to(secret / "secret")
+
+    made = prepare(scenario(None), side, side, ("AGENTS.md", "CLAUDE.md"), tmp_path / "made")
+
+    assert contents(made.folder) == {"AGENTS.md": "text"}
+
+
+def test_the_diff_shows_what_the_agent_changed(tmp_path: Path) -> None:
+    made = prepare(
+        scenario("t"), write(tmp_path / "d", {"t/a": "1\n", "t/b": "1\n"}), tmp_path / "d", (), tmp_path / "m"
+    )
+    copy_workspace(made, tmp_path / "w")
+    write(tmp_path / "w", {"a": "2\n", "new": "x\n"})
+    (tmp_path / "w" / "b").unlink()
+    (tmp_path / "scratch").mkdir()
+
+    diff = workspace_diff(made, tmp_path / "w", tmp_path / "scratch").decode()
+
+    assert "-1\n+2" in diff
+    assert "new file mode" in diff
+    assert "deleted file mode" in diff
+
+
+def test_the_diff_runs_nothing_that_the_agent_configured(tmp_path: Path) -> None:
+    """An agent that rewrites its .git must not get a program started outside of the supervisor."""
+    made = prepare(scenario(None), tmp_path, tmp_path, (), tmp_path / "m")
+    copy_workspace(made, tmp_path / "w")
+    trap = f"touch {tmp_path}/owned"
+    config = f'[core]\n fsmonitor = "{trap}"\n[diff "x"]\n command = {trap}\n[filter "x"]\n clean = {trap}\n'
+    write(tmp_path / "w", {".git/config": config, ".gitattributes": "* filter=x diff=x\n", "f": "1\n"})
+    (tmp_path / "scratch").mkdir()
+
+    diff = workspace_diff(made, tmp_path / "w", tmp_path / "scratch")
+
+    assert b"+1" in diff
+    assert not (tmp_path / "owned").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "state"),
+    [
+        ("a.txt", "present"),
+        ("nope", "missing"),
+        ("nope/deeper", "missing"),
+        ("dir", "not_a_file"),
+        ("pipe", "not_a_file"),
+        ("../outside", "escapes"),
+        ("link-out", "escapes"),
+        ("link-in", "present"),
+        ("dir/../../outside", "escapes"),
+        ("/etc/hostname", "escapes"),
+        ("big", "too_large"),
+    ],
+)
+def test_reading_stays_in_the_workspace_and_never_waits(tmp_path: Path, name: str, state: str) -> None:
+    write(tmp_path, {"outside": "secret"})
+    workspace = write(tmp_path / "w", {"a.txt": "hello", "dir/x": "", "big": "x" * 101})
+    (workspace / "link-out").symlink_to(tmp_path / "outside")
+    (workspace / "link-in").symlink_to("a.txt")
+    os.mkfifo(workspace / "pipe")
+
+    answer = read_file(workspace, name, 100)
+
+    assert answer.state == state
+    assert (answer.text is not None) == (state == "present")
+
+
+def test_a_pattern_ending_in_two_stars_means_everything_below(tmp_path: Path) -> None:
+    write(tmp_path, {".claude/skills/a/SKILL.md": "", ".claude/skills/b.md": "", ".claude/other": ""})
+
+    assert matching_files(tmp_path, GUIDANCE) == [".claude/skills/a/SKILL.md", ".claude/skills/b.md"]
