@@ -1,0 +1,32 @@
+"""An agent with `models` is as many agents, each named `name:model`."""
+
+from __future__ import annotations
+
+from pydantic import JsonValue
+
+
+def with_models_split(data: JsonValue) -> JsonValue:
+    """The suite file's content with one agent per model; a wrong `models` is left for the model to refuse."""
+    agents = data.get("agents") if isinstance(data, dict) else None
+    if not isinstance(data, dict) or not isinstance(agents, dict):
+        return data
+    split: dict[str, JsonValue] = {}
+    for name, agent in agents.items():
+        split.update(_split(name, agent))
+    return {**data, "agents": split}
+
+
+def _split(name: str, agent: JsonValue) -> dict[str, JsonValue]:
+    if not isinstance(agent, dict) or "model" in agent:
+        return {name: agent}
+    models = _model_names(agent.get("models"))
+    rest = {key: value for key, value in agent.items() if key != "models"}
+    return {f"{name}:{model}": {**rest, "model": model} for model in models} or {name: agent}
+
+
+def _model_names(models: JsonValue) -> list[str]:
+    """The names, if it is a list of different names and nothing else."""
+    if not isinstance(models, list):
+        return []
+    names = [model for model in models if isinstance(model, str) and model.strip()]
+    return names if len(set(names)) == len(models) else []

@@ -1,0 +1,126 @@
+"""A scenario's file and the suite's file → Scenario; everything that can only be checked with both at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tidegate.model.suite import Composite, EvaluatorScript, Scenario, Script, Target, ToolMatrixEntry, TrialCounts
+from tidegate.plan import base_name, did_you_mean
+from tidegate.suite.document import Document, KeyPath
+from tidegate.suite.environment import expanded
+from tidegate.suite.folders import find_template
+from tidegate.suite.problem import Problem
+from tidegate.suite.scenario_file import ScenarioFile, TargetFile, TaskFile, TrialsFile
+from tidegate.suite.suite_file import SuiteFile
+
+
+@dataclass
+class Assembly:
+    """What scenarios are put together from; `problems` collects what does not fit."""
+
+    root: Path
+    suite_document: Document
+    suite: SuiteFile
+    environ: Mapping[str, str]
+    problems: list[Problem] = field(default_factory=list)
+
+    def scenario(self, document: Document, file: ScenarioFile) -> Scenario | None:
+        """The scenario of a file, or None if something does not fit."""
+        before = len(self.problems)
+        task = file.task if isinstance(file.task, TaskFile) else TaskFile(prompt=file.task)
+        template = self._template(document, file)
+        target = self._target(document, file)
+        if file.gates is not None and file.evaluation.gates is not None:
+            self._complain(document, ("gates",), "are here twice: `evaluation.gates` has them, too", at_key=True)
+        for index, entry in enumerate(file.tool_matrix):
+            self._check_agent(document, ("tool_matrix", index, "tool"), entry.tool)
+        self._check_trials(document, file.trials, self.suite.trials)
+        if target is None or len(self.problems) > before:
+            return None
+        composite = file.evaluation.composite
+        return Scenario(
+            name=file.name,
+            description=file.description,
+            file=document.file,
+            template=template,
+            target=target,
+            prompt=task.prompt,
+            max_turns=task.max_turns or file.run.max_turns,
+            timeout_secs=file.run.timeout_secs,
+            setup=file.setup.commands,
+            post=tuple(Script(**dict(script)) for script in file.scripts.post),
+            evaluator_scripts=tuple(EvaluatorScript(**dict(script)) for script in file.scripts.evaluators),
+            gates=file.gates or file.evaluation.gates or (),
+            composite=Composite(**dict(composite)) if composite else None,
+            tool_matrix=tuple(ToolMatrixEntry(**dict(entry)) for entry in file.tool_matrix),
+            trials=TrialCounts(min=file.trials.min, max=file.trials.max),
+            minimum_steps=file.minimum_steps,
+            purpose=file.purpose,
+            source=file.source,
+            deterministic=file.deterministic,
+            tags=file.tags,
+            tier=file.tier,
+            cache=file.cost.cache,
+        )
+
+    def check_suite(self, files: Iterable[ScenarioFile]) -> None:
+        """The suite file's own references: trial counts, and agents that the policy names, in all rows of the files."""
+        matrix = [f"{entry.tool}:{model}" for file in files for entry in file.tool_matrix for model in entry.models]
+        self._check_trials(self.suite_document, self.suite.trials, TrialsFile())
+        for index, agent in enumerate(self.suite.policy.agents or ()):
+            self._check_agent(self.suite_document, ("policy", "agents", index), agent, matrix)
+        agents = self.suite_document.node(("agents",))
+        for name in agents.keys if agents else ():
+            if ":" in name:
+                self._complain(self.suite_document, ("agents", name), "a name must not hold a colon", at_key=True)
+
+    def _template(self, document: Document, file: ScenarioFile) -> str | None:
+        try:
+            return find_template(self.root, document.file, file.template_folder)
+        except ValueError as error:
+            self._complain(document, ("template_folder",), str(error))
+            return None
+
+    def _target(self, document: Document, file: ScenarioFile) -> Target | None:
+        own = file.target if isinstance(file.target, TargetFile) else TargetFile()
+        shared = self.suite.target or TargetFile()
+        if not isinstance(file.target, TargetFile) and self.suite.target is None:
+            what = "is required" if file.target is None else "`from_config`, but tidegate.yaml has no `target`"
+            self._complain(document, ("target",), what)
+            return None
+        binary = own.binary or shared.binary
+        if binary is None:
+            what = "is required (here, or in tidegate.yaml's `target`)"
+            self._complain(document, ("target", "binary"), what, at_key=True)
+            return None
+        return Target(
+            binary=binary,
+            command_pattern=own.command_pattern or shared.command_pattern,
+            health_check=own.health_check or shared.health_check,
+            env={**self._env(self.suite_document, shared), **self._env(document, own)},
+        )
+
+    def _env(self, document: Document, target: TargetFile) -> dict[str, str]:
+        env = {}
+        for name, text in target.env.items():
+            try:
+                env[name] = expanded(text, self.suite.pass_env, self.environ)
+            except ValueError as error:
+                self._complain(document, ("target", "env", name), str(error))
+        return env
+
+    def _check_agent(self, document: Document, path: KeyPath, name: str, more: Sequence[str] = ()) -> None:
+        known = [*self.suite.agents, *map(base_name, self.suite.agents), *more]
+        if name not in known:
+            self._complain(document, path, f"the suite has no agent `{name}`{did_you_mean(name, known)}")
+
+    def _check_trials(self, document: Document, own: TrialsFile, shared: TrialsFile) -> None:
+        least, most = own.min or shared.min, own.max or shared.max
+        if least and most and least > most and (own.min or own.max):
+            path = ("trials", "min") if own.min else ("trials", "max")
+            self._complain(document, path, f"`min` ({least}) is larger than `max` ({most})")
+
+    def _complain(self, document: Document, path: KeyPath, what: str, *, at_key: bool = False) -> None:
+        self.problems.append(document.problem(path, what, at_key=at_key))

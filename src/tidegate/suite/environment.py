@@ -1,0 +1,25 @@
+"""`${NAME}` in a scenario's environment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from tidegate.plan import did_you_mean
+
+_REFERENCE = re.compile(r"\$\{([^}]*)\}")
+
+
+def expanded(text: str, pass_env: tuple[str, ...], environ: Mapping[str, str]) -> str:
+    """The text with every `${NAME}` replaced; ValueError for a name that is not in `pass_env`, or not set."""
+
+    def value(reference: re.Match[str]) -> str:
+        name = reference.group(1)
+        if name not in pass_env:
+            hint = did_you_mean(name, pass_env)
+            raise ValueError(f"${{{name}}} is not in tidegate.yaml's `pass_env`{hint}")
+        if name not in environ:
+            raise ValueError(f"${{{name}}} is not set in the environment")
+        return environ[name]
+
+    return _REFERENCE.sub(value, text)

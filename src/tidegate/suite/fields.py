@@ -1,0 +1,91 @@
+"""The kinds of values that the files hold, with the rules that they keep."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
+
+from tidegate.model.trial import encoded
+
+LONGEST_NAME = 200  # bytes of its percent-encoded form, since it becomes a folder
+ALPHAS = (0.01, 0.02, 0.05)
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_SECRET_OF_THE_WORKFLOW = re.compile(r"(GITHUB_TOKEN|ACTIONS_.*|INPUT_.*)\Z")
+
+
+def wrong(what: str) -> PydanticCustomError:
+    """The error of a value, in words that follow its key: `must not be empty`."""
+    return PydanticCustomError("wrong", "{what}", {"what": what})
+
+
+def only(*allowed: object, what: str = "is not supported yet") -> AfterValidator:
+    """The rule of a key of which only these values do anything today; any other would be ignored in silence."""
+
+    def check(value: object) -> object:
+        if value not in allowed:
+            raise wrong(what)
+        return value
+
+    return AfterValidator(check)
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise wrong("must not be empty")
+    return text
+
+
+def _name(name: str) -> str:
+    if name != name.strip() or not name.isprintable():
+        raise wrong("must be one line without spaces around it")
+    if len(encoded(name)) > LONGEST_NAME:
+        raise wrong("is too long for the name of a folder")
+    return name
+
+
+def _regex(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        where = "" if error.pos is None else f" at position {error.pos}"
+        raise wrong(f"is no regular expression: {error.msg}{where}") from None
+    except (OverflowError, RecursionError):
+        raise wrong("is no regular expression: too large") from None
+    return pattern
+
+
+def _inside(path: str) -> str:
+    pure = PurePosixPath(path)
+    if pure.is_absolute() or ".." in pure.parts:
+        raise wrong("must stay in the repository: a relative path without `..`")
+    return path
+
+
+def _variable(name: str) -> str:
+    if not _VARIABLE.match(name):
+        raise wrong("must be the name of a variable: letters, digits and underscores")
+    return name
+
+
+def _passable(name: str) -> str:
+    if _SECRET_OF_THE_WORKFLOW.match(name):
+        raise wrong("never reaches a trial, since it steers the workflow")
+    return name
+
+
+Text = Annotated[str, Field(min_length=1), AfterValidator(_not_blank)]
+Name = Annotated[Text, AfterValidator(_name)]
+Regex = Annotated[Text, AfterValidator(_regex)]
+InsidePath = Annotated[Text, AfterValidator(_inside)]
+VariableName = Annotated[str, AfterValidator(_variable)]
+PassedVariable = Annotated[VariableName, AfterValidator(_passable)]
+Alpha = Annotated[float, only(*ALPHAS, what="must be one of 0.01, 0.02, 0.05")]
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+Count = Annotated[int, Field(ge=1)]
+Positive = Annotated[float, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, le=1)]

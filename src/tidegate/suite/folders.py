@@ -1,0 +1,60 @@
+"""Where the files of a suite are: scenarios by glob, templates by their order of lookup."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path, PurePosixPath
+
+_NEVER = frozenset({".git", ".tidegate"})  # the second holds workspaces of earlier trials
+
+
+def matching_files(root: Path, pattern: str) -> list[str]:
+    """The files that a glob names, sorted, relative to the root; ValueError says what is wrong with the glob."""
+    pure = PurePosixPath(pattern)
+    if pure.is_absolute() or ".." in pure.parts:
+        raise ValueError("must stay in the repository: a relative glob without `..`")
+    try:
+        found = [path.relative_to(root) for path in root.glob(pattern) if path.is_file()]
+    except (ValueError, NotImplementedError, OSError, IndexError) as error:
+        raise ValueError(f"is no glob: {error}") from None
+    files = sorted(path.as_posix() for path in found if _NEVER.isdisjoint(path.parts))
+    if not files:
+        raise ValueError("matches no file")
+    outside = [file for file in files if not stays_in(root, file)]
+    if outside:
+        raise ValueError(f"matches {outside[0]}, a link that leaves the repository")
+    return files
+
+
+def find_template(root: Path, scenario: str, name: str | None) -> str | None:
+    """The folder that becomes the workspace, relative to the root; None: an empty workspace.
+
+    Looked up beside the scenario's file, in llm-test-fixtures/templates, in fixtures and at the root. Without a name:
+    the folder that is named like the file, beside it, if there is one. ValueError if it is missing or leaves the root.
+    """
+    if name is None:
+        beside = PurePosixPath(scenario).with_suffix("").as_posix()
+        return beside if _is_folder(root, beside) and stays_in(root, beside) else None
+    starts = (PurePosixPath(scenario).parent.as_posix(), "llm-test-fixtures/templates", "fixtures", "")
+    places = list(dict.fromkeys(os.path.normpath(PurePosixPath(start) / name) for start in starts))
+    inside = [place for place in places if not place.startswith(("/", "../")) and place not in ("..", ".")]
+    if not inside:
+        raise ValueError("must be a folder in the repository")
+    for place in inside:
+        if _is_folder(root, place):
+            if not stays_in(root, place):
+                raise ValueError("is a link that leaves the repository")
+            return place
+    raise ValueError(f"no such folder in the repository (looked for {', '.join(inside)})")
+
+
+def stays_in(root: Path, path: str) -> bool:
+    """Links followed, the path is still below the root."""
+    return (root / path).resolve().is_relative_to(root.resolve())
+
+
+def _is_folder(root: Path, path: str) -> bool:
+    try:
+        return (root / path).is_dir()
+    except OSError:
+        return False

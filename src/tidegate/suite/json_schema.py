@@ -1,0 +1,76 @@
+"""JSON Schema of the files, for editors, and for naming the keys that a wrong one may have meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel
+
+from tidegate.suite.document import KeyPath, Node
+from tidegate.suite.scenario_file import ScenarioFile
+from tidegate.suite.suite_file import SuiteFile
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+_MODELS: dict[str, type[BaseModel]] = {"suite": SuiteFile, "scenario": ScenarioFile}
+_AGENT_MODELS = {
+    "type": "array",
+    "items": {"type": "string", "minLength": 1},
+    "minItems": 1,
+    "title": "Models",
+    "description": "Instead of `model`: one agent `name:model` for each.",
+}
+
+
+@cache
+def file_schema(kind: str) -> dict[str, Any]:
+    """The JSON Schema of a `suite` or a `scenario` file."""
+    schema = _MODELS[kind].model_json_schema()
+    if kind == "suite":
+        for reference in schema["properties"]["agents"]["additionalProperties"]["discriminator"]["mapping"].values():
+            _resolved({"$ref": reference}, schema)["properties"]["models"] = _AGENT_MODELS
+    return {"$schema": DIALECT, **schema}
+
+
+def known_keys(kind: str, root: Node | None, path: KeyPath) -> tuple[str, ...]:
+    """The keys that the mapping at the path of a file may have; none where the schema does not list them."""
+    schema = file_schema(kind)
+    places, here = [schema], root
+    for key in path:
+        here = here.child(key) if here else None
+        places = [below for place in places for below in _below(place, key, schema, here)]
+    return tuple(dict.fromkeys(name for place in places for name in place.get("properties", {})))
+
+
+def _below(place: dict[str, Any], key: str | int, root: dict[str, Any], node: Node | None) -> Iterator[dict[str, Any]]:
+    if isinstance(key, int):
+        inner = place.get("items")
+    else:
+        inner = place.get("properties", {}).get(key, place.get("additionalProperties"))
+    if isinstance(inner, dict):
+        yield from _alternatives(inner, root, node)
+
+
+def _alternatives(place: dict[str, Any], root: dict[str, Any], node: Node | None) -> Iterator[dict[str, Any]]:
+    """The plain schemas that a place stands for: references followed, the member of a union chosen by `type`."""
+    place = _resolved(place, root)
+    mapping = place.get("discriminator", {}).get("mapping")
+    if mapping is not None:
+        kind = node.child("type") if node else None
+        chosen = mapping.get(kind.value if kind else None)
+        yield from _alternatives({"$ref": chosen}, root, node) if chosen else ()
+        return
+    members = place.get("anyOf") or place.get("oneOf")
+    if members is None:
+        yield place
+        return
+    for member in members:
+        yield from _alternatives(member, root, node)
+
+
+def _resolved(place: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
+    while "$ref" in place:
+        place = root["$defs"][place["$ref"].rpartition("/")[2]]
+    return place

@@ -1,0 +1,120 @@
+"""tidegate.yaml as it is written (config.md): every key, its default, and what it may hold."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from tidegate.agents import AnyAgent
+from tidegate.model.suite import Budget, Diagnosis, Limits, Policy
+from tidegate.model.value import Value
+from tidegate.suite.fields import Alpha, Count, InsidePath, Name, PassedVariable, Positive, Text, only
+from tidegate.suite.scenario_file import TargetFile, TrialsFile
+
+_AGENT: TypeAdapter[AnyAgent] = TypeAdapter(AnyAgent)
+
+
+class SuiteTrialsFile(TrialsFile):
+    """How many trials, and how many of them at once."""
+
+    jobs: Count | None = None
+
+
+class JudgeFile(Value):
+    """The model that judges."""
+
+    type: Text
+    model: Text
+    samples: Count = 1
+    allow_self_judging: bool = False
+    max_usd: Positive | None = None
+
+
+class BudgetFile(Budget):
+    """Hard limits of a run."""
+
+    usd: Annotated[Positive | None, only(None)] = None
+    tokens: Annotated[Count | None, only(None)] = None
+
+
+class PolicyFile(Policy):
+    """Which rows block."""
+
+    alpha: Alpha = 0.02
+    suite: Annotated[Literal["off", "warn", "block"], only("off", "warn")] = "warn"
+    block_metrics: Annotated[dict[str, float], only({})] = {}
+    judge_blocks: Annotated[bool, only(False)] = False
+
+
+class NetworkFile(Value):
+    """Which steps may use the network."""
+
+    setup: Annotated[bool, only(True)] = True
+    gates: Annotated[bool, only(True)] = True
+    agent: Annotated[bool, only(True)] = True
+
+
+class PriceFile(Value):
+    """A model's prices in USD per million tokens."""
+
+    input: Annotated[float, Field(ge=0)] = 0
+    output: Annotated[float, Field(ge=0)] = 0
+    cache_read: Annotated[float, Field(ge=0)] = 0
+    cache_write: Annotated[float, Field(ge=0)] = 0
+
+
+class StoreFile(Value):
+    """Where runs are kept."""
+
+    type: Annotated[Literal["directory", "branch"], only("directory")] = "directory"
+    path: Annotated[InsidePath, only(".tidegate/store")] = ".tidegate/store"
+    name: Annotated[Text, only("tidegate-history")] = "tidegate-history"
+    max_trials: Annotated[Count, only(40)] = 40
+    max_days: Annotated[Positive, only(14)] = 14
+
+
+class DiagnosisFile(Diagnosis):
+    """Thresholds of the patterns in the diagnosis."""
+
+    error_rate: Annotated[float, Field(ge=0, le=1)] = 0.30
+    help: Annotated[float, Field(ge=0)] = 2
+    retry_rate: Annotated[float, Field(ge=0, le=1)] = 0.30
+    commands_ratio: Annotated[float, Field(gt=0)] = 1.5
+
+
+class ReportFile(Value):
+    """How the comment looks, and when there is one."""
+
+    comment_template: Annotated[InsidePath | None, only(None)] = None
+    comment: Annotated[Literal["always", "on-change", "on-regression", "off"], only("always")] = "always"
+    max_transcripts: Annotated[Annotated[int, Field(ge=0)], only(50)] = 50
+
+
+def _default_agents() -> dict[str, AnyAgent]:
+    return {"docs": _AGENT.validate_python({"type": "doc-follower"})}
+
+
+class SuiteFile(Value):
+    """The suite's own file. An agent's `models` has become one agent per model before this (agent_models)."""
+
+    version: Annotated[int, only(1, what="must be 1"), Field(json_schema_extra={"const": 1})]
+    scenarios: tuple[Text, ...]
+    subject: tuple[InsidePath, ...] = ("**",)
+    guidance: tuple[InsidePath, ...] = ("AGENTS.md", "CLAUDE.md", ".claude/skills/**", ".agents/skills/**")
+    build: tuple[Text, ...] = ()
+    path: tuple[InsidePath, ...] = ()
+    target: TargetFile | None = None
+    agents: dict[Name, AnyAgent] = Field(default_factory=_default_agents, min_length=1)
+    trials: SuiteTrialsFile = SuiteTrialsFile()
+    judge: Annotated[JudgeFile | None, only(None)] = None
+    budget: BudgetFile = BudgetFile()
+    policy: PolicyFile = PolicyFile()
+    relay: Annotated[bool, only(True)] = True
+    network: NetworkFile = NetworkFile()
+    pass_env: tuple[PassedVariable, ...] = ()
+    limits: Limits = Limits()
+    prices: dict[str, PriceFile] = {}
+    store: StoreFile = StoreFile()
+    diagnosis: DiagnosisFile = DiagnosisFile()
+    report: ReportFile = ReportFile()

@@ -1,0 +1,288 @@
+"""Every mistake is one line that says where it is, which key, what is wrong, and what may have been meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tidegate.errors import ConfigurationError, NothingToRunError
+from tidegate.model.suite import Suite
+
+SUITE = "version: 1\nscenarios: [scenarios/*.yaml]\n"
+SCENARIO = "name: first\ndescription: The first.\ntarget: {binary: taskmgr}\ntask: List the tasks.\n"
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{name}: &{name} [{', '.join([f'*{below}'] * 10)}]\n" for below, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+# What is appended to the valid suite file (two lines) → the one line that is said.
+IN_THE_SUITE = {
+    "scenarois: [x]": "3:1: scenarois: unknown key (did you mean `scenarios`?)",
+    "build: make": "3:8: build: must be a list",
+    "relay: 1": "3:8: relay: must be true or false",
+    "build: [yes]": '3:9: build[0]: must be text; YAML reads yes as true, so quote it: "yes"',
+    "trials: {min: '3'}": "3:15: trials.min: must be a whole number",
+    "trials: {min: true}": "3:15: trials.min: must be a whole number",
+    "trials: {min: 0}": "3:15: trials.min: must be at least 1",
+    "trials: {min: 5, max: 3}": "3:15: trials.min: `min` (5) is larger than `max` (3)",
+    "limits: {memory_mb: lots}": "3:21: limits.memory_mb: must be a number",
+    "limits:": "3:8: limits: must be a mapping",
+    "policy: {preset: standart}": "3:18: policy.preset: must be one of quick, standard, thorough "
+    "(did you mean `standard`?)",
+    "policy: {alpha: 0.03}": "3:17: policy.alpha: must be one of 0.01, 0.02, 0.05",
+    "policy: {agents: [dosc]}": "3:19: policy.agents[0]: the suite has no agent `dosc` (did you mean `docs`?)",
+    "agents: {}": "3:9: agents: must not be empty",
+    "agents: {a: 5}": "3:13: agents.a: must be a mapping",
+    "agents: {a: {}}": "3:10: agents.a.type: is required",
+    "agents: {a: {type: 5}}": "3:20: agents.a.type: must be text",
+    "agents: {a: {type: dok-follower}}": "3:20: agents.a.type: unknown type `dok-follower` "
+    "(did you mean `doc-follower`?)",
+    "agents: {a: {type: zzz}}": "3:20: agents.a.type: unknown type `zzz` (one of doc-follower, scripted, command)",
+    "agents: {a: {type: command}}": "3:10: agents.a.command: is required",
+    "agents: {a: {type: command, command: x, outptu: text}}": "3:41: agents.a.outptu: unknown key "
+    "(did you mean `output`?)",
+    "agents: {a: {type: scripted, steps: {first: [5]}}}": "3:46: agents.a.steps.first[0]: must be text or a mapping",
+    "agents: {a: {type: scripted, steps: {first: [{run: x, probability: 2}]}}}": "3:68: "
+    "agents.a.steps.first[0].probability: must be at most 1",
+    "agents: {a: {type: doc-follower, models: x}}": "3:34: agents.a.models: must be a list of different model names, "
+    "without `model` beside it",
+    "agents: {a: {type: doc-follower, models: [m, n], timeout_secs: 0}}": "3:64: agents.a.timeout_secs: "
+    "must be greater than 0",
+    "agents: {'a:b': {type: doc-follower}}": "3:10: agents.a:b: a name must not hold a colon",
+    "pass_env: [A-B]": "3:12: pass_env[0]: must be the name of a variable: letters, digits and underscores",
+    "pass_env: [GITHUB_TOKEN]": "3:12: pass_env[0]: never reaches a trial, since it steers the workflow",
+    "path: [../bin]": "3:8: path[0]: must stay in the repository: a relative path without `..`",
+    "target: {command_pattern: '('}": "3:27: target.command_pattern: is no regular expression: "
+    "missing ), unterminated subpattern at position 0",
+    "version: 1": "3:1: the key `version` is here twice (first in line 1)",
+    "on: x": '3:1: YAML reads the key `on` as true; quote it: "on"',
+    "1: x": '3:1: a key must be text; quote it: "1"',
+    "? [a]\n: x": "3:3: a key must be text, not a list or a mapping",
+    "judge: !!python/name:os.system x": "3:8: the tag !!python/name:os.system is not allowed here",
+    "judge: !secret x": "3:8: the tag !secret is not allowed here",
+    "trials: {min: 0b_}": "3:15: is no number; quote it if it is text",
+    "trials: {min: .inf}": "3:15: is a number too large, or not finite; quote it if it is text",
+    "x: *nowhere": "3:4: the alias *nowhere has no finished anchor above it",
+    "x: &x [*x]": "3:8: the alias *x has no finished anchor above it",
+    f"x: {'[' * 60}{']' * 60}": "3:53: is nested more than 50 levels deep",
+    BOMB: "8:8: holds too many values (aliases count as what they stand for)",
+    "---\nversion: 1": "3:1: only one document is allowed in a file (a second begins here)",
+    "build:\n\t- x": "4:1: a tab cannot indent YAML; use spaces",
+    "build: [x": "4:1: is not YAML: did not find expected ',' or ']' while parsing a flow sequence",
+    " build: x": "3:2: is not YAML: did not find expected key while parsing a block mapping; is the indentation right?",
+}
+
+NOT_YET = {
+    "judge: {type: anthropic, model: m}": "3:8: judge: is not supported yet",
+    "relay: false": "3:8: relay: is not supported yet",
+    "network: {agent: false}": "3:18: network.agent: is not supported yet",
+    "store: {type: branch}": "3:15: store.type: is not supported yet",
+    "store: {max_trials: 5}": "3:21: store.max_trials: is not supported yet",
+    "policy: {suite: block}": "3:17: policy.suite: is not supported yet",
+    "policy: {judge_blocks: true}": "3:24: policy.judge_blocks: is not supported yet",
+    "policy: {block_metrics: {error_rate: 0.1}}": "3:25: policy.block_metrics: is not supported yet",
+    "budget: {usd: 5}": "3:15: budget.usd: is not supported yet",
+    "budget: {tokens: 5}": "3:18: budget.tokens: is not supported yet",
+    "report: {comment_template: x.j2}": "3:28: report.comment_template: is not supported yet",
+    "report: {comment: off}": "3:19: report.comment: must be one of always, on-change, on-regression, off; "
+    'YAML reads off as false, so quote it: "off"',
+    "report: {comment: 'off'}": "3:19: report.comment: is not supported yet",
+    "agents: {a: {type: doc-follower, max_usd: 1}}": "3:34: agents.a.max_usd: is not supported yet: "
+    "no agent of today reports its cost",
+    **{
+        f"agents: {{a: {{type: {name}}}}}": f"3:20: agents.a.type: {name} is not supported yet; "
+        "use doc-follower, scripted or command"
+        for name in ("claude-code", "codex", "gemini", "opencode", "anthropic", "replay")
+    },
+}
+
+WHOLE_SUITES: dict[str, tuple[str | bytes, str]] = {
+    "empty": ("", ":1:1: is empty"),
+    "nothing but a comment": ("# only\n", ":1:1: is empty"),
+    "a list": ("- a\n", ":1:1: must be a mapping (`key: value` lines)"),
+    "no list of scenarios": ("version: 1\n", ":1:1: scenarios: is required"),
+    "a later version": ("version: 2\nscenarios: []\n", ":1:10: version: must be 1"),
+    "a version that is true": ("version: yes\nscenarios: []\n", ":1:10: version: must be a whole number"),
+    "scenarios that are text": ("version: 1\nscenarios: x\n", ":2:12: scenarios: must be a list"),
+    "a glob without match": ("version: 1\nscenarios: [no/*.yml]\n", ":2:13: scenarios[0]: `no/*.yml` matches no file"),
+    "a glob that leaves": (
+        "version: 1\nscenarios: [../x]\n",
+        ":2:13: scenarios[0]: `../x` must stay in the repository: a relative glob without `..`",
+    ),
+    "an empty glob": ("version: 1\nscenarios: ['']\n", ":2:13: scenarios[0]: must not be empty"),
+    "bytes that are no text": (b"version: \xff\n", ":1:10: is not UTF-8 text (byte 0xff)"),
+    "a control character": ("version: 1\x01\n", ":1:11: the character U+0001 is not allowed in YAML"),
+    "a huge file": ("a: " + "x" * 1_000_000, ": is larger than 1,000,000 bytes"),
+}
+
+# What is appended to the valid scenario file (four lines) → the one line that is said.
+IN_A_SCENARIO = {
+    "tsak: x": "5:1: tsak: unknown key (did you mean `task`?)",
+    "gates: [{type: command_sucseeds}]": "5:16: gates[0].type: unknown type `command_sucseeds` "
+    "(did you mean `command_succeeds`?)",
+    "gates: [{}]": "5:9: gates[0].type: is required",
+    "gates: [{type: command_succeeds}]": "5:9: gates[0].command: is required",
+    "gates: [{type: command_succeeds, command: x, path: y}]": "5:46: gates[0].path: unknown key",
+    "evaluation: {gates: [{type: script, command: ' ', description: d}]}": "5:46: evaluation.gates[0].command: "
+    "must not be empty",
+    "gates: [{type: file_exists, path: ../x}]": "5:35: gates[0].path: leaves the workspace: '../x'",
+    "gates: [{type: file_exists, path: /x}]": "5:35: gates[0].path: leaves the workspace: '/x' is absolute",
+    "gates: [{type: file_matches, path: x, pattern: '('}]": "5:48: gates[0].pattern: is no regular expression: "
+    "missing ), unterminated subpattern at position 0",
+    "gates: [{type: command_json_path, command: x, path: '$[', assertion: exists}]": "5:53: gates[0].path: "
+    "is no JSONPath: Parse error near the end of string!",
+    "gates: []\nevaluation: {gates: []}": "5:1: gates: are here twice: `evaluation.gates` has them, too",
+    "template_folder: nope": "5:18: template_folder: no such folder in the repository "
+    "(looked for scenarios/nope, llm-test-fixtures/templates/nope, fixtures/nope, nope)",
+    "template_folder: /etc": "5:18: template_folder: must be a folder in the repository",
+    "template_folder: ../../../etc": "5:18: template_folder: must be a folder in the repository",
+    "tags: [no]": '5:8: tags[0]: must be text; YAML reads no as false, so quote it: "no"',
+    "tags: [1]": "5:8: tags[0]: must be text; put it in quotes",
+    "tags: [null]": "5:8: tags[0]: must be text, but nothing is here",
+    "tool_matrix: [{tool: dosc}]": "5:22: tool_matrix[0].tool: the suite has no agent `dosc` (did you mean `docs`?)",
+    "evaluation: {judge: {enabled: true}}": "5:31: evaluation.judge.enabled: is not supported yet",
+    "evaluation: {evaluators: [{type: plan}]}": "5:26: evaluation.evaluators: is not supported yet",
+    "cost: {max_usd: 1}": "5:17: cost.max_usd: is not supported yet",
+    "evaluation: {composite: {}}": "5:25: evaluation.composite: needs a weight above 0",
+    "evaluation: {composite: {gate_weight: -1}}": "5:39: evaluation.composite.gate_weight: must be at least 0",
+    "purpose: capabilty": "5:10: purpose: must be one of regression, capability (did you mean `capability`?)",
+    "trials: {min: 5, max: 2}": "5:15: trials.min: `min` (5) is larger than `max` (2)",
+    "scripts: {post: [{command: x, timeout_secs: 0}]}": "5:45: scripts.post[0].timeout_secs: must be greater than 0",
+}
+
+# What a part of the valid scenario file is replaced with → the one line that is said.
+REPLACED = {
+    ("name: first", "name: yes"): '1:7: name: must be text; YAML reads yes as true, so quote it: "yes"',
+    ("name: first", "name: 12"): "1:7: name: must be text; put it in quotes",
+    ("name: first", 'name: "a\\nb"'): "1:7: name: must be one line without spaces around it",
+    ("name: first", "name: " + "x" * 201): "1:7: name: is too long for the name of a folder",
+    ("name: first\n", ""): "1:1: name: is required",
+    ("target: {binary: taskmgr}\n", ""): "1:1: target: is required",
+    ("{binary: taskmgr}", "5"): "3:9: target: must be text or a mapping",
+    ("{binary: taskmgr}", "from_config"): "3:9: target: `from_config`, but tidegate.yaml has no `target`",
+    ("{binary: taskmgr}", "form_config"): "3:9: target: must be from_config (did you mean `from_config`?)",
+    ("{binary: taskmgr}", "{}"): "3:1: target.binary: is required (here, or in tidegate.yaml's `target`)",
+    ("{binary: taskmgr}", "{binary: t, env: {A: '${HOME}'}}"): "3:30: target.env.A: ${HOME} is not in "
+    "tidegate.yaml's `pass_env`",
+    ("{binary: taskmgr}", "{binary: t, env: {A: 5}}"): "3:30: target.env.A: must be text; put it in quotes",
+    ("{binary: taskmgr}", "{binary: t, env: {A-B: x}}"): "3:27: target.env.A-B: must be the name of a variable: "
+    "letters, digits and underscores",
+    ("List the tasks.", "[]"): "4:7: task: must be text or a mapping",
+    ("List the tasks.", "''"): "4:7: task: must not be empty",
+    ("List the tasks.", "{max_turns: 3}"): "4:1: task.prompt: is required",
+    ("List the tasks.", '"a\\0b"'): "4:7: must not hold a NUL character",
+    (SCENARIO, "evalcases: []\nfoo: 1\n"): "1:1: evalcases: AgentV files are not supported yet",
+}
+
+Load = Callable[..., Suite]
+
+
+def said(load: Load, files: dict[str, str | bytes | None], environ: dict[str, str] | None = None) -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        load(files, environ)
+    return caught.value.message
+
+
+@pytest.mark.parametrize(("text", "line"), (IN_THE_SUITE | NOT_YET).items())
+def test_a_mistake_in_the_suite_file(load: Load, text: str, line: str) -> None:
+    assert said(load, {"tidegate.yaml": f"{SUITE}{text}\n"}) == f"tidegate.yaml:{line}"
+
+
+@pytest.mark.parametrize(("content", "line"), WHOLE_SUITES.values(), ids=WHOLE_SUITES)
+def test_a_suite_file_that_is_no_suite(load: Load, content: str | bytes, line: str) -> None:
+    assert said(load, {"tidegate.yaml": content}) == f"tidegate.yaml{line}"
+
+
+@pytest.mark.parametrize(("text", "line"), IN_A_SCENARIO.items())
+def test_a_mistake_in_a_scenario_file(load: Load, text: str, line: str) -> None:
+    assert said(load, {"scenarios/first.yaml": f"{SCENARIO}{text}\n"}) == f"scenarios/first.yaml:{line}"
+
+
+@pytest.mark.parametrize(("change", "line"), REPLACED.items())
+def test_a_wrong_part_of_a_scenario_file(load: Load, change: tuple[str, str], line: str) -> None:
+    assert change[0] in SCENARIO
+    assert said(load, {"scenarios/first.yaml": SCENARIO.replace(*change)}) == f"scenarios/first.yaml:{line}"
+
+
+def test_an_empty_list_of_scenarios_is_nothing_to_run(load: Load) -> None:
+    with pytest.raises(NothingToRunError):
+        load({"tidegate.yaml": "version: 1\nscenarios: []\n"})
+
+
+def test_a_missing_suite_file_and_a_folder_in_its_place(load: Load) -> None:
+    assert said(load, {"tidegate.yaml": None}) == "tidegate.yaml: no such file"
+    assert said(load, {"tidegate.yaml": None, "tidegate.yaml/": None}) == "tidegate.yaml: is a folder, not a file"
+
+
+def test_every_mistake_of_every_file_is_said_at_once_and_in_order(load: Load) -> None:
+    files: dict[str, str | bytes | None] = {
+        "tidegate.yaml": SUITE + "x: 1\nbuild: make\npass_env: [TOKEN]\n",
+        "scenarios/first.yaml": SCENARIO + "tier: one\nname: again\n",
+        "scenarios/a.yaml": "name: [\n",
+        "scenarios/b.yaml": SCENARIO + "template_folder: nope\n",
+    }
+
+    assert said(load, files).splitlines() == [
+        "tidegate.yaml:3:1: x: unknown key",
+        "tidegate.yaml:4:8: build: must be a list",
+        "scenarios/a.yaml:2:1: is not YAML: did not find expected node content while parsing a flow node",
+        "scenarios/first.yaml:1:7: name: `first` is already the name of scenarios/b.yaml:1",
+        "scenarios/first.yaml:5:7: tier: must be a whole number",
+        "scenarios/first.yaml:6:1: the key `name` is here twice (first in line 1)",
+    ]
+
+
+def test_references_are_checked_across_files(load: Load) -> None:
+    """With a valid suite file, what scenarios need of it is checked, also beside broken scenarios."""
+    env = SCENARIO.replace("first", "env").replace("taskmgr", "t, env: {A: '${TOKEN}', B: '${TOKNE}'}")
+    files: dict[str, str | bytes | None] = {
+        "tidegate.yaml": SUITE + "pass_env: [TOKEN]\npolicy: {agents: [docs, mine]}\n",
+        "scenarios/env.yaml": env,
+        "scenarios/first.yaml": "name: first\n",
+    }
+
+    assert said(load, files).splitlines() == [
+        "tidegate.yaml:4:25: policy.agents[1]: the suite has no agent `mine`",
+        "scenarios/env.yaml:3:30: target.env.A: ${TOKEN} is not set in the environment",
+        "scenarios/env.yaml:3:45: target.env.B: ${TOKNE} is not in tidegate.yaml's `pass_env` (did you mean `TOKEN`?)",
+        "scenarios/first.yaml:1:1: description: is required",
+        "scenarios/first.yaml:1:1: task: is required",
+    ]
+
+
+def test_a_secret_is_never_repeated(load: Load) -> None:
+    """Values of the environment, and values of the wrong type, stay out of the message."""
+    scenario = SCENARIO.replace("taskmgr", "t, env: {A: '${TOKEN}', B: 424242, C: [hush]}") + "tier: hush\n"
+    suite = SUITE + "pass_env: [TOKEN]\nagents: {a: {type: command, command: x, env: {KEY: 424242}}}\n"
+
+    message = said(load, {"tidegate.yaml": suite, "scenarios/first.yaml": scenario}, {"TOKEN": "hush"})
+
+    assert len(message.splitlines()) == 4
+    assert "hush" not in message
+    assert "424242" not in message
+
+
+def test_a_link_that_leaves_the_repository_is_refused(load: Load, tmp_path: Path) -> None:
+    outside = tmp_path.parent / f"{tmp_path.name}-outside"
+    outside.mkdir()
+    (outside / "x.yaml").write_text(SCENARIO)
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "scenarios" / "linked").symlink_to(outside)
+    (tmp_path / "scenarios" / "linked.yaml").symlink_to(outside / "x.yaml")
+
+    assert said(load, {}) == (
+        "tidegate.yaml:2:13: scenarios[0]: `scenarios/*.yaml` matches scenarios/linked.yaml, "
+        "a link that leaves the repository"
+    )
+    (tmp_path / "scenarios" / "linked.yaml").unlink()
+    assert said(load, {"scenarios/first.yaml": SCENARIO + "template_folder: linked\n"}) == (
+        "scenarios/first.yaml:5:18: template_folder: is a link that leaves the repository"
+    )
+
+
+def test_a_flood_of_mistakes_is_cut_off(load: Load) -> None:
+    lines = said(load, {"tidegate.yaml": SUITE + "".join(f"key{n}: 1\n" for n in range(20_000))}).splitlines()
+
+    assert lines[0] == "tidegate.yaml: has 20000 problems; these are the first"
+    assert len(lines) == 51

@@ -1,0 +1,215 @@
+"""Which rows a suite has, which of them are selected, and what their hashes notice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidegate.agents.doc_follower import DocFollower
+from tidegate.agents.scripted import Scripted
+from tidegate.errors import ConfigurationError, NothingToRunError
+from tidegate.gates.file_exists import FileExists
+from tidegate.model.plan import Plan
+from tidegate.model.suite import Policy, Scenario, Suite, Target, ToolMatrixEntry, TrialCounts
+from tidegate.plan import (
+    Selection,
+    base_name,
+    definition_hash,
+    did_you_mean,
+    make_plan,
+    run_rows,
+    suite_hash,
+    watched_files,
+    with_presence,
+)
+
+DOCS = DocFollower(type="doc-follower")
+FAKE = Scripted.model_validate({"type": "scripted", "steps": {"a": [{"run": "x", "probability": 0.5}]}})
+
+
+def scenario(name: str, **fields: Any) -> Scenario:
+    target = Target(binary="t")
+    return Scenario(
+        **{"name": name, "description": "d", "file": f"{name}.yaml", "target": target, "prompt": "p", **fields}
+    )
+
+
+def suite(*scenarios: Scenario, **fields: Any) -> Suite:
+    agents = {"docs": DOCS, "fake:x": FAKE.model_copy(update={"model": "x"}), "fake:y": FAKE}
+    return Suite(**{"agents": agents, "scenarios": scenarios, **fields})
+
+
+def ids(plan: Plan) -> list[str]:
+    return [f"{row.key.scenario} {row.key.agent}" for row in plan.rows]
+
+
+def test_rows_are_scenarios_times_agents_in_the_suites_order() -> None:
+    plan = make_plan(suite(scenario("b"), scenario("a")))
+
+    assert ids(plan) == ["b docs", "b fake:x", "b fake:y", "a docs", "a fake:x", "a fake:y"]
+    assert plan.rows[1].agent.model == "x"
+
+
+def test_a_tool_matrix_limits_the_agents_and_names_their_models() -> None:
+    matrix = (ToolMatrixEntry(tool="docs", models=("m", "n")), ToolMatrixEntry(tool="fake"))
+
+    plan = make_plan(suite(scenario("a", tool_matrix=matrix), scenario("b", tool_matrix=matrix[:1])))
+
+    assert ids(plan) == ["a docs:m", "a docs:n", "a fake:x", "a fake:y", "b docs:m", "b docs:n"]
+    assert [row.agent.model for row in plan.rows[:2]] == ["m", "n"]
+    assert make_plan(suite(scenario("a", tool_matrix=(ToolMatrixEntry(tool="fake:y"),)))).rows[0].key.agent == "fake:y"
+
+
+def test_models_of_the_matrix_take_the_place_of_those_of_the_agent() -> None:
+    plan = make_plan(suite(scenario("a", tool_matrix=(ToolMatrixEntry(tool="fake", models=("z",)),))))
+
+    assert ids(plan) == ["a fake:z"]
+    assert plan.rows[0].agent == FAKE.model_copy(update={"model": "z"})
+
+
+def test_a_scenario_says_whether_it_is_deterministic_or_else_its_agent() -> None:
+    plan = make_plan(suite(scenario("a"), scenario("b", deterministic=True), scenario("c", deterministic=False)))
+    by_id = dict(zip(ids(plan), (row.deterministic for row in plan.rows), strict=True))
+
+    assert [by_id["a docs"], by_id["a fake:x"]] == [True, False]
+    assert [by_id["b docs"], by_id["b fake:x"]] == [True, True]
+    assert [by_id["c docs"], by_id["c fake:x"]] == [False, False]
+
+
+SELECTABLE = suite(scenario("a", tags=("smoke", "slow"), tier=1), scenario("b", tags=("slow",)), scenario("c", tier=2))
+
+
+@pytest.mark.parametrize(
+    ("selection", "selected"),
+    [
+        (Selection(scenarios=("c", "a"), agents=("docs",)), ["a docs", "c docs"]),
+        (Selection(agents=("fake",), scenarios=("a",)), ["a fake:x", "a fake:y"]),
+        (Selection(agents=("fake:y",), scenarios=("a",)), ["a fake:y"]),
+        (Selection(tags=("slow",), agents=("docs",)), ["a docs", "b docs"]),
+        (Selection(tags=("smoke", "slow"), agents=("docs",)), ["a docs", "b docs"]),
+        (Selection(tier=1, agents=("docs",)), ["a docs", "b docs"]),
+        (Selection(tier=0, agents=("docs",)), ["b docs"]),
+    ],
+)
+def test_a_selection_is_a_part_of_the_plan(selection: Selection, selected: list[str]) -> None:
+    assert ids(make_plan(SELECTABLE, selection)) == selected
+
+
+def test_names_that_the_suite_does_not_have_are_said_all_at_once() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        make_plan(SELECTABLE, Selection(scenarios=("a", "d"), agents=("dosc",), tags=("smok",)))
+
+    assert caught.value.message.splitlines() == [
+        "the suite has no scenario `d`",
+        "the suite has no agent `dosc` (did you mean `docs`?)",
+        "the suite has no tag `smok` (did you mean `smoke`?)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("whole", "selection"),
+    [
+        (suite(), Selection()),
+        (SELECTABLE, Selection(scenarios=("c",), tags=("slow",))),
+        (SELECTABLE, Selection(tier=-1)),
+    ],
+)
+def test_a_plan_without_rows_is_nothing_to_run(whole: Suite, selection: Selection) -> None:
+    with pytest.raises(NothingToRunError):
+        make_plan(whole, selection)
+
+
+def test_a_run_knows_of_its_rows_what_a_comparison_needs() -> None:
+    one = scenario("a", purpose="capability", trials=TrialCounts(max=4))
+    plan = make_plan(suite(one), Selection(agents=("docs",)))
+
+    (row,) = run_rows(plan)
+
+    assert (row.scenario, row.agent, row.deterministic, row.purpose) == ("a", "docs", True, "capability")
+    assert (row.presence, row.trials, row.definition) == ("both", TrialCounts(max=4), definition_hash(one))
+
+
+def test_rows_that_only_one_side_has_are_marked() -> None:
+    base = make_plan(suite(scenario("old"), scenario("a")))
+    head = suite(scenario("a"), scenario("new"))
+
+    marked = with_presence(make_plan(head), base)
+
+    assert {(row.key.scenario, row.presence) for row in marked.rows} == {
+        ("a", "both"),
+        ("new", "added"),
+        ("old", "removed"),
+    }
+    assert ids(marked)[:6] == ids(make_plan(head))
+
+
+def test_what_was_not_selected_was_not_removed() -> None:
+    whole = suite(scenario("old"), scenario("a"))
+    selection = Selection(scenarios=("a",), agents=("docs",))
+
+    marked = with_presence(make_plan(whole, selection), make_plan(whole), selection)
+
+    assert [(row.key.scenario, row.presence) for row in marked.rows] == [("a", "both")]
+
+
+def test_all_that_can_change_an_outcome_is_watched() -> None:
+    one = suite(scenario("a", template="t[1]/x"), subject=("src/**",), guidance=("AGENTS.md",))
+    other = suite(subject=("lib/**", "src/**"), guidance=())
+
+    assert watched_files(one, other) == (
+        "src/**",
+        "AGENTS.md",
+        "tidegate.yaml",
+        "a.yaml",
+        "t[[]1]/x/**",
+        "lib/**",
+    )
+
+
+CHANGES: dict[str, Any] = {
+    "prompt": "q",
+    "gates": (FileExists(type="file_exists", path="other"),),
+    "target": Target(binary="u"),
+    "template": "t",
+    "tier": 1,
+}
+
+
+@pytest.mark.parametrize(("key", "value"), CHANGES.items())
+def test_every_change_of_a_definition_changes_both_hashes(key: str, value: object) -> None:
+    before = scenario("a", gates=(FileExists(type="file_exists", path="x"),))
+    after = before.model_copy(update={key: value})
+
+    assert definition_hash(after) != definition_hash(before)
+    assert suite_hash(suite(after)) != suite_hash(suite(before))
+
+
+def test_a_moved_file_is_the_same_definition() -> None:
+    before, after = scenario("a"), scenario("a", file="elsewhere/b.yaml")
+
+    assert definition_hash(after) == definition_hash(before)
+    assert suite_hash(suite(after, file="x.yaml")) == suite_hash(suite(before))
+
+
+def test_the_hash_of_a_suite_sees_agents_and_policy() -> None:
+    hashes = {
+        suite_hash(suite(scenario("a"))),
+        suite_hash(suite(scenario("a"), policy=Policy(mode="advisory"))),
+        suite_hash(suite(scenario("a"), agents={"fake": FAKE})),
+        suite_hash(suite(scenario("a"), agents={"fake": FAKE.model_copy(update={"seed": 1})})),
+    }
+    assert len(hashes) == 4
+
+
+@given(st.text(min_size=4, max_size=20))
+def test_a_word_is_its_own_nearest(word: str) -> None:
+    assert did_you_mean(word, ["zzzzzzzz", word]) == f" (did you mean `{word}`?)"
+    assert did_you_mean(word, []) == ""
+
+
+@pytest.mark.parametrize(("row_id", "name"), [("docs", "docs"), ("a:m", "a"), ("a:vendor:m", "a")])
+def test_an_agents_name_ends_where_its_model_begins(row_id: str, name: str) -> None:
+    assert base_name(row_id) == name
