@@ -1,0 +1,88 @@
+"""Result → the comment on the pull request, as GitHub-flavoured Markdown."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from tidegate.model.marker import Fixed, Marker
+from tidegate.model.result import Result
+from tidegate.model.value import Value
+from tidegate.reports.filters import FILTERS, count
+from tidegate.reports.pieces import PIECES
+from tidegate.reports.view import CommentView, comment_view
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
+_ONE_BLANK_LINE = "\n\n"  # so that templates may be laid out for their own readers
+MAX_BYTES = 65_000  # of UTF-8; GitHub's own limit is 65,536 characters
+
+
+class Shown(Value):
+    """Which parts of the comment there is room for.
+
+    `detailed`: rows of a kind with their evidence; `listed`: rows or lines in any one list.
+    """
+
+    trials: bool = True
+    unchanged: bool = True
+    detailed: int = 1_000
+    table: bool = True
+    listed: int = 1_000
+    left_out: tuple[str, ...] = ()
+
+
+def render_comment(result: Result, marker: Marker | None = None, fixed: Fixed | None = None) -> str:
+    """The whole comment, its marker on line 1, in at most 65,000 UTF-8 bytes.
+
+    What does not fit is dropped in whole parts, the least important first; the comment then says what is missing.
+    `marker` and `fixed` are known where a comment is kept up to date. The marker is written here, so that no template
+    can lose or forge it.
+    """
+    marker = marker or Marker(instance=result.instance, head=result.sides.head.sha)
+    view = comment_view(result)
+    text = ""
+    for shown in _levels(view):
+        body = _template().render(view=view, shown=shown, fixed=fixed)
+        text = f"{marker.format()}\n{_BLANK_LINES.sub(_ONE_BLANK_LINE, body).strip()}\n"
+        if len(text.encode()) <= MAX_BYTES:
+            break
+    return text
+
+
+def _levels(view: CommentView) -> list[Shown]:
+    """From everything down to the verdict and a count of each thing."""
+    steps: tuple[tuple[str, object, str], ...] = (
+        ("trials", False, "details of trials"),
+        ("unchanged", False, f"{count(view.ok, 'unchanged row')} of the table"),
+        ("detailed", 10, "the evidence of all but the first 10 rows"),
+        ("detailed", 0, "evidence and diagnosis of each row"),
+        ("table", False, "the table of all rows"),
+        ("listed", 50, "all but the first 50 of long lists"),
+        ("listed", 10, "all but the first 10 of long lists"),
+        ("listed", 0, "every list"),
+    )
+    levels, left_out = [Shown()], {}
+    for part, value, words in steps:
+        left_out[part] = words
+        levels.append(levels[-1].model_copy(update={part: value, "left_out": tuple(left_out.values())}))
+    return levels
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import PackageLoader, StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
+
+    environment = SandboxedEnvironment(
+        loader=PackageLoader("tidegate.templates", ""),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,  # the filters escape for Markdown; entities of HTML would be wrong in code
+    )
+    environment.filters |= FILTERS | PIECES
+    return environment.get_template("comment.md.j2")

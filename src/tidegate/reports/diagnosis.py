@@ -1,0 +1,122 @@
+"""What the metrics of a row say about the tool and its docs (metrics.md, Diagnosis), with the numbers that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from tidegate.model.comparison import MetricChange, Row
+from tidegate.model.measurement import TrialResult
+from tidegate.model.suite import Diagnosis
+from tidegate.model.value import Value
+from tidegate.reports.filters import number, percent, to
+
+THRESHOLDS = Diagnosis()
+LOW_FIRST_TRY = 0.5
+LOW_STEP_EFFICIENCY = 0.5
+_RATE_MARGIN = 0.05  # less is no change (verdict.md, Metrics warn)
+_HELP_MARGIN = 0.5
+_NOT_THERE = MetricChange(base=None, head=None)
+
+
+class Diagnosed(Value):
+    """One pattern of one row: the numbers (our own words) and what they say. `subcommand` is data."""
+
+    row: Row
+    numbers: str
+    says: str
+    subcommand: str | None = None
+
+
+def diagnose(rows: Iterable[Row], trials: Sequence[TrialResult]) -> Iterator[Diagnosed]:
+    """The patterns of every row where head is worse than base, and of every row that regressed."""
+    for row in rows:
+        if row.head.trials:
+            yield from _patterns(row)
+            yield from _retries(row, [trial for trial in trials if trial.side == "head" and trial.key == row.key])
+
+
+def _patterns(row: Row) -> Iterator[Diagnosed]:
+    yield from _errors_and_help(row)
+    first_try, steps = _metric(row, "first_try_success_rate"), _metric(row, "step_efficiency")
+    if _below(row, first_try, LOW_FIRST_TRY) and not _errors_high(row):
+        yield _said(row, _rates("first-try success", first_try), "the docs mislead, or the CLI surprises")
+    if _below(row, steps, LOW_STEP_EFFICIENCY):
+        yield _said(row, _rates("step efficiency", steps), "confused planning, or redundant calls")
+    commands, completed = _metric(row, "command_count"), _metric(row, "completed")
+    more = commands.base and commands.head and commands.head >= commands.base * THRESHOLDS.commands_ratio
+    if more and completed.head == 1:
+        yield _said(row, _amounts("commands", commands), "the commands are described, the workflow is not")
+
+
+def _errors_and_help(row: Row) -> Iterator[Diagnosed]:
+    errors, calls_for_help = _metric(row, "error_rate"), _metric(row, "help_count")
+    if errors.head is None:
+        return
+    numbers = f"{_rates('error rate', errors)}, {_amounts('calls for help', calls_for_help)}"
+    high_help = (calls_for_help.head or 0) >= THRESHOLDS.help
+    if _errors_high(row) and high_help:
+        yield _said(row, numbers, "the help text is not enough: missing examples, unclear arguments")
+    elif _errors_high(row):
+        yield _said(
+            row,
+            numbers,
+            "the agent thinks that it knows the syntax and does not: look for wrong examples in the docs",
+        )
+    elif high_help and _worse(row, calls_for_help, _HELP_MARGIN):
+        yield _said(row, numbers, "the docs give too little up front, the help is good")
+    elif row.state == "improved" and not high_help:
+        yield _said(row, numbers, "docs and CLI are clear")
+
+
+def _errors_high(row: Row) -> bool:
+    errors = _metric(row, "error_rate")
+    return (errors.head or 0) >= THRESHOLDS.error_rate and _worse(row, errors, _RATE_MARGIN)
+
+
+def _retries(row: Row, trials: Sequence[TrialResult]) -> Iterator[Diagnosed]:
+    """Retries on one subcommand: the one that head's trials repeated most."""
+    rate = _metric(row, "retry_rate")
+    if (rate.head or 0) < THRESHOLDS.retry_rate or not _worse(row, rate, _RATE_MARGIN):
+        return
+    retries: dict[str, int] = {}
+    for trial in trials:
+        for name, counts in trial.subcommands.items():
+            retries[name] = retries.get(name, 0) + counts.retries
+    if retries and max(retries.values()):
+        yield Diagnosed(
+            row=row,
+            numbers=_rates("retry rate", rate),
+            says="retries on one subcommand, whose error message does not help to correct the call",
+            subcommand=max(retries, key=lambda name: retries[name]),
+        )
+
+
+def _worse(row: Row, change: MetricChange, margin: float) -> bool:
+    """Worse than base by the margin; where the row regressed, base's own habit is no excuse."""
+    if row.state in ("regressed", "suspicious") or change.base is None or change.head is None:
+        return row.state in ("regressed", "suspicious")
+    return change.head >= change.base + margin
+
+
+def _below(row: Row, change: MetricChange, threshold: float) -> bool:
+    if change.head is None or change.head >= threshold:
+        return False
+    return row.state in ("regressed", "suspicious") or (
+        change.base is not None and change.head <= change.base - _RATE_MARGIN
+    )
+
+
+def _metric(row: Row, name: str) -> MetricChange:
+    return row.metrics.get(name, _NOT_THERE)
+
+
+def _rates(name: str, change: MetricChange) -> str:
+    return f"{name} {to(percent(change.base), percent(change.head))}"
+
+
+def _amounts(name: str, change: MetricChange) -> str:
+    return f"{name} {to(number(change.base), number(change.head))}"
+
+
+def _said(row: Row, numbers: str, says: str) -> Diagnosed:
+    return Diagnosed(row=row, numbers=numbers, says=says)

@@ -1,0 +1,200 @@
+"""The filters that every value passes on its way into a template: data is escaped, numbers become words.
+
+`cell`, `code` and `fenced` are for everything that an agent, a scenario or a pull request wrote.
+GitHub finds mentions, issues and addresses in the rendered text, where a backslash no longer helps:
+there a zero-width space keeps them apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Literal
+
+from tidegate.reports.text import one_line, shortened, visible
+
+NONE = "–"  # what stands where no number is
+_APART = "&#8203;"  # zero-width space
+
+_MARKUP = re.compile(
+    r"(?P<issue>\#(?=\d))"
+    r"|(?P<number>^\d{1,9}(?=[.)]))"  # a list
+    r"|(?P<entity>[&<>|`$])"  # a backslash would be read differently inside a table or a formula
+    r"|(?P<apart>@|\bGH(?=-\d)|\bwww(?=\.)|:(?=//)|:(?=[\w+-]+:))"
+    r"|(?P<escaped>[\\*\[\]~]|^[-+=\#]|(?<![^\W_])_|_(?![^\W_]))"
+    r"|(?P<sha>(?<![0-9A-Za-z])[0-9a-f]{7,}(?![0-9A-Za-z]))",
+    re.IGNORECASE,
+)
+
+
+def cell(text: str, limit: int = 120) -> str:
+    """Text for one line of Markdown or one cell of a table; at most `limit` characters as seen by the reader."""
+    return _MARKUP.sub(_escaped, shortened(one_line(text), limit))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    found = match[0]
+    match match.lastgroup:
+        case "number":
+            return f"{found}\\"
+        case "entity":
+            return f"&#{ord(found)};"
+        case "issue":
+            return f"\\#{_APART}"
+        case "apart":
+            return found + _APART
+        case "sha":  # GitHub takes seven digits and more for one: no piece may be that long
+            return _APART.join(found[start : start + 6] for start in range(0, len(found), 6))
+        case _:
+            return f"\\{found}"
+
+
+def code(text: str, limit: int = 200) -> str:
+    """Text as an inline code span, for lines but not for cells of a table; '' for no text."""
+    line = shortened(one_line(text), limit)
+    ticks = "`" * (_longest_run(line) + 1)
+    space = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{ticks}{space}{line}{space}{ticks}" if line else ""
+
+
+def fenced(text: str, language: str = "", lines: int = 20, width: int = 300) -> str:
+    """Text as a code block: the first and last of at most `lines` lines of `width` characters.
+
+    What is left out is counted in its place. `language` is the project's own word, never data.
+    """
+    shown = [_bounded(line, width) for line in visible(text).strip("\n").split("\n")]
+    left_out = len(shown) - lines
+    if left_out > 0:
+        first = lines // 2
+        shown[first : first + left_out] = [f"… {left_out} {'line' if left_out == 1 else 'lines'} left out …"]
+    body = "\n".join(shown)
+    fence = "`" * max(3, _longest_run(body) + 1)
+    return f"{fence}{language}\n{body}\n{fence}"
+
+
+def _bounded(line: str, width: int) -> str:
+    left_out = len(line) - width
+    return f"{line[:width]}… ({left_out} characters left out)" if left_out > 0 else line
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in re.findall("`+", text)), default=0)
+
+
+def sha(text: str) -> str:
+    """A full commit hash bare, so that GitHub makes it a short link; anything else as code."""
+    return text if re.fullmatch("[0-9a-f]{40}", text) else code(text, 64)
+
+
+def percent(rate: float | None) -> str:
+    """0.425 → `43%`; never `100%` or `0%` for what is not quite so."""
+    if rate is None:
+        return NONE
+    rounded = f"{rate * 100:.0f}%"
+    if rounded in ("0%", "100%") and rate not in (0, 1):
+        return "<1%" if rate < 0.5 else ">99%"
+    return rounded
+
+
+def signed(number: float | None, digits: int = 0) -> str:
+    """−1.5 → `−1.5`, 2 → `+2`; zero has no sign."""
+    if number is None:
+        return NONE
+    rounded = round(number, digits)
+    sign = "+" if rounded > 0 else "−" if rounded < 0 else ""
+    return f"{sign}{abs(rounded):,.{digits}f}"
+
+
+def points(difference: float | None) -> str:
+    """A difference of rates as percentage points: 0.12 → `+12 points`."""
+    if difference is None:
+        return NONE
+    amount = signed(difference * 100)
+    return f"{amount} point" if amount in ("+1", "−1") else f"{amount} points"
+
+
+def number(value: float | None) -> str:
+    """A count or a mean of counts: 3 → `3`, 3.25 → `3.2`, 12345 → `12,345`."""
+    if value is None:
+        return NONE
+    return f"{value:,.0f}" if value == round(value) or abs(value) >= 100 else f"{value:,.1f}"
+
+
+def count(amount: int, one: str, many: str | None = None) -> str:
+    """An amount with its word: `1 row`, `12,345 rows`."""
+    return f"{amount:,} {one if amount == 1 else many or one + 's'}"
+
+
+def to(base: str, head: str) -> str:
+    """`5% → 40%`; once if both look the same."""
+    return head if base == head else f"{base} → {head}"
+
+
+def together(text: str) -> str:
+    """Text that a narrow table does not break."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def seconds(duration: float | None) -> str:
+    """`0.04 s`, `4.2 s`, `42 s`, `2 min 5 s`, `1 h 2 min`."""
+    if duration is None:
+        return NONE
+    if duration < 59.5:
+        if duration == 0:
+            return "0 s"
+        digits = 2 if duration < 0.095 else 1 if duration < 9.95 else 0
+        return f"{duration:.{digits}f} s"
+    minutes, rest = divmod(round(duration), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def money(usd: float | None) -> str:
+    """US dollars: `$1.25`, `<$0.01`; `not reported` for None."""
+    if usd is None:
+        return "not reported"
+    return "<$0.01" if 0 < usd < 0.005 else f"${usd:,.2f}"
+
+
+def probability(p: float | None) -> str:
+    """A p or a limit with one figure: `0.05`, `2e-7`."""
+    return NONE if p is None else f"{p:.1g}".replace("e-0", "e-")
+
+
+def times_in_ten(p: float) -> str:
+    """A probability in plain words: `every time`, `7 times in 10`."""
+    times = round(p * 10)
+    match times:
+        case 10:
+            return "every time" if p >= 0.995 else "nearly every time"
+        case 0:
+            return "hardly ever"
+        case _:
+            return f"{count(times, 'time')} in 10"
+
+
+def arrow(trend: Literal["better", "worse", "same"]) -> str:
+    """The mark behind a number that moved."""
+    return {"better": "▲ better", "worse": "▼ worse", "same": ""}[trend]
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    made.__name__: made
+    for made in (
+        arrow,
+        cell,
+        code,
+        count,
+        fenced,
+        money,
+        number,
+        percent,
+        points,
+        probability,
+        seconds,
+        sha,
+        signed,
+        times_in_ten,
+        to,
+        together,
+    )
+}

@@ -1,0 +1,177 @@
+"""A stored run for a reader at a terminal: as a table, and trial by trial as a story."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
+from tidegate.model.measurement import Call, Metrics, Run, TrialResult
+from tidegate.reports.filters import count, money, number, percent, seconds
+from tidegate.reports.pieces import measured, words
+from tidegate.reports.text import one_line, shortened, visible
+
+_OUTPUT_LINES = 8
+_LINE = 400
+_OUTCOMES = {"pass": ("✓ pass", "green"), "fail": ("✗ fail", "red"), None: ("– not measured", "yellow")}
+
+
+def run_overview(run: Run) -> RenderableType:
+    """What the run was, and one line for each trial."""
+    revision = run.revision
+    dirty = " with uncommitted changes" if revision.dirty else ""
+    agents = ", ".join(
+        f"{name} ({' '.join(filter(None, (agent.type, agent.model, agent.version)))})"
+        for name, agent in run.agents.items()
+    )
+    lines = [
+        _text(f"{run.side}: {revision.ref} {revision.sha[:12]}{dirty}", "bold"),
+        _text(f"{count(len(run.trials), 'trial')} in {seconds(run.seconds)} · agents: {agents or 'none'}"),
+    ]
+    if run.build_error:
+        lines.append(_text("the build failed:", "red"))
+        lines += [_text(f"  {line}") for line in _excerpt(run.build_error)]
+    return Group(*lines, Text(), _trials_table(run.trials))
+
+
+def _trials_table(trials: Sequence[TrialResult]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("outcome", "scenario", "agent", "#"):
+        table.add_column(name, overflow="fold")
+    for name in ("commands", "errors", "time"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("why", overflow="fold")
+    for trial in trials:
+        table.add_row(
+            Text(*_OUTCOMES[trial.outcome]),
+            _text(trial.scenario),
+            _text(trial.agent),
+            str(trial.index),
+            number(trial.metrics.command_count) if trial.outcome else "–",
+            number(trial.metrics.error_count) if trial.outcome else "–",
+            seconds(trial.metrics.duration_s),
+            _text(shortened(one_line(trial.reason), 120)) if trial.outcome != "pass" else "",
+        )
+    return table
+
+
+def trial_story(result: TrialResult, events: Sequence[Event]) -> RenderableType:
+    """The trial from its first event to its gates: what the agent said, did and got back."""
+    return Group(*_story(result, events))
+
+
+def _story(result: TrialResult, events: Sequence[Event]) -> Iterator[RenderableType]:
+    yield Rule(Text(one_line(result.id), style="bold"), align="left")
+    sign, style = _OUTCOMES[result.outcome]
+    yield _text(f"{sign}: {result.reason}", style)
+    yield Text()
+    calls = list(result.calls)
+    for event in events:
+        yield from _told(event, calls)
+    yield from _other_calls(calls, bool(events))
+    yield from _gates(result)
+    yield Text()
+    yield from _metrics(result.metrics)
+    for warning in result.warnings:
+        yield _text(f"warning: {warning}", "yellow")
+
+
+def _told(event: Event, calls: list[Call]) -> Iterator[RenderableType]:
+    """One event; the target's calls that its command line holds are taken out of `calls` and shown with it."""
+    match event:
+        case Message(role=role, text=text):
+            yield _block(f"{'agent' if role == 'assistant' else role} says", text, "cyan")
+        case ToolCall(tool=tool, command=command, input=arguments):
+            asked = f"$ {command}" if command else f"{tool} {arguments or ''}"
+            yield _text(f"{event.at:7.1f}s  {asked}".rstrip(), "bold")
+            yield from map(_call_line, _taken(command or "", calls))
+        case ToolResult():
+            ended = event.status if event.exit_code is None else f"exit {event.exit_code}"
+            style = "" if event.status == "ok" else "red"
+            yield _text(f"          → {ended}", style)
+            yield from (_text(f"            {line}", "dim") for line in _excerpt(event.output))
+        case ApiRetry(text=text):
+            yield _text(f"          the model was asked again: {text}", "yellow")
+        case Warning(text=text):
+            yield _text(f"          warning: {text}", "yellow")
+        case End():
+            yield _text(f"{event.at:7.1f}s  the agent ended: {words(event.end)} {event.message}".rstrip(), "bold")
+
+
+def _taken(command: str, calls: list[Call]) -> list[Call]:
+    """The calls, in their order, that stand literally in the command line."""
+    found = []
+    rest = " ".join(command.split())
+    for call in list(calls):
+        before, there, after = rest.partition(call.command)
+        if there:
+            found.append(call)
+            calls.remove(call)
+            rest = f"{before} {after}"
+        elif not found:
+            break  # calls and commands are both in order: a later call belongs to a later command
+    return found
+
+
+def _call_line(call: Call) -> Text:
+    ended = "" if call.exit_code is None else f" (exit {call.exit_code})"
+    good = call.status == "ok"
+    return _text(f"          {'✓' if good else '✗'} {call.command}: {call.status}{ended}", "green" if good else "red")
+
+
+def _other_calls(calls: Sequence[Call], told: bool) -> Iterator[RenderableType]:
+    """Calls that no event names as they were: loops, scripts, agents that keep no record."""
+    if calls:
+        yield Text()
+        yield _text("more calls of the target:" if told else "calls of the target:", "bold")
+        yield from map(_call_line, calls)
+
+
+def _gates(result: TrialResult) -> Iterator[RenderableType]:
+    if result.gates:
+        yield Text()
+        yield _text("gates:", "bold")
+    for gate in result.gates:
+        optional = "" if gate.required else " (not required)"
+        mark, style = ("✓", "green") if gate.passed else ("✗", "red")
+        yield _text(f"  {mark} {gate.label}{optional}", style)
+        if not gate.passed:
+            yield from (_text(f"      {line}") for line in _excerpt(gate.message))
+
+
+def _metrics(metrics: Metrics) -> Iterator[RenderableType]:
+    """Two lines of numbers; what was not reported is not there."""
+    interaction = [
+        f"{words(name)} {measured(getattr(metrics, name), name)}"
+        for name in ("command_count", "error_rate", "retry_rate", "first_try_success_rate", "help_count")
+    ]
+    yield _text(" · ".join(interaction))
+    effort = [
+        f"{words(name)} {show(value)}"
+        for name, show in (("turns", number), ("tokens_in", number), ("tokens_out", number), ("cost_usd", money))
+        if (value := getattr(metrics, name)) is not None
+    ]
+    if metrics.step_efficiency is not None:
+        effort.append(f"step efficiency {percent(metrics.step_efficiency)}")
+    yield _text(" · ".join([f"time {seconds(metrics.duration_s)}", *effort]))
+
+
+def _block(title: str, text: str, style: str) -> RenderableType:
+    body = Text("\n".join(_excerpt(text, lines=40)))
+    return Group(_text(f"          {title}:", style), Padding(body, (0, 0, 0, 12)))
+
+
+def _excerpt(text: str, lines: int = _OUTPUT_LINES) -> list[str]:
+    """The first lines, with a last one that says how many are missing."""
+    shown = visible(text).strip("\n").split("\n") if text.strip() else []
+    left_out = len(shown) - lines
+    return shown if left_out <= 0 else [*shown[:lines], f"… {count(left_out, 'more line')}"]
+
+
+def _text(line: str, style: str = "") -> Text:
+    return Text(shortened(visible(line).replace("\n", " "), _LINE), style=style)

@@ -1,0 +1,92 @@
+"""The comment and a final table, for a terminal and for a log."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.markdown import Markdown, TableElement
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from tidegate.model.result import Result
+from tidegate.model.suite import RowState
+from tidegate.reports.filters import points
+from tidegate.reports.pieces import passed, words
+from tidegate.reports.text import log_line, one_line, shortened
+
+_MARKER = re.compile(r"\A<!-- tidegate [^\n]*-->\n")
+_FOLD = re.compile(r"^<details>\n<summary>(.*)</summary>$", re.MULTILINE)
+_FOLD_END = re.compile(r"^</details>$", re.MULTILINE)
+_STYLES: dict[RowState, str] = {
+    "regressed": "bold red",
+    "suspicious": "yellow",
+    "not_measured": "yellow",
+    "base_moved": "yellow",
+    "flaky": "magenta",
+    "improved": "bold green",
+    "ok": "green",
+}
+_LONGEST_NAME = 60
+_UNBOUND = 10_000  # columns
+
+
+def print_comment(markdown: str, console: Console) -> None:
+    """Print the comment: rendered on a terminal, elsewhere as the Markdown that it is; never its marker."""
+    text = _MARKER.sub("", markdown)
+    if console.is_terminal:
+        console.print(_Markdown(_unfolded(text), hyperlinks=False))
+    else:
+        for line in text.splitlines():
+            console.print(log_line(line), markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+
+def _unfolded(text: str) -> str:
+    """A terminal folds nothing, and has no mentions that a zero-width space must break."""
+    text = _FOLD_END.sub("", _FOLD.sub(r"#### \1", text))
+    return text.replace("&#8203;", "")
+
+
+class _WholeNames(TableElement):
+    """A table that, where it must be narrowed, breaks no word of its first two columns: the states and the names."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for table in super().__rich_console__(console, options):
+            if isinstance(table, Table):
+                table.padding = (0, 1, 0, 0)
+                unbound = Measurement.get(console, options.update_width(_UNBOUND), table).maximum
+                for place, column in enumerate(table.columns):
+                    column.overflow = "fold"
+                    if place < 2 and unbound > options.max_width:
+                        column.width = min(_longest_word(column.cells), options.max_width // 3)
+            yield table
+
+
+def _longest_word(cells: Iterable[RenderableType]) -> int:
+    return max((cell_len(word) for cell in cells for word in str(cell).split()), default=0)
+
+
+class _Markdown(Markdown):
+    elements = {**Markdown.elements, "table_open": _WholeNames}
+
+
+def result_table(result: Result) -> Table:
+    """One line for each row: its state, and the passes and trials of both sides."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("state", "scenario", "agent"):
+        table.add_column(name, overflow="fold")
+    for name in ("base", "head", "difference"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in result.rows:
+        table.add_row(
+            Text(words(row.state), style=_STYLES.get(row.state, "")),
+            Text(shortened(one_line(row.scenario), _LONGEST_NAME)),
+            Text(shortened(one_line(row.agent), _LONGEST_NAME)),
+            passed(row.base),
+            passed(row.head),
+            points(row.effect.difference) if row.effect else "",
+        )
+    return table

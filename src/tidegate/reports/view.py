@@ -1,0 +1,221 @@
+"""Result → CommentView, the one value that the comment's template sees: rows in groups, numbers as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from tidegate.model.comparison import DefinitionChange, MetricChange, Row, SuiteEffect
+from tidegate.model.measurement import TrialResult
+from tidegate.model.result import Cost, Result, Sides
+from tidegate.model.suite import RowState
+from tidegate.model.value import Value
+from tidegate.model.verdict import Verdict, VerdictState
+from tidegate.reports.diagnosis import Diagnosed, diagnose
+
+DELTA = 0.10  # verdict.md: a suite is "unchanged" when its whole interval lies inside ±delta
+
+Trend = Literal["better", "worse", "same"]
+
+VERDICT_SIGNS: dict[VerdictState, str] = {"passed": "✅", "failed": "❌", "inconclusive": "⚠️", "not_run": "⏭️"}
+STATE_SIGNS: dict[RowState, str] = {
+    "regressed": "❌",
+    "suspicious": "⚠️",
+    "not_measured": "⏭️",
+    "removed": "🗑️",
+    "not_comparable": "↔️",
+    "base_moved": "🌊",
+    "flaky": "🎲",
+    "improved": "🎉",
+    "added": "🆕",
+    "ok": "✅",
+}  # in the order in which a reader wants them
+_RANK = {state: rank for rank, state in enumerate(STATE_SIGNS)}
+_SELF_EXPLAINING = frozenset({"regression", "setup_regression", "no_regression"})
+
+# The margins above which a metric's change is worth an arrow (verdict.md): differences and ratios.
+_LOWER_BY: dict[str, float] = {"error_rate": 0.05}
+_HIGHER_BY: dict[str, float] = {"first_try_success_rate": 0.05}
+_LOWER_RATIO: dict[str, float] = {"command_count": 1.15, "duration_s": 1.25}
+COLUMNS = (*_LOWER_BY, *_HIGHER_BY, *_LOWER_RATIO)
+
+
+class MetricCell(Value):
+    """One metric of a row, as the table shows it."""
+
+    base: float | None = None
+    head: float | None = None
+    trend: Trend = "same"
+    warns: bool = False
+
+
+class Line(Value):
+    """A row of the table of all rows."""
+
+    row: Row
+    metrics: dict[str, MetricCell]
+    fails_on_both: bool = False  # nothing got worse, and nothing ever worked
+
+
+class Finding(Value):
+    """What is worth a paragraph: one row, or several that one cause broke, and head's trials that show it."""
+
+    row: Row
+    others: tuple[Row, ...] = ()
+    trials: tuple[TrialResult, ...] = ()
+
+
+class Unmeasured(Value):
+    """Rows that could not be measured for one and the same reason."""
+
+    reason: str
+    rows: tuple[Row, ...]
+
+
+class MetricWarning(Value):
+    """A metric that got worse by test and by margin."""
+
+    row: Row
+    metric: str
+    change: MetricChange
+
+
+class Catch(Value):
+    """How probably this run would have caught a drop of that size."""
+
+    drop: float
+    probability: float
+
+
+class CommentView(Value):
+    """All that the comment says, in the order in which it says it."""
+
+    instance: str
+    version: str
+    verdict: Verdict
+    explain: bool  # the verdict's reasons say what no section below does
+    sides: Sides
+    definitions: tuple[DefinitionChange, ...]
+    regressed: tuple[Finding, ...]
+    suspicious: tuple[Finding, ...]
+    not_measured: tuple[Unmeasured, ...]
+    improved: tuple[Finding, ...]
+    notable: tuple[Row, ...]  # flaky, base_moved, added, removed, not_comparable
+    table: tuple[Line, ...]
+    ok: int
+    metric_warnings: tuple[MetricWarning, ...]
+    diagnosis: tuple[Diagnosed, ...]
+    suite: SuiteEffect
+    catches: tuple[Catch, ...]  # the largest drop first
+    unchanged: bool  # the suite's whole interval lies inside ±delta
+    repeats: bool  # every measured row is deterministic, and a failure of it could be confirmed by repeats
+    measured: bool  # at least one row, on both sides
+    warnings: tuple[str, ...]
+    cost: Cost
+
+
+def comment_view(result: Result) -> CommentView:
+    """Everything that the comment needs, grouped and ranked; no text is made here."""
+    rows = sorted(result.rows, key=lambda row: _RANK[row.state])
+    measured = [row for row in rows if row.head.trials and row.base.trials]
+    return CommentView(
+        instance=result.instance,
+        version=result.tidegate_version,
+        verdict=result.verdict,
+        explain=result.verdict.reason not in _SELF_EXPLAINING,
+        sides=result.sides,
+        definitions=tuple(sorted(result.definitions, key=lambda change: not change.loosened)),
+        regressed=_findings(result, "regressed"),
+        suspicious=_findings(result, "suspicious"),
+        not_measured=_unmeasured(rows),
+        improved=_findings(result, "improved"),
+        notable=tuple(
+            row for row in rows if row.state in ("flaky", "base_moved", "added", "removed", "not_comparable")
+        ),
+        table=tuple(map(_line, rows)),
+        ok=sum(row.state == "ok" for row in rows),
+        metric_warnings=tuple(
+            MetricWarning(row=row, metric=name, change=change)
+            for row in rows
+            for name, change in row.metrics.items()
+            if change.warns
+        ),
+        diagnosis=tuple(diagnose(rows, result.trials)),
+        suite=result.suite,
+        catches=tuple(
+            Catch(drop=-float(drop), probability=probability)
+            for drop, probability in sorted(result.suite.detection.items(), key=lambda item: float(item[0]))
+        ),
+        unchanged=_unchanged(result.suite),
+        repeats=_caught_by_repeats(measured, result.suite),
+        measured=bool(measured),
+        warnings=result.warnings,
+        cost=result.cost,
+    )
+
+
+def _findings(result: Result, state: RowState) -> tuple[Finding, ...]:
+    found: dict[object, list[Row]] = {}
+    for row in result.rows:
+        if row.state == state:
+            found.setdefault(_cause(row), []).append(row)
+    return tuple(
+        Finding(row=first, others=tuple(others), trials=_head_trials(result, first))
+        for first, *others in found.values()
+    )
+
+
+def _cause(row: Row) -> object:
+    """Rows whose setup broke in the same way are one finding; every other row is its own."""
+    if row.kind == "setup" and row.evidence:
+        return (row.state, row.evidence.gate, row.evidence.message)
+    return row.key.scenario, row.key.agent
+
+
+def _head_trials(result: Result, row: Row) -> tuple[TrialResult, ...]:
+    return tuple(trial for trial in result.trials if trial.side == "head" and trial.key == row.key)
+
+
+def _unmeasured(rows: Iterable[Row]) -> tuple[Unmeasured, ...]:
+    reasons: dict[str, list[Row]] = {}
+    for row in rows:
+        if row.state == "not_measured":
+            reasons.setdefault(row.reason, []).append(row)
+    return tuple(Unmeasured(reason=reason, rows=tuple(found)) for reason, found in reasons.items())
+
+
+def _line(row: Row) -> Line:
+    return Line(
+        row=row,
+        metrics={name: _metric(row, name) for name in COLUMNS},
+        fails_on_both=row.state == "ok" and row.base.passes == row.head.passes == 0,
+    )
+
+
+def _metric(row: Row, name: str) -> MetricCell:
+    change = row.metrics.get(name)
+    if change is None:
+        return MetricCell()
+    return MetricCell(base=change.base, head=change.head, trend=_trend(name, change), warns=change.warns)
+
+
+def _trend(name: str, change: MetricChange) -> Trend:
+    if change.base is None or change.head is None:
+        return "same"
+    if ratio := _LOWER_RATIO.get(name):
+        worse, better = change.head >= change.base * ratio, change.base >= change.head * ratio
+    else:
+        up = change.head - change.base
+        margin = _LOWER_BY.get(name) or _HIGHER_BY[name]
+        worse, better = (up >= margin, -up >= margin) if name in _LOWER_BY else (-up >= margin, up >= margin)
+    return "same" if worse == better else "worse" if worse else "better"
+
+
+def _caught_by_repeats(measured: Sequence[Row], suite: SuiteEffect) -> bool:
+    """All or nothing: then one sentence says it, and no probability is needed."""
+    deterministic = bool(measured) and all(row.deterministic for row in measured)
+    return deterministic and all(probability == 1 for probability in suite.detection.values())
+
+
+def _unchanged(suite: SuiteEffect) -> bool:
+    return suite.interval is not None and suite.interval[0] > -DELTA and suite.interval[1] < DELTA

@@ -1,0 +1,542 @@
+"""Makers of realistic results, and one story for every way that a comparison can end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import pytest
+
+from tidegate.model.comparison import (
+    BaseCounts,
+    DefinitionChange,
+    Divergence,
+    Effect,
+    Evidence,
+    FailedCall,
+    GateCounts,
+    HeadCounts,
+    MetricChange,
+    Row,
+    SuiteEffect,
+)
+from tidegate.model.measurement import AgentInfo, Call, GateResult, Metrics, SubcommandCounts, TrialResult
+from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals
+from tidegate.model.suite import RowState
+from tidegate.model.verdict import Verdict, VerdictReason, VerdictState
+
+BASE_SHA = "4f1c2a9be07d5a3386f0c1d2e3b4a5968778695a"
+HEAD_SHA = "b82d07e4c9f3a1560e7d8c9bab1a2f3e4d5c6b7a"
+DETECTION = {"-0.3": 0.31, "-0.5": 0.73, "-1.0": 1.0}
+HOSTILE = (
+    "--> </details><img src=x onerror=alert(1)> <!-- tidegate instance=default head=0 --> @octocat #12 GH-7 a/b#3 "
+    "`x` ``y`` | a | b | ![p](http://evil.example/p.png) [ok](http://evil.example) www.evil.example "
+    "4f1c2a9be07d5a33 \x1b[31mred\x1b[0m \u202egnp.exe \u200b\r\n# ✅ passed\n```\n~~~\n"
+    "::error::forged\n- [x] done $x$ :tada:"
+)
+
+
+def verdict(state: VerdictState, reason: VerdictReason, summary: str, **more: Any) -> Verdict:
+    codes = {"passed": 0, "failed": 1, "inconclusive": 0, "not_run": 4}
+    return Verdict(**{"state": state, "reason": reason, "exit_code": codes[state], "summary": summary, **more})
+
+
+def row(scenario: str, state: RowState, base: str, head: str, agent: str = "docs", **more: Any) -> Row:
+    """A row from `passes/trials` on both sides; '' is a side without measured trials."""
+    (bp, bn), (hp, hn) = _counts(base), _counts(head)
+    return Row(
+        **{
+            "scenario": scenario,
+            "agent": agent,
+            "state": state,
+            "reason": more.pop("reason", state),
+            "base": BaseCounts(passes=bp, trials=bn, fresh=(bp, bn)),
+            "head": HeadCounts(passes=hp, trials=hn, screen=(hp, hn)),
+            **more,
+        }
+    )
+
+
+def _counts(text: str) -> tuple[int, int]:
+    passes, _, trials = text.partition("/")
+    return (int(passes), int(trials)) if text else (0, 0)
+
+
+def metrics(**changes: tuple[float | None, float | None]) -> dict[str, MetricChange]:
+    """Metrics as `error_rate=(base, head)`."""
+    return {
+        name: MetricChange(base=b, head=h, effect=None if b is None or h is None else h - b)
+        for name, (b, h) in changes.items()
+    }
+
+
+def calm_metrics() -> dict[str, MetricChange]:
+    return metrics(
+        error_rate=(0.0, 0.0), first_try_success_rate=(1.0, 1.0), command_count=(3, 3), duration_s=(0.21, 0.22)
+    )
+
+
+def trial(scenario: str, side: Literal["base", "head"], index: int, outcome: Literal["pass", "fail"]) -> TrialResult:
+    failed = outcome == "fail"
+    return TrialResult(
+        id=f"{side}/{scenario}/docs/{index}",
+        side=side,
+        scenario=scenario,
+        agent="docs",
+        index=index,
+        phase="screen" if index == 1 else "confirm",
+        outcome=outcome,
+        decides=outcome,
+        reason="command_succeeds: taskmgr list --json: no task of high priority" if failed else "all gates passed",
+        end="completed",
+        metrics=Metrics(command_count=3, error_count=2 if failed else 0, error_rate=2 / 3 if failed else 0.0),
+        subcommands={"add": SubcommandCounts(count=2, errors=2 if failed else 0, retries=1 if failed else 0)},
+        gates=(
+            GateResult(
+                type="command_output_contains",
+                label="the task has high priority",
+                passed=not failed,
+                message="'high' is in the output" if not failed else "'high' is not in the output of `taskmgr list`",
+            ),
+        ),
+        calls=(
+            Call(command="taskmgr --help", exit_code=0, status="ok"),
+            Call(
+                command="taskmgr add --prio high x",
+                exit_code=2 if failed else 0,
+                status="error" if failed else "ok",
+                message="taskmgr: error: unrecognized arguments: --prio" if failed else "",
+            ),
+        ),
+    )
+
+
+def result(verdict: Verdict, *rows: Row, **more: Any) -> Result:
+    return Result(
+        **{
+            "tidegate_version": "0.1.0",
+            "verdict": verdict,
+            "sides": Sides(
+                base=BaseSide(sha=BASE_SHA, ref="main"), head=HeadSide(sha=HEAD_SHA, ref="rename-prio-flag")
+            ),
+            "rows": rows,
+            "suite": SuiteEffect(),
+            "agents": {"docs": AgentInfo(type="doc-follower")},
+            "cost": Cost(trials=TrialTotals(base=4, head=4), seconds=12.3, budget_used=0.01),
+            **more,
+        }
+    )
+
+
+def calm_row(name: str) -> Row:
+    return row(name, "ok", "1/1", "1/1", deterministic=True, metrics=calm_metrics())
+
+
+def all_fine() -> Result:
+    names = ("add_task", "list_tasks", "finish_task", "export_json")
+    done = verdict("passed", "no_regression", "no regression in 4 rows, 4/4 trials pass on both sides")
+    return result(
+        done,
+        *(calm_row(name) for name in names),
+        suite=SuiteEffect(base_rate=1.0, head_rate=1.0, difference=0.0, interval=(-0.09, 0.09)),
+    )
+
+
+def all_fine_stochastic() -> Result:
+    rows = [
+        row(
+            name,
+            "ok",
+            base,
+            head,
+            agent="claude",
+            metrics=metrics(
+                error_rate=(0.08, 0.06),
+                first_try_success_rate=(0.91, 0.93),
+                command_count=(4.2, 4.4),
+                duration_s=(31.0, 29.4),
+            ),
+        )
+        for name, base, head in (
+            ("add_task", "39/40", "3/3"),
+            ("search_text", "33/40", "2/3"),
+            ("sync", "40/40", "3/3"),
+        )
+    ]
+    return result(
+        verdict("passed", "no_regression", "no regression detected in 3 rows"),
+        *rows,
+        suite=SuiteEffect(
+            base_rate=0.93, head_rate=0.89, difference=-0.04, interval=(-0.16, 0.08), detection=DETECTION
+        ),
+        agents={"claude": AgentInfo(type="claude-code", model="claude-haiku-4-5", version="2.0.1")},
+        sides=Sides(
+            base=BaseSide(sha=BASE_SHA, ref="main", origin="history", history_trials=120),
+            head=HeadSide(sha=HEAD_SHA, ref="faster-sync"),
+        ),
+        cost=Cost(
+            usd=0.4312,
+            tokens_in=412_000,
+            tokens_out=9_120,
+            trials=TrialTotals(base=0, head=9),
+            seconds=185.2,
+            budget_used=0.086,
+        ),
+    )
+
+
+def regressed_row() -> Row:
+    return row(
+        "add_high_priority",
+        "regressed",
+        "2/2",
+        "0/3",
+        deterministic=True,
+        reason="passes on base, fails on head, in every repeat",
+        effect=Effect(difference=-1.0, interval=(-1.0, -0.3)),
+        metrics=metrics(
+            error_rate=(0.0, 0.667),
+            first_try_success_rate=(1.0, 0.33),
+            help_count=(0, 0),
+            command_count=(3, 3),
+            retry_rate=(0.0, 0.33),
+            duration_s=(0.21, 0.25),
+        ),
+        gates=(GateCounts(gate="the task has high priority", base=(2, 2), head=(0, 3)),),
+        evidence=Evidence(
+            trial="head/add_high_priority/docs/1",
+            gate="the task has high priority",
+            message="'high' is not in the output of `taskmgr list`:\nno tasks",
+            calls=(
+                FailedCall(
+                    command="taskmgr add --prio high x",
+                    exit_code=2,
+                    message="usage: taskmgr [-h] {add,list,done} ...\ntaskmgr: error: unrecognized arguments: --prio",
+                ),
+            ),
+            divergence=Divergence(
+                step=2,
+                base="taskmgr add --prio high x (exit 0)",
+                head="taskmgr add --prio high x (exit 2: unrecognized arguments: --prio)",
+            ),
+            reproduce=f"tidegate run --rev {HEAD_SHA[:12]} --scenario add_high_priority --agent docs",
+            clears_when="add_high_priority × docs passes again in the next run of this pull request",
+        ),
+    )
+
+
+def one_regression() -> Result:
+    names = ("add_task", "list_tasks", "finish_task")
+    trials = (
+        trial("add_high_priority", "base", 1, "pass"),
+        *(trial("add_high_priority", "head", index, "fail") for index in (1, 2, 3)),
+    )
+    return result(
+        verdict("failed", "regression", "1 of 4 rows regressed: add_high_priority × docs passes 0/3, 2/2 on main"),
+        *(calm_row(name) for name in names),
+        regressed_row(),
+        suite=SuiteEffect(base_rate=1.0, head_rate=0.75, difference=-0.25, interval=(-0.55, 0.0)),
+        trials=trials,
+        cost=Cost(trials=TrialTotals(base=5, head=6), seconds=14.9, budget_used=0.01),
+    )
+
+
+def stochastic_regression() -> Result:
+    link = row(
+        "create_and_link",
+        "regressed",
+        "50/50",
+        "0/8",
+        agent="claude",
+        effect=Effect(difference=-1.0, interval=(-1.0, -0.55), p=2e-7, level=0.01),
+        metrics={
+            **metrics(
+                error_rate=(0.05, 0.41),
+                first_try_success_rate=(0.94, 0.52),
+                help_count=(0.2, 3.1),
+                command_count=(4.1, 7.9),
+                duration_s=(28.0, 61.0),
+            ),
+            "tokens_in": MetricChange(base=41_000, head=88_000, effect=2.1, interval=(1.7, 2.6), q=0.001, warns=True),
+        },
+        gates=(GateCounts(gate="file_exists: out.json", base=(50, 50), head=(0, 8)),),
+        evidence=Evidence(
+            trial="head/create_and_link/claude/1",
+            gate="file_exists: out.json",
+            message="out.json does not exist",
+            calls=(
+                FailedCall(
+                    command="notes link a b --type blocks", exit_code=1, message="error: no such relation: blocks"
+                ),
+                FailedCall(
+                    command="notes link a b --type=blocks", exit_code=1, message="error: no such relation: blocks"
+                ),
+            ),
+            divergence=Divergence(step=4, base="notes export --out out.json", head=""),
+            reproduce=f"tidegate run --rev {HEAD_SHA[:12]} --scenario create_and_link --agent claude",
+            clears_when="8 of 8 fresh head trials pass",
+        ),
+    )
+    search = row(
+        "search_flow",
+        "suspicious",
+        "41/43",
+        "7/10",
+        agent="claude",
+        reason="the screen flagged it, 10 head trials could not confirm it",
+        effect=Effect(difference=-0.25, interval=(-0.56, -0.03), p=0.05, level=0.0033),
+        evidence=Evidence(
+            trial="head/search_flow/claude/4",
+            gate="the answer names three notes",
+            message="2 of 3 notes are named",
+            divergence=Divergence(step=3, base="notes search --all tide", head="notes search tide"),
+            reproduce=f"tidegate run --rev {HEAD_SHA[:12]} --scenario search_flow --agent claude",
+            clears_when="about 11 more head trials settle a drop of 50 points, 38 a drop of 30",
+        ),
+    )
+    fine = all_fine_stochastic()
+    return fine.model_copy(
+        update={
+            "verdict": verdict("failed", "regression", "1 of 5 rows regressed, 1 suspicious"),
+            "rows": (link, search, *fine.rows),
+        }
+    )
+
+
+def setup_regression() -> Result:
+    log = "\n".join(
+        (
+            "Processing /repo",
+            *(f"  Collecting dependency-{n}" for n in range(30)),
+            "  error: subprocess-exited-with-error",
+            "  ModuleNotFoundError: No module named 'taskmgr.compat'",
+        )
+    )
+    evidence = Evidence(
+        trial="head/add_task/docs/1",
+        gate="build: pip install .",
+        message=log,
+        reproduce=f"git checkout {HEAD_SHA[:12]} && pip install .",
+        clears_when="the build works again on head",
+    )
+    rows = [
+        row(
+            name, "regressed", "1/1", "", kind="setup", deterministic=True, evidence=evidence, reason="the build failed"
+        )
+        for name in ("add_task", "list_tasks", "finish_task", "export_json")
+    ]
+    return result(
+        verdict("failed", "setup_regression", "head can not be built: `pip install .` ended with exit 1"),
+        *rows,
+        cost=Cost(trials=TrialTotals(base=4, head=0), seconds=31.0),
+    )
+
+
+def improvement() -> Result:
+    better = row(
+        "export_json",
+        "improved",
+        "0/2",
+        "3/3",
+        deterministic=True,
+        effect=Effect(difference=1.0, interval=(0.3, 1.0)),
+        evidence=Evidence(trial="head/export_json/docs/1", gate="file_exists: out.json", message="out.json is missing"),
+        metrics=metrics(
+            error_rate=(0.5, 0.0),
+            first_try_success_rate=(0.5, 1.0),
+            help_count=(1, 0),
+            command_count=(6, 3),
+            duration_s=(0.42, 0.22),
+        ),
+    )
+    return result(
+        verdict("passed", "no_regression", "1 of 4 rows improved, none regressed"),
+        *(calm_row(name) for name in ("add_task", "list_tasks", "finish_task")),
+        better,
+    )
+
+
+def suspicious() -> Result:
+    found = stochastic_regression()
+    return found.model_copy(
+        update={
+            "verdict": verdict(
+                "inconclusive",
+                "suspicious",
+                "1 of 4 rows may have got worse",
+                reasons=("suspicious rows do not block",),
+            ),
+            "rows": found.rows[1:],
+        }
+    )
+
+
+def partly_not_measured() -> Result:
+    reason = "the provider answered 529 (overloaded) in 3 of 3 attempts"
+    missing = [row(name, "not_measured", "40/40", "", agent="claude", reason=reason) for name in ("sync", "import_csv")]
+    partly = calm_row("list_tasks").model_copy(update={"head": HeadCounts(passes=1, trials=1, not_measured=2)})
+    return result(
+        verdict(
+            "inconclusive",
+            "infrastructure",
+            "2 of 5 rows could not be measured",
+            reasons=("6 of 14 trials ended in infrastructure trouble, more than 20%",),
+        ),
+        *missing,
+        row("retry_upload", "not_measured", "", "", agent="claude", reason="needs ${API_URL}, which is not set here"),
+        calm_row("add_task"),
+        partly,
+    )
+
+
+def not_run() -> Result:
+    return result(
+        verdict(
+            "not_run",
+            "missing_key",
+            "no agent could be run: ANTHROPIC_API_KEY is not set",
+            reasons=(
+                "the agent claude needs ANTHROPIC_API_KEY",
+                "add it as a secret of the repository and pass it on: env: {ANTHROPIC_API_KEY: ${{ secrets.… }}}",
+            ),
+        ),
+        cost=Cost(),
+    )
+
+
+def advisory() -> Result:
+    found = one_regression()
+    changed = found.verdict.model_copy(update={"mode": "advisory", "exit_code": 0, "would_block": True})
+    return found.model_copy(update={"verdict": changed, "instance": "cli / v2"})
+
+
+def accepted() -> Result:
+    found = one_regression()
+    changed = found.verdict.model_copy(
+        update={
+            "state": "passed",
+            "reason": "accepted",
+            "exit_code": 0,
+            "accepted_by": "octocat",
+            "summary": "1 of 4 rows regressed",
+            "reasons": ("regressed: add_high_priority × docs",),
+        }
+    )
+    return found.model_copy(update={"verdict": changed})
+
+
+def loosened() -> Result:
+    fine = all_fine()
+    return fine.model_copy(
+        update={
+            "verdict": verdict(
+                "failed",
+                "definition_loosened",
+                "a scenario was loosened: it passes only under its new definition",
+                reasons=("add_task passes only because the scenario was changed",),
+            ),
+            "definitions": (
+                DefinitionChange(scenario="export_json", kind="added", detail="new scenario"),
+                DefinitionChange(
+                    scenario="add_task", kind="gate_removed", detail="file_exists: tasks.json", loosened=True
+                ),
+                DefinitionChange(scenario=None, kind="policy_changed", detail="alpha: 0.02 → 0.05; after the merge"),
+            ),
+            "rows": (
+                *fine.rows,
+                row("old_export", "removed", "1/1", "", reason="the scenario was removed"),
+                row("flaky_sync", "flaky", "6/12", "1/3", agent="claude", reason="base passes 6/12 by itself"),
+            ),
+        }
+    )
+
+
+def many_rows() -> Result:
+    long = "a line of evidence that is rather long, as build logs and tracebacks are\n" * 12
+    bad = [
+        row(
+            f"scenario_{n:03d}",
+            "regressed",
+            "40/40",
+            "0/8",
+            agent="claude",
+            effect=Effect(difference=-1.0, interval=(-1.0, -0.55), p=2e-7, level=0.01),
+            evidence=Evidence(trial=f"head/scenario_{n:03d}/claude/1", gate="tests pass", message=long),
+        )
+        for n in range(60)
+    ]
+    return result(
+        verdict("failed", "regression", "60 of 200 rows regressed"),
+        *bad,
+        *(calm_row(f"scenario_{n:03d}") for n in range(60, 200)),
+        trials=tuple(trial(f"scenario_{n:03d}", "head", index, "fail") for n in range(60) for index in range(1, 9)),
+    )
+
+
+def hostile() -> Result:
+    evil = regressed_row().model_copy(
+        update={
+            "scenario": HOSTILE,
+            "agent": HOSTILE,
+            "reason": HOSTILE,
+            "gates": (GateCounts(gate=HOSTILE, base=(2, 2), head=(0, 3)),),
+            "evidence": Evidence(
+                trial=HOSTILE,
+                gate=HOSTILE,
+                message=HOSTILE,
+                calls=(FailedCall(command=HOSTILE, exit_code=2, message=HOSTILE),),
+                divergence=Divergence(step=2, base=HOSTILE, head=HOSTILE),
+                reproduce=HOSTILE,
+                clears_when=HOSTILE,
+            ),
+        }
+    )
+    others = [
+        evil.model_copy(update={"state": state, "scenario": f"{n}. {HOSTILE}"})
+        for n, state in enumerate(("suspicious", "not_measured", "improved", "flaky", "ok"))
+    ]
+    return result(
+        verdict("failed", "metric", HOSTILE, reasons=(HOSTILE, f"# {HOSTILE}"), accepted_by=HOSTILE),
+        evil,
+        *others,
+        instance=HOSTILE,
+        warnings=(HOSTILE,),
+        definitions=(DefinitionChange(scenario=HOSTILE, kind="gate_removed", detail=HOSTILE, loosened=True),),
+        sides=Sides(base=BaseSide(sha=HOSTILE, ref=HOSTILE), head=HeadSide(sha=HOSTILE, ref=HOSTILE)),
+        trials=(
+            trial("x", "head", 1, "fail").model_copy(update={"scenario": HOSTILE, "agent": HOSTILE, "reason": HOSTILE}),
+        ),
+    )
+
+
+STORIES: dict[str, Callable[[], Result]] = {
+    story.__name__: story
+    for story in (
+        all_fine,
+        all_fine_stochastic,
+        one_regression,
+        stochastic_regression,
+        setup_regression,
+        improvement,
+        suspicious,
+        partly_not_measured,
+        not_run,
+        advisory,
+        accepted,
+        loosened,
+        many_rows,
+        hostile,
+    )
+}
+
+
+@pytest.fixture(params=STORIES)
+def story(request: pytest.FixtureRequest) -> tuple[str, Result]:
+    """Every story in turn, with its name."""
+    return request.param, STORIES[request.param]()
+
+
+@pytest.fixture
+def stories() -> dict[str, Callable[[], Result]]:
+    """The stories by name."""
+    return STORIES

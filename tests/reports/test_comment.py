@@ -1,0 +1,143 @@
+"""The comment as golden files, and the laws that hold for every comment."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+from tidegate.model.comparison import DefinitionChange
+from tidegate.model.result import Result
+from tidegate.reports.comment import MAX_BYTES, render_comment
+
+Stories = Mapping[str, Callable[[], Result]]
+MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def test_the_comment_is_the_golden_file(story: tuple[str, Result]) -> None:
+    """TIDEGATE_UPDATE_GOLDEN=1 writes the files anew."""
+    name, result = story
+    path, text = GOLDEN / f"{name}.md", render_comment(result)
+    if os.environ.get("TIDEGATE_UPDATE_GOLDEN"):
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_the_marker_is_line_1_and_stands_nowhere_else(story: tuple[str, Result]) -> None:
+    """Whatever is written into the rows, and whatever the instance is called."""
+    _, result = story
+    first, *others = render_comment(result).splitlines()
+    assert re.fullmatch(r"<!-- tidegate instance=[\w.~%-]+ head=[\w.~%-]+ -->", first)
+    assert "--" not in first.removeprefix("<!--").removesuffix("-->")
+    assert not any(line.startswith("<!--") for line in others)
+
+
+def test_hostile_text_makes_no_markup(stories: Stories) -> None:
+    """The only HTML is the template's, the only headings too; there is no link and no image."""
+    markdown = render_comment(stories["hostile"]())
+    tokens = [inner for token in MARKDOWN.parse(markdown) for inner in (token, *(token.children or ()))]
+    html = {line for token in tokens if token.type.startswith("html_") for line in token.content.split("\n") if line}
+    html = {line for line in html if not line.startswith(("<!-- tidegate instance=", "<summary>"))}
+    assert html == {"<details>", "</details>", "<sub>", "</sub>"}
+    assert not {"link_open", "image"}.intersection(token.type for token in tokens)
+    headings = [after.content for token, after in pairwise(tokens) if token.type == "heading_open"]
+    words = (
+        "❌ Tidegate",
+        "Changed definitions",
+        "❌ Regressed: ",
+        "⚠️ Suspicious",
+        "⏭️ Not measured",
+        "🎉",
+        "Also",
+        "All",
+    )
+    assert all(heading.startswith((*words, "What the numbers say")) for heading in headings)
+
+
+def test_hostile_names_keep_the_table_in_shape(stories: Stories) -> None:
+    result = stories["hostile"]()
+    tokens = MARKDOWN.parse(render_comment(result))
+    cells = [after.content for token, after in pairwise(tokens) if token.type == "td_open"]
+    rows = [cells[start : start + 7] for start in range(0, len(cells), 7)]
+    assert len(rows) == len(result.rows)
+    for _, _, success, *_, time in rows:
+        assert success.replace("\N{NO-BREAK SPACE}", " ") == "2/2 → 0/3"
+        assert time.replace("\N{NO-BREAK SPACE}", " ") == "0.2 s"
+
+
+def test_no_comment_is_longer_than_github_takes(stories: Stories) -> None:
+    """Not even when every name is long and every character of it needs an escape."""
+    result = stories["hostile"]()
+    huge = "@\N{GRINNING FACE}|" * 150
+    rows = [
+        row.model_copy(update={"scenario": f"{number} {huge}", "agent": huge, "reason": f"{number} {huge}"})
+        for row in result.rows
+        for number in range(120)
+    ]
+    verdict = result.verdict.model_copy(update={"summary": huge, "reasons": (huge,) * 500})
+    text = render_comment(result.model_copy(update={"rows": rows, "verdict": verdict, "warnings": (huge,) * 500}))
+    assert len(text.encode()) <= MAX_BYTES
+    assert "… and 120 more regressions" in text
+    assert "Left out" in text
+
+
+def test_parts_are_dropped_in_order_and_named(stories: Stories) -> None:
+    """Verdict, every regression's headline, changed definitions and cost stay."""
+    result = stories["many_rows"]()
+    change = DefinitionChange(scenario="a", kind="gate_removed", detail="tests pass", loosened=True)
+    text = render_comment(result.model_copy(update={"definitions": (change,)}))
+    assert text.count("### ❌ Regressed: `scenario_") == 60
+    assert "gate removed · `a` · tests pass" in text
+    assert "**cost and tokens**" in text
+    assert text.count("a line of evidence") == 10 * 12
+    assert "details of trials, 140 unchanged rows of the table, the evidence of all but the first 10 rows" in text
+
+
+def test_a_comment_that_fits_leaves_nothing_out(stories: Stories) -> None:
+    assert "Left out" not in render_comment(stories["one_regression"]())
+
+
+def test_nothing_is_said_to_be_caught_where_nothing_was_measured(stories: Stories) -> None:
+    text = render_comment(stories["not_run"]())
+    assert "caught" not in text
+    assert "Success" not in text
+
+
+def test_a_deterministic_row_has_no_interval(stories: Stories) -> None:
+    """Three repeats that must agree are no sample to make an interval from."""
+    text = render_comment(stories["one_regression"]())
+    assert "**2/2 → 0/3** trials pass; deterministic, confirmed by repeats" in text
+    assert "95% interval" not in text
+
+
+def test_what_was_not_measured_is_no_number(stories: Stories) -> None:
+    text = render_comment(stories["partly_not_measured"]())
+    assert "| ⏭️ not measured | sync × claude | 40/40 → – |" in text.replace("\N{NO-BREAK SPACE}", " ")
+    assert "(2 not measured)" in text
+
+
+def test_one_broken_build_is_told_once(stories: Stories) -> None:
+    text = render_comment(stories["setup_regression"]())
+    assert text.count("ModuleNotFoundError") == 1
+    assert "`add_task` × `docs` and 3 more rows" in text
+
+
+def test_when_all_is_well_three_paragraphs_and_a_fold_are_enough(stories: Stories) -> None:
+    _, heading, _, caught, _, fold, *_ = render_comment(stories["all_fine"]()).splitlines()
+    assert heading.startswith("## ✅ Tidegate: passed")
+    assert caught.startswith("A scenario that stops working is caught")
+    assert fold == "<details>"
+
+
+def test_blank_lines_in_evidence_do_not_end_the_fence(stories: Stories) -> None:
+    result = stories["one_regression"]()
+    row = result.rows[-1]
+    assert row.evidence
+    spaced = row.evidence.model_copy(update={"message": "one\n\n\n\n# two"})
+    text = render_comment(result.model_copy(update={"rows": (row.model_copy(update={"evidence": spaced}),)}))
+    assert "```\none\n\n# two\n```" in text

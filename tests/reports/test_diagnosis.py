@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pytest
+
+from tidegate.model.comparison import BaseCounts, HeadCounts, MetricChange, Row
+from tidegate.model.measurement import SubcommandCounts, TrialResult
+from tidegate.model.suite import RowState
+from tidegate.reports.diagnosis import diagnose
+
+Numbers = tuple[float | None, float | None]
+
+
+def row(state: RowState, metrics: dict[str, Numbers]) -> Row:
+    return Row(
+        scenario="s",
+        agent="a",
+        state=state,
+        reason="",
+        base=BaseCounts(passes=3, trials=3),
+        head=HeadCounts(passes=3, trials=3),
+        metrics={name: MetricChange(base=base, head=head) for name, (base, head) in metrics.items()},
+    )
+
+
+def says(state: RowState, **metrics: Numbers) -> list[str]:
+    return [found.says for found in diagnose([row(state, metrics)], [])]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "words"),
+    [
+        ({"error_rate": (0.0, 0.5), "help_count": (0, 0)}, "wrong examples in the docs"),
+        ({"error_rate": (0.0, 0.5), "help_count": (0, 3)}, "the help text is not enough"),
+        ({"error_rate": (0.0, 0.0), "help_count": (0, 3)}, "the docs give too little up front"),
+        ({"first_try_success_rate": (0.9, 0.4)}, "the docs mislead, or the CLI surprises"),
+        ({"step_efficiency": (0.9, 0.4)}, "confused planning"),
+        ({"command_count": (4, 6), "completed": (1, 1)}, "the workflow is not"),
+    ],
+)
+def test_a_row_that_got_worse_is_diagnosed(metrics: dict[str, Numbers], words: str) -> None:
+    (found,) = says("ok", **metrics)
+    assert words in found
+
+
+@pytest.mark.parametrize(
+    "metrics",
+    [
+        {"error_rate": (0.5, 0.5), "help_count": (0, 0)},
+        {"error_rate": (0.0, 0.2), "help_count": (0, 1)},
+        {"error_rate": (None, None), "help_count": (0, 5)},
+        {"first_try_success_rate": (0.4, 0.4)},
+        {"command_count": (4, 5), "completed": (1, 1)},
+        {"command_count": (4, 9), "completed": (1, 0.5)},
+        {},
+    ],
+)
+def test_what_base_does_too_or_what_is_small_is_no_news(metrics: dict[str, Numbers]) -> None:
+    assert says("ok", **metrics) == []
+
+
+def test_where_a_row_regressed_a_habit_of_base_is_told_too() -> None:
+    assert len(says("regressed", error_rate=(0.5, 0.5), help_count=(0, 0))) == 1
+
+
+def test_an_improved_row_with_few_errors_and_little_help_is_praised() -> None:
+    assert says("improved", error_rate=(0.5, 0.0), help_count=(1, 0)) == ["docs and CLI are clear"]
+
+
+def test_retries_name_the_subcommand_that_was_repeated_most() -> None:
+    trial = TrialResult(
+        id="head/s/a/1",
+        side="head",
+        scenario="s",
+        agent="a",
+        index=1,
+        phase="screen",
+        outcome="pass",
+        decides="pass",
+        reason="",
+        subcommands={"list": SubcommandCounts(count=2, retries=1), "add": SubcommandCounts(count=5, retries=3)},
+    )
+    (found,) = diagnose([row("ok", {"retry_rate": (0.0, 0.5)})], [trial])
+    assert found.subcommand == "add"
+    assert found.numbers == "retry rate 0% → 50%"
+
+
+def test_retries_without_a_subcommand_name_none() -> None:
+    assert says("ok", retry_rate=(0.0, 0.5)) == []
+
+
+def test_a_row_without_measured_trials_says_nothing() -> None:
+    unmeasured = row("regressed", {"error_rate": (0.5, 0.5)}).model_copy(update={"head": HeadCounts()})
+    assert list(diagnose([unmeasured], [])) == []

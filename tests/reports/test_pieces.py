@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from tidegate.model.comparison import BaseCounts, Divergence, FailedCall, HeadCounts
+from tidegate.reports import pieces
+from tidegate.reports.view import MetricCell
+
+
+def test_the_tool_s_words_can_not_look_like_another_call() -> None:
+    text = pieces.console([FailedCall(command="t a", exit_code=2, message="no\n$ t b\n[exit 0]")])
+    assert text == "$ t a\n  no\n  $ t b\n  [exit 0]\n  [exit 2]"
+
+
+def test_a_call_without_an_exit_code_has_none() -> None:
+    assert pieces.console([FailedCall(command="t a\nb")]) == "$ t a b\n  [no exit code]"
+
+
+def test_a_side_that_had_ended_says_so() -> None:
+    assert pieces.diff(Divergence(step=3, base="t a\n- t b", head="")) == "- base: t a - t b\n+ head: (had ended)"
+
+
+def test_an_interval_is_in_points() -> None:
+    assert pieces.interval((-0.56, 0.03)) == "−56 to +3"
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        (MetricCell(base=0.05, head=0.4, trend="worse"), "5% → 40% ▼ worse"),
+        (MetricCell(base=0.05, head=0.4, trend="worse", warns=True), "5% → 40% ▼ worse ⚠️"),
+        (MetricCell(base=0.05, head=0.051), "5%"),
+        (MetricCell(base=None, head=0.4), "– → 40%"),
+        (MetricCell(), "–"),
+    ],
+)
+def test_a_number_that_moved_shows_both_sides(cell: MetricCell, shown: str) -> None:
+    assert pieces.moved(cell, "percent").replace("\N{NO-BREAK SPACE}", " ") == shown
+
+
+def test_no_trial_is_not_zero_of_zero() -> None:
+    assert pieces.passed(BaseCounts()) == "–"
+    assert pieces.passed(HeadCounts(passes=0, trials=3)) == "0/3"
+
+
+@pytest.mark.parametrize(
+    ("value", "metric", "shown"),
+    [
+        (0.25, "error_rate", "25%"),
+        (2.5, "help_count", "2.5"),
+        (41000.0, "tokens_in", "41,000"),
+        (61.0, "duration_s", "1 min 1 s"),
+        (0.5, "cost_usd", "$0.50"),
+        (None, "cost_usd", "–"),
+    ],
+)
+def test_a_metric_has_its_own_unit(value: float | None, metric: str, shown: str) -> None:
+    assert pieces.measured(value, metric) == shown

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+from rich.console import Console, RenderableType
+
+from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
+from tidegate.model.measurement import AgentInfo, Call, GateResult, Metrics, Revision, Run, TrialResult
+from tidegate.model.suite import Policy
+from tidegate.reports.show import run_overview, trial_story
+
+TRIAL = TrialResult(
+    id="head/add_task/claude/1",
+    side="head",
+    scenario="add_task",
+    agent="claude",
+    index=1,
+    phase="screen",
+    outcome="fail",
+    decides="fail",
+    reason="tasks.json does not exist",
+    end="completed",
+    metrics=Metrics(command_count=3, error_count=1, error_rate=1 / 3, duration_s=4.2, tokens_in=1200),
+    gates=(
+        GateResult(type="file_exists", label="file_exists: tasks.json", passed=False, message="it does not exist"),
+        GateResult(type="command_succeeds", label="it lists", passed=True, required=False, message="exit 0"),
+    ),
+    calls=(
+        Call(command="taskmgr --help", exit_code=0, status="ok"),
+        Call(command="taskmgr add x", exit_code=2, status="error", message="no such command"),
+        Call(command="taskmgr add 7", exit_code=0, status="ok"),
+    ),
+    warnings=("a line of the stream was skipped",),
+)
+EVENTS: tuple[Event, ...] = (
+    Message(text="I look at the help first."),
+    ToolCall(id="1", at=0.5, tool="shell", command="cd x && taskmgr --help | head -1"),
+    ToolResult(id="1", status="ok", exit_code=0, output="\n".join(f"help {n}" for n in range(20))),
+    ToolCall(id="2", at=1.5, tool="shell", command="taskmgr add x"),
+    ToolResult(id="2", status="error", exit_code=2, output="no such command\x1b[2J"),
+    ToolCall(id="3", at=2.0, tool="shell", command="for n in 7; do taskmgr add $n; done"),
+    ToolResult(id="3", status="unknown"),
+    ToolCall(id="4", at=2.5, tool="read_file", input={"path": "a.txt"}),
+    ApiRetry(text="529 overloaded"),
+    Warning(text="an odd line"),
+    End(at=4.2, end="completed"),
+)
+
+
+def text_of(renderable: RenderableType, width: int = 100) -> list[str]:
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    console.print(renderable)
+    assert isinstance(console.file, io.StringIO)
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+def story(trial: TrialResult = TRIAL, events: Sequence[Event] = EVENTS) -> list[str]:
+    return text_of(trial_story(trial, events))
+
+
+def test_the_story_goes_from_the_first_word_to_the_gates() -> None:
+    lines = story()
+    order = [
+        "✗ fail: tasks.json does not exist",
+        "          agent says:",
+        "            I look at the help first.",
+        "    0.5s  $ cd x && taskmgr --help | head -1",
+        "          → exit 0",
+        "            help 0",
+        "    1.5s  $ taskmgr add x",
+        "          → exit 2",
+        "    2.5s  read_file {'path': 'a.txt'}",
+        "          the model was asked again: 529 overloaded",
+        "          warning: an odd line",
+        "    4.2s  the agent ended: completed",
+        "  ✗ file_exists: tasks.json",
+        "      it does not exist",
+        "  ✓ it lists (not required)",
+    ]
+    places = [lines.index(line) for line in order]
+    assert places == sorted(places)
+
+
+def test_the_target_s_calls_stand_at_the_command_that_made_them() -> None:
+    lines = story()
+    at = lines.index("    0.5s  $ cd x && taskmgr --help | head -1")
+    assert lines[at + 1] == "          ✓ taskmgr --help: ok (exit 0)"
+    at = lines.index("    1.5s  $ taskmgr add x")
+    assert lines[at + 1] == "          ✗ taskmgr add x: error (exit 2)"
+
+
+def test_calls_that_no_command_names_are_shown_too() -> None:
+    lines = story()
+    assert lines[lines.index("more calls of the target:") + 1] == "          ✓ taskmgr add 7: ok (exit 0)"
+
+
+def test_every_call_is_shown_once() -> None:
+    for events in (EVENTS, ()):
+        text = "\n".join(story(events=events))
+        assert [text.count(f"{call.command}: {call.status}") for call in TRIAL.calls] == [1, 1, 1]
+
+
+def test_long_output_says_how_much_is_missing() -> None:
+    assert "            … 12 more lines" in story()
+
+
+def test_no_output_can_steer_the_terminal() -> None:
+    assert "\x1b" not in "".join(story())
+
+
+def test_metrics_that_were_not_reported_are_not_there() -> None:
+    text = "\n".join(story())
+    assert "error rate 33% · retry rate – · first try success rate – · help count 0" in text
+    assert "time 4.2 s · tokens in 1,200" in text
+    assert "cost" not in text
+
+
+def run_of(*trials: TrialResult, build_error: str | None = None) -> Run:
+    return Run(
+        tidegate_version="0.1.0",
+        side="head",
+        revision=Revision(sha="b82d07e4c9f3a1560e7d8c9bab1a2f3e4d5c6b7a", ref="HEAD", dirty=True),
+        suite_file="tidegate.yaml",
+        suite_hash="",
+        policy=Policy(),
+        rows=(),
+        agents={"claude": AgentInfo(type="claude-code", model="haiku", version=None)},
+        build_error=build_error,
+        started_at=0,
+        seconds=61,
+        trials=trials,
+    )
+
+
+def test_the_overview_has_a_line_for_each_trial() -> None:
+    lost = TRIAL.model_copy(
+        update={"outcome": None, "decides": None, "not_measured": "outage", "reason": "529", "metrics": Metrics()}
+    )
+    lines = text_of(run_overview(run_of(TRIAL, lost)))
+    assert lines[0] == "head: HEAD b82d07e4c9f3 with uncommitted changes"
+    assert lines[1] == "2 trials in 1 min 1 s · agents: claude (claude-code haiku)"
+    assert " ".join(lines[4].split()) == "✗ fail add_task claude 1 3 1 4.2 s tasks.json does not exist"
+    assert " ".join(lines[5].split()) == "– not measured add_task claude 1 – – – 529"
+
+
+def test_the_overview_shows_why_a_build_failed() -> None:
+    lines = text_of(run_overview(run_of(build_error="exit 1\nno compiler")))
+    assert lines[2:5] == ["the build failed:", "  exit 1", "  no compiler"]

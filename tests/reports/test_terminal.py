@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+
+import pytest
+from rich.console import Console
+
+from tidegate.model.result import Result
+from tidegate.reports.comment import render_comment
+from tidegate.reports.terminal import print_comment, result_table
+
+Stories = Mapping[str, Callable[[], Result]]
+
+
+def console(terminal: bool, width: int = 80) -> Console:
+    return Console(file=io.StringIO(), force_terminal=terminal, width=width, _environ={"TERM": "xterm"})
+
+
+def printed(markdown: str, on: Console) -> str:
+    print_comment(markdown, on)
+    assert isinstance(on.file, io.StringIO)
+    return on.file.getvalue()
+
+
+def test_a_log_gets_the_markdown_without_its_marker(stories: Stories) -> None:
+    markdown = render_comment(stories["one_regression"]())
+    _, _, rest = markdown.partition("\n")
+    assert printed(markdown, console(terminal=False)) == rest
+
+
+def test_a_terminal_gets_it_rendered_within_its_width(stories: Stories) -> None:
+    lines = printed(render_comment(stories["one_regression"]()), console(terminal=True)).splitlines()
+    text = "\n".join(lines)
+    assert "<details>" not in text
+    assert "<summary>" not in text
+    assert "<!--" not in text
+    assert "3 trials on head" in text
+
+
+@pytest.mark.parametrize("name", ["one_regression", "stochastic_regression", "partly_not_measured"])
+def test_at_80_columns_no_name_is_broken(stories: Stories, name: str) -> None:
+    """The table is narrowed where it may be: in its numbers."""
+    result = stories[name]()
+    on = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
+    lines = [line.rstrip() for line in printed(render_comment(result), on).splitlines()]
+    assert max(len(line) for line in lines) <= 80
+    start = next(place for place, line in enumerate(lines) if line.startswith(" state "))
+    table = "\n".join(lines[start:])
+    for row in result.rows:
+        assert row.scenario in table
+        assert row.state.split("_")[0] in table
+
+
+def test_no_log_line_can_steer_a_runner(stories: Stories) -> None:
+    lines = printed(render_comment(stories["hostile"]()), console(terminal=False)).splitlines()
+    assert not [line for line in lines if line.lstrip().startswith("::")]
+    assert ": :error::forged" in lines
+
+
+def test_no_name_can_colour_a_terminal(stories: Stories) -> None:
+    on = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
+    on.print(result_table(stories["hostile"]()))
+    assert isinstance(on.file, io.StringIO)
+    assert "\x1b[31m" not in on.file.getvalue()
+
+
+def table_of(result: Result, on: Console) -> str:
+    on.print(result_table(result))
+    assert isinstance(on.file, io.StringIO)
+    return on.file.getvalue()
+
+
+def test_the_table_has_a_line_for_each_row(stories: Stories) -> None:
+    lines = table_of(stories["one_regression"](), console(terminal=False)).splitlines()
+    assert lines[0].split() == ["state", "scenario", "agent", "base", "head", "difference"]
+    assert lines[4].split() == ["regressed", "add_high_priority", "docs", "2/2", "0/3", "−100", "points"]
+
+
+def test_colours_are_for_terminals_that_want_them(stories: Stories) -> None:
+    result = stories["one_regression"]()
+    plain = Console(file=io.StringIO(), force_terminal=True, width=80, _environ={"NO_COLOR": "1", "TERM": "xterm"})
+    assert "\x1b[1;31mregressed" in table_of(result, console(terminal=True))
+    assert "\x1b[" not in table_of(result, console(terminal=False))
+    assert "\x1b[1;31m" not in table_of(result, plain)
+
+
+def test_the_table_keeps_to_the_width(stories: Stories) -> None:
+    text = table_of(stories["hostile"](), console(terminal=False, width=60))
+    assert max(len(line) for line in text.splitlines()) <= 60

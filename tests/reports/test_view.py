@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import get_args
+
+import pytest
+
+from tidegate.model.comparison import MetricChange, Row, SuiteEffect
+from tidegate.model.result import Result
+from tidegate.model.suite import RowState
+from tidegate.model.verdict import VerdictState
+from tidegate.reports.view import COLUMNS, STATE_SIGNS, VERDICT_SIGNS, Trend, comment_view
+
+Stories = Mapping[str, Callable[[], Result]]
+
+
+def with_metric(result: Result, name: str, base: float | None, head: float | None) -> Result:
+    row = result.rows[0].model_copy(update={"metrics": {name: MetricChange(base=base, head=head)}})
+    return result.model_copy(update={"rows": (row,)})
+
+
+def test_every_state_has_a_sign_of_its_own() -> None:
+    assert set(STATE_SIGNS) == set(get_args(RowState))
+    assert set(VERDICT_SIGNS) == set(get_args(VerdictState))
+    assert len(set(STATE_SIGNS.values())) == len(STATE_SIGNS)
+
+
+def test_the_table_shows_what_got_worse_first(stories: Stories) -> None:
+    states = [line.row.state for line in comment_view(stories["stochastic_regression"]()).table]
+    assert states == ["regressed", "suspicious", "ok", "ok", "ok"]
+
+
+def test_every_row_stands_in_one_group(story: tuple[str, Result]) -> None:
+    """No row can get lost between the groups."""
+    _, result = story
+    view = comment_view(result)
+    findings = (*view.regressed, *view.suspicious, *view.improved)
+    grouped: list[Row] = [row for finding in findings for row in (finding.row, *finding.others)]
+    grouped += [row for group in view.not_measured for row in group.rows]
+    grouped += view.notable
+    assert len(grouped) + view.ok == len(result.rows) == len(view.table)
+
+
+def test_rows_that_one_broken_build_took_are_one_finding(stories: Stories) -> None:
+    (finding,) = comment_view(stories["setup_regression"]()).regressed
+    assert len(finding.others) == 3
+
+
+def test_rows_with_the_same_message_of_a_gate_are_findings_of_their_own(stories: Stories) -> None:
+    assert len(comment_view(stories["many_rows"]()).regressed) == 60
+
+
+def test_rows_that_are_not_measured_are_grouped_by_reason(stories: Stories) -> None:
+    groups = comment_view(stories["partly_not_measured"]()).not_measured
+    assert [len(group.rows) for group in groups] == [2, 1]
+
+
+def test_loosened_definitions_come_first(stories: Stories) -> None:
+    changes = comment_view(stories["loosened"]()).definitions
+    assert [change.loosened for change in changes] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("metric", "base", "head", "trend"),
+    [
+        ("error_rate", 0.10, 0.14, "same"),
+        ("error_rate", 0.10, 0.16, "worse"),
+        ("error_rate", 0.40, 0.10, "better"),
+        ("first_try_success_rate", 0.9, 0.8, "worse"),
+        ("first_try_success_rate", 0.8, 0.9, "better"),
+        ("command_count", 4.0, 4.5, "same"),
+        ("command_count", 4.0, 5.0, "worse"),
+        ("command_count", 5.0, 4.0, "better"),
+        ("command_count", 0.0, 0.0, "same"),
+        ("duration_s", 10.0, 12.0, "same"),
+        ("duration_s", 10.0, 13.0, "worse"),
+        ("duration_s", None, 13.0, "same"),
+        ("error_rate", 0.5, None, "same"),
+    ],
+)
+def test_an_arrow_needs_the_margin_of_its_metric(
+    stories: Stories, metric: str, base: float | None, head: float | None, trend: Trend
+) -> None:
+    assert metric in COLUMNS
+    (line,) = comment_view(with_metric(stories["all_fine"](), metric, base, head)).table
+    assert line.metrics[metric].trend == trend
+
+
+@pytest.mark.parametrize(
+    ("interval", "unchanged"), [((-0.09, 0.09), True), ((-0.10, 0.05), False), ((-0.05, 0.2), False), (None, False)]
+)
+def test_a_suite_is_unchanged_only_if_the_whole_interval_is_small(
+    stories: Stories, interval: tuple[float, float] | None, unchanged: bool
+) -> None:
+    result = stories["all_fine"]().model_copy(update={"suite": SuiteEffect(interval=interval)})
+    assert comment_view(result).unchanged is unchanged
+
+
+def test_what_would_have_been_caught_is_ordered_from_the_largest_drop(stories: Stories) -> None:
+    catches = comment_view(stories["all_fine_stochastic"]()).catches
+    assert [catch.drop for catch in catches] == [1.0, 0.5, 0.3]
+
+
+def test_repeats_catch_nothing_where_they_could_not_be_asked_for(stories: Stories) -> None:
+    """Two stored runs of a deterministic suite: no repeat could confirm anything, and detection says so."""
+    fine = stories["all_fine"]()
+    stored = fine.model_copy(update={"suite": fine.suite.model_copy(update={"detection": {"-1.0": 0.0}})})
+    assert comment_view(fine).repeats is True
+    assert comment_view(stored).repeats is False
+
+
+def test_rows_that_fail_on_both_sides_are_named(stories: Stories) -> None:
+    result = stories["all_fine"]()
+    row = result.rows[0]
+    dead = row.model_copy(
+        update={
+            side: counts.model_copy(update={"passes": 0}) for side, counts in (("base", row.base), ("head", row.head))
+        }
+    )
+    (line,) = comment_view(result.model_copy(update={"rows": (dead,)})).table
+    assert line.fails_on_both is True
