@@ -1,0 +1,37 @@
+"""The commands: one small file each."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from tidegate import __version__
+
+DESCRIPTION = """\
+Finds out whether LLM agents still get their work done with your tool: runs scenarios on the base branch and on a
+pull request, compares them with honest statistics, and says what got worse, with the evidence.
+"""
+EPILOG = """\
+start here:
+  tidegate demo                               the whole thing on a throwaway repository; no key, no network
+  tidegate check                              is my tidegate.yaml right, and what would be run?
+  tidegate pr --base main --head my-branch    both sides, compared, as on a pull request
+
+exit codes:
+  0 passed · 1 failed (regression) · 2 configuration or input error · 3 nothing to run ·
+  4 could not run · 5 inconclusive, where the policy says so · 70 bug
+"""
+
+
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The chosen command: its options, and `run`, which does it and returns the exit code."""
+    from tidegate.cli import check, compare, demo, pr, run, schema, show
+
+    parser = argparse.ArgumentParser(
+        prog="tidegate", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--version", action="version", version=f"tidegate {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in (demo, check, pr, run, compare, show, schema):
+        command.add(commands)
+    return parser.parse_args(argv)

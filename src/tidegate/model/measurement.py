@@ -173,3 +173,11 @@ class Run(Value):
     seconds: float
     confinement: tuple[str, ...] = ()
     trials: tuple[TrialResult, ...]
+
+    def as_side(self, side: Side) -> Run:
+        """The same run in the other role; `tidegate run` cannot know which side it will be."""
+        trials = tuple(
+            trial.model_copy(update={"side": side, "id": trial.spec.model_copy(update={"side": side}).id})
+            for trial in self.trials
+        )
+        return self.model_copy(update={"side": side, "trials": trials})

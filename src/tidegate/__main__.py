@@ -1,0 +1,46 @@
+"""The program: arguments in, exit code out; every bad end is said in two sentences."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from tidegate.errors import TidegateError
+
+BUG = 70
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code (docs/exit-codes.md)."""
+    from tidegate.cli import parse
+
+    try:
+        arguments = parse(argv)
+        code: int = arguments.run(arguments)
+        sys.stdout.flush()
+        return code
+    except TidegateError as error:
+        _say(error.message, error.advice)
+        return error.exit_code
+    except KeyboardInterrupt:
+        _say("interrupted.", "The trials that had finished are stored; nothing that was started still runs.")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has enough; the interpreter must not complain when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except Exception:
+        traceback.print_exc()
+        _say("this is a bug in tidegate.", "Please report it with the lines above.")
+        return BUG
+
+
+def _say(what: str, advice: str) -> None:
+    print(f"tidegate: {what}\n{advice}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+"""`tidegate check`: is the suite right, and what would be run?"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidegate.cli import options
+
+if TYPE_CHECKING:
+    from tidegate.model.plan import Plan
+    from tidegate.model.suite import Suite
+
+DESCRIPTION = """\
+Reads the suite and every file that it names, says everything that is wrong with them at once, each with file, line
+and column, or else what would be run on a pull request. Nothing is run.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = commands.add_parser("check", help="validate the suite, and say what would be run", description=DESCRIPTION)
+    options.add_repository(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what would be run, and advice; what is wrong is raised."""
+    from tidegate.plan import make_plan
+    from tidegate.suite.advice import advice
+    from tidegate.suite.load import load_suite
+
+    suite = load_suite(_root(args.repo, args.config), args.config, environ=options.environ())
+    plan = make_plan(suite)
+    print(_totals(suite, plan), _listing(plan), sep="\n\n")
+    if hints := advice(suite, plan):
+        print("\nadvice:", *(f"  {hint}" for hint in hints), sep="\n")
+    return 0
+
+
+def _root(folder: Path, config: str) -> Path:
+    """The folder that the suite is relative to: this one if it holds the suite, else the top of its repository."""
+    from tidegate.errors import ConfigurationError
+    from tidegate.revisions import repository_root
+
+    if (folder / config).exists():
+        return folder
+    try:
+        return repository_root(folder)
+    except ConfigurationError:
+        return folder
+
+
+def _totals(suite: Suite, plan: Plan) -> str:
+    from tidegate.plan import run_rows
+    from tidegate.procedure import RunTrials, next_step, start
+
+    scenarios, agents = len(suite.scenarios), len({row.key.agent for row in plan.rows})
+    rows = len(plan.rows)
+    product = "=" if scenarios * agents == rows else "→"
+    first = next_step(start(run_rows(plan), suite.policy, suite.trials))
+    trials = len(first.specs) if isinstance(first, RunTrials) else 0
+    steady = sum(row.deterministic for row in plan.rows)
+    kinds = "deterministic" if steady == rows else f"{steady} of {rows} rows deterministic"
+    return (
+        f"{suite.file} is valid.\n"
+        f"{_count(scenarios, 'scenario')} × {_count(agents, 'agent')} {product} {_count(rows, 'row')}, "
+        f"each on base and head: {trials} trials if all is well ({kinds})"
+    )
+
+
+def _listing(plan: Plan) -> str:
+    table = [
+        (row.key.scenario, row.key.agent, _count(len(row.scenario.gates), "gate"), row.scenario.file)
+        for row in plan.rows
+    ]
+    widths = [max(len(line[column]) for line in table) for column in range(4)]
+    padded = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in table)
+    return "\n".join(f"  {line.rstrip()}" for line in padded)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

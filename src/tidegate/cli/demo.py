@@ -1,0 +1,94 @@
+"""`tidegate demo`: the whole thing on a throwaway repository."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidegate.cli import options
+from tidegate.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tidegate.demo import PullRequest
+    from tidegate.model.result import Result
+
+DESCRIPTION = """\
+Makes a small repository with a tool, its scenarios and three pull requests, of which one is harmless, one breaks what
+agents do and one mends it. Runs each as `tidegate pr` would, prints the comments, and keeps everything in DIR.
+"""
+NAMES = ("harmless", "regression", "improvement")
+UNEXPECTED = 70
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = commands.add_parser(
+        "demo", help="try it on a throwaway repository: no key, no network", description=DESCRIPTION
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path(".tidegate/demo"), metavar="DIR", help="made anew (default: .tidegate/demo)"
+    )
+    parser.add_argument("--only", choices=NAMES, metavar="NAME", help=f"one pull request only: {', '.join(NAMES)}")
+    parser.add_argument("--jobs", type=options.positive, metavar="N", help="trials at once (default: one per core)")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the pull requests; 0 if each verdict is the one that it has to be."""
+    from rich.console import Console
+
+    from tidegate.demo import make_repository
+
+    out = _made_anew(args.out)
+    repository = out / "taskmgr"
+    console = Console()
+    surprises = []
+    for pull_request in make_repository(repository):
+        if args.only in (None, pull_request.name):
+            result = _compare(repository, pull_request, out / pull_request.name, args, console)
+            if result.verdict.state != pull_request.expected:
+                surprises.append(f"{pull_request.name} {result.verdict.state}, not {pull_request.expected}")
+    if surprises:
+        print(f"tidegate demo: this is a bug in tidegate: {'; '.join(surprises)}", file=sys.stderr)
+        return UNEXPECTED
+    return 0
+
+
+def _made_anew(out: Path) -> Path:
+    """An empty folder; only what an earlier demo has made is ever removed."""
+    marker = out / ".made-by-tidegate-demo"
+    if out.exists() and not marker.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ConfigurationError(f"{out} is there already.", "Name a new folder: `tidegate demo --out DIR`.")
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    marker.touch()
+    return out.resolve()
+
+
+def _compare(
+    repository: Path, pull_request: PullRequest, out: Path, args: argparse.Namespace, console: Console
+) -> Result:
+    from rich.console import Console
+    from rich.rule import Rule
+
+    from tidegate.cli.progress import make_progress
+    from tidegate.pipeline import Options
+    from tidegate.pipeline import pull_request as compare
+    from tidegate.reports.comment import render_comment
+    from tidegate.reports.terminal import print_comment
+
+    console.print(Rule(f"{pull_request.name}: {pull_request.title}"))
+    with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
+        chosen = Options(environ=options.environ(), progress=progress, jobs=args.jobs)
+        result = options.run_until_stopped(
+            lambda: compare(repository, pull_request.base, pull_request.head, out, chosen)
+        )
+    print_comment(render_comment(result), console)
+    print(f"comment: {out / 'comment.md'}\nresult:  {out / 'result.json'}\nruns:    {out / 'runs'}\n")
+    return result

@@ -1,0 +1,84 @@
+"""The options that several commands share, and what they mean to the pipeline."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from tidegate.model.progress import Progress
+    from tidegate.pipeline import Options
+
+T = TypeVar("T")
+
+
+def add_repository(parser: argparse.ArgumentParser) -> None:
+    """`--repo` and `--config`."""
+    parser.add_argument(
+        "--repo", type=Path, default=Path(), metavar="DIR", help="the repository (default: this folder)"
+    )
+    parser.add_argument(
+        "--config", default="tidegate.yaml", metavar="FILE", help="the suite, relative to the repository's root"
+    )
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """`--scenario`, `--agent`, `--tags`, `--tier`, `--jobs`, `--quiet`."""
+    chosen = parser.add_argument_group("what to run (default: everything)")
+    chosen.add_argument(
+        "--scenario", action="append", default=[], metavar="NAME", help="only this one; may be repeated"
+    )
+    chosen.add_argument("--agent", action="append", default=[], metavar="NAME", help="only this one; may be repeated")
+    chosen.add_argument("--tags", default="", metavar="A,B", help="only scenarios with any of these tags")
+    chosen.add_argument("--tier", type=int, metavar="N", help="only scenarios at or below this tier")
+    parser.add_argument(
+        "--jobs", type=positive, metavar="N", help="trials at once (default: the suite's, or one per core)"
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+
+
+def positive(text: str) -> int:
+    """An argument that counts something."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def run_until_stopped(start: Callable[[], Coroutine[None, None, T]]) -> T:
+    """Run it; SIGTERM ends it as Ctrl-C does: everything that was started is gone before we are."""
+
+    async def guarded() -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        try:
+            return await start()
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
+
+    return asyncio.run(guarded())
+
+
+def environ() -> dict[str, str]:
+    """Our environment, read in this one place."""
+    return dict(os.environ)
+
+
+def pipeline_options(args: argparse.Namespace, progress: Progress) -> Options:
+    """What the shared options say, for the pipeline."""
+    from tidegate.pipeline import Options
+    from tidegate.plan import Selection
+
+    selection = Selection(
+        scenarios=tuple(args.scenario),
+        agents=tuple(args.agent),
+        tags=tuple(tag.strip() for tag in args.tags.split(",") if tag.strip()),
+        tier=args.tier,
+    )
+    return Options(environ=environ(), progress=progress, config=args.config, selection=selection, jobs=args.jobs)

@@ -1,0 +1,49 @@
+"""`tidegate pr`: both sides of a pull request, locally, as the action would do it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tidegate.cli import options
+
+DESCRIPTION = """\
+Checks out base (at the merge base) and head, builds both, runs every scenario on both sides, compares them,
+prints the comment, and writes comment.md, result.json and the stored runs. The exit code is the verdict's.
+Only what is committed on head counts; the working tree is left alone.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = commands.add_parser(
+        "pr", help="compare a branch with its base, as on a pull request", description=DESCRIPTION
+    )
+    parser.add_argument("--base", metavar="REV", help="the branch that the pull request goes to (default: main)")
+    parser.add_argument("--head", metavar="REV", default="HEAD", help="the branch that is to be merged (default: HEAD)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where reports and runs go (default: .tidegate/pr)")
+    options.add_repository(parser)
+    options.add_selection(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run it, print the comment, return the verdict's exit code."""
+    from rich.console import Console
+
+    from tidegate.cli.progress import make_progress
+    from tidegate.pipeline import pull_request
+    from tidegate.reports.comment import render_comment
+    from tidegate.reports.terminal import print_comment
+    from tidegate.revisions import default_base, repository_root
+    from tidegate.sides import make_our_folder
+
+    root = repository_root(args.repo)
+    base = args.base or default_base(root)
+    out = args.out or make_our_folder(root) / "pr"
+    with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
+        chosen = options.pipeline_options(args, progress)
+        result = options.run_until_stopped(lambda: pull_request(root, base, args.head, out, chosen))
+    print_comment(render_comment(result), Console())
+    print(f"comment: {out / 'comment.md'}\nresult:  {out / 'result.json'}\nruns:    {out / 'runs'}")
+    return result.verdict.exit_code

@@ -1,0 +1,157 @@
+"""What a person sees while trials run: a live view on a terminal, plain lines in a log."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidegate.model.progress import Progress, Silent
+from tidegate.reports.filters import count, seconds
+from tidegate.reports.text import log_line, one_line, shortened
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from tidegate.model.measurement import TrialResult
+    from tidegate.model.trial import TrialSpec
+
+Clock = Callable[[], float]
+_OUTCOMES = {"pass": "pass", "fail": "FAIL", None: "not measured"}
+_LONGEST_REASON = 160
+
+
+@contextmanager
+def make_progress(console: Console, *, quiet: bool = False) -> Iterator[Progress]:
+    """The view that fits the console, for as long as the block lasts.
+
+    A runner's log is not a terminal, whatever colours it was told to take.
+    """
+    if quiet:
+        yield Silent()
+    elif console.is_terminal and not console.is_dumb_terminal and "GITHUB_ACTIONS" not in os.environ:
+        from rich.live import Live
+
+        view = LiveProgress(console)
+        with Live(get_renderable=view.render, console=console, transient=True, refresh_per_second=8):
+            yield view
+    else:
+        yield PlainProgress(console)
+
+
+class PlainProgress:
+    """One line for each finished trial and each thing said; nothing in it can steer a runner or a terminal."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._expected = 0
+        self._finished = 0
+
+    def say(self, text: str) -> None:
+        """Print it, line by line."""
+        for line in text.splitlines():
+            self._print(line)
+
+    def expect(self, trials: int) -> None:
+        """Count them into the total."""
+        self._expected += trials
+
+    def started(self, spec: TrialSpec) -> None:
+        """Nothing: a log only wants what is done."""
+
+    def step(self, spec: TrialSpec, text: str) -> None:
+        """Nothing."""
+
+    def finished(self, result: TrialResult) -> None:
+        """Print its outcome."""
+        self._finished += 1
+        total = str(max(self._expected, self._finished))
+        self._print(f"[{self._finished:>{len(total)}}/{total}] {outcome_line(result)}")
+
+    def _print(self, line: str) -> None:
+        self._console.print(log_line(line), style="none", markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+
+def outcome_line(result: TrialResult) -> str:
+    """`head  create_and_link × docs #1: FAIL, 3 commands, 2 errors, 1.2 s: out.json does not exist`."""
+    name = f"{result.side} {one_line(result.scenario)} × {one_line(result.agent)} #{result.index}"
+    parts = [_OUTCOMES[result.outcome]]
+    if result.outcome:
+        parts += [count(result.metrics.command_count, "command"), count(result.metrics.error_count, "error")]
+    if result.metrics.duration_s is not None:
+        parts.append(seconds(result.metrics.duration_s))
+    why = "" if result.outcome == "pass" else f": {shortened(one_line(result.reason), _LONGEST_REASON)}"
+    return f"{name}: {', '.join(parts)}{why}"
+
+
+@dataclass
+class _Running:
+    since: float
+    doing: str = ""
+
+
+class LiveProgress:
+    """Every running trial on a line of its own, the totals below, and above them what is done."""
+
+    def __init__(self, console: Console, clock: Clock = time.monotonic) -> None:
+        self._console = console
+        self._clock = clock
+        self._since = clock()
+        self._running: dict[TrialSpec, _Running] = {}
+        self._expected = 0
+        self._outcomes = {"pass": 0, "FAIL": 0, "not measured": 0}
+
+    def say(self, text: str) -> None:
+        """Print it above the live lines, where it stays."""
+        for line in text.splitlines():
+            self._print(line, "")
+
+    def expect(self, trials: int) -> None:
+        """Count them into the total."""
+        self._expected += trials
+
+    def started(self, spec: TrialSpec) -> None:
+        """Give it a line."""
+        self._running[spec] = _Running(since=self._clock())
+
+    def step(self, spec: TrialSpec, text: str) -> None:
+        """Show it on the trial's line."""
+        if spec in self._running:
+            self._running[spec].doing = one_line(text)
+
+    def finished(self, result: TrialResult) -> None:
+        """Take its line away, and count it; what did not pass is printed."""
+        self._running.pop(result.spec, None)
+        outcome = _OUTCOMES[result.outcome]
+        self._outcomes[outcome] += 1
+        if result.outcome != "pass":
+            self._print(outcome_line(result), "red" if result.outcome == "fail" else "yellow")
+
+    def render(self) -> RenderableType:
+        """The live lines as they are now."""
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        now = self._clock()
+        table = Table.grid(padding=(0, 2, 0, 0))
+        for ratio in (None, 2, 3, None):
+            table.add_column(no_wrap=True, overflow="ellipsis", ratio=ratio)
+        table.expand = True
+        for spec, running in list(self._running.items()):
+            name = f"{one_line(spec.scenario)} × {one_line(spec.agent)} #{spec.index}"
+            table.add_row(spec.side, Text(name), Text(running.doing, style="dim"), seconds(now - running.since))
+        return Group(table, Text(self._totals(now), style="bold"))
+
+    def _totals(self, now: float) -> str:
+        done = sum(self._outcomes.values())
+        found = [f"{number} {outcome}" for outcome, number in self._outcomes.items() if number]
+        return " · ".join(
+            [f"{done} of {count(max(self._expected, done), 'trial')}", *found, seconds(round(now - self._since))]
+        )
+
+    def _print(self, line: str, style: str) -> None:
+        self._console.print(one_line(line), style=style, markup=False, highlight=False, emoji=False)

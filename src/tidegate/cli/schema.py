@@ -1,0 +1,28 @@
+"""`tidegate schema`: JSON Schema, for editors and for scripts that read result.json."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+DESCRIPTION = """\
+Prints the JSON Schema of tidegate.yaml (suite), of a scenario file, or of result.json. Editors that are given the
+first two complete keys and mark mistakes while you type.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = commands.add_parser("schema", help="print JSON Schema for editors", description=DESCRIPTION)
+    parser.add_argument("kind", choices=("suite", "scenario", "result"), help="which file")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print it."""
+    from tidegate.model.result import Result
+    from tidegate.suite.json_schema import DIALECT, file_schema
+
+    schema = {"$schema": DIALECT, **Result.model_json_schema()} if args.kind == "result" else file_schema(args.kind)
+    print(json.dumps(schema, indent=2))
+    return 0

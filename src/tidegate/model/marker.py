@@ -1,0 +1,91 @@
+"""Line 1 of our comment: by it the comment is found again, and it is all that one run remembers of the one before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Self
+from urllib.parse import quote, unquote
+
+from tidegate.model.plan import RowKey
+from tidegate.model.value import Value
+
+MAX_ROWS_BYTES = 4_000  # of the names of regressed rows; those that do not fit are forgotten
+_LINE = re.compile(r"<!-- tidegate((?: [a-z]+=[\w.~%/,-]*)+) -->", re.ASCII)
+
+
+class Marker(Value):
+    """Whose comment it is, of which head and run, and how that run ended.
+
+    `run` and `attempt`: GitHub's run id and attempt, 0 outside of GitHub. `regressed`: rows that stand as regressed.
+    """
+
+    instance: str
+    head: str
+    run: int = 0
+    attempt: int = 0
+    verdict: str = ""
+    regressed: tuple[RowKey, ...] = ()
+
+    @property
+    def age(self) -> tuple[int, int]:
+        """The larger, the newer."""
+        return self.run, self.attempt
+
+    def format(self) -> str:
+        """The line. Every value is percent-encoded, so that none can end the HTML comment; empty ones are left out."""
+        values = {
+            "instance": _encoded(self.instance),
+            "head": _encoded(self.head),
+            "run": str(self.run or ""),
+            "attempt": str(self.attempt or ""),
+            "verdict": _encoded(self.verdict),
+            "regressed": ",".join(_that_fit(self.regressed)),
+        }
+        return f"<!-- tidegate {' '.join(f'{name}={value}' for name, value in values.items() if value)} -->"
+
+    @classmethod
+    def parse(cls, body: str) -> Self | None:
+        """The marker on the first line of a comment; None where there is none, or a damaged one."""
+        found = _LINE.fullmatch(body.partition("\n")[0].rstrip())
+        if found is None:
+            return None
+        values = dict(pair.split("=", 1) for pair in found[1].split())
+        run, attempt = values.get("run", "0"), values.get("attempt", "0")
+        if not (values.get("instance") and run.isdecimal() and attempt.isdecimal()):
+            return None
+        return cls(
+            instance=unquote(values["instance"]),
+            head=unquote(values.get("head", "")),
+            run=int(run),
+            attempt=int(attempt),
+            verdict=unquote(values.get("verdict", "")),
+            regressed=tuple(_rows(values.get("regressed", ""))),
+        )
+
+
+class Fixed(Value):
+    """Rows that stood as regressed when head was `since`, and work again."""
+
+    since: str
+    rows: tuple[RowKey, ...]
+
+
+def _encoded(text: str) -> str:
+    return quote(text, safe="").replace("--", "-%2D")
+
+
+def _that_fit(rows: Iterable[RowKey]) -> Iterator[str]:
+    left = MAX_ROWS_BYTES
+    for row in rows:
+        text = f"{_encoded(row.scenario)}/{_encoded(row.agent)}"
+        left -= len(text) + 1
+        if left < 0:
+            return
+        yield text
+
+
+def _rows(text: str) -> Iterator[RowKey]:
+    for name in filter(None, text.split(",")):
+        scenario, _, agent = name.partition("/")
+        yield RowKey(scenario=unquote(scenario), agent=unquote(agent))

@@ -1,0 +1,184 @@
+"""The story of a run, on one screen: suite, plan, trials, measurements, comparison, verdict, reports."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tidegate import __version__
+from tidegate.build import Checkout
+from tidegate.compare import compare
+from tidegate.decide import decide, nothing_to_do
+from tidegate.definitions import changes, in_force
+from tidegate.model.comparison import Comparison
+from tidegate.model.measurement import AgentInfo, Run, TrialResult
+from tidegate.model.plan import Plan
+from tidegate.model.progress import Progress
+from tidegate.model.result import Result
+from tidegate.model.suite import Suite
+from tidegate.model.trial import TrialSpec
+from tidegate.plan import Selection, make_plan, run_rows, suite_hash, watched_files, with_presence
+from tidegate.procedure import RunTrials, next_step, observe, screening_trials, start
+from tidegate.reports.comment import render_comment
+from tidegate.reports.result_json import result_json
+from tidegate.result import make_result
+from tidegate.revisions import changed_files
+from tidegate.run import Runner
+from tidegate.sides import one_side, scratch_folder, two_sides
+from tidegate.store.directory import write_text
+from tidegate.suite.load import load_suite, try_load_suite
+
+# What holds today, and nothing else; every report says it (docs/security.md).
+CONFINEMENT = ("own environment", "own HOME and TMPDIR", "no process outlives its step")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a person chose on the command line, and what of the machine reaches the run."""
+
+    environ: Mapping[str, str]
+    progress: Progress
+    config: str = "tidegate.yaml"
+    selection: Selection = field(default_factory=Selection)
+    jobs: int | None = None
+
+
+@dataclass(frozen=True)
+class Work:
+    """A plan, and the checkouts that it is run in; `definitions` is where scenarios and templates are read."""
+
+    suite: Suite
+    plan: Plan
+    sides: tuple[Checkout, ...]
+    definitions: Path
+    scratch: Path
+
+
+async def pull_request(repo: Path, base: str, head: str, out: Path, options: Options) -> Result:
+    """Run both sides of a pull request and compare them; comment.md, result.json and the two runs go to `out`.
+
+    `base` and `head` are whatever git can name; base's trials are run at the merge base of the two.
+    """
+    with scratch_folder() as scratch, two_sides(repo, base, head, scratch, out) as (base_side, head_side):
+        head_suite = load_suite(head_side.folder, options.config, environ=options.environ)
+        base_suite, warnings = try_load_suite(base_side.folder, options.config, environ=options.environ)
+        suite = in_force(base_suite, head_suite)
+        plan = make_plan(suite, options.selection)
+        if base_suite is not None:
+            plan = with_presence(plan, make_plan(base_suite), options.selection)
+        work = Work(suite, plan, (base_side, head_side), head_side.folder, scratch)
+        touched = changed_files(
+            repo, base_side.revision, head_side.revision, watched_files(head_suite, base_suite or head_suite)
+        )
+        if touched:
+            base_run, head_run = await _run_both(work, options)
+            comparison = compare(base_run, head_run, changes(base_suite, head_suite))
+            verdict = decide(comparison, suite.policy)
+        else:
+            base_run, head_run = (_run_of(work, side, [], 0.0, time.time()) for side in work.sides)
+            comparison, verdict = Comparison(rows=()), nothing_to_do(suite.policy)
+    result = make_result(comparison, verdict, base_run, head_run, warnings=warnings, budget=suite.budget)
+    write_reports(result, out)
+    return result
+
+
+async def single_run(repo: Path, rev: str | None, out: Path, options: Options, trials: int | None = None) -> Run:
+    """Run the suite on one revision, or on the working tree; the run goes to `out`."""
+    with scratch_folder() as scratch, one_side(repo, rev, scratch, out) as side:
+        suite = load_suite(side.folder, options.config, environ=options.environ)
+        plan = make_plan(suite, options.selection)
+        work = Work(suite, plan, (side,), side.folder, scratch)
+        started = time.time()
+        specs = _screening(work, trials)
+        async with _runner(work, options) as runner:
+            results = await runner.run(specs)
+        run = _run_of(work, side, results, started, time.time(), runner.build_errors.get(side.side))
+        side.store.finish_run(run)
+        return run
+
+
+def compare_runs(base: Run, head: Run, out: Path | None) -> Result:
+    """Compare two stored runs, in one shot: no trial can be asked for any more."""
+    comparison = compare(base.as_side("base"), head.as_side("head"), stored=True)
+    verdict = decide(comparison, head.policy)
+    result = make_result(comparison, verdict, base.as_side("base"), head.as_side("head"))
+    if out is not None:
+        write_reports(result, out)
+    return result
+
+
+def write_reports(result: Result, out: Path) -> None:
+    """comment.md and result.json, each whole or not at all."""
+    write_text(out / "comment.md", render_comment(result))
+    write_text(out / "result.json", result_json(result))
+
+
+async def _run_both(work: Work, options: Options) -> tuple[Run, Run]:
+    """Ask the procedure which trials to run, run them, tell it what came out, until it is sure."""
+    started = time.time()
+    state = start(run_rows(work.plan), work.suite.policy, work.suite.trials)
+    results: list[TrialResult] = []
+    async with _runner(work, options) as runner:
+        while isinstance(step := next_step(state), RunTrials):
+            batch = await runner.run(step.specs)
+            results += batch
+            state = observe(state, batch)
+    base, head = (
+        _run_of(work, side, results, started, time.time(), runner.build_errors.get(side.side)) for side in work.sides
+    )
+    for side, run in zip(work.sides, (base, head), strict=True):
+        side.store.finish_run(run)
+    return base, head
+
+
+def _screening(work: Work, trials: int | None) -> list[TrialSpec]:
+    """The trials of a single run: as many per row as were asked for, else as the screening of a pull request has."""
+    suite = work.suite
+    return [
+        TrialSpec(side="head", scenario=row.scenario, agent=row.agent, index=index + 1)
+        for row in run_rows(work.plan)
+        for index in range(
+            trials or (1 if row.deterministic else screening_trials(row.trials, suite.trials, suite.policy))
+        )
+    ]
+
+
+def _runner(work: Work, options: Options) -> Runner:
+    return Runner(
+        work.suite,
+        work.plan,
+        work.sides,
+        work.scratch,
+        environ=options.environ,
+        progress=options.progress,
+        definitions=work.definitions,
+        jobs=options.jobs,
+    )
+
+
+def _run_of(
+    work: Work,
+    checkout: Checkout,
+    results: Sequence[TrialResult],
+    started: float,
+    ended: float,
+    build_error: str | None = None,
+) -> Run:
+    agents = {row.key.agent: row.agent for row in work.plan.rows}
+    return Run(
+        tidegate_version=__version__,
+        side=checkout.side,
+        revision=checkout.revision,
+        suite_file=work.suite.file,
+        suite_hash=suite_hash(work.suite),
+        policy=work.suite.policy,
+        rows=run_rows(work.plan),
+        agents={name: AgentInfo(type=a.type, model=a.model, version=a.version) for name, a in agents.items()},
+        build_error=build_error,
+        started_at=started,
+        seconds=round(ended - started, 3),
+        confinement=CONFINEMENT,
+        trials=tuple(result for result in results if result.side == checkout.side),
+    )

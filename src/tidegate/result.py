@@ -1,0 +1,76 @@
+"""Comparison and verdict → Result, the value that every report is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tidegate import __version__
+from tidegate.model.comparison import Comparison
+from tidegate.model.measurement import Run, TrialResult
+from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals
+from tidegate.model.suite import Budget
+from tidegate.model.verdict import Verdict
+
+
+NO_BUDGET = Budget(minutes=None)
+
+
+def make_result(
+    comparison: Comparison,
+    verdict: Verdict,
+    base: Run,
+    head: Run,
+    *,
+    warnings: Iterable[str] = (),
+    budget: Budget = NO_BUDGET,
+) -> Result:
+    """Everything that was found out, in the form of result.md. `budget` is the one that was in force."""
+    trials = (*base.trials, *head.trials)
+    seconds = max(base.seconds, head.seconds)
+    return Result(
+        tidegate_version=__version__,
+        verdict=verdict,
+        sides=Sides(
+            base=BaseSide(sha=base.revision.sha, ref=base.revision.ref),
+            head=HeadSide(sha=head.revision.sha, ref=head.revision.ref),
+        ),
+        rows=comparison.rows,
+        suite=comparison.suite,
+        definitions=comparison.definitions,
+        agents={**base.agents, **head.agents},
+        warnings=(*comparison.warnings, *warnings),
+        cost=_cost(trials, seconds, budget),
+        confinement=head.confinement,
+        trials=trials,
+    )
+
+
+def _cost(trials: tuple[TrialResult, ...], seconds: float, budget: Budget) -> Cost:
+    usd = _sum(trial.metrics.cost_usd for trial in trials)
+    tokens_in = _sum(trial.metrics.tokens_in for trial in trials)
+    tokens_out = _sum(trial.metrics.tokens_out for trial in trials)
+    base = sum(trial.side == "base" for trial in trials)
+    shares = [
+        used / limit
+        for used, limit in (
+            (usd, budget.usd),
+            (_sum((tokens_in, tokens_out)), budget.tokens),
+            (seconds / 60, budget.minutes),
+            (len(trials), budget.trials),
+        )
+        if used is not None and limit is not None
+    ]
+    return Cost(
+        usd=usd,
+        tokens_in=None if tokens_in is None else int(tokens_in),
+        tokens_out=None if tokens_out is None else int(tokens_out),
+        trials=TrialTotals(base=base, head=len(trials) - base),
+        seconds=round(seconds, 1),
+        budget_used=round(max(shares), 3) if shares else None,
+    )
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """The sum of what was reported; None when nothing was, never 0."""
+    reported = [value for value in values if value is not None]
+    return sum(reported) if reported else None

@@ -1,0 +1,115 @@
+"""`tidegate check` and `tidegate schema`, as a person runs them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+SUITE = "version: 1\nscenarios: [scenarios/*.yaml]\n"
+SCENARIO = (
+    "name: first\ndescription: The first.\ntarget: {binary: taskmgr}\ntask: List the tasks.\n"
+    "gates: [{type: no_transcript_errors}, {type: file_exists, path: x}]\n"
+)
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def tidegate(tmp_path: Path) -> Run:
+    """Runs the program in a folder that holds the small suite."""
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "tidegate.yaml").write_text(SUITE)
+    (tmp_path / "scenarios/first.yaml").write_text(SCENARIO)
+
+    def run(*arguments: str, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
+        program = "import sys; from tidegate.__main__ import main; sys.exit(main())"
+        command = [sys.executable, "-c", program, *arguments]
+        return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+
+    return run
+
+
+def test_a_valid_suite_is_told_as_what_would_be_run(tidegate: Run, tmp_path: Path) -> None:
+    (tmp_path / "scenarios/second.yaml").write_text(SCENARIO.replace("first", "second thing"))
+
+    done = tidegate("check")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "tidegate.yaml is valid.\n"
+        "2 scenarios × 1 agent = 2 rows, each on base and head: 4 trials if all is well (deterministic)\n"
+        "\n"
+        "  first         docs  2 gates  scenarios/first.yaml\n"
+        "  second thing  docs  2 gates  scenarios/second.yaml\n"
+        "\n"
+        "advice:\n"
+        "  only 2 of the scenarios are regression cases; with fewer than 20 much goes unseen\n"
+    )
+
+
+def test_chance_rows_take_the_presets_trials_on_both_sides(tidegate: Run, tmp_path: Path) -> None:
+    agents = "agents: {docs: {type: doc-follower}, mine: {type: command, command: x}}\n"
+    (tmp_path / "tidegate.yaml").write_text(f"{SUITE}{agents}policy: {{preset: thorough}}\n")
+    (tmp_path / "scenarios/second.yaml").write_text(
+        SCENARIO.replace("first", "second") + "tool_matrix: [{tool: docs}]\n"
+    )
+
+    done = tidegate("check")
+
+    assert (
+        "2 scenarios × 2 agents → 3 rows, each on base and head: 14 trials if all is well (2 of 3 rows" in done.stdout
+    )
+
+
+def test_every_mistake_goes_to_stderr_with_exit_code_2(tidegate: Run, tmp_path: Path) -> None:
+    (tmp_path / "scenarios/first.yaml").write_text(SCENARIO + "tsak: x\n")
+    (tmp_path / "tidegate.yaml").write_text(SUITE + "relay: false\n")
+
+    done = tidegate("check")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(
+        "tidegate: tidegate.yaml:3:8: relay: is not supported yet\n"
+        "scenarios/first.yaml:6:1: tsak: unknown key (did you mean `task`?)\n"
+    )
+
+
+def test_an_empty_suite_is_nothing_to_run(tidegate: Run, tmp_path: Path) -> None:
+    (tmp_path / "tidegate.yaml").write_text("version: 1\nscenarios: []\n")
+
+    assert tidegate("check").returncode == 3
+
+
+def test_another_folder_and_another_file(tidegate: Run, tmp_path: Path) -> None:
+    (tmp_path / "tidegate.yaml").rename(tmp_path / "nightly.yaml")
+    (tmp_path / "elsewhere").mkdir()
+
+    done = tidegate("check", "--repo", "..", "--config", "nightly.yaml", cwd=tmp_path / "elsewhere")
+
+    assert done.stdout.startswith("nightly.yaml is valid.\n"), done.stderr
+
+
+def test_from_a_folder_below_the_top_of_the_repository(tidegate: Run, tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+
+    assert tidegate("check", cwd=tmp_path / "scenarios").returncode == 0
+
+
+@pytest.mark.parametrize("kind", ["suite", "scenario", "result"])
+def test_schema_prints_json_schema(tidegate: Run, kind: str) -> None:
+    done = tidegate("schema", kind)
+
+    assert done.returncode == 0, done.stderr
+    jsonschema.Draft202012Validator.check_schema(json.loads(done.stdout))
+
+
+def test_schema_of_something_else_is_a_usage_error(tidegate: Run) -> None:
+    done = tidegate("schema", "nothing")
+
+    assert done.returncode == 2
+    assert "invalid choice" in done.stderr

@@ -1,0 +1,110 @@
+"""The program as a person runs it, on a repository with a tool of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NOTES = """\
+#!/bin/sh
+# notes: keeps lines of text in ./notes.txt
+case "$1" in
+  add) shift; [ -n "$1" ] || { echo "notes: add needs a TEXT" >&2; exit 2; }; echo "$1" >> notes.txt ;;
+  list) [ -f notes.txt ] && cat notes.txt; exit 0 ;;
+  count) wc -l < notes.txt ;;
+  --version) echo "notes 1.0" ;;
+  --help) echo "usage: notes add TEXT | list | count" ;;
+  *) echo "notes: unknown command: $1" >&2; exit 2 ;;
+esac
+"""
+SUITE = """\
+version: 1
+scenarios: [scenarios/*.yaml]
+path: [bin]
+agents:
+  docs: {type: doc-follower}
+"""
+SCENARIO = """\
+name: keep_notes
+description: Two notes are kept.
+target: {binary: notes, health_check: notes --version}
+task: Add two notes as AGENTS.md says.
+evaluation:
+  gates:
+    - {type: file_contains, path: notes.txt, substring: first}
+    - {type: command_output_matches, command: notes list, pattern: second}
+"""
+AGENTS_MD = """\
+# Notes
+
+```console
+$ notes add first
+$ notes add second
+```
+"""
+FILES = {
+    "bin/notes": NOTES,
+    "tidegate.yaml": SUITE,
+    "scenarios/keep.yaml": SCENARIO,
+    "AGENTS.md": AGENTS_MD,
+}
+
+
+class Ran:
+    """A finished `tidegate`."""
+
+    def __init__(self, done: subprocess.CompletedProcess[str], out: Path) -> None:
+        self.code = done.returncode
+        self.stdout = done.stdout
+        self.stderr = done.stderr
+        self.out = out
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """result.json."""
+        loaded: dict[str, Any] = json.loads((self.out / "result.json").read_text())
+        return loaded
+
+    @property
+    def comment(self) -> str:
+        """comment.md."""
+        return (self.out / "comment.md").read_text()
+
+    def row(self, scenario: str, agent: str = "docs") -> dict[str, Any]:
+        """One row of result.json."""
+        return next(row for row in self.result["rows"] if (row["scenario"], row["agent"]) == (scenario, agent))
+
+
+@pytest.fixture
+def files() -> dict[str, str]:
+    """A repository with a CLI in shell, its docs, one scenario and a suite."""
+    return dict(FILES)
+
+
+@pytest.fixture
+def tidegate(tmp_path: Path) -> Callable[..., Ran]:
+    """Runs `tidegate COMMAND …` as its own process; `out` is passed on for `pr`."""
+
+    def start(command: str, *arguments: str, cwd: Path, env: dict[str, str] | None = None) -> Ran:
+        out = tmp_path / "out"
+        extra = ["--out", str(out)] if command == "pr" else []
+        done = subprocess.run(
+            [sys.executable, "-m", "tidegate", command, *extra, *arguments],
+            cwd=cwd,
+            env={**os.environ, **(env or {})},
+            text=True,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=120,
+            check=False,
+        )
+        return Ran(done, out)
+
+    return start

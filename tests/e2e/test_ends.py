@@ -1,0 +1,99 @@
+"""Nothing outlives a trial: not its timeout, not the death of Tidegate itself."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Make = Callable[..., Any]
+
+# Forks twice, leaves its session, ignores what can be ignored, and stays.
+DAEMON = """\
+import os, signal, sys, time
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, signal.SIG_IGN)
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        time.sleep(600)
+    os._exit(0)
+time.sleep(600)
+"""
+
+
+def suite(mark: str, timeout: str) -> str:
+    command = f"python3 {{repo}}/daemon.py {mark}"
+    return (
+        "version: 1\nscenarios: [scenarios/*.yaml]\npath: [bin]\n"
+        f"agents: {{hangs: {{type: command, command: '{command}', timeout_secs: {timeout}}}}}\n"
+    )
+
+
+def alive(mark: str) -> list[str]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+            state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if "daemon.py" in line and mark in line and state != "Z":
+            found.append(line)
+    return found
+
+
+def gone_soon(mark: str, within: float = 10) -> bool:
+    end = time.monotonic() + within
+    while alive(mark) and time.monotonic() < end:
+        time.sleep(0.05)
+    return not alive(mark)
+
+
+def test_a_hanging_agent_and_its_daemons_are_gone_after_the_timeout(
+    make_repository: Make, tidegate: Make, files: dict[str, str]
+) -> None:
+    mark = f"timeout-{os.getpid()}"
+    repo = make_repository()
+    repo.commit({**files, "tidegate.yaml": suite(mark, "1.5"), "daemon.py": DAEMON})
+    repo.branch("pr", {"README.md": "x"})
+
+    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+
+    assert alive(mark) == []
+    stored = {trial["id"]: trial for trial in ran.result["trials"]}
+    trial = stored["head/keep_notes/hangs/1"]
+    assert (trial["end"], trial["metrics"]["completed"], trial["outcome"]) == ("timeout", False, "fail")
+    assert (ran.out / "runs/head/trials/keep_notes/hangs/1/result.json").is_file()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_whatever_ends_tidegate_ends_everything_that_it_started(
+    make_repository: Make, files: dict[str, str], tmp_path: Path, number: signal.Signals
+) -> None:
+    mark = f"{number.name}-{os.getpid()}"
+    repo = make_repository()
+    repo.commit({**files, "tidegate.yaml": suite(mark, "60"), "daemon.py": DAEMON})
+    repo.branch("pr", {"README.md": "x"})
+    command = [sys.executable, "-m", "tidegate", "pr", "--base", "main", "--head", "pr", "--out", str(tmp_path / "out")]
+    running = subprocess.Popen(command, cwd=repo.root, stderr=subprocess.PIPE, text=True)
+    end = time.monotonic() + 30
+    while not alive(mark) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert alive(mark), "the agent was never started"
+
+    running.send_signal(number)
+    _, errors = running.communicate(timeout=30)
+
+    assert gone_soon(mark), alive(mark)
+    if number != signal.SIGKILL:
+        assert running.returncode == 130
+        assert "interrupted" in errors
+        assert "Traceback" not in errors
