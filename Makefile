@@ -1,0 +1,51 @@
+# One target per task; CI and pre-commit call the same ones.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test lint types format docs golden check clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: $(READY) ## make .venv with Tidegate (editable) and its development tools
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Tidegate needs Python 3.11 or newer: make PYTHON=python3.12")'
+	@echo "making $(VENV) …"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(READY) ## the whole thing on a throwaway repository: no key, no network
+	@$(BIN)/tidegate demo
+
+test: $(READY) ## run the tests in parallel
+	@$(BIN)/pytest --quiet --numprocesses=auto
+
+lint: $(READY) ## ruff's rules and format, and the direction of imports
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/lint-imports --no-cache --no-logo
+
+types: $(READY) ## mypy --strict
+	@$(BIN)/mypy
+
+format: $(READY) ## format the code and mend what ruff can mend
+	@$(BIN)/ruff check --quiet --fix
+	@$(BIN)/ruff format --quiet
+
+docs: $(READY) ## write the generated pages of docs/ again
+	@$(BIN)/python docs/generate.py
+
+golden: $(READY) ## write the tests' expected reports again; read the diff
+	@UPDATE_GOLDEN=1 $(BIN)/pytest --quiet tests/reports
+
+check: lint types test ## all that has to hold before a commit
+
+clean: ## remove everything that make has made
+	@rm -rf $(VENV) .tidegate .mypy_cache .ruff_cache .pytest_cache .hypothesis build src/*.egg-info
+	@find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,114 @@
+"""Write docs/gates.md and docs/agents.md from the docstrings and fields of both families; `--check` only compares."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from tidegate.agents import AnyAgent
+from tidegate.gates import AnyGate
+from tidegate.model.agent import Agent
+from tidegate.model.gate import Gate
+
+FOLDER = Path(__file__).parent
+NOTE = "<!-- Written by `make docs`; change the docstrings instead. -->\n"
+
+GATES = """# Gates
+
+A gate is a yes/no question about what a trial left behind. All gates of a scenario are asked, in order, also after one
+has failed; a trial passes when all required ones do. A gate that could not be asked (its command timed out, its file
+is no text) has not passed, and its message says why. Commands run by `sh -c` in the workspace, with the side's `path`.
+"""
+
+AGENTS = """# Agents
+
+An agent does the scenario's task, once per trial, in a fresh workspace. They are named in `tidegate.yaml`:
+
+```yaml
+agents:
+  docs: {type: doc-follower}
+```
+"""
+
+
+def page(title: str, base: type[BaseModel], family: Any) -> str:
+    """The whole page of one family: the keys that all have, then one heading for each."""
+    common = _keys(base, without=frozenset({"type"}))
+    parts = [NOTE, title, f"All of them take:\n\n{common}"]
+    for member in get_args(get_args(family)[0]):
+        (name,) = get_args(member.model_fields["type"].annotation)
+        parts += [f"## `{name}`\n", f"{inspect.getdoc(member)}\n"]
+        if own := _keys(member, without=frozenset(base.model_fields)):
+            parts.append(own)
+    return "\n".join(parts)
+
+
+def _keys(model: type[BaseModel], without: frozenset[str]) -> str:
+    rows = [
+        f"| `{name}` | {_words(field.annotation)} | {_default(field)} |\n"
+        for name, field in model.model_fields.items()
+        if name not in without
+    ]
+    return "".join(["| key | value | default |\n|---|---|---|\n", *rows]) if rows else ""
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    match field.get_default(call_default_factory=True):
+        case None:
+            return "–"
+        case bool() as value:
+            return f"`{str(value).lower()}`"
+        case dict() | list() | tuple() as value if not value:
+            return "empty"
+        case value:
+            return f"`{value}`"
+
+
+def _words(annotation: Any) -> str:
+    """A type as users of YAML call it."""
+    simple = {str: "text", bool: "true or false", int: "whole number", float: "number"}
+    arguments = get_args(annotation)
+    match get_origin(annotation):
+        case None if issubclass(annotation, BaseModel):
+            return "`{" + ", ".join(annotation.model_fields) + "}`"
+        case None:
+            return simple[annotation]
+        case origin if origin is Annotated:
+            return _words(arguments[0])
+        case origin if origin is Literal:
+            return " or ".join(f"`{value}`" for value in arguments)
+        case origin if origin in (Union, UnionType):
+            return " or ".join(_words(each) for each in arguments if each is not NoneType)
+        case origin if origin is dict:
+            return f"names → {_words(arguments[1])}"
+        case _:
+            return f"list of {_words(arguments[0])}"
+
+
+def main() -> int:
+    """Write both pages; with `--check` write nothing and fail if one would change."""
+    check = sys.argv[1:] == ["--check"]
+    pages = {"gates.md": page(GATES, Gate, AnyGate), "agents.md": page(AGENTS, Agent, AnyAgent)}
+    stale = []
+    for name, text in pages.items():
+        path = FOLDER / name
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(name)
+        if not check:
+            path.write_text(text, encoding="utf-8")
+    for name in stale:
+        print(f"docs/{name} {'is stale: run `make docs`' if check else 'written'}")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,82 @@
+"""The files through which a step talks to its runner: outputs and the step's summary; and the event that it reads."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from tidegate.errors import ConfigurationError
+from tidegate.model.result import Result
+
+MAX_SUMMARY_BYTES = 1024 * 1024  # for all of one step; the runner drops a larger one as a whole
+_LEFT_OUT = "\n{} of {} parts left out: the summary of a step may have 1 MiB.\n"
+_ROOM_FOR_NOTE = 100
+
+
+def read_payload(path: Path) -> dict[str, Any]:
+    """The event's payload, as GitHub sent it."""
+    try:
+        payload = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(
+            f"the event's payload {path} cannot be read: {error}", "The runner names it in GITHUB_EVENT_PATH."
+        ) from None
+    return payload if isinstance(payload, dict) else {}
+
+
+def outputs(result: Result, comment_url: str | None = None, paths: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The outputs of action.yml; '' for what there is none of, never 0.
+
+    `paths`: `result_path` and `report_path`, relative to the workspace, as later steps see no other folder of ours.
+    """
+    states = Counter(row.state for row in result.rows)
+    return {
+        "verdict": result.verdict.state,
+        "reason": result.verdict.reason,
+        "regressions": str(states["regressed"]),
+        "improvements": str(states["improved"]),
+        "suspicious": str(states["suspicious"]),
+        "not_measured": str(states["not_measured"]),
+        "cost_usd": "" if result.cost.usd is None else f"{result.cost.usd:.4f}",
+        "matrix": "",
+        "result_path": "",
+        "report_path": "",
+        "comment_url": comment_url or "",
+        **(paths or {}),
+    }
+
+
+def write_outputs(path: Path, values: Mapping[str, str], token: Callable[[], str] = secrets.token_hex) -> None:
+    """Append outputs to the file of GITHUB_OUTPUT; no value can end its own block or begin another."""
+    _append(path, "".join(_block(name, value, token) for name, value in values.items()))
+
+
+def append_summary(path: Path, parts: Sequence[str]) -> int:
+    """Append Markdown to the file of GITHUB_STEP_SUMMARY, whole parts, the most important first; how many fitted."""
+    room = MAX_SUMMARY_BYTES - 1 - (path.stat().st_size if path.exists() else 0)
+    sizes = list(accumulate(len(part.encode()) + 1 for part in parts))
+    if sizes and sizes[-1] > room:
+        room -= _ROOM_FOR_NOTE
+    fitting = sum(size <= room for size in sizes)
+    text = "".join(f"{part}\n" for part in parts[:fitting])
+    if fitting < len(parts):
+        text += _LEFT_OUT.format(len(parts) - fitting, len(parts))
+    _append(path, text)
+    return fitting
+
+
+def _block(name: str, value: str, token: Callable[[], str]) -> str:
+    delimiter = f"tidegate_{token()}"
+    if delimiter in value:
+        raise ValueError(f"the output `{name}` has the delimiter in it")
+    return f"{name}<<{delimiter}\n{value}\n{delimiter}\n"
+
+
+def _append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8", newline="\n") as file:
+        file.write(text)

@@ -1,0 +1,91 @@
+"""The environment that GitHub gives an action → Settings, what its user chose, and Runner, what the job is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_core import ErrorDetails
+
+from tidegate.errors import ConfigurationError
+from tidegate.model.value import Value
+
+CommentMode = Literal["always", "on-change", "on-regression", "off"]
+INPUTS_ADVICE = "The inputs are listed in action.yml and in docs/action.md."
+
+
+class Settings(Value):
+    """One field per input of action.yml, with the same name and the same default."""
+
+    github_token: SecretStr | None = None
+    config: str = "tidegate.yaml"
+    instance: str = "default"
+    command: str = "action"
+    args: str = ""
+    comment: CommentMode = "always"
+    drafts: Literal["run", "skip"] = "run"
+    fork_without_key: Literal["pass", "fail"] = "pass"
+    dry_run: bool = False
+    accept_label: str = "tidegate: accept"
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str]) -> Self:
+        """Read every `INPUT_…`; a blank one is its default. ConfigurationError names all that are wrong at once."""
+        given = {name: environ.get(f"INPUT_{name.upper()}", "").strip() for name in cls.model_fields}
+        try:
+            return cls.model_validate({name: text for name, text in given.items() if text})
+        except ValidationError as error:
+            problems = [_problem(wrong, given) for wrong in error.errors(include_url=False, include_input=False)]
+            raise ConfigurationError.of(problems, INPUTS_ADVICE) from None
+
+
+class Runner(Value):
+    """The job that we are a step of, in the runner's own variables."""
+
+    event_name: str = Field(alias="GITHUB_EVENT_NAME")
+    event_path: Path = Field(alias="GITHUB_EVENT_PATH")
+    repository: str = Field(alias="GITHUB_REPOSITORY", pattern=r"^[^/\s]+/[^/\s]+$")
+    workspace: Path = Field(alias="GITHUB_WORKSPACE")
+    api_url: str = Field("https://api.github.com", alias="GITHUB_API_URL")
+    server_url: str = Field("https://github.com", alias="GITHUB_SERVER_URL")
+    sha: str = Field("", alias="GITHUB_SHA")
+    run_id: int = Field(0, alias="GITHUB_RUN_ID", ge=0)
+    run_attempt: int = Field(1, alias="GITHUB_RUN_ATTEMPT", ge=1)
+    output: Path | None = Field(None, alias="GITHUB_OUTPUT")
+    step_summary: Path | None = Field(None, alias="GITHUB_STEP_SUMMARY")
+    temp: Path | None = Field(None, alias="RUNNER_TEMP")
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str]) -> Self:
+        """Read the variables; ConfigurationError names those that are missing or wrong."""
+        names = {str(field.alias) for field in cls.model_fields.values()}
+        try:
+            return cls.model_validate({name: environ[name] for name in names if environ.get(name)})
+        except ValidationError as error:
+            wrong = error.errors(include_url=False, include_input=False)
+            problems = [f"{found['loc'][0]}: {_lowered(found['msg'])}" for found in wrong]
+            advice = "`tidegate action` is what the action runs on GitHub; on your own machine, use `tidegate pr`."
+            raise ConfigurationError.of(problems, advice) from None
+
+    @property
+    def run_url(self) -> str:
+        """The page of this run, for people."""
+        return f"{self.server_url}/{self.repository}/actions/runs/{self.run_id}"
+
+
+def _problem(wrong: ErrorDetails, given: Mapping[str, str]) -> str:
+    """One line on one input: what it says, and what it may say. The token is never repeated."""
+    name = str(wrong["loc"][0])
+    allowed = ", ".join(_allowed(name))
+    return f"input `{name}`: `{given[name]}` is none of: {allowed}"
+
+
+def _allowed(name: str) -> Iterator[str]:
+    annotation = Settings.model_fields[name].annotation
+    yield from ("true", "false") if annotation is bool else getattr(annotation, "__args__", ())
+
+
+def _lowered(message: str) -> str:
+    return message[:1].lower() + message[1:]

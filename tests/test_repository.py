@@ -1,0 +1,270 @@
+"""What holds the repository together: packaging, the direction of imports, and documents that say what is true."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tidegate import errors
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md")])
+
+
+def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A program of this environment, with nothing else in its own."""
+    env = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(cwd), "LANG": "C.UTF-8", **environment}
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+
+
+def copy_of_the_tree(folder: Path) -> Path:
+    """All that the package is made of, without what was built from it."""
+    for name in ("src", "templates", "examples"):
+        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
+    return folder
+
+
+# Packaging
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tree = copy_of_the_tree(tmp_path_factory.mktemp("tree"))
+    (tree / "examples" / "taskmgr" / "left-over.pyc").touch()
+    options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
+    done = run(sys.executable, "-m", "pip", "wheel", *options, "--wheel-dir", tree / "dist", ".", cwd=tree)
+    assert done.returncode == 0, done.stderr
+    assert "Warning" not in done.stderr
+    (built,) = (tree / "dist").iterdir()
+    return built
+
+
+def test_the_wheel_holds_every_module_template_and_example_and_nothing_else(wheel: Path) -> None:
+    sources = {
+        f"tidegate/{path.relative_to(ROOT / 'src/tidegate').as_posix()}" for path in _files(ROOT / "src/tidegate")
+    }
+    for name in ("templates", "examples"):
+        sources |= {f"tidegate/{path.relative_to(ROOT).as_posix()}" for path in _files(ROOT / name)}
+
+    packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+
+    assert packed == sources
+    assert {"tidegate/py.typed", "tidegate/examples/taskmgr/.gitignore"} <= packed
+
+
+def test_the_license_travels_with_the_wheel(wheel: Path) -> None:
+    packed = zipfile.ZipFile(wheel)
+    (name,) = (name for name in packed.namelist() if name.endswith("/licenses/LICENSE"))
+
+    assert packed.read(name) == (ROOT / "LICENSE").read_bytes()
+    assert b"Apache License" in packed.read(name)
+
+
+def test_the_demo_makes_its_repository_from_an_installed_wheel(wheel: Path, tmp_path: Path) -> None:
+    """As after `pipx install tidegate`: no checkout of Tidegate anywhere near, and modules compiled."""
+    site = tmp_path / "site"
+    options = ["--quiet", "--no-deps", "--no-index", "--compile", "--disable-pip-version-check"]
+    installed = run(sys.executable, "-m", "pip", "install", *options, "--target", site, wheel, cwd=tmp_path)
+    assert installed.returncode == 0, installed.stderr
+    program = "from pathlib import Path; from tidegate.demo import make_repository as m; m(Path('demo'))"
+
+    done = run(sys.executable, "-c", program, cwd=tmp_path, PYTHONPATH=str(site))
+
+    assert done.returncode == 0, done.stderr
+    assert not list((tmp_path / "demo").rglob("*.pyc"))
+    listed = run(tmp_path / "demo" / "bin" / "taskmgr", "--version", cwd=tmp_path)
+    assert listed.stdout == "taskmgr 1.4.0\n", listed.stderr
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+
+
+# Imports
+
+
+def lint_imports(tree: Path) -> str:
+    """What import-linter says of the tree; empty when both contracts hold."""
+    done = run("lint-imports", "--no-cache", "--no-logo", cwd=tree, PYTHONPATH=str(tree / "src"))
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+def test_imports_point_downwards() -> None:
+    assert lint_imports(ROOT) == ""
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "broken"),
+    [
+        ("compare.py", "import os\n", "tidegate.compare -> os"),
+        ("gates/script.py", "import subprocess\n", "tidegate.gates.script -> subprocess"),
+        ("statistics/exact.py", "import random\n", "tidegate.statistics.exact -> random"),
+        ("reports/view.py", "from tidegate import run\n", "tidegate.reports.view -> tidegate.run"),
+        ("model/suite.py", "from tidegate import gates\n", "tidegate.model.suite -> tidegate.gates"),
+        ("trial/workspace.py", "from tidegate import store\n", "tidegate.trial.workspace -> tidegate.store"),
+        ("utils.py", "", "utils"),
+    ],
+)
+def test_a_forbidden_import_or_an_unplaced_module_breaks_the_contracts(
+    module: str, line: str, broken: str, tmp_path: Path
+) -> None:
+    source = copy_of_the_tree(tmp_path) / "src" / "tidegate" / module
+    text = source.read_text(encoding="utf-8") if source.exists() else ""
+    source.write_text(text + line, encoding="utf-8")
+
+    assert broken in lint_imports(tmp_path)
+
+
+def test_every_pure_stage_is_guarded_against_io() -> None:
+    """A module that starts no process and asks no clock is either guarded or in the half that may do so."""
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    _, forbidden = pyproject["tool"]["importlinter"]["contracts"]
+    guarded = {name.removeprefix("tidegate.") for name in forbidden["source_modules"]}
+    modules = {path.stem for path in (ROOT / "src/tidegate").iterdir() if path.stem[0] not in "_."}
+
+    assert modules - guarded == MAY_DO_IO
+
+
+MAY_DO_IO = {
+    *("agents", "build", "cli", "demo", "pipeline", "py", "revisions", "run", "sides", "store", "suite", "trial"),
+    "errors",  # nothing but words
+}
+
+
+# Documents
+
+
+def test_the_readme_stays_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
+def test_generated_pages_are_fresh() -> None:
+    done = run(sys.executable, "docs/generate.py", "--check")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_every_link_inside_the_repository_leads_somewhere() -> None:
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]:
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
+            assert target.startswith("https://") or (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_every_way_to_end_badly_has_its_heading() -> None:
+    classes = {
+        name
+        for name, value in vars(errors).items()
+        if isinstance(value, type) and issubclass(value, errors.TidegateError) and value is not errors.TidegateError
+    }
+    headings = re.findall(r"^## (\w+Error)$", _page("troubleshooting.md"), re.MULTILINE)
+
+    assert set(headings) == classes
+    for name in classes:
+        assert f"Exit code {vars(errors)[name].exit_code}." in _page("troubleshooting.md").split(f"## {name}\n")[1][:40]
+
+
+def test_every_target_of_make_that_the_documents_name_is_there() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z]+):.*## ", makefile, re.MULTILINE))
+    named = {
+        name
+        for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / ".pre-commit-config.yaml"]
+        for name in re.findall(r"(?:`|entry: )make ([a-z]+)", page.read_text(encoding="utf-8"))
+    }
+
+    assert named <= targets
+    assert {"check", "demo", "docs", "lint", "types"} <= named
+
+
+def _page(name: str) -> str:
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+# The YAML that the documents tell people to paste
+
+
+SUITE = "# tidegate.yaml\nversion: 1\nscenarios: [scenarios/*.yaml]\n"
+SCENARIO = """\
+# scenarios/first.yaml
+name: first
+description: The first.
+target: {binary: taskmgr}
+task: List the tasks.
+gates: [{type: command_succeeds, command: taskmgr list}]
+"""
+
+
+def pasted() -> list[tuple[str, str]]:
+    """Every block of every page whose first line names the file that it belongs to."""
+    return [
+        (page.name, block)
+        for page in PAGES
+        for block in re.findall(
+            r"^```yaml\n(# [\w/.-]+\.yaml\n.*?)^```$", page.read_text(encoding="utf-8"), re.S | re.M
+        )
+    ]
+
+
+def load(folder: Path, *blocks: str) -> object:
+    """The suite that the blocks make, each written to the file that its first line names."""
+    from tidegate.suite.load import load_suite
+
+    for block in (SUITE, SCENARIO, *blocks):
+        name = block.splitlines()[0].removeprefix("# ")
+        if name.startswith("scenarios/") and block is not SCENARIO:
+            (folder / "scenarios/first.yaml").unlink(missing_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(block, encoding="utf-8")
+    (folder / "fixtures/tasks").mkdir(parents=True, exist_ok=True)
+    return load_suite(folder, "tidegate.yaml", environ={})
+
+
+def test_there_are_blocks_to_paste() -> None:
+    pages = [page for page, _ in pasted()]
+
+    assert set(pages) == {"README.md", "configuration.md", "scenarios.md"}
+    assert len(pages) >= 6
+
+
+@pytest.mark.parametrize(("page", "block"), pasted())
+def test_what_the_documents_tell_to_paste_loads(page: str, block: str, tmp_path: Path) -> None:
+    load(tmp_path, block)
+
+
+def test_what_the_readme_tells_to_paste_runs_and_passes(tmp_path: Path) -> None:
+    """The tool of the example in a repository of one's own, with the README's two files and nothing else."""
+    for name in ("bin", "taskmgr"):
+        shutil.copytree(ROOT / "examples/taskmgr" / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    load(tmp_path, *(block for page, block in pasted() if page == "README.md"))
+    git = ("git", "-c", "user.name=me", "-c", "user.email=me@localhost")
+    for command in (("init", "--quiet", "--initial-branch=main"), ("add", "."), ("commit", "--quiet", "-m", "suite")):
+        assert run(*git, *command, cwd=tmp_path).returncode == 0
+    with (tmp_path / "taskmgr/cli.py").open("a") as tool:
+        tool.write("# changed\n")
+    for command in (("switch", "--quiet", "-c", "my-branch"), ("commit", "--quiet", "--all", "-m", "change")):
+        assert run(*git, *command, cwd=tmp_path).returncode == 0
+
+    done = run(sys.executable, "-m", "tidegate", "pr", "--base", "main", "--head", "my-branch", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    (row,) = json.loads((tmp_path / ".tidegate/pr/result.json").read_text(encoding="utf-8"))["rows"]
+    assert (row["scenario"], row["state"], row["head"]["passes"]) == ("first_task", "ok", 1)
+
+
+def test_the_defaults_in_the_documents_are_the_defaults(tmp_path: Path) -> None:
+    everything = next(block for page, block in pasted() if page == "configuration.md")
+    assert "report:" in everything
+
+    assert load(tmp_path / "documented", everything) == load(tmp_path / "minimal")
