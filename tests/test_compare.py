@@ -216,12 +216,13 @@ def test_a_side_that_had_ended_has_no_line() -> None:
     assert row.evidence.divergence == Divergence(step=2, base="taskmgr add a --prio 1", head="")
 
 
-def test_at_most_three_failed_calls_are_shown() -> None:
+def test_at_most_three_failed_calls_are_shown_each_once() -> None:
     base, head = run("base", REGRESSED), run("head", REGRESSED)
-    many = tuple(t.model_copy(update={"calls": (BROKEN,) * 5}) for t in head.trials)
+    calls = [BROKEN.model_copy(update={"command": f"taskmgr add {n}"}) for n in (1, 1, 2, 3, 4)]
+    many = tuple(t.model_copy(update={"calls": tuple(calls)}) for t in head.trials)
     (row,) = compare(base, head.model_copy(update={"trials": many})).rows
     assert row.evidence is not None
-    assert len(row.evidence.calls) == 3
+    assert [call.command for call in row.evidence.calls] == ["taskmgr add 1", "taskmgr add 2", "taskmgr add 3"]
 
 
 def test_names_are_quoted_and_the_working_tree_has_no_revision() -> None:

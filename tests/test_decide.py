@@ -31,9 +31,9 @@ def row(scenario: str, word: str) -> Row:
     rest, _, agent = rest.partition("/")
     kind = "setup" if rest == "setup" else "outcome"
     state = "regressed" if rest == "setup" else rest
-    reason = f"{why}: no trial was measured on head" if state == "not_measured" else "the numbers"
     fields: dict[str, Any] = {"state": state, "kind": kind, "purpose": purpose or "regression"}
-    return Row(scenario=scenario, agent=(agent or "docs").replace("@", ":"), reason=reason, **fields)
+    fields["not_measured"] = why or None
+    return Row(scenario=scenario, agent=(agent or "docs").replace("@", ":"), reason="the numbers", **fields)
 
 
 def verdict(words: str, policy: dict[str, Any] | None = None, **more: Any) -> Verdict:
@@ -105,7 +105,7 @@ def test_rows_are_counted_as_rows_where_there_is_more_than_one_agent() -> None:
 def test_every_row_that_decided_has_its_sentence() -> None:
     assert verdict("regressed ok regressed").reasons == ("s1: the numbers", "s3: the numbers")
     assert verdict("suspicious not_measured=outage ok").reasons == (
-        "s2: outage: no trial was measured on head",
+        "s2: the numbers",
         "s1: the numbers",
     )
     assert verdict("ok improved").reasons == ()

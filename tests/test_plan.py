@@ -126,7 +126,7 @@ def test_a_run_knows_of_its_rows_what_a_comparison_needs() -> None:
     one = scenario("a", purpose="capability", trials=TrialCounts(max=4))
     plan = make_plan(suite(one), Selection(agents=("docs",)))
 
-    (row,) = run_rows(plan)
+    (row,) = run_rows(plan, TrialCounts())
 
     assert (row.scenario, row.agent, row.deterministic, row.purpose) == ("a", "docs", True, "capability")
     assert (row.presence, row.trials, row.definition) == ("both", TrialCounts(max=4), definition_hash(one))

@@ -35,7 +35,9 @@ class Story:
     def __init__(self, *lines: str, trials: TrialCounts | None = None, **policy: Any) -> None:
         self.future: dict[tuple[str, str], str] = {}
         self.asked: list[tuple[TrialSpec, ...]] = []
-        self.start = start([self._row(line) for line in lines], Policy(**policy), trials or TrialCounts())
+        rows = [self._row(line) for line in lines]
+        counted = [row.model_copy(update={"trials": row.trials.over(trials or TrialCounts())}) for row in rows]
+        self.start = start(counted, Policy(**policy))
         self.state = self.start
         while isinstance(step := next_step(self.state), RunTrials):
             self.asked.append(step.specs)
@@ -214,10 +216,10 @@ def test_a_setup_that_fails_without_a_base_that_is_fine_is_not_measured(line: st
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("docs det base:P head:X", "infrastructure: no trial was measured on head (because)"),
-        ("docs det base:M head:M", "missing_agent: no trial was measured on base and head (because)"),
-        ("docs base:P head:$$X", "budget: no trial was measured on head (because)"),
-        ("docs det added head:S", "setup: no trial was measured on head (because)"),
+        ("docs det base:P head:X", "no trial was measured on head (infrastructure: because)"),
+        ("docs det base:M head:M", "no trial was measured on base and head (missing_agent: because)"),
+        ("docs base:P head:$$X", "no trial was measured on head (budget: because)"),
+        ("docs det added head:S", "no trial was measured on head (setup: because)"),
     ],
 )
 def test_a_side_without_a_measured_trial_is_no_outcome(line: str, reason: str) -> None:
@@ -231,7 +233,10 @@ def test_excluded_trials_are_not_asked_for_again() -> None:
 
 def test_before_anything_was_seen_nothing_is_said_but_that() -> None:
     (conclusion,) = conclude(Story("docs base:P head:P").start)
-    assert (conclusion.state, conclusion.reason) == ("not_measured", "unfinished: no trial was run on base and head")
+    assert (conclusion.state, conclusion.reason) == (
+        "not_measured",
+        "no trial was measured on base and head (unfinished)",
+    )
 
 
 # --- stochastic rows

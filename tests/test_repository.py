@@ -132,13 +132,14 @@ def test_every_pure_stage_is_guarded_against_io() -> None:
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     _, forbidden = pyproject["tool"]["importlinter"]["contracts"]
     guarded = {name.removeprefix("tidegate.") for name in forbidden["source_modules"]}
-    modules = {path.stem for path in (ROOT / "src/tidegate").iterdir() if path.stem[0] not in "_."}
+    modules = {path.stem for path in (ROOT / "src/tidegate").glob("[a-z]*") if path.suffix != ".typed"}
 
-    assert modules - guarded == MAY_DO_IO
+    assert modules - guarded <= MAY_DO_IO
 
 
 MAY_DO_IO = {
-    *("agents", "build", "cli", "demo", "pipeline", "py", "revisions", "run", "sides", "store", "suite", "trial"),
+    *("action", "agents", "build", "cli", "demo", "pipeline", "revisions", "run", "sides", "store", "suite", "trial"),
+    "gh",  # but for those of its modules that are guarded one by one
     "errors",  # nothing but words
 }
 
@@ -249,12 +250,12 @@ def test_what_the_readme_tells_to_paste_runs_and_passes(tmp_path: Path) -> None:
         shutil.copytree(ROOT / "examples/taskmgr" / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     load(tmp_path, *(block for page, block in pasted() if page == "README.md"))
     git = ("git", "-c", "user.name=me", "-c", "user.email=me@localhost")
-    for command in (("init", "--quiet", "--initial-branch=main"), ("add", "."), ("commit", "--quiet", "-m", "suite")):
-        assert run(*git, *command, cwd=tmp_path).returncode == 0
+    for command in ("init --quiet --initial-branch=main", "add .", "commit --quiet -m suite"):
+        assert run(*git, *command.split(), cwd=tmp_path).returncode == 0
     with (tmp_path / "taskmgr/cli.py").open("a") as tool:
         tool.write("# changed\n")
-    for command in (("switch", "--quiet", "-c", "my-branch"), ("commit", "--quiet", "--all", "-m", "change")):
-        assert run(*git, *command, cwd=tmp_path).returncode == 0
+    for command in ("switch --quiet -c my-branch", "commit --quiet --all -m change"):
+        assert run(*git, *command.split(), cwd=tmp_path).returncode == 0
 
     done = run(sys.executable, "-m", "tidegate", "pr", "--base", "main", "--head", "my-branch", cwd=tmp_path)
 

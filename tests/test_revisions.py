@@ -11,6 +11,7 @@ import pytest
 from tidegate.errors import ConfigurationError
 from tidegate.revisions import (
     changed_files,
+    checked_out_sides,
     checkout,
     default_base,
     merge_base,
@@ -41,7 +42,7 @@ def test_an_unknown_commit_is_named_with_what_to_do(make_repository: Make) -> No
     with pytest.raises(ConfigurationError, match="no commit `nope`") as caught:
         resolve(repo.root, "nope")
 
-    assert "fetch-depth: 0" in caught.value.advice
+    assert "fetch-depth: 2" in caught.value.advice
 
 
 def test_a_name_that_looks_like_an_option_is_only_a_name(make_repository: Make) -> None:
@@ -138,3 +139,47 @@ def test_the_default_base_is_main_or_master(make_repository: Make) -> None:
     repo.git("branch", "--move", "main", "master")
 
     assert default_base(repo.root) == "master"
+
+
+def test_a_test_merge_commit_is_compared_with_the_base_it_was_merged_into(make_repository: Make) -> None:
+    repo = make_repository()
+    repo.commit({"a": "1"})
+    head = repo.branch("pr", {"b": "1"})
+    repo.git("checkout", "--quiet", "main")
+    base = repo.commit({"a": "2"})
+    repo.git("merge", "--quiet", "--no-ff", "-m", "merge", "pr")
+    merge = repo.git("rev-parse", "HEAD")
+
+    assert checked_out_sides(repo.root, head, "main") == (base, merge)
+
+
+def test_a_shallow_test_merge_commit_still_knows_its_parents(make_repository: Make, tmp_path: Path) -> None:
+    repo = make_repository("origin")
+    repo.commit({"a": "1"})
+    head = repo.branch("pr", {"b": "1"})
+    repo.git("checkout", "--quiet", "main")
+    base = repo.commit({"a": "2"})
+    repo.git("merge", "--quiet", "--no-ff", "-m", "merge", "pr")
+    clone = tmp_path / "clone"
+    repo.git("clone", "--quiet", "--depth=1", f"file://{repo.root}", str(clone))
+
+    asked_base, asked_head = checked_out_sides(clone, head, "main")
+
+    found = merge_base(clone, resolve(clone, asked_base), resolve(clone, asked_head))
+    assert (asked_base, found.sha) == (base, base)
+
+
+def test_the_head_itself_is_compared_with_where_it_left_the_base_branch(make_repository: Make) -> None:
+    repo = make_repository()
+    repo.commit({"a": "1"})
+    head = repo.branch("pr", {"b": "1"})
+
+    assert checked_out_sides(repo.root, head, "main") == ("main", head)
+
+
+def test_a_checkout_of_something_else_is_refused(make_repository: Make) -> None:
+    repo = make_repository()
+    repo.commit({"a": "1"})
+
+    with pytest.raises(ConfigurationError, match="neither the pull request's head nor"):
+        checked_out_sides(repo.root, "f" * 40, "main")

@@ -20,7 +20,6 @@ from tidegate.model.comparison import (
 )
 from tidegate.model.measurement import Run, RunRow, TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.suite import TrialCounts
 from tidegate.model.trial import SETUP_KINDS, Phase
 from tidegate.procedure import Conclusion, State, conclude, observe, start
 from tidegate.statistics.detection import detection
@@ -40,7 +39,7 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
     `stored`: no trial could have been asked for to confirm what was seen, so the detection table must not promise it.
     """
     base_trials, head_trials = base.as_side("base").trials, head.as_side("head").trials
-    state = observe(start(_rows(base, head), head.policy, TrialCounts()), (*base_trials, *head_trials))
+    state = observe(start(_rows(base, head), head.policy), (*base_trials, *head_trials))
     conclusions = conclude(state)
     base_of, head_of = _by_row(base_trials), _by_row(head_trials)
     rows = tuple(
@@ -120,6 +119,7 @@ def _row(row: RunRow, said: Conclusion, base: Trials, head: Trials, run: Run) ->
         state=said.state,
         reason=said.reason,
         kind=said.kind,
+        not_measured=said.not_measured,
         purpose=row.purpose,
         deterministic=said.deterministic,
         one_shot=said.one_shot,

@@ -117,17 +117,12 @@ def _may_block(row: Row, policy: Policy) -> bool:
 
 def _why_unmeasured(rows: Sequence[Row]) -> VerdictReason:
     """What kept rows from being measured, as far as a person can do something about it."""
-    words = {_word(row) for row in rows if row.state == "not_measured"}
+    words = {row.not_measured for row in rows if row.state == "not_measured"}
     if words == {"missing_agent"}:
         return "unusable_agent"
     if "cancelled" in words:
         return "cancelled"
     return "budget" if "budget" in words else "infrastructure"
-
-
-def _word(row: Row) -> str:
-    """The word of config.md with which the reason of every `not_measured` row begins."""
-    return row.reason.partition(":")[0]
 
 
 # --- words

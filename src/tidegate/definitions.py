@@ -6,6 +6,7 @@ Details name keys, not values, except for the policy: agents, targets and comman
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import inf
 
 from tidegate.model.agent import Agent
 from tidegate.model.comparison import DefinitionChange
@@ -136,9 +137,9 @@ def _matrix(scenario: Scenario, suite: Suite) -> set[tuple[str, str | None]]:
 
 def _fewer_trials(before: Scenario, after: Scenario, suite: Suite) -> bool:
     """Fewer trials under the suite's counts and policy that are in force; fewer can confirm less."""
-    most_before, most_after = (s.trials.max or suite.trials.max or float("inf") for s in (before, after))
-    k0_before, k0_after = (screening_trials(s.trials, suite.trials, suite.policy) for s in (before, after))
-    return k0_after < k0_before or most_after < most_before
+    old, new = (scenario.trials.over(suite.trials) for scenario in (before, after))
+    fewer = screening_trials(new, suite.policy) < screening_trials(old, suite.policy)
+    return fewer or (new.max or inf) < (old.max or inf)
 
 
 def _gates(scenario: str, before: Iterable[Gate], after: Iterable[Gate]) -> Iterator[DefinitionChange]:

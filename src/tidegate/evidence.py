@@ -69,8 +69,13 @@ def _failed_gate(trial: TrialResult) -> GateResult | None:
 
 
 def _failed_calls(calls: Iterable[Call]) -> tuple[FailedCall, ...]:
-    failed = [call for call in calls if call.status in ("error", "timeout")][:MOST_CALLS]
-    return tuple(FailedCall(command=call.command, exit_code=call.exit_code, message=call.message) for call in failed)
+    """The first few, each once: an agent that tries the same again has nothing new to show."""
+    failed = dict.fromkeys(
+        FailedCall(command=call.command, exit_code=call.exit_code, message=call.message)
+        for call in calls
+        if call.status in ("error", "timeout")
+    )
+    return tuple(failed)[:MOST_CALLS]
 
 
 def _divergence(base: Sequence[Call], head: Sequence[Call]) -> Divergence | None:

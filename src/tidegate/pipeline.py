@@ -26,7 +26,7 @@ from tidegate.reports.result_json import result_json
 from tidegate.result import make_result
 from tidegate.revisions import changed_files
 from tidegate.run import Runner
-from tidegate.sides import one_side, scratch_folder, two_sides
+from tidegate.sides import Asked, one_side, scratch_folder, two_sides
 from tidegate.store.directory import write_text
 from tidegate.suite.load import load_suite, try_load_suite
 
@@ -41,6 +41,7 @@ class Options:
     environ: Mapping[str, str]
     progress: Progress
     config: str = "tidegate.yaml"
+    instance: str = "default"
     selection: Selection = field(default_factory=Selection)
     jobs: int | None = None
 
@@ -56,14 +57,14 @@ class Work:
     scratch: Path
 
 
-async def pull_request(repo: Path, base: str, head: str, out: Path, options: Options) -> Result:
+async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) -> Result:
     """Run both sides of a pull request and compare them; comment.md, result.json and the two runs go to `out`.
 
-    `base` and `head` are whatever git can name; base's trials are run at the merge base of the two.
+    Base's trials are run at the merge base of the two.
     """
-    with scratch_folder() as scratch, two_sides(repo, base, head, scratch, out) as (base_side, head_side):
-        head_suite = load_suite(head_side.folder, options.config, environ=options.environ)
+    with scratch_folder() as scratch, two_sides(repo, asked, scratch, out) as (base_side, head_side):
         base_suite, warnings = try_load_suite(base_side.folder, options.config, environ=options.environ)
+        head_suite = load_suite(head_side.folder, options.config, environ=_passed(options.environ, base_suite))
         suite = in_force(base_suite, head_suite)
         plan = make_plan(suite, options.selection)
         if base_suite is not None:
@@ -80,6 +81,7 @@ async def pull_request(repo: Path, base: str, head: str, out: Path, options: Opt
             base_run, head_run = (_run_of(work, side, [], 0.0, time.time()) for side in work.sides)
             comparison, verdict = Comparison(rows=()), nothing_to_do(suite.policy)
     result = make_result(comparison, verdict, base_run, head_run, warnings=warnings, budget=suite.budget)
+    result = result.model_copy(update={"instance": options.instance})
     write_reports(result, out)
     return result
 
@@ -115,10 +117,15 @@ def write_reports(result: Result, out: Path) -> None:
     write_text(out / "result.json", result_json(result))
 
 
+def _passed(environ: Mapping[str, str], base: Suite | None) -> Mapping[str, str]:
+    """What head's `${NAME}` may stand for: base decides, or a pull request could name any secret of the job."""
+    return environ if base is None else {name: environ[name] for name in base.pass_env if name in environ}
+
+
 async def _run_both(work: Work, options: Options) -> tuple[Run, Run]:
     """Ask the procedure which trials to run, run them, tell it what came out, until it is sure."""
     started = time.time()
-    state = start(run_rows(work.plan), work.suite.policy, work.suite.trials)
+    state = start(run_rows(work.plan, work.suite.trials), work.suite.policy)
     results: list[TrialResult] = []
     async with _runner(work, options) as runner:
         while isinstance(step := next_step(state), RunTrials):
@@ -138,10 +145,8 @@ def _screening(work: Work, trials: int | None) -> list[TrialSpec]:
     suite = work.suite
     return [
         TrialSpec(side="head", scenario=row.scenario, agent=row.agent, index=index + 1)
-        for row in run_rows(work.plan)
-        for index in range(
-            trials or (1 if row.deterministic else screening_trials(row.trials, suite.trials, suite.policy))
-        )
+        for row in run_rows(work.plan, suite.trials)
+        for index in range(trials or (1 if row.deterministic else screening_trials(row.trials, suite.policy)))
     ]
 
 
@@ -174,7 +179,7 @@ def _run_of(
         suite_file=work.suite.file,
         suite_hash=suite_hash(work.suite),
         policy=work.suite.policy,
-        rows=run_rows(work.plan),
+        rows=run_rows(work.plan, work.suite.trials),
         agents={name: AgentInfo(type=a.type, model=a.model, version=a.version) for name, a in agents.items()},
         build_error=build_error,
         started_at=started,

@@ -13,7 +13,7 @@ from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.model.agent import Agent
 from tidegate.model.measurement import RunRow
 from tidegate.model.plan import Plan, PlanRow, RowKey
-from tidegate.model.suite import Scenario, Suite
+from tidegate.model.suite import Scenario, Suite, TrialCounts
 from tidegate.model.value import Value
 
 
@@ -69,8 +69,8 @@ def watched_files(*suites: Suite) -> tuple[str, ...]:
     return tuple(patterns)
 
 
-def run_rows(plan: Plan) -> tuple[RunRow, ...]:
-    """What a stored run says of the plan's rows."""
+def run_rows(plan: Plan, suite: TrialCounts) -> tuple[RunRow, ...]:
+    """What a stored run says of the plan's rows; a scenario's own trial counts come before the suite's."""
     return tuple(
         RunRow(
             scenario=row.key.scenario,
@@ -79,7 +79,7 @@ def run_rows(plan: Plan) -> tuple[RunRow, ...]:
             purpose=row.scenario.purpose,
             presence=row.presence,
             definition=definition_hash(row.scenario),
-            trials=row.scenario.trials,
+            trials=row.scenario.trials.over(suite),
         )
         for row in plan.rows
     )

@@ -53,14 +53,14 @@ class Decided(Value):
     conclusions: tuple[Conclusion, ...]
 
 
-def start(rows: Sequence[RunRow], policy: Policy, trials: TrialCounts) -> State:
-    """Nothing seen yet. `trials` are the suite's counts; a scenario's own come first."""
+def start(rows: Sequence[RunRow], policy: Policy) -> State:
+    """Nothing seen yet."""
     return State(
         rows=tuple(
             RowSeen(
                 row=row,
-                screening=1 if row.deterministic else screening_trials(row.trials, trials, policy),
-                most=row.trials.max or trials.max,
+                screening=1 if row.deterministic else screening_trials(row.trials, policy),
+                most=row.trials.max,
             )
             for row in rows
         ),
@@ -88,9 +88,9 @@ def conclude(state: State) -> tuple[Conclusion, ...]:
     return conclusions(state.rows, state.policy.alpha)
 
 
-def screening_trials(own: TrialCounts, suite: TrialCounts, policy: Policy) -> int:
-    """k0, the screening trials a side of a stochastic row: the scenario's own, the suite's, or the preset's."""
-    return own.min or suite.min or SCREENING[policy.preset]
+def screening_trials(counts: TrialCounts, policy: Policy) -> int:
+    """k0, the screening trials a side of a stochastic row: those that were asked for, or the preset's."""
+    return counts.min or SCREENING[policy.preset]
 
 
 def _rounds(entry: RowSeen) -> Iterator[tuple[TrialSpec, ...]]:

@@ -11,7 +11,6 @@ from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, Trial
 from tidegate.model.suite import Budget
 from tidegate.model.verdict import Verdict
 
-
 NO_BUDGET = Budget(minutes=None)
 
 

@@ -65,7 +65,8 @@ def resolve(root: Path, ref: str) -> Revision:
     if sha is None:
         raise ConfigurationError(
             f"there is no commit `{ref}` in {root}.",
-            "Name a branch, a tag or a commit that `git log` knows; in a workflow, check out with `fetch-depth: 0`.",
+            "Name a branch, a tag or a commit that `git log` knows; in a workflow's checkout step, "
+            "set `fetch-depth: 2`, or `0` where it has a `ref`.",
         )
     return Revision(sha=sha, ref=ref)
 
@@ -96,9 +97,31 @@ def merge_base(root: Path, base: Revision, head: Revision) -> Revision:
     if done.returncode != 0:
         raise ConfigurationError(
             f"`{base.ref}` and `{head.ref}` have no commit in common here.",
-            "In a shallow clone, fetch the history: `fetch-depth: 0` in the checkout step, or `git fetch --unshallow`.",
+            "In a shallow clone, fetch what is missing: `fetch-depth: 2` in a workflow's checkout step "
+            "(`0` where it has a `ref`), or `git fetch --unshallow`.",
         )
     return Revision(sha=done.stdout.strip(), ref=base.ref)
+
+
+def checked_out_sides(root: Path, head_sha: str, base_ref: str) -> tuple[str, str]:
+    """What to compare when a pull request is checked out: (base, head), for `resolve`.
+
+    The test-merge commit is compared with its first parent, which is the base that it was merged into. The pull
+    request's own head is compared with where it left the base branch. (The payload's base.sha is neither: it may be
+    older than the merge, and base's later changes would be charged to the pull request.)
+    """
+    head = _must(root, "rev-parse", "HEAD")
+    # The commit's own text: a shallow clone hides parents from every other command.
+    header = _must(root, "cat-file", "commit", "HEAD").partition("\n\n")[0]
+    parents = [line.split()[1] for line in header.splitlines() if line.startswith("parent ")]
+    if head != head_sha and len(parents) == 2:
+        return parents[0], head
+    if head == head_sha:
+        return base_ref, head
+    raise ConfigurationError(
+        f"the checkout stands at {head[:12]}, which is neither the pull request's head nor its test-merge commit.",
+        "Use actions/checkout without `ref`, before tidegate's step.",
+    )
 
 
 def changed_files(root: Path, base: Revision, head: Revision, patterns: Sequence[str]) -> tuple[str, ...]:

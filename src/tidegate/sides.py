@@ -7,9 +7,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from tidegate.build import Checkout
 from tidegate.errors import ConfigurationError
+from tidegate.model.measurement import Revision
 from tidegate.model.trial import Side
 from tidegate.revisions import checkout, merge_base, repository_root, resolve, working_tree
 from tidegate.store.directory import RunFolder
@@ -30,12 +32,23 @@ def scratch_folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+class Asked(NamedTuple):
+    """Two commits by whatever git can name; `names` are the branches that reports call them by."""
+
+    base: str
+    head: str
+    names: tuple[str, str] | None = None
+
+
 @contextmanager
-def two_sides(repo: Path, base: str, head: str, scratch: Path, out: Path) -> Iterator[tuple[Checkout, Checkout]]:
+def two_sides(repo: Path, asked: Asked, scratch: Path, out: Path) -> Iterator[tuple[Checkout, Checkout]]:
     """Worktrees of the merge base and of head; the runs are stored in `out/runs/base` and `out/runs/head`."""
     root = repository_root(repo)
-    head_revision = resolve(root, head)
-    base_revision = merge_base(root, resolve(root, base), head_revision)
+    base_name, head_name = asked.names or (asked.base, asked.head)
+    head_revision = resolve(root, asked.head)
+    base_revision = merge_base(root, resolve(root, asked.base), head_revision)
+    head_revision = Revision(sha=head_revision.sha, ref=head_name)
+    base_revision = Revision(sha=base_revision.sha, ref=base_name)
     runs = out / "runs"
     _start_afresh(runs)
     with (

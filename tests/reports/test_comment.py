@@ -121,6 +121,19 @@ def test_what_was_not_measured_is_no_number(stories: Stories) -> None:
     assert "(2 not measured)" in text
 
 
+def test_nothing_is_claimed_for_rows_that_were_not_measured(stories: Stories) -> None:
+    claim = "This holds for the rows that were measured, not for the others."
+    assert claim in render_comment(stories["partly_not_measured"]())
+    assert claim not in render_comment(stories["all_fine"]())
+
+
+def test_a_suite_that_can_not_vary_has_no_interval(stories: Stories) -> None:
+    fine = stories["all_fine"]()
+    suite = fine.suite.model_copy(update={"head_rate": 0.5, "difference": -0.5, "interval": (-0.5, -0.5)})
+    text = render_comment(fine.model_copy(update={"suite": suite}))
+    assert "Success over the suite: 100% → 50% (−50 points)." in text
+
+
 def test_one_broken_build_is_told_once(stories: Stories) -> None:
     text = render_comment(stories["setup_regression"]())
     assert text.count("ModuleNotFoundError") == 1

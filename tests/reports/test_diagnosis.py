@@ -58,6 +58,11 @@ def test_what_base_does_too_or_what_is_small_is_no_news(metrics: dict[str, Numbe
     assert says("ok", **metrics) == []
 
 
+def test_where_errors_are_many_they_are_why_the_commands_are() -> None:
+    (found,) = says("ok", error_rate=(0.0, 0.5), help_count=(0, 0), command_count=(3, 7), completed=(1, 1))
+    assert "wrong examples" in found
+
+
 def test_where_a_row_regressed_a_habit_of_base_is_told_too() -> None:
     assert len(says("regressed", error_rate=(0.5, 0.5), help_count=(0, 0))) == 1
 

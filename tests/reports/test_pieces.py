@@ -16,6 +16,14 @@ def test_a_call_without_an_exit_code_has_none() -> None:
     assert pieces.console([FailedCall(command="t a\nb")]) == "$ t a b\n  [no exit code]"
 
 
+def test_a_call_that_is_repeated_at_once_is_shown_once() -> None:
+    call = FailedCall(command="t a", exit_code=2)
+    other = FailedCall(command="t b", exit_code=1)
+    assert pieces.console([call, call, other, call]) == (
+        "$ t a\n  [exit 2, 2 times]\n$ t b\n  [exit 1]\n$ t a\n  [exit 2]"
+    )
+
+
 def test_a_side_that_had_ended_says_so() -> None:
     assert pieces.diff(Divergence(step=3, base="t a\n- t b", head="")) == "- base: t a - t b\n+ head: (had ended)"
 

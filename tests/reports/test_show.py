@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
+import pytest
 from rich.console import Console, RenderableType
 
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
@@ -88,6 +89,35 @@ def test_the_target_s_calls_stand_at_the_command_that_made_them() -> None:
     assert lines[at + 1] == "          ✓ taskmgr --help: ok (exit 0)"
     at = lines.index("    1.5s  $ taskmgr add x")
     assert lines[at + 1] == "          ✗ taskmgr add x: error (exit 2)"
+
+
+@pytest.mark.parametrize(
+    ("command", "call"),
+    [
+        ('taskmgr add "a b"', "taskmgr add 'a b'"),
+        ("taskmgr list 2>&1 | tail -3", "taskmgr list"),
+        ("(cd x; taskmgr list) > out", "taskmgr list"),
+        ("taskmgr 'never closed", "taskmgr 'never closed"),
+    ],
+)
+def test_a_call_is_known_however_the_command_quotes_it(command: str, call: str) -> None:
+    trial = TRIAL.model_copy(update={"calls": (Call(command=call, exit_code=0, status="ok"),)})
+    lines = story(trial, (ToolCall(id="1", tool="shell", command=command),))
+    assert not any("calls of the target" in line for line in lines)
+
+
+def test_a_call_is_not_taken_for_a_longer_one() -> None:
+    trial = TRIAL.model_copy(update={"calls": (Call(command="taskmgr list", exit_code=0, status="ok"),)})
+    lines = story(trial, (ToolCall(id="1", tool="shell", command="taskmgr list --json"),))
+    assert "more calls of the target:" in lines
+
+
+def test_a_long_line_keeps_its_indent() -> None:
+    event = ToolResult(id="1", status="ok", output="word " * 40)
+    lines = text_of(trial_story(TRIAL, (event,)), width=60)
+    told = [line for line in lines if "word word" in line]
+    assert len(told) > 1
+    assert all(line.startswith(" " * 12 + "word") for line in told)
 
 
 def test_calls_that_no_command_names_are_shown_too() -> None:

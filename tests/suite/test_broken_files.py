@@ -251,6 +251,28 @@ def test_references_are_checked_across_files(load: Load) -> None:
     ]
 
 
+def test_what_is_wrong_in_the_suites_target_is_said_once_for_all_scenarios(load: Load) -> None:
+    files: dict[str, str | bytes | None] = {
+        "tidegate.yaml": SUITE + "target: {binary: t, env: {A: '${HOME}'}}\n",
+        "scenarios/second.yaml": SCENARIO.replace("first", "second"),
+    }
+
+    assert said(load, files) == "tidegate.yaml:3:30: target.env.A: ${HOME} is not in tidegate.yaml's `pass_env`"
+
+
+def test_a_scenarios_counts_of_trials_have_to_fit_the_suites(load: Load) -> None:
+    files: dict[str, str | bytes | None] = {
+        "tidegate.yaml": SUITE + "trials: {min: 2, max: 4}\n",
+        "scenarios/first.yaml": SCENARIO + "trials: {min: 5}\n",
+        "scenarios/second.yaml": SCENARIO.replace("first", "second") + "trials: {max: 1}\n",
+    }
+
+    assert said(load, files).splitlines() == [
+        "scenarios/first.yaml:5:15: trials.min: `min` (5) is larger than `max` (4)",
+        "scenarios/second.yaml:5:15: trials.max: `min` (2) is larger than `max` (1)",
+    ]
+
+
 def test_a_secret_is_never_repeated(load: Load) -> None:
     """Values of the environment, and values of the wrong type, stay out of the message."""
     scenario = SCENARIO.replace("taskmgr", "t, env: {A: '${TOKEN}', B: 424242, C: [hush]}") + "tier: hush\n"

@@ -34,9 +34,9 @@ esac
 """
 
 INTERRUPTIBLE = f"""#!{sys.executable}
-import signal
-signal.signal(signal.SIGINT, lambda *_: print("interrupted", flush=True))
-print("ready", flush=True)
+import os, signal
+signal.signal(signal.SIGINT, lambda *_: os.write(1, b"interrupted\\n"))
+os.write(1, b"ready\\n")
 while True:
     signal.pause()
 """

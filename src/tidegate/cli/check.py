@@ -59,7 +59,7 @@ def _totals(suite: Suite, plan: Plan) -> str:
     scenarios, agents = len(suite.scenarios), len({row.key.agent for row in plan.rows})
     rows = len(plan.rows)
     product = "=" if scenarios * agents == rows else "→"
-    first = next_step(start(run_rows(plan), suite.policy, suite.trials))
+    first = next_step(start(run_rows(plan, suite.trials), suite.policy))
     trials = len(first.specs) if isinstance(first, RunTrials) else 0
     steady = sum(row.deterministic for row in plan.rows)
     kinds = "deterministic" if steady == rows else f"{steady} of {rows} rows deterministic"

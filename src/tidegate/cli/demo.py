@@ -82,12 +82,13 @@ def _compare(
     from tidegate.pipeline import pull_request as compare
     from tidegate.reports.comment import render_comment
     from tidegate.reports.terminal import print_comment
+    from tidegate.sides import Asked
 
     console.print(Rule(f"{pull_request.name}: {pull_request.title}"))
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
         chosen = Options(environ=options.environ(), progress=progress, jobs=args.jobs)
         result = options.run_until_stopped(
-            lambda: compare(repository, pull_request.base, pull_request.head, out, chosen)
+            lambda: compare(repository, Asked(pull_request.base, pull_request.head), out, chosen)
         )
     print_comment(render_comment(result), console)
     print(f"comment: {out / 'comment.md'}\nresult:  {out / 'result.json'}\nruns:    {out / 'runs'}\n")

@@ -36,14 +36,14 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.reports.comment import render_comment
     from tidegate.reports.terminal import print_comment
     from tidegate.revisions import default_base, repository_root
-    from tidegate.sides import make_our_folder
+    from tidegate.sides import Asked, make_our_folder
 
     root = repository_root(args.repo)
     base = args.base or default_base(root)
     out = args.out or make_our_folder(root) / "pr"
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
         chosen = options.pipeline_options(args, progress)
-        result = options.run_until_stopped(lambda: pull_request(root, base, args.head, out, chosen))
+        result = options.run_until_stopped(lambda: pull_request(root, Asked(base, args.head), out, chosen))
     print_comment(render_comment(result), Console())
     print(f"comment: {out / 'comment.md'}\nresult:  {out / 'result.json'}\nruns:    {out / 'runs'}")
     return result.verdict.exit_code

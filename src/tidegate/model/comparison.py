@@ -6,6 +6,7 @@ from typing import Literal
 
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import RowState
+from tidegate.model.trial import NotMeasured
 from tidegate.model.value import Value
 
 Counts = tuple[int, int]  # passes, trials
@@ -101,6 +102,7 @@ class Row(Value):
     state: RowState
     reason: str
     kind: Kind = "outcome"
+    not_measured: NotMeasured | None = None  # of state not_measured: what kept it from being measured
     purpose: Literal["regression", "capability"] = "regression"
     deterministic: bool = False
     one_shot: bool = False

@@ -62,6 +62,10 @@ class TrialCounts(Value):
     min: int | None = Field(default=None, ge=1)
     max: int | None = Field(default=None, ge=1)
 
+    def over(self, suite: TrialCounts) -> TrialCounts:
+        """A scenario's own counts, and the suite's where it has none."""
+        return TrialCounts(min=self.min or suite.min, max=self.max or suite.max)
+
 
 class ToolMatrixEntry(Value):
     """One agent of `tool_matrix`, with the models that it is to be run with (none: its own)."""

@@ -44,7 +44,7 @@ def _patterns(row: Row) -> Iterator[Diagnosed]:
         yield _said(row, _rates("step efficiency", steps), "confused planning, or redundant calls")
     commands, completed = _metric(row, "command_count"), _metric(row, "completed")
     more = commands.base and commands.head and commands.head >= commands.base * THRESHOLDS.commands_ratio
-    if more and completed.head == 1:
+    if more and completed.head == 1 and not _errors_high(row):
         yield _said(row, _amounts("commands", commands), "the commands are described, the workflow is not")
 
 

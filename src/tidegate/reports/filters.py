@@ -16,12 +16,13 @@ from tidegate.reports.text import one_line, shortened, visible
 NONE = "–"  # what stands where no number is
 _APART = "&#8203;"  # zero-width space
 
+_ENTITIES = {"&": "&amp;", "<": "&lt;", "|": "&#124;", "$": "&#36;"}
 _MARKUP = re.compile(
     r"(?P<issue>\#(?=\d))"
     r"|(?P<number>^\d{1,9}(?=[.)]))"  # a list
-    r"|(?P<entity>[&<>|`$])"  # a backslash would be read differently inside a table or a formula
+    r"|(?P<entity>[&<|$])"  # a backslash would be read differently inside a table or a formula
     r"|(?P<apart>@|\bGH(?=-\d)|\bwww(?=\.)|:(?=//)|:(?=[\w+-]+:))"
-    r"|(?P<escaped>[\\*\[\]~]|^[-+=\#]|(?<![^\W_])_|_(?![^\W_]))"
+    r"|(?P<escaped>[\\*\[\]~`]|^[-+=>\#]|(?<![^\W_])_|_(?![^\W_]))"
     r"|(?P<sha>(?<![0-9A-Za-z])[0-9a-f]{7,}(?![0-9A-Za-z]))",
     re.IGNORECASE,
 )
@@ -38,7 +39,7 @@ def _escaped(match: re.Match[str]) -> str:
         case "number":
             return f"{found}\\"
         case "entity":
-            return f"&#{ord(found)};"
+            return _ENTITIES[found]
         case "issue":
             return f"\\#{_APART}"
         case "apart":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any
 
 from tidegate.model.comparison import BaseCounts, Divergence, FailedCall, HeadCounts, Interval
@@ -37,13 +37,18 @@ def interval(ends: Interval) -> str:
 
 def console(calls: Sequence[FailedCall]) -> str:
     """Failed calls as a terminal would show them; the tool's own words are indented, so that they can forge no call."""
-    return "\n".join(line for call in calls for line in _call_lines(call))
+    return "\n".join(line for call, same in groupby(calls) for line in _call_lines(call, sum(1 for _ in same)))
 
 
-def _call_lines(call: FailedCall) -> list[str]:
+def _call_lines(call: FailedCall, times: int) -> list[str]:
     message = visible(call.message).strip().split("\n")
     ended = "no exit code" if call.exit_code is None else f"exit {call.exit_code}"
-    return [f"$ {one_line(call.command)}", *(f"  {line}" for line in message[:_MESSAGE_LINES] if line), f"  [{ended}]"]
+    again = f", {times} times" if times > 1 else ""
+    return [
+        f"$ {one_line(call.command)}",
+        *(f"  {line}" for line in message[:_MESSAGE_LINES] if line),
+        f"  [{ended}{again}]",
+    ]
 
 
 def diff(divergence: Divergence) -> str:

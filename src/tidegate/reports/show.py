@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
@@ -18,6 +19,8 @@ from tidegate.reports.text import one_line, shortened, visible
 
 _OUTPUT_LINES = 8
 _LINE = 400
+_OPERATORS = frozenset("();<>|&")  # of shlex
+_AT = 10  # columns that an event's time takes
 _OUTCOMES = {"pass": ("✓ pass", "green"), "fail": ("✗ fail", "red"), None: ("– not measured", "yellow")}
 
 
@@ -29,23 +32,23 @@ def run_overview(run: Run) -> RenderableType:
         f"{name} ({' '.join(filter(None, (agent.type, agent.model, agent.version)))})"
         for name, agent in run.agents.items()
     )
-    lines = [
+    lines: list[RenderableType] = [
         _text(f"{run.side}: {revision.ref} {revision.sha[:12]}{dirty}", "bold"),
         _text(f"{count(len(run.trials), 'trial')} in {seconds(run.seconds)} · agents: {agents or 'none'}"),
     ]
     if run.build_error:
         lines.append(_text("the build failed:", "red"))
-        lines += [_text(f"  {line}") for line in _excerpt(run.build_error)]
+        lines += [_indented(line, 2) for line in _excerpt(run.build_error)]
     return Group(*lines, Text(), _trials_table(run.trials))
 
 
 def _trials_table(trials: Sequence[TrialResult]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), expand=True)
     for name in ("outcome", "scenario", "agent", "#"):
         table.add_column(name, overflow="fold")
     for name in ("commands", "errors", "time"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("why", overflow="fold")
+    table.add_column("why", no_wrap=True, overflow="ellipsis", ratio=1)
     for trial in trials:
         table.add_row(
             Text(*_OUTCOMES[trial.outcome]),
@@ -88,40 +91,63 @@ def _told(event: Event, calls: list[Call]) -> Iterator[RenderableType]:
             yield _block(f"{'agent' if role == 'assistant' else role} says", text, "cyan")
         case ToolCall(tool=tool, command=command, input=arguments):
             asked = f"$ {command}" if command else f"{tool} {arguments or ''}"
-            yield _text(f"{event.at:7.1f}s  {asked}".rstrip(), "bold")
+            yield _timed(event, asked.rstrip())
             yield from map(_call_line, _taken(command or "", calls))
         case ToolResult():
             ended = event.status if event.exit_code is None else f"exit {event.exit_code}"
             style = "" if event.status == "ok" else "red"
-            yield _text(f"          → {ended}", style)
-            yield from (_text(f"            {line}", "dim") for line in _excerpt(event.output))
+            yield _indented(f"→ {ended}", _AT, style)
+            yield from (_indented(line, _AT + 2, "dim") for line in _excerpt(event.output))
         case ApiRetry(text=text):
-            yield _text(f"          the model was asked again: {text}", "yellow")
+            yield _indented(f"the model was asked again: {text}", _AT, "yellow")
         case Warning(text=text):
-            yield _text(f"          warning: {text}", "yellow")
+            yield _indented(f"warning: {text}", _AT, "yellow")
         case End():
-            yield _text(f"{event.at:7.1f}s  the agent ended: {words(event.end)} {event.message}".rstrip(), "bold")
+            said = f": {event.message}" if event.message else ""
+            yield _timed(event, f"the agent ended: {words(event.end)}{said}")
 
 
 def _taken(command: str, calls: list[Call]) -> list[Call]:
-    """The calls, in their order, that stand literally in the command line."""
+    """The calls, in their order, that the command line names word by word, however it quotes them."""
     found = []
-    rest = " ".join(command.split())
+    rest = _words(command)
     for call in list(calls):
-        before, there, after = rest.partition(call.command)
-        if there:
+        words_of_call = _words(call.command)
+        place = _place(words_of_call, rest)
+        if place is not None:
             found.append(call)
             calls.remove(call)
-            rest = f"{before} {after}"
-        elif not found:
-            break  # calls and commands are both in order: a later call belongs to a later command
+            rest[place : place + len(words_of_call)] = [";"]
     return found
 
 
-def _call_line(call: Call) -> Text:
+def _place(call: Sequence[str], line: Sequence[str]) -> int | None:
+    """Where the call stands in the line as a whole command: an operator, a redirection or the end follows it."""
+    for place in range(len(line) - len(call) + 1):
+        after = line[place + len(call) : place + len(call) + 2]
+        if after and after[0].isdigit():
+            after = after[1:]  # of a redirection: 2>&1
+        if line[place : place + len(call)] == call and (not after or set(after[0]) <= _OPERATORS):
+            return place
+    return None
+
+
+def _words(line: str) -> list[str]:
+    """The words and operators of a shell command line; where a quote stays open, what spaces part."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        return list(lexer)
+    except ValueError:
+        return line.split()
+
+
+def _call_line(call: Call) -> Padding:
     ended = "" if call.exit_code is None else f" (exit {call.exit_code})"
     good = call.status == "ok"
-    return _text(f"          {'✓' if good else '✗'} {call.command}: {call.status}{ended}", "green" if good else "red")
+    line = f"{'✓' if good else '✗'} {call.command}: {call.status}{ended}"
+    return _indented(line, _AT, "green" if good else "red")
 
 
 def _other_calls(calls: Sequence[Call], told: bool) -> Iterator[RenderableType]:
@@ -139,9 +165,9 @@ def _gates(result: TrialResult) -> Iterator[RenderableType]:
     for gate in result.gates:
         optional = "" if gate.required else " (not required)"
         mark, style = ("✓", "green") if gate.passed else ("✗", "red")
-        yield _text(f"  {mark} {gate.label}{optional}", style)
+        yield _indented(f"{mark} {gate.label}{optional}", 2, style)
         if not gate.passed:
-            yield from (_text(f"      {line}") for line in _excerpt(gate.message))
+            yield from (_indented(line, 6) for line in _excerpt(gate.message))
 
 
 def _metrics(metrics: Metrics) -> Iterator[RenderableType]:
@@ -163,7 +189,7 @@ def _metrics(metrics: Metrics) -> Iterator[RenderableType]:
 
 def _block(title: str, text: str, style: str) -> RenderableType:
     body = Text("\n".join(_excerpt(text, lines=40)))
-    return Group(_text(f"          {title}:", style), Padding(body, (0, 0, 0, 12)))
+    return Group(_indented(f"{title}:", _AT, style), Padding(body, (0, 0, 0, _AT + 2), expand=False))
 
 
 def _excerpt(text: str, lines: int = _OUTPUT_LINES) -> list[str]:
@@ -175,3 +201,15 @@ def _excerpt(text: str, lines: int = _OUTPUT_LINES) -> list[str]:
 
 def _text(line: str, style: str = "") -> Text:
     return Text(shortened(visible(line).replace("\n", " "), _LINE), style=style)
+
+
+def _indented(line: str, indent: int, style: str = "") -> Padding:
+    """A line whose continuation keeps the indent."""
+    return Padding(_text(line, style), (0, 0, 0, indent), expand=False)
+
+
+def _timed(event: Event, line: str) -> Table:
+    """What happened then, behind its time."""
+    row = Table.grid(padding=(0, 2, 0, 0))
+    row.add_row(Text(f"{event.at:7.1f}s", style="bold"), _text(line, "bold"))
+    return row

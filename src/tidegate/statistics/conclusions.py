@@ -27,7 +27,7 @@ _SETUP_WORDS: dict[NotMeasured | None, str] = {
 class Conclusion(Value):
     """What is said of one row. `reason` is one plain sentence with numbers.
 
-    Of `not_measured` rows, the reason begins with the word of config.md and a colon: `budget: no trial …`.
+    `not_measured` says what kept a row of that state from being measured.
     `p` is one-sided and unadjusted, `level` the limit that Holm's procedure sets for it; of `improved` rows it is the
     mirrored test's, adjusted for all rows. Both are None where a few repeats decided.
     """
@@ -41,6 +41,7 @@ class Conclusion(Value):
     one_shot: bool = False
     deterministic: bool = False
     clears_when: str = ""
+    not_measured: NotMeasured | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -63,7 +64,7 @@ def _settled(entry: RowSeen) -> Conclusion | None:
         reason = f"{_setup_word(entry, 'base')} fails on base alone, so there is nothing to compare with"
         return _say(entry, "not_comparable", f"{reason}; {words.passes_on(head)}")
     if unmeasured := [side for side in _sides(row) if not entry.tally(side).measured]:
-        return _say(entry, "not_measured", _why_unmeasured(entry, unmeasured))
+        return _unmeasured(entry, unmeasured)
     if row.presence == "added":
         return _say(entry, "added", f"new in the suite; {words.passes_on(head)}")
     if not row.deterministic or entry.demoted:
@@ -127,15 +128,14 @@ def _setup_word(entry: RowSeen, side: Side) -> str:
     return _SETUP_WORDS[next(t.not_measured for t in entry.of(side) if t.not_measured in _SETUP_WORDS)]
 
 
-def _why_unmeasured(entry: RowSeen, sides: Sequence[Side]) -> str:
-    """The most frequent reason of config.md's list, and the first trial's own sentence."""
+def _unmeasured(entry: RowSeen, sides: Sequence[Side]) -> Conclusion:
+    """The most frequent reason, and the first trial's own sentence."""
     trials = [trial for side in sides for trial in entry.of(side)]
-    where = " and ".join(sides)
-    if not trials:
-        return f"unfinished: no trial was run on {where}"
-    word = Counter(trial.not_measured or "unfinished" for trial in trials).most_common(1)[0][0]
-    detail = next((f" ({trial.reason})" for trial in trials if trial.not_measured == word and trial.reason), "")
-    return f"{word}: no trial was measured on {where}{detail}"
+    kinds = Counter(trial.not_measured or "unfinished" for trial in trials).most_common(1)
+    kind: NotMeasured = kinds[0][0] if kinds else "unfinished"
+    detail = next((f": {trial.reason}" for trial in trials if trial.not_measured == kind and trial.reason), "")
+    reason = f"no trial was measured on {' and '.join(sides)} ({kind}{detail})"
+    return _say(entry, "not_measured", reason).model_copy(update={"not_measured": kind})
 
 
 def _compared_once(entries: Sequence[RowSeen], alpha: float) -> dict[RowKey, Conclusion]:

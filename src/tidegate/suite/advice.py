@@ -51,8 +51,9 @@ def _few_trials(suite: Suite, plan: Plan) -> Iterator[str]:
     limit = suite.policy.alpha / len(rows)
     needed = trials_to_settle(Pair(head_pass=0, head_n=1, base_pass=1, base_n=1), limit) or MOST_TRIALS
     for row in rows:
-        base = screening_trials(row.scenario.trials, suite.trials, suite.policy)
-        head = min(base, row.scenario.trials.max or suite.trials.max or base)
+        counts = row.scenario.trials.over(suite.trials)
+        base = screening_trials(counts, suite.policy)
+        head = min(base, counts.max or base)
         if fisher_less(0, head, base, base) > limit:
             yield (
                 f"{row.scenario.file}: {head} head and {base} base trials of {row.key.agent} cannot confirm any "

@@ -87,7 +87,7 @@ def _path(detail: Any, root: Node | None) -> KeyPath:
         child = node.child(key) if node else None
         if last and detail["type"] in ("missing", "extra_forbidden"):
             path.append(key)
-        elif not tagged and node is not None and _type(node) == key and not (last and child):
+        elif not tagged and node is not None and _type(node) == key:
             tagged = True
         elif child is not None:
             path.append(key)

@@ -61,7 +61,7 @@ class Folders:
         return self.scratch / "tmp"
 
 
-class _NotReady(Exception):
+class _NotReadyError(Exception):
     """Setup or health check failed: there is nothing to measure."""
 
     def __init__(self, kind: NotMeasured, reason: str) -> None:
@@ -81,8 +81,8 @@ async def run_trial(
 ) -> Trial:
     """Run one trial and return its record, which is also in `folders.record` as it happens.
 
-    `deadline` is the run's, on the monotonic clock. Whatever goes wrong inside the trial is in the record, never raised;
-    only a cancellation passes through.
+    `deadline` is the run's, on the monotonic clock. Whatever goes wrong inside the trial is in the record, never
+    raised; only a cancellation passes through.
     """
     attempt = _Attempt(spec, row, place, folders, supervisor, deadline=deadline, on_step=on_step)
     try:
@@ -135,7 +135,7 @@ class _Attempt:
         copy_workspace(self._place.prepared, self._folders.workspace)
         try:
             await self._make_ready()
-        except _NotReady as not_ready:
+        except _NotReadyError as not_ready:
             return self.trial(not_measured=not_ready.kind, reason=str(not_ready))
         return await self._measured()
 
@@ -172,14 +172,14 @@ class _Attempt:
             result = await self._command(command, f"setup-{number:02d}", SETUP_TIMEOUT_SECS, self._environment)
             self._steps.append(Step(kind="setup", result=result))
             if not result.ok:
-                raise _NotReady("setup", _failure("setup command", result))
+                raise _NotReadyError("setup", _failure("setup command", result))
         check = self._scenario.target.health_check
         if check is not None:
             self._on_step(f"health check: {check}")
             result = await self._command(check, "health-check", HEALTH_CHECK_TIMEOUT_SECS, self._environment)
             self._steps.append(Step(kind="health_check", result=result))
             if not result.ok:
-                raise _NotReady("health_check", _failure("health check", result))
+                raise _NotReadyError("health_check", _failure("health check", result))
 
     async def _agent(self) -> tuple[End, NotMeasured | None, TrialSession, tuple[Invocation, ...]]:
         """The agent's step, with the recorder in front of PATH for it alone."""

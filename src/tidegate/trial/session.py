@@ -18,7 +18,7 @@ from tidegate.trial.workspace import read_file
 OUTPUT_CHARACTERS = 4000  # of a command's output in an event; the whole output stays beside it in a file
 
 
-class AgentStopped(Exception):
+class AgentStopped(Exception):  # noqa: N818  (not an error: how a step may end)
     """The agent's step was ended from outside: by its deadline, a limit, or because its program is missing."""
 
     def __init__(self, end: str, message: str, not_measured: NotMeasured | None = None) -> None:

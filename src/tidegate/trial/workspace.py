@@ -76,7 +76,7 @@ def read_file(workspace: Path, name: str, limit_bytes: int) -> FileAnswer:
     if real != root and not real.startswith(root + os.sep):
         return FileAnswer(state="escapes")
     try:
-        mode = os.stat(real).st_mode
+        mode = Path(real).stat().st_mode
         if not stat.S_ISREG(mode):
             return FileAnswer(state="not_a_file")
         with Path(real).open("rb") as file:

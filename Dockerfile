@@ -1,0 +1,26 @@
+# The image that the action runs. It stays root: the runner's files belong to another user, and only root may write them.
+FROM python:3.12-slim-bookworm
+
+# tini hands the runner's signals on, and collects what agents leave behind.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends git tini \
+    && rm -rf /var/lib/apt/lists/*
+
+COPY pyproject.toml README.md LICENSE /opt/tidegate/
+COPY src /opt/tidegate/src
+COPY templates /opt/tidegate/templates
+COPY examples /opt/tidegate/examples
+
+# Compiled once, here: a container that runs once would compile everything on every start.
+RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore /opt/tidegate \
+    && rm -rf /opt/tidegate \
+    && python -m compileall -q -x /tests?/ "$(python -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')"
+
+# The workspace belongs to the runner's user, which git refuses to read as root without this.
+ENV PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    GIT_CONFIG_COUNT=1 \
+    GIT_CONFIG_KEY_0=safe.directory \
+    GIT_CONFIG_VALUE_0=/github/workspace
+
+ENTRYPOINT ["tini", "--", "tidegate", "action"]

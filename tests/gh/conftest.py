@@ -1,0 +1,72 @@
+"""The stand-ins for GitHub, and results to publish."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.gh.emulated.node import EquipmentMissingError
+from tests.gh.emulated.runner import Step
+from tests.gh.emulated.server import GitHub
+from tidegate.model.comparison import Row, SuiteEffect
+from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides
+from tidegate.model.suite import RowState
+from tidegate.model.verdict import Verdict
+
+BASE_SHA, HEAD_SHA = "b" * 40, "d" * 40
+
+
+@pytest.fixture(scope="session")
+def github_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitHub]:
+    """The emulated GitHub; started once, gone at the end."""
+    try:
+        server = GitHub(tmp_path_factory.mktemp("github"))
+    except EquipmentMissingError as missing:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"the emulated GitHub cannot be started: {missing}")
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def github(github_server: GitHub) -> Iterator[GitHub]:
+    """The emulated GitHub for one test; every request of ours has to be one that GitHub's description allows."""
+    github_server.front.reset()
+    yield github_server
+    assert github_server.front.violations == []
+
+
+@pytest.fixture
+def make_step(tmp_path: Path) -> Callable[..., Step]:
+    """Makes steps of a job: `make_step(workspace, api_url)`."""
+    steps: list[Step] = []
+
+    def make(workspace: Path, api_url: str = "https://api.github.com") -> Step:
+        steps.append(Step(tmp_path / f"step-{len(steps)}", workspace, api_url))
+        return steps[-1]
+
+    return make
+
+
+def make_result(head: str = HEAD_SHA, instance: str = "default", **states: RowState) -> Result:
+    """A result with one row per scenario, failed if any of them is regressed."""
+    failed = "regressed" in states.values()
+    verdict = Verdict(
+        state="failed" if failed else "passed",
+        reason="regression" if failed else "no_regression",
+        exit_code=int(failed),
+        summary="one line",
+    )
+    return Result(
+        tidegate_version="0.1.0",
+        instance=instance,
+        verdict=verdict,
+        sides=Sides(base=BaseSide(sha=BASE_SHA, ref="main"), head=HeadSide(sha=head, ref="change")),
+        rows=tuple(Row(scenario=name, agent="docs", state=state, reason=state) for name, state in states.items()),
+        suite=SuiteEffect(),
+        cost=Cost(),
+    )

@@ -1,0 +1,156 @@
+"""A loopback server in front of the emulated GitHub: it checks, records and, when told, spoils what passes."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Literal, NamedTuple
+
+from tests.gh.emulated.contract import Contract
+
+When = Literal["before", "after"]
+
+HOP_BY_HOP = frozenset({"connection", "keep-alive", "transfer-encoding", "content-length", "date", "server"})
+
+
+@dataclass
+class Fault:
+    """What goes wrong with the next `times` requests that match.
+
+    `before`: GitHub never sees the request; `after`: it does what it was asked, and the answer gets lost.
+    `meanwhile` is called first: something that happens between two requests of ours.
+    """
+
+    method: str
+    path: str = ""
+    when: When = "before"
+    status: int | None = 502
+    message: str = "Server Error"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    drop: bool = False
+    meanwhile: Callable[[], object] | None = None
+    times: int = 1
+
+
+class Seen(NamedTuple):
+    """A request that passed, and what the client was answered; 0: nothing at all."""
+
+    method: str
+    path: str
+    status: int
+
+
+class Answer(NamedTuple):
+    """Status, headers, body."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Front:
+    """The server; `port` is what clients talk to, `backend` the port of the emulated GitHub."""
+
+    def __init__(self) -> None:
+        self.backend = 0
+        self.faults: list[Fault] = []
+        self.seen: list[Seen] = []
+        self.violations: list[str] = []
+        self._contract = Contract()
+        front = self
+
+        class Handler(_Handler):
+            """Bound to this front."""
+
+            owner = front
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.port = self._server.server_address[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def reset(self) -> None:
+        """Forget everything, for the next test."""
+        self.faults.clear()
+        self.seen.clear()
+        self.violations.clear()
+
+    def writes(self) -> list[Seen]:
+        """All but the reading requests."""
+        return [seen for seen in self.seen if seen.method not in ("GET", "HEAD")]
+
+    def answer(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer | None:
+        """What the client gets; None: the connection is dropped."""
+        if violation := self._contract.violation(method, path, headers, body):
+            self.violations.append(violation)
+        fault = self._fault(method, path)
+        if fault and fault.meanwhile:
+            fault.meanwhile()
+        spoilt = fault is not None and (fault.drop or fault.status is not None)
+        answer: Answer | None = None
+        if not (fault and spoilt and fault.when == "before"):
+            answer = self._forward(method, path, headers, body)
+        if fault and spoilt:
+            answer = None if fault.drop else _failure(fault)
+        self.seen.append(Seen(method, path, answer.status if answer else 0))
+        return answer
+
+    def _fault(self, method: str, path: str) -> Fault | None:
+        for fault in self.faults:
+            if fault.times > 0 and fault.method == method and re.search(fault.path, path):
+                fault.times -= 1
+                return fault
+        return None
+
+    def _forward(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        connection = http.client.HTTPConnection("127.0.0.1", self.backend, timeout=30)
+        try:
+            connection.request(method, path, body or None, dict(headers))
+            response = connection.getresponse()
+            kept = {name: value for name, value in response.getheaders() if name.lower() not in HOP_BY_HOP}
+            return Answer(response.status, kept, response.read())
+        finally:
+            connection.close()
+
+
+def _failure(fault: Fault) -> Answer:
+    body = json.dumps({"message": fault.message, "documentation_url": "https://docs.github.com/rest"}).encode()
+    headers = {"Content-Type": "application/json; charset=utf-8", **fault.headers}
+    return Answer(fault.status or 502, headers, body)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    owner: Front
+    protocol_version = "HTTP/1.1"
+
+    def _serve(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        answer = self.owner.answer(self.command, self.path, dict(self.headers.items()), body)
+        if answer is None:
+            self.close_connection = True
+            return
+        self.send_response_only(answer.status)
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        if answer.status != 204:
+            self.send_header("Content-Length", str(len(answer.body)))
+        self.end_headers()
+        self.wfile.write(answer.body)
+
+    do_GET = do_POST = do_PATCH = do_DELETE = do_PUT = _serve  # noqa: N815
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""

@@ -1,0 +1,90 @@
+"""GitHub's own payloads, read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.gh.emulated.runner import load_event, pull_request_payload
+from tidegate.errors import ConfigurationError
+from tidegate.gh.event import MergeGroupEvent, OtherEvent, PullRequestEvent, read_event
+
+
+def pull_request(**changes: Any) -> PullRequestEvent:
+    event = read_event("pull_request", pull_request_payload("acme/tool", 7, "1" * 40, "2" * 40, **changes))
+    assert isinstance(event, PullRequestEvent)
+    return event
+
+
+def test_a_push_to_a_pull_request() -> None:
+    assert read_event("pull_request", load_event("pull_request.synchronize")) == PullRequestEvent(
+        number=2,
+        action="synchronize",
+        title="Update the README with new information.",
+        draft=False,
+        head_sha="ec26c3e57ca3a959ca5aad62de7213c562f8c821",
+        head_ref="changes",
+        head_repo="Codertocat/Hello-World",
+        base_sha="f95f852bd8fca8fcc58a9a2d6c842781e32a215e",
+        base_ref="master",
+        base_repo="Codertocat/Hello-World",
+        sender="Codertocat",
+    )
+
+
+def test_a_draft() -> None:
+    event = read_event("pull_request", load_event("pull_request.converted_to_draft"))
+
+    assert isinstance(event, PullRequestEvent)
+    assert (event.draft, event.action) == (True, "converted_to_draft")
+
+
+def test_a_branch_of_the_repository_has_its_secrets() -> None:
+    event = pull_request()
+
+    assert (event.is_fork, event.without_secrets) == (False, False)
+
+
+@pytest.mark.parametrize("head_repo", ["mallory/tool", None], ids=["a fork", "a deleted fork"])
+def test_a_fork_has_no_secrets(head_repo: str | None) -> None:
+    event = pull_request(head_repo=head_repo)
+
+    assert (event.head_repo, event.is_fork, event.without_secrets) == (head_repo, True, True)
+
+
+def test_dependabot_has_no_secrets_though_it_is_no_fork() -> None:
+    event = pull_request(sender="dependabot[bot]")
+
+    assert (event.is_fork, event.without_secrets) == (False, True)
+
+
+def test_a_merge_queue() -> None:
+    event = read_event("merge_group", load_event("merge_group.checks_requested"))
+
+    assert isinstance(event, MergeGroupEvent)
+    assert (len(event.head_sha), len(event.base_sha)) == (40, 40)
+    assert event.head_sha != event.base_sha
+    assert event.base_ref == "refs/heads/main"
+
+
+def test_anything_else_is_said_to_be_no_pull_request() -> None:
+    event = read_event("push", load_event("push"))
+
+    assert event == OtherEvent(name="push")
+    assert event.explanation.startswith("`push` is no pull request")
+
+
+def test_pull_request_target_is_refused_with_the_reason() -> None:
+    with pytest.raises(ConfigurationError, match="token that may write") as refused:
+        read_event("pull_request_target", load_event("pull_request.synchronize"))
+
+    assert "on: pull_request" in refused.value.advice
+
+
+def test_a_payload_that_lacks_something_is_named() -> None:
+    payload = load_event("pull_request.synchronize")
+    del payload["pull_request"]["head"]["sha"], payload["number"]
+
+    with pytest.raises(ConfigurationError, match=r"lacks: number, pull_request\.head\.sha\."):
+        read_event("pull_request", payload)

@@ -1,0 +1,62 @@
+"""Lines for the runner, read by the runner's rules."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.gh.emulated.runner import read_log
+from tidegate.gh.workflow_commands import Annotation, add_mask, annotate, fenced
+
+TOKEN = "0123456789abcdef"
+WRITTEN = st.text(st.characters(codec="utf-8", exclude_characters="\v\f\x1c\x1d\x1e\x85\u2028\u2029"), max_size=60)
+HOSTILE = ["::error::forged", "##[error]forged", "::add-mask::e", "::stop-commands::x", f"::{TOKEN[:-1]}::", "::x::"]
+
+
+@given(WRITTEN, WRITTEN, WRITTEN)
+def test_an_annotation_arrives_as_it_is(message: str, title: str, file: str) -> None:
+    (line,) = annotate([Annotation(level="error", message=message, title=title, file=file, line=3)])
+
+    (command,) = read_log(line).commands
+    wanted = {"file": file, "line": "3", "title": title}
+    assert (command.name, command.message) == ("error", message)
+    assert command.properties == {name: value for name, value in wanted.items() if value}
+
+
+def test_an_annotation_without_a_place() -> None:
+    assert annotate([Annotation(level="notice", message="hello")]) == ["::notice::hello"]
+
+
+def test_ten_of_each_level_and_no_more() -> None:
+    lines = annotate([Annotation(level=level, message="x") for level in ("error", "warning") for _ in range(12)])
+
+    assert [line.count("::error") for line in lines] == [1] * 10 + [0] * 10
+
+
+def test_a_long_message_is_cut_as_the_runner_would() -> None:
+    (line,) = annotate([Annotation(level="error", message="%" * 5_000)])
+
+    assert read_log(line).commands[0].message == "%" * 4_096
+
+
+@given(st.lists(st.sampled_from(HOSTILE) | WRITTEN))
+def test_the_runner_obeys_nothing_inside_the_fence(lines: list[str]) -> None:
+    log = read_log("\n".join([*fenced(lines, TOKEN), "::notice::after"]))
+
+    assert [command.name for command in log.commands] == ["stop-commands", "notice"]
+
+
+@pytest.mark.parametrize("token", ["", "short", "a" * 15, "a::b" * 10])
+def test_a_token_that_can_be_guessed_is_refused(token: str) -> None:
+    with pytest.raises(ValueError, match="unguessable"):
+        fenced(["x"], token)
+
+
+def test_every_line_of_a_secret_is_masked() -> None:
+    log = read_log("\n".join(add_mask("first %\n\nsecond")))
+
+    assert [(command.name, command.message) for command in log.commands] == [
+        ("add-mask", "first %"),
+        ("add-mask", "second"),
+    ]

@@ -1,0 +1,86 @@
+"""The marker: whatever the names, one line that reads back as what was written."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidegate.model.marker import MAX_ROWS_BYTES, Marker
+from tidegate.model.plan import RowKey
+
+NAMES = st.text(min_size=1, max_size=12)
+MARKERS = st.builds(
+    Marker,
+    instance=NAMES,
+    head=st.text(max_size=12),
+    run=st.integers(0, 10**12),
+    attempt=st.integers(0, 99),
+    verdict=st.sampled_from(["", "passed", "not_run"]),
+    regressed=st.lists(st.builds(RowKey, scenario=NAMES, agent=NAMES), max_size=5).map(tuple),
+)
+
+
+@given(MARKERS, st.text(max_size=20))
+def test_what_is_written_is_read_back_whatever_follows(marker: Marker, body: str) -> None:
+    assert Marker.parse(f"{marker.format()}\n{body}") == marker
+
+
+@given(MARKERS)
+def test_no_name_ends_the_html_comment(marker: Marker) -> None:
+    line = marker.format()
+
+    assert "--" not in line.removeprefix("<!--").removesuffix("-->")
+    assert len(line.splitlines()) == 1
+    assert line.isascii()
+
+
+def test_it_is_readable() -> None:
+    row = RowKey(scenario="create_and_link", agent="claude:haiku")
+    marker = Marker(instance="default", head="abc", run=12, attempt=1, verdict="failed", regressed=(row,))
+
+    assert marker.format() == (
+        "<!-- tidegate instance=default head=abc run=12 attempt=1 verdict=failed"
+        " regressed=create_and_link/claude%3Ahaiku -->"
+    )
+
+
+def test_outside_of_github_there_is_no_run() -> None:
+    assert Marker(instance="default", head="abc").format() == "<!-- tidegate instance=default head=abc -->"
+
+
+def test_a_windows_line_end_does_not_hide_it() -> None:
+    """Browsers send CRLF when a person edits the comment."""
+    assert Marker.parse("<!-- tidegate instance=a head=b -->\r\nrest") == Marker(instance="a", head="b")
+
+
+def test_words_of_a_later_version_do_no_harm() -> None:
+    assert Marker.parse("<!-- tidegate instance=a head=b colour=red -->") == Marker(instance="a", head="b")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "\n<!-- tidegate instance=a head=b -->",
+        "x <!-- tidegate instance=a head=b -->",
+        "<!-- tidegate head=b -->",
+        "<!-- tidegate instance=a run=1x -->",
+        "<!-- tidegate instance=a run=² -->",
+        "<!-- tidegate instance=<a> -->",
+        "<!-- tidegated instance=a -->",
+    ],
+)
+def test_anything_else_is_no_marker(body: str) -> None:
+    assert Marker.parse(body) is None
+
+
+def test_too_many_rows_are_forgotten_whole() -> None:
+    rows = tuple(RowKey(scenario=f"scenario {number}", agent="ü" * 50) for number in range(300))
+    marker = Marker(instance="a", head="b", regressed=rows)
+
+    assert len(marker.format()) < MAX_ROWS_BYTES + 100
+    read = Marker.parse(marker.format())
+    assert read is not None
+    assert 0 < len(read.regressed) < 300
+    assert read.regressed == rows[: len(read.regressed)]

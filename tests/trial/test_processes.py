@@ -1,0 +1,470 @@
+"""The supervisor with real processes, those included that do all they can to outlive it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tidegate.model.suite import Limits
+from tidegate.trial.processes import Account, Command, Ended, Supervisor, SupervisorLost, read_output, run_shell
+
+PYTHON = (sys.executable, "-I", "-S", "-c")
+PATH = "/usr/local/bin:/usr/bin:/bin"
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can run commands as another user")
+
+# Escape artists. Each gets a mark as its argument, by which the tests find what is left of it.
+IMMUNE = """
+import os, signal, sys, time
+for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD}:
+    signal.signal(number, signal.SIG_IGN)
+"""
+DAEMON = f"""{IMMUNE}
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        open(sys.argv[2], "w").close()
+        while True:
+            time.sleep(1)
+    os._exit(0)
+while not os.path.exists(sys.argv[2]):
+    time.sleep(0.01)
+"""
+# Four lines of descent in which every process makes its successor, in a new session, and is gone.
+HYDRA = """
+import os, time
+for _ in range(3):
+    if os.fork() == 0:
+        break
+end = time.monotonic() + 60
+while time.monotonic() < end:
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+"""
+HOG = """
+import time
+held = []
+while True:
+    held.append(bytearray(b"x" * 4_000_000))
+    time.sleep(0.005)
+"""
+CROWD = """
+import os, time
+for _ in range(100):
+    if os.fork() == 0:
+        time.sleep(60)
+time.sleep(60)
+"""
+THREAD_OUTLIVES_MAIN = """
+import ctypes, threading, time
+threading.Thread(target=time.sleep, args=(60,)).start()
+ctypes.CDLL(None).pthread_exit(None)
+"""
+
+
+def command_in(folder: Path) -> Callable[..., Command]:
+    """Makes commands that work in a folder."""
+
+    def make(*argv: str, **fields: Any) -> Command:
+        plain = Command(
+            argv=argv, cwd=folder, env={"PATH": PATH}, stdout=folder / "out", stderr=folder / "err", timeout_secs=20
+        )
+        return replace(plain, **fields)
+
+    return make
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Callable[..., Command]:
+    return command_in(tmp_path)
+
+
+async def run_all(commands: tuple[Command, ...], account: Account | None = None) -> list[Ended]:
+    async with await Supervisor.start(account) as supervisor:
+        return [await supervisor.run(one) for one in commands]
+
+
+def run(*commands: Command) -> list[Ended]:
+    """Run them one after another under one supervisor."""
+    return asyncio.run(run_all(commands))
+
+
+def alive(mark: object) -> list[int]:
+    """The processes that have the mark among their arguments, zombies left out."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            arguments = (folder / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if str(mark).encode() in arguments.split(b"\0") and int(folder.name) != os.getpid():
+            found.append(int(folder.name))
+    return found
+
+
+async def until(condition: Callable[[], object], seconds: float = 15) -> None:
+    """Wait for it; fail if it does not come true."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        await asyncio.sleep(0.01)
+
+
+def test_says_how_a_command_ended_and_keeps_its_output(command: Callable[..., Command], tmp_path: Path) -> None:
+    (ended,) = run(command("sh", "-c", "echo out; echo err >&2; exit 7"))
+    assert (ended.end, ended.exit_code, ended.signal, ended.limit) == ("exited", 7, None, None)
+    assert (ended.left_behind, ended.killed_at, ended.reason) == (0, None, "")
+    assert 0 < ended.duration_s < 20
+    assert (tmp_path / "out").read_text() == "out\n"
+    assert (tmp_path / "err").read_text() == "err\n"
+
+
+@pytest.mark.parametrize("name", ["TERM", "KILL", "SEGV", "PIPE"])
+def test_tells_a_signal_from_an_exit_status(command: Callable[..., Command], name: str) -> None:
+    number = signal.Signals[f"SIG{name}"]
+    killed, exited = run(command("sh", "-c", f"kill -{name} $$"), command("sh", "-c", f"exit {128 + number}"))
+    assert (killed.end, killed.signal, killed.exit_code) == ("signal", number, None)
+    assert (exited.end, exited.signal, exited.exit_code) == ("exited", None, 128 + number)
+
+
+def test_both_outputs_can_be_one_file(command: Callable[..., Command], tmp_path: Path) -> None:
+    run(command("sh", "-c", "echo 1; echo 2 >&2; echo 3", stderr=tmp_path / "out"))
+    assert (tmp_path / "out").read_text() == "1\n2\n3\n"
+
+
+def test_the_command_gets_what_it_is_given_and_nothing_else(command: Callable[..., Command], tmp_path: Path) -> None:
+    """Environment, working folder, descriptors, signals: nothing of Tidegate or the supervisor reaches it."""
+    look = "cat /proc/self/environ; pwd; ls /proc/self/fd; grep -E 'SigBlk|SigIgn|NoNewPrivs' /proc/self/status"
+    env = {"PATH": PATH, "ODD": "\udcff = \n", "PWD": str(tmp_path)}
+    run(command("sh", "-c", look, env=env))
+    out = (tmp_path / "out").read_bytes()
+    environment, rest = out.rsplit(b"\0", 1)
+    assert sorted(environment.split(b"\0")) == sorted(os.fsencode(f"{name}={value}") for name, value in env.items())
+    where, *facts = rest.decode().splitlines()
+    assert where == str(tmp_path)
+    assert facts[:4] == ["0", "1", "2", "3"]  # 3 is the folder that ls itself reads
+    assert [fact.split() for fact in facts[4:]] == [
+        ["SigBlk:", "0" * 16],
+        ["SigIgn:", "0" * 16],
+        ["NoNewPrivs:", "1"],
+    ]
+
+
+def test_arguments_and_environment_may_be_large_and_hold_any_bytes(
+    command: Callable[..., Command], tmp_path: Path
+) -> None:
+    arguments = ["\udcfe\n", "", *["x" * 100_000] * 5]
+    (ended,) = run(command("printf", "%s|", *arguments, env={"PATH": PATH, "BIG": "y" * 100_000}))
+    assert ended.exit_code == 0
+    assert (tmp_path / "out").read_bytes() == os.fsencode("".join(f"{a}|" for a in arguments))
+
+
+def test_standard_input_is_a_file_or_empty(command: Callable[..., Command], tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("hello\n")
+    run(command("cat", stdin=tmp_path / "in", stdout=tmp_path / "1"), command("cat", stdout=tmp_path / "2"))
+    assert (tmp_path / "1").read_text() == "hello\n"
+    assert (tmp_path / "2").read_text() == ""
+
+
+def test_says_why_a_command_could_not_be_started(command: Callable[..., Command], tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text("x")
+    script = tmp_path / "script"
+    script.write_text("#!/nonexistent/sh\n")
+    script.chmod(0o755)
+    ends = run(
+        command("no-such-program"),
+        command("./nothing"),
+        command("./plain"),
+        command("./script"),
+        command("true", cwd=tmp_path / "nowhere"),
+        command("true", stdin=tmp_path / "nothing"),
+        command("true", stdout=tmp_path / "nowhere" / "out"),
+        command("true"),
+    )
+    assert [ended.end for ended in ends] == ["not_started"] * 7 + ["exited"]
+    assert [ended.reason for ended in ends] == [
+        "no-such-program: not found on PATH",
+        "cannot execute ./nothing: No such file or directory",
+        "cannot execute ./plain: Permission denied",
+        "cannot execute ./script: the interpreter that its first line names is missing",
+        f"cannot enter the folder {tmp_path}/nowhere: No such file or directory",
+        f"cannot open {tmp_path}/nothing: No such file or directory",
+        f"cannot open {tmp_path}/nowhere/out: No such file or directory",
+        "",
+    ]
+
+
+def test_finds_the_program_on_the_commands_own_path(command: Callable[..., Command], tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "only-here"
+    program.write_text("#!/bin/sh\nexit 5\n")
+    program.chmod(0o755)
+    absolute, relative = run(
+        command("only-here", env={"PATH": f"/nowhere:{tmp_path}/bin"}), command("only-here", env={"PATH": "bin"})
+    )
+    assert (absolute.exit_code, relative.exit_code) == (5, 5)
+
+
+def test_a_timeout_asks_before_it_kills(command: Callable[..., Command], tmp_path: Path) -> None:
+    code = "trap 'echo saved; exit 0' TERM; while :; do sleep 0.01; done"
+    before = time.time()
+    (ended,) = run(command("sh", "-c", code, timeout_secs=0.3, grace_secs=10))
+    assert (ended.end, ended.exit_code, ended.signal) == ("timeout", None, None)
+    assert 0.3 <= ended.duration_s < 10
+    assert ended.killed_at is not None
+    assert before + 0.3 <= ended.killed_at <= time.time()
+    assert (tmp_path / "out").read_text() == "saved\n"
+
+
+def test_a_timeout_without_grace_asks_nobody(command: Callable[..., Command], tmp_path: Path) -> None:
+    run(command("sh", "-c", "trap 'echo saved' TERM; sleep 60", timeout_secs=0.3, grace_secs=0))
+    assert (tmp_path / "out").read_text() == ""
+
+
+@pytest.mark.parametrize("stays", ["", "\nwhile True: time.sleep(1)"], ids=["after a normal exit", "at a timeout"])
+def test_no_daemon_stays(command: Callable[..., Command], tmp_path: Path, stays: str) -> None:
+    """Forked twice, in a session of its own, deaf to every signal that can be ignored."""
+    flag = tmp_path / "flag"
+    (ended,) = run(command(*PYTHON, DAEMON + stays, str(flag), str(flag), timeout_secs=1 if stays else 20))
+    assert flag.exists()
+    assert ended.end == ("timeout" if stays else "exited")
+    assert ended.left_behind >= 1
+    assert alive(flag) == []
+
+
+@pytest.mark.parametrize("ends", ["timeout", "exited"])
+def test_no_hydra_stays(command: Callable[..., Command], tmp_path: Path, ends: str) -> None:
+    """Its processes are gone before one can look at them."""
+    line = '"$@" & sleep 0.3; ' + ("exit 0" if ends == "exited" else "sleep 60")
+    (ended,) = run(command("sh", "-c", line, "sh", *PYTHON, HYDRA, str(tmp_path), timeout_secs=1))
+    assert ended.end == ends
+    assert ended.left_behind >= 1
+    assert alive(tmp_path) == []
+
+
+def test_a_dead_main_thread_does_not_hide_a_process(command: Callable[..., Command], tmp_path: Path) -> None:
+    line = '"$@" & sleep 0.3'
+    (ended,) = run(command("sh", "-c", line, "sh", *PYTHON, THREAD_OUTLIVES_MAIN, str(tmp_path)))
+    assert ended.end == "exited"
+    assert alive(tmp_path) == []
+
+
+def test_a_flood_of_output_is_stopped_and_cut(command: Callable[..., Command], tmp_path: Path) -> None:
+    ended, quick = run(
+        command("yes", "x" * 10_000, limits=Limits(output_mb=100)),
+        command("head", "-c", "2000000", "/dev/zero", limits=Limits(output_mb=1), stdout=tmp_path / "quick"),
+    )
+    assert (ended.end, ended.limit) == ("limit", "output")
+    assert ended.killed_at is not None
+    assert (tmp_path / "out").stat().st_size == 100_000_000
+    assert (quick.end, quick.limit, quick.killed_at) == ("limit", "output", None)
+    assert (tmp_path / "quick").stat().st_size == 1_000_000
+
+
+def test_a_memory_hog_is_stopped(command: Callable[..., Command]) -> None:
+    (ended,) = run(command("sh", "-c", '"$@" & wait', "sh", *PYTHON, HOG, limits=Limits(memory_mb=150)))
+    assert (ended.end, ended.limit) == ("limit", "memory")
+    assert ended.peak_memory_mb is not None
+    assert ended.peak_memory_mb > 150
+
+
+def test_a_crowd_of_processes_is_stopped(command: Callable[..., Command], tmp_path: Path) -> None:
+    (ended,) = run(command(*PYTHON, CROWD, str(tmp_path), limits=Limits(processes=30)))
+    assert (ended.end, ended.limit) == ("limit", "processes")
+    assert alive(tmp_path) == []
+
+
+def test_open_files_are_limited(command: Callable[..., Command], tmp_path: Path) -> None:
+    run(command("sh", "-c", "ulimit -n; ulimit -c", limits=Limits(files=64)))
+    assert (tmp_path / "out").read_text() == "64\n0\n"
+
+
+def test_serves_many_commands_in_sequence(command: Callable[..., Command]) -> None:
+    ends = run(*(command("sh", "-c", f"sleep 9 & exit {i % 100}") for i in range(200)))
+    assert [(ended.exit_code, ended.left_behind) for ended in ends] == [(i % 100, 1) for i in range(200)]
+
+
+def test_callers_wait_for_each_other(command: Callable[..., Command], tmp_path: Path) -> None:
+    async def body() -> list[Ended]:
+        async with await Supervisor.start() as supervisor:
+            commands = [command("sh", "-c", f"exit {i}", stdout=tmp_path / str(i)) for i in range(20)]
+            return await asyncio.gather(*(supervisor.run(one) for one in commands))
+
+    assert [ended.exit_code for ended in asyncio.run(body())] == list(range(20))
+
+
+@pytest.mark.parametrize("cancellations", [1, 3])
+def test_a_cancelled_command_is_gone_before_the_caller_goes_on(
+    command: Callable[..., Command], tmp_path: Path, cancellations: int
+) -> None:
+    """However often it is cancelled; and the supervisor serves the next one."""
+    flag = tmp_path / "flag"
+
+    async def body() -> Ended:
+        async with await Supervisor.start() as supervisor:
+            stubborn = command(*PYTHON, DAEMON + "\nwhile True: time.sleep(1)", str(flag), str(flag))
+            task = asyncio.create_task(supervisor.run(stubborn))
+            await until(flag.exists)
+            for _ in range(cancellations):
+                task.cancel()
+                await asyncio.sleep(0)
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert alive(flag) == []
+            return await supervisor.run(command("sh", "-c", "exit 4"))
+
+    assert asyncio.run(body()).exit_code == 4
+
+
+def test_a_cancellation_that_comes_at_once_is_not_missed(command: Callable[..., Command]) -> None:
+    """It may reach the supervisor together with the command itself."""
+
+    async def body() -> Ended:
+        async with await Supervisor.start() as supervisor:
+            for turns in range(5):
+                task = asyncio.create_task(supervisor.run(command("sleep", "60", timeout_secs=None)))
+                for _ in range(turns):
+                    await asyncio.sleep(0)
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await asyncio.wait_for(asyncio.shield(task), 10)
+            return await supervisor.run(command("true"))
+
+    assert asyncio.run(body()).exit_code == 0
+
+
+def test_nothing_outlives_tidegate(tmp_path: Path) -> None:
+    """Killed at once, without a chance to clean up."""
+    flag = tmp_path / "flag"
+    tidegate = f"""
+import asyncio, pathlib, sys
+from tidegate.trial.processes import Command, Supervisor
+folder = pathlib.Path({str(tmp_path)!r})
+async def body():
+    supervisor = await Supervisor.start()
+    argv = {(*PYTHON, DAEMON + chr(10) + "while True: time.sleep(1)", str(flag), str(flag))!r}
+    await supervisor.run(Command(argv, folder, {{"PATH": {PATH!r}}}, folder / "out", folder / "err"))
+asyncio.run(body())
+"""
+    process = subprocess.Popen([sys.executable, "-c", tidegate])
+    asyncio.run(until(flag.exists))
+    assert alive(flag)
+    process.kill()
+    process.wait()
+    asyncio.run(until(lambda: not alive(flag)))
+
+
+def test_a_supervisor_that_its_command_kills_is_lost(command: Callable[..., Command], tmp_path: Path) -> None:
+    async def body() -> None:
+        async with await Supervisor.start() as supervisor:
+            with pytest.raises(SupervisorLost, match="killed"):
+                await supervisor.run(command("sh", "-c", f"kill -9 $PPID; sleep 60; : {tmp_path}"))
+            assert not supervisor.is_usable
+            with pytest.raises(SupervisorLost):
+                await supervisor.run(command("true"))
+            await until(lambda: not alive(tmp_path))
+
+    asyncio.run(body())
+
+
+def test_no_weaker_signal_ends_a_supervisor(command: Callable[..., Command]) -> None:
+    line = "for s in TERM INT HUP QUIT USR1 USR2 ALRM PIPE; do kill -$s $PPID; done; exit 3"
+    assert run(command("sh", "-c", line))[0].exit_code == 3
+
+
+def test_a_stopped_supervisor_goes_on_when_it_is_closed(command: Callable[..., Command], tmp_path: Path) -> None:
+    async def body() -> None:
+        supervisor = await Supervisor.start()
+        task = asyncio.create_task(
+            supervisor.run(command("sh", "-c", "kill -STOP $PPID; touch flag; sleep 60", str(tmp_path)))
+        )
+        await until((tmp_path / "flag").exists)
+        await supervisor.close()
+        with pytest.raises(SupervisorLost):
+            await task
+        assert alive(tmp_path) == []
+
+    asyncio.run(body())
+
+
+def test_close_ends_everything_and_may_be_repeated(command: Callable[..., Command], tmp_path: Path) -> None:
+    async def body() -> None:
+        supervisor = await Supervisor.start()
+        assert supervisor.is_usable
+        await supervisor.close()
+        await supervisor.close()
+        assert not supervisor.is_usable
+        with pytest.raises(SupervisorLost, match="closed"):
+            await supervisor.run(command("true"))
+
+    asyncio.run(body())
+
+
+@needs_root
+def test_root_can_run_commands_as_another_user(command: Callable[..., Command], tmp_path: Path) -> None:
+    line = "id -u; id -g; id -G; echo again >> /dev/stdout; kill -9 $PPID 2>/dev/null || echo not permitted; "
+    daemon = f"setsid -f sh -c \"trap '' TERM HUP INT; sleep 60; :\" {tmp_path}; sleep 0.2"
+    (ended,) = asyncio.run(run_all((command("sh", "-c", line + daemon, cwd=Path("/")),), Account(61_234, 61_235)))
+    assert (ended.exit_code, ended.left_behind >= 1) == (0, True)
+    assert alive(tmp_path) == []
+    assert (tmp_path / "out").read_text() == "61234\n61235\n61235\nagain\nnot permitted\n"
+
+
+def shell(line: str, folder: Path, **fields: Any) -> Any:
+    async def body() -> Any:
+        async with await Supervisor.start() as supervisor:
+            settings = {"timeout_secs": 20.0, "limits": Limits(), "cwd": folder, "env": {"PATH": PATH}, **fields}
+            return await run_shell(supervisor, line, output=folder / "record" / "gate-01", **settings)
+
+    return asyncio.run(body())
+
+
+def test_a_shell_command_becomes_a_result_and_files(tmp_path: Path) -> None:
+    result, ended = shell("printf 'h\\303\\251\\377'; echo err >&2; exit 3", tmp_path)
+    assert (result.command.startswith("printf"), result.end, result.exit_code) == (True, "exited", 3)
+    assert (result.stdout, result.stderr, result.truncated) == ("hé\N{REPLACEMENT CHARACTER}", "err\n", False)
+    assert result.duration_s > 0
+    assert (tmp_path / "record" / "gate-01.stdout").read_bytes() == "hé".encode() + b"\xff"
+    assert (tmp_path / "record" / "gate-01.stderr").read_text() == "err\n"
+    assert ended.exit_code == 3
+
+
+def test_a_shell_command_that_cannot_start_says_why(tmp_path: Path) -> None:
+    result, _ = shell("true", tmp_path, cwd=tmp_path / "nowhere")
+    assert result.how_it_ended() == (
+        f"could not be started (cannot enter the folder {tmp_path}/nowhere: No such file or directory)"
+    )
+
+
+def test_output_at_its_limit_is_marked_as_cut(tmp_path: Path) -> None:
+    result, _ = shell("yes", tmp_path, limits=Limits(output_mb=0.1))
+    assert (result.end, result.limit, result.truncated) == ("limit", "output", True)
+    assert len(result.stdout) == 100_000
+
+
+def test_of_a_long_file_both_ends_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "long"
+    file.write_text("a" * 500 + "b" * 500)
+    assert read_output(file, 1000) == ("a" * 500 + "b" * 500, False)
+    text, cut = read_output(file, 10)
+    assert (text, cut) == ("aaaaa\n[… 990 bytes left out …]\nbbbbb", True)
+
+
+def test_reading_an_output_follows_no_trick(tmp_path: Path) -> None:
+    """A command may replace its own output: by a link to a secret, or by a pipe that would never answer."""
+    (tmp_path / "secret").write_text("s")
+    (tmp_path / "link").symlink_to("secret")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for name in ("link", "pipe", "folder", "missing"):
+        assert read_output(tmp_path / name, 10) == ("", True)
