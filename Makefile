@@ -24,7 +24,7 @@ demo: $(READY) ## the whole thing on a throwaway repository: no key, no network
 	@$(BIN)/tidegate demo
 
 test: $(READY) ## run the tests in parallel
-	@$(BIN)/pytest --quiet --numprocesses=auto
+	@$(BIN)/pytest --quiet --numprocesses=auto --dist=loadgroup
 
 lint: $(READY) ## ruff's rules and format, and the direction of imports
 	@$(BIN)/ruff check --quiet

@@ -220,3 +220,18 @@ def test_a_folder_without_a_suite_says_what_to_do(make_repository: Make, tidegat
     assert ran.code == 2
     assert "tidegate.yaml" in ran.stderr
     assert "Traceback" not in ran.stderr
+
+
+def test_a_pull_request_cannot_name_a_secret_that_base_does_not_pass_on(
+    make_repository: Make, tidegate: Make, files: dict[str, str]
+) -> None:
+    repo = make_repository()
+    repo.commit(files)
+    scenario = files["scenarios/keep.yaml"].replace("--version}", '--version, env: {X: "${HUSH}"}}')
+    repo.branch("pr", {"tidegate.yaml": files["tidegate.yaml"] + "pass_env: [HUSH]\n", "scenarios/keep.yaml": scenario})
+
+    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root, env={"HUSH": "secret-value"})
+
+    assert ran.code == 2
+    assert "HUSH" in ran.stderr
+    assert "secret-value" not in ran.stdout + ran.stderr

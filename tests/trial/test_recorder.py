@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pty
 import signal
@@ -15,8 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tidegate.model.command import CommandResult
+from tidegate.model.suite import Limits
 from tidegate.model.trial import Invocation
 from tidegate.trial import recorder
+from tidegate.trial.processes import Supervisor, run_shell
 
 # A target that does what its first argument says.
 TARGET = """#!/bin/sh
@@ -278,13 +282,27 @@ def test_a_script_without_a_first_line_runs_as_in_a_shell(target: Recorded) -> N
     assert target.run(["taskmgr", "list"]).stdout == f"{target.real}/taskmgr list\n".encode()
 
 
-def test_finds_the_target_wherever_path_points_at_the_call(target: Recorded) -> None:
-    """The search path is the side's, whatever PATH the caller has, and the wrapper never finds itself."""
-    front = recorder.install(
-        target.root / "second", "taskmgr", f"{target.root}/second/bin:{target.real}", target.record
-    )
-    done = subprocess.run([front / "taskmgr", "list"], env={"PATH": "/nowhere"}, capture_output=True, check=True)
-    assert done.stdout == b"one\ntwo\n"
+def test_finds_the_target_in_the_sides_path_and_never_itself(target: Recorded) -> None:
+    """Whatever PATH the caller has. Supervised: a wrapper that finds itself would go on for ever."""
+    search_path = f"{target.root}/second/bin:{target.real}"
+    front = recorder.install(target.root / "second", "taskmgr", search_path, target.record)
+
+    async def body() -> CommandResult:
+        async with await Supervisor.start() as supervisor:
+            line, output = f"{front}/taskmgr list", target.root / "output"
+            limits = Limits(processes=20)
+            result, _ = await run_shell(
+                supervisor,
+                line,
+                cwd=target.root,
+                env={"PATH": "/nowhere"},
+                output=output,
+                timeout_secs=20,
+                limits=limits,
+            )
+            return result
+
+    assert asyncio.run(body()).stdout == "one\ntwo\n"
 
 
 def test_a_binary_that_is_a_path_is_that_file_seen_from_the_caller(target: Recorded) -> None:
@@ -346,11 +364,14 @@ def test_the_subcommand_is_the_patterns(target: Recorded) -> None:
 def test_skips_what_is_damaged_and_says_so(target: Recorded) -> None:
     target.shell("taskmgr list")
     first = target.record.read_bytes()
-    # garbage, a record that a full disk cut short, another end of the first call
-    target.record.write_bytes(b"garbage" + first + first[: len(first) // 3] + first[first.index(b"\0tidegate-end") :])
+    second_end = first[first.index(b"\0tidegate-end") :].replace(b"\x000\0\n", b"\x009\0\n")
+    cut_by_a_full_disk = first[: len(first) // 3]
+    too_short = b"\0tidegate-call\x001\x005\0/\x002\0a\0b\0\n"
+    too_long = b"\0tidegate-call\x001\x005\0/\x003\0a\0\n"
+    target.record.write_bytes(b"garbage" + first + second_end + cut_by_a_full_disk + too_short + too_long)
     target.shell("taskmgr fail")
     calls, warnings = recorder.read(target.record, binary="taskmgr", command_pattern=None)
-    assert [call.argv for call in calls] == [("list",), ("fail",)]
+    assert [(call.argv, call.exit_code) for call in calls] == [(("list",), 0), (("fail",), 3)]
     assert len(warnings) == 1
     assert "make no sense" in warnings[0]
 

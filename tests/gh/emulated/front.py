@@ -32,6 +32,7 @@ class Fault:
     status: int | None = 502
     message: str = "Server Error"
     headers: Mapping[str, str] = field(default_factory=dict)
+    body: str | None = None  # instead of the message
     drop: bool = False
     meanwhile: Callable[[], object] | None = None
     times: int = 1
@@ -127,7 +128,8 @@ class Front:
 
 
 def _failure(fault: Fault) -> Answer:
-    body = json.dumps({"message": fault.message, "documentation_url": "https://docs.github.com/rest"}).encode()
+    told = {"message": fault.message, "documentation_url": "https://docs.github.com/rest"}
+    body = json.dumps(told).encode() if fault.body is None else fault.body.encode()
     headers = {"Content-Type": "application/json; charset=utf-8", **fault.headers}
     return Answer(fault.status or 502, headers, body)
 

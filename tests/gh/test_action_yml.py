@@ -1,0 +1,90 @@
+"""A setting stands in three places, an output in three, and they say the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.gh.conftest import make_result
+from tidegate.gh.runner_files import outputs
+from tidegate.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+PAGE = (ROOT / "docs/action.md").read_text(encoding="utf-8")
+
+
+def documented(heading: str) -> list[list[str]]:
+    """The cells of the table under a heading; the first cell may name several."""
+    section = PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
+    rows = [re.split(r" *\| *", line.strip("| ")) for line in section.splitlines() if line.startswith("| `")]
+    return [[name, *row[1:]] for row in rows for name in re.findall(r"`(\w+)`", row[0])]
+
+
+def test_inputs_settings_and_documents_name_the_same_in_the_same_order() -> None:
+    names = list(ACTION["inputs"])
+
+    assert names == list(Settings.model_fields)
+    assert names == [name for name, *_ in documented("Inputs")]
+
+
+def test_defaults_are_the_same_in_all_places() -> None:
+    defaults = {name: field["default"] for name, field in ACTION["inputs"].items()}
+    assert defaults.pop("github_token") == "${{ github.token }}"
+    environ = {f"INPUT_{name.upper()}": default for name, default in defaults.items()}
+    shown = {name: default.strip("`") for name, default, _ in documented("Inputs") if name in defaults}
+
+    assert Settings.from_environ(environ) == Settings()
+    assert {f"INPUT_{name.upper()}": default for name, default in shown.items()} == environ
+
+
+def test_every_choice_is_told_where_the_input_is_described() -> None:
+    pages = {name: row for name, _, row in documented("Inputs")}
+    for name, field in Settings.model_fields.items():
+        for choice in getattr(field.annotation, "__args__", ()):
+            if isinstance(choice, str):
+                assert choice in ACTION["inputs"][name]["description"]
+                assert f"`{choice}`" in pages[name]
+
+
+def test_there_are_few_inputs_and_their_names_survive_a_shell() -> None:
+    assert len(Settings.model_fields) <= 10
+    assert all(re.fullmatch("[a-z_]+", name) for name in ACTION["inputs"])
+
+
+def test_outputs_are_those_that_the_action_writes() -> None:
+    assert list(ACTION["outputs"]) == list(outputs(make_result()))
+    assert list(ACTION["outputs"]) == [name for name, *_ in documented("Outputs")]
+
+
+def test_the_entry_point_gets_signals_and_no_shell_stands_between() -> None:
+    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+
+    assert ACTION["runs"] == {"using": "docker", "image": "Dockerfile"}
+    assert 'ENTRYPOINT ["tini", "--", "tidegate", "action"]' in dockerfile
+    assert "USER " not in dockerfile
+
+
+def test_every_action_of_our_workflows_is_pinned_to_a_commit() -> None:
+    workflows = sorted((ROOT / ".github/workflows").glob("*.yml"))
+    uses = [line for path in workflows for line in re.findall(r"uses: (\S+)", path.read_text(encoding="utf-8"))]
+
+    assert len(uses) >= 4
+    assert all(re.fullmatch(r"\./|[\w-]+/[\w-]+@[0-9a-f]{40}", used) for used in uses)
+
+
+def test_the_documented_workflow_is_our_own() -> None:
+    """As far as permissions, checkout and concurrency go."""
+    (block,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
+    documented_one, ours = (
+        yaml.safe_load(text) for text in (block, (ROOT / ".github/workflows/tidegate.yml").read_text(encoding="utf-8"))
+    )
+    job, our_job = documented_one["jobs"]["tidegate"], ours["jobs"]["tidegate"]
+
+    assert documented_one[True] == ours[True]  # YAML 1.1 reads `on` as true
+    assert documented_one["concurrency"] == ours["concurrency"]
+    assert job["permissions"] == our_job["permissions"] == {"contents": "read", "pull-requests": "write"}
+    assert job["steps"][0] == our_job["steps"][0]
