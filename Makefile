@@ -23,8 +23,8 @@ $(READY): pyproject.toml
 demo: $(READY) ## the whole thing on a throwaway repository: no key, no network
 	@$(BIN)/tidegate demo
 
-test: $(READY) ## run the tests in parallel
-	@$(BIN)/pytest --quiet --numprocesses=auto --dist=loadgroup
+test: $(READY) ## run the tests in parallel, file by file
+	@$(BIN)/pytest --quiet --numprocesses=auto --dist=loadfile
 
 lint: $(READY) ## ruff's rules and format, and the direction of imports
 	@$(BIN)/ruff check --quiet
@@ -42,7 +42,7 @@ docs: $(READY) ## write the generated pages of docs/ again
 	@$(BIN)/python docs/generate.py
 
 golden: $(READY) ## write the tests' expected reports again; read the diff
-	@UPDATE_GOLDEN=1 $(BIN)/pytest --quiet tests/reports
+	@TIDEGATE_UPDATE_GOLDEN=1 $(BIN)/pytest --quiet tests/reports
 
 check: lint types test ## all that has to hold before a commit
 

@@ -14,7 +14,6 @@ from tidegate.demo import PULL_REQUESTS, PullRequest, make_repository
 from tidegate.model.result import Result
 
 ROOT = Path(__file__).parents[1]
-pytestmark = pytest.mark.xdist_group("demo")  # so that the demo is run once, not once per worker
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ import yaml
 from tests.gh.conftest import make_result
 from tidegate.gh.runner_files import outputs
 from tidegate.settings import Settings
+from tidegate.suite.load import load_suite
 
 ROOT = Path(__file__).parents[2]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -74,6 +75,10 @@ def test_every_action_of_our_workflows_is_pinned_to_a_commit() -> None:
 
     assert len(uses) >= 4
     assert all(re.fullmatch(r"\./|[\w-]+/[\w-]+@[0-9a-f]{40}", used) for used in uses)
+
+
+def test_the_suite_of_our_own_pull_requests_loads() -> None:
+    assert len(load_suite(ROOT, ".github/tidegate.yaml", environ={}).scenarios) == 3
 
 
 def test_the_documented_workflow_is_our_own() -> None:

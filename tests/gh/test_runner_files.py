@@ -80,6 +80,13 @@ def test_a_large_summary_loses_its_last_parts_whole_and_says_so(tmp_path: Path) 
     assert text.endswith("2 of 5 parts left out: the summary of a step may have 1 MiB.\n")
 
 
+def test_the_note_on_what_is_left_out_has_room_of_its_own(tmp_path: Path) -> None:
+    parts = ["x" * (MAX_SUMMARY_BYTES - 20), "y" * 100]
+
+    assert append_summary(tmp_path / "summary", parts) == 0
+    assert (tmp_path / "summary").stat().st_size < 100
+
+
 @given(st.lists(st.integers(0, MAX_SUMMARY_BYTES + 10), max_size=4), st.integers(0, MAX_SUMMARY_BYTES - 200))
 def test_a_summary_is_never_too_large(tmp_path_factory: pytest.TempPathFactory, sizes: list[int], earlier: int) -> None:
     file = tmp_path_factory.mktemp("summary") / "file"

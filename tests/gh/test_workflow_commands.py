@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.gh.emulated.runner import read_log
-from tidegate.gh.workflow_commands import Annotation, add_mask, annotate, fenced
+from tidegate.gh.workflow_commands import Annotation, add_mask, annotate, fence
 
 TOKEN = "0123456789abcdef"
 WRITTEN = st.text(st.characters(codec="utf-8", exclude_characters="\v\f\x1c\x1d\x1e\x85\u2028\u2029"), max_size=60)
@@ -42,7 +42,8 @@ def test_a_long_message_is_cut_as_the_runner_would() -> None:
 
 @given(st.lists(st.sampled_from(HOSTILE) | WRITTEN))
 def test_the_runner_obeys_nothing_inside_the_fence(lines: list[str]) -> None:
-    log = read_log("\n".join([*fenced(lines, TOKEN), "::notice::after"]))
+    start, end = fence(TOKEN)
+    log = read_log("\n".join([start, *lines, end, "::notice::after"]))
 
     assert [command.name for command in log.commands] == ["stop-commands", "notice"]
 
@@ -50,7 +51,7 @@ def test_the_runner_obeys_nothing_inside_the_fence(lines: list[str]) -> None:
 @pytest.mark.parametrize("token", ["", "short", "a" * 15, "a::b" * 10])
 def test_a_token_that_can_be_guessed_is_refused(token: str) -> None:
     with pytest.raises(ValueError, match="unguessable"):
-        fenced(["x"], token)
+        fence(token)
 
 
 def test_every_line_of_a_secret_is_masked() -> None:

@@ -34,14 +34,15 @@ def add_mask(secret: str) -> list[str]:
     return [f"::add-mask::{_data(line)}" for line in secret.splitlines() if line.strip()]
 
 
-def fenced(lines: Iterable[str], token: str) -> list[str]:
-    """Lines that an agent may have written, so that the runner obeys none of them.
+def fence(token: str) -> tuple[str, str]:
+    """The two lines between which the runner obeys nothing: around all that an agent may have written.
 
-    `token`: random, at least 16 characters of letters and digits, and new for every call.
+    Both go to the stream that the rest goes to, as the runner reads stdout and stderr side by side.
+    `token`: random, at least 16 letters and digits, and new for every fence.
     """
     if len(token) < 16 or not token.isalnum():
         raise ValueError("the token has to be unguessable")
-    return [f"::stop-commands::{token}", *lines, f"::{token}::"]
+    return f"::stop-commands::{token}", f"::{token}::"
 
 
 def _first(wanted: Iterable[Annotation]) -> Iterator[Annotation]:

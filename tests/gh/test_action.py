@@ -1,0 +1,218 @@
+"""`tidegate action` as the runner starts it: real event, real git, an emulated GitHub; then what a person would find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Repository
+from tests.e2e.conftest import FILES, NOTES
+from tests.gh.emulated.front import Fault
+from tests.gh.emulated.runner import Ran, Step, load_event, pull_request_payload
+from tests.gh.emulated.server import GitHub, PullRequest
+from tidegate.gh.port import PERMISSIONS
+
+MakeStep = Callable[..., Step]
+RENAMED = NOTES.replace("  add)", "  append)")
+LISTED = r"/issues/1/comments(\?|$)"
+
+
+class Job:
+    """A pull request on the emulated GitHub, its commits in a real repository, and the job that looks at it."""
+
+    def __init__(self, github: GitHub, make_step: MakeStep, repo: Repository) -> None:
+        self.github, self.make_step, self.repo = github, make_step, repo
+        self.pull: PullRequest = github.pull_request()
+        self.runs = 0
+        repo.commit(FILES)
+        repo.branch("pr", {"bin/notes": RENAMED})
+
+    def fix(self) -> None:
+        """A further commit on the pull request that takes the rename back."""
+        self.repo.git("checkout", "--quiet", "pr")
+        self.repo.commit({"bin/notes": NOTES})
+
+    def check_out_merge(self) -> None:
+        """What actions/checkout does by default: the test-merge commit."""
+        self.repo.git("checkout", "--quiet", "--detach", "main")
+        self.repo.git("merge", "--quiet", "--no-ff", "--message", "test merge", "pr")
+
+    def run(self, token: str | None = None, inputs: dict[str, str] | None = None, **changes: Any) -> tuple[Ran, Step]:
+        """One run of the job."""
+        self.runs += 1
+        head, base = self.repo.git("rev-parse", "pr"), self.repo.git("rev-parse", "main")
+        payload = pull_request_payload(self.pull.repository, self.pull.number, head, base, head_ref="pr", **changes)
+        step = self.make_step(self.repo.root, self.github.api_url)
+        given = {"github_token": token or self.github.token, **(inputs or {})}
+        return step.run(step.environ("pull_request", payload, given, run=(self.runs, 1))), step
+
+
+@pytest.fixture
+def job(github: GitHub, make_step: MakeStep, make_repository: Callable[..., Repository]) -> Job:
+    """A pull request that renames a command which AGENTS.md still has."""
+    return Job(github, make_step, make_repository())
+
+
+def test_a_regression_is_one_comment_that_follows_the_pull_request_until_it_is_green(job: Job) -> None:
+    red, step = job.run()
+
+    (comment,) = job.pull.bot_comments()
+    assert red.exit_code == 1, red.stderr
+    assert "notes: unknown command: add" in comment.body
+    assert "0/3" in comment.body
+    outputs = step.outputs()
+    assert (outputs["verdict"], outputs["reason"], outputs["regressions"]) == ("failed", "regression", "1")
+    assert outputs["comment_url"] == comment.url
+    assert (job.repo.root / outputs["result_path"]).is_file()
+    assert "notes: unknown command: add" in step.summary()
+    assert step.variables() == {}
+    (annotation,) = red.log.annotations()
+    assert (annotation.name, annotation.properties["title"]) == ("error", "regressed: keep_notes × docs")
+
+    again, _ = job.run()
+    (updated,) = job.pull.bot_comments()
+    assert (again.exit_code, updated.id) == (1, comment.id)
+
+    job.fix()
+    green, step = job.run()
+    (fixed,) = job.pull.bot_comments()
+    assert (green.exit_code, fixed.id) == (0, comment.id), green.stderr
+    assert "Fixed" in fixed.body
+    assert "keep_notes" in fixed.body
+    assert step.outputs()["verdict"] == "passed"
+
+
+def test_a_test_merge_checkout_is_compared_with_its_first_parent(job: Job) -> None:
+    """Base has moved on meanwhile, and what it changed is not charged to the pull request."""
+    job.repo.git("checkout", "--quiet", "main")
+    job.repo.commit({"AGENTS.md": FILES["AGENTS.md"].replace("add second", "nonsense second")})
+    job.repo.git("checkout", "--quiet", "pr")
+    job.repo.commit({"bin/notes": NOTES + "# a comment\n"})
+    job.check_out_merge()
+
+    ran, step = job.run()
+
+    assert ran.exit_code == 0, ran.stderr
+    assert step.outputs()["reason"] == "no_regression"
+
+
+def test_it_is_found_among_131_other_comments_and_a_strangers_forgery(job: Job) -> None:
+    job.run()
+    (ours,) = job.pull.bot_comments()
+    for number in range(131):
+        job.pull.say(f"comment {number}")
+    job.pull.say(ours.body)
+
+    ran, _ = job.run()
+
+    (still,) = job.pull.bot_comments()
+    assert (ran.exit_code, still.id) == (1, ours.id)
+    assert len(job.pull.comments()) == 133
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("POST", LISTED, "before"),
+        Fault("POST", LISTED, "after"),
+    ],
+    ids=["502 before the commit", "502 after the commit"],
+)
+def test_trouble_with_a_post_never_makes_a_second_comment(job: Job, fault: Fault) -> None:
+    job.github.front.faults.append(fault)
+
+    ran, _ = job.run()
+
+    assert ran.exit_code == 1, ran.stderr
+    assert len(job.pull.bot_comments()) == 1
+
+
+def test_a_token_that_may_not_write_leaves_the_exit_code_and_says_what_to_add(job: Job) -> None:
+    token = job.github.token_with({"contents": "read", "pull_requests": "read"})
+
+    ran, step = job.run(token=token)
+
+    assert ran.exit_code == 1
+    assert job.pull.bot_comments() == []
+    assert all(line in ran.stderr for line in PERMISSIONS.splitlines())
+    assert "notes: unknown command: add" in step.summary()
+    assert step.outputs()["comment_url"] == ""
+
+
+def test_a_draft_can_be_skipped_and_still_reports(job: Job) -> None:
+    ran, step = job.run(inputs={"drafts": "skip"}, draft=True)
+
+    assert ran.exit_code == 0
+    assert (step.outputs()["verdict"], step.outputs()["reason"]) == ("not_run", "draft")
+    assert "draft" in step.summary()
+    assert job.pull.bot_comments() == []
+
+
+def test_a_dry_run_posts_nothing_and_ends_as_the_real_one(job: Job) -> None:
+    ran, _ = job.run(inputs={"dry_run": "true"})
+
+    assert ran.exit_code == 1
+    assert job.github.front.writes() == []
+
+
+def test_nothing_that_an_agent_prints_reaches_the_runners_parser(job: Job) -> None:
+    hostile = RENAMED.replace("unknown command: $1", "::error::owned%0A::set-output name=verdict::passed")
+    job.repo.git("checkout", "--quiet", "pr")
+    job.repo.commit({"bin/notes": hostile})
+
+    ran, step = job.run()
+
+    assert ran.exit_code == 1, ran.stderr
+    assert [command.name for command in ran.log.commands] == ["error"]
+    assert ran.log.commands[0].properties["title"].startswith("regressed")
+    assert step.outputs()["verdict"] == "failed"
+
+
+def test_a_broken_suite_is_said_in_log_summary_and_annotation(job: Job) -> None:
+    job.repo.git("checkout", "--quiet", "pr")
+    job.repo.commit({"tidegate.yaml": FILES["tidegate.yaml"] + "tirals: 3\n"})
+
+    ran, step = job.run()
+
+    assert ran.exit_code == 2
+    assert "did you mean `trials`" in ran.stderr
+    assert "tirals" in step.summary()
+    assert "tirals" in ran.log.annotations()[0].message
+    assert step.outputs()["verdict"] == "not_run"
+
+
+def test_a_merge_queue_gets_its_answer_without_a_comment(job: Job) -> None:
+    payload = load_event("merge_group.checks_requested")
+    payload["merge_group"]["base_sha"] = job.repo.git("rev-parse", "main")
+    payload["repository"]["full_name"] = job.pull.repository
+    step = job.make_step(job.repo.root, job.github.api_url)
+
+    ran = step.run(step.environ("merge_group", payload, {"github_token": job.github.token}))
+
+    assert ran.exit_code == 1, ran.stderr
+    assert job.pull.bot_comments() == []
+    assert "regressed" in step.summary()
+
+
+def test_an_event_without_two_sides_says_so_and_passes(job: Job) -> None:
+    payload = load_event("push")
+    payload["repository"]["full_name"] = job.pull.repository
+    step = job.make_step(job.repo.root, job.github.api_url)
+
+    ran = step.run(step.environ("push", payload))
+
+    assert ran.exit_code == 0
+    assert step.outputs()["reason"] == "nothing_to_do"
+
+
+def test_the_events_own_target_variant_is_refused(job: Job, tmp_path: Path) -> None:
+    payload = load_event("pull_request.synchronize")
+    step = job.make_step(job.repo.root, job.github.api_url)
+
+    ran = step.run(step.environ("pull_request_target", payload))
+
+    assert ran.exit_code == 2
+    assert "on: pull_request" in ran.stderr
