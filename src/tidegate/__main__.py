@@ -39,7 +39,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _say(what: str, advice: str) -> None:
-    print(f"tidegate: {what}\n{advice}", file=sys.stderr)
+    from tidegate.reports.text import log_line
+
+    # What was wrong may quote a file of a pull request, and a log may be read by a runner that obeys lines.
+    for line in f"tidegate: {what}\n{advice}".splitlines():
+        print(log_line(line), file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`tidegate action` as the runner starts it: real event, real git, an emulated GitHub; then what a person would find."""
+"""`tidegate action` as the runner starts it: a real event, real git, an emulated GitHub; and what a person finds."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_a_token_that_may_not_write_leaves_the_exit_code_and_says_what_to_add(jo
 
     assert ran.exit_code == 1
     assert job.pull.bot_comments() == []
-    assert all(line in ran.stderr for line in PERMISSIONS.splitlines())
+    assert all(line in ran.stdout for line in PERMISSIONS.splitlines())
     assert "notes: unknown command: add" in step.summary()
     assert step.outputs()["comment_url"] == ""
 
@@ -166,8 +166,8 @@ def test_nothing_that_an_agent_prints_reaches_the_runners_parser(job: Job) -> No
     ran, step = job.run()
 
     assert ran.exit_code == 1, ran.stderr
-    assert [command.name for command in ran.log.commands] == ["error"]
-    assert ran.log.commands[0].properties["title"].startswith("regressed")
+    assert [command.name for command in ran.log.commands] == ["stop-commands", "error"]
+    assert ran.log.commands[1].properties["title"].startswith("regressed")
     assert step.outputs()["verdict"] == "failed"
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.gh.emulated.runner import read_log
-from tidegate.gh.workflow_commands import Annotation, add_mask, annotate, fence
+from tidegate.gh.workflow_commands import Annotation, annotate, fence
 
 TOKEN = "0123456789abcdef"
 WRITTEN = st.text(st.characters(codec="utf-8", exclude_characters="\v\f\x1c\x1d\x1e\x85\u2028\u2029"), max_size=60)
@@ -52,12 +52,3 @@ def test_the_runner_obeys_nothing_inside_the_fence(lines: list[str]) -> None:
 def test_a_token_that_can_be_guessed_is_refused(token: str) -> None:
     with pytest.raises(ValueError, match="unguessable"):
         fence(token)
-
-
-def test_every_line_of_a_secret_is_masked() -> None:
-    log = read_log("\n".join(add_mask("first %\n\nsecond")))
-
-    assert [(command.name, command.message) for command in log.commands] == [
-        ("add-mask", "first %"),
-        ("add-mask", "second"),
-    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import secrets
 import time
 from typing import TYPE_CHECKING
 
@@ -31,16 +32,18 @@ def run(_: argparse.Namespace) -> int:
 
     from tidegate.action import Outside, act
     from tidegate.cli.progress import make_progress
+    from tidegate.gh.workflow_commands import fence
 
-    with make_progress(Console(stderr=True, width=200)) as progress:
-        outside = Outside(
-            environ=options.environ(), progress=progress, connect=_connect, command=_command, sleep=time.sleep
-        )
-        return options.run_until_stopped(lambda: act(outside))
-
-
-def _command(line: str) -> None:
-    print(line, flush=True)
+    commands: list[str] = []
+    start, end = fence(secrets.token_hex())
+    print(start, flush=True)
+    try:
+        with make_progress(Console(width=200)) as progress:
+            outside = Outside(options.environ(), progress, _connect, commands.append, time.sleep)
+            return options.run_until_stopped(lambda: act(outside))
+    finally:
+        # Only now does the runner obey what is on stdout: no line before this one can have been an agent's command.
+        print(end, *commands, sep="\n", flush=True)
 
 
 def _connect(settings: Settings, runner: Runner, number: int) -> CommentPort | None:

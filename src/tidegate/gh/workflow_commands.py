@@ -29,11 +29,6 @@ def annotate(wanted: Iterable[Annotation]) -> list[str]:
     return [_command(annotation) for annotation in _first(wanted)]
 
 
-def add_mask(secret: str) -> list[str]:
-    """Commands that keep a secret out of the log: the runner masks line by line."""
-    return [f"::add-mask::{_data(line)}" for line in secret.splitlines() if line.strip()]
-
-
 def fence(token: str) -> tuple[str, str]:
     """The two lines between which the runner obeys nothing: around all that an agent may have written.
 

@@ -144,7 +144,10 @@ def become(program: bytes, argv: list[bytes], mask: "set[int | _signal.Signals]"
 
 
 def follow(child: int) -> int:
-    """Hand on the signals that this process gets, stop and go on with the child, and return how it ended."""
+    """Hand on the signals that this process gets, stop when the child stops, and return how it ended.
+
+    Nothing tells whether a program has sent a signal to this process or to its whole group; then the child gets two.
+    """
     while True:
         signal = _signal.sigwaitinfo(EVERY_SIGNAL)
         if signal.si_signo != _signal.SIGCHLD:

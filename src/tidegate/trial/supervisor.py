@@ -94,7 +94,6 @@ def main() -> None:
     while missing is None and (line := control.next_line()) is not None:
         if line != CANCEL:  # a cancellation that crossed the answer on its way has nothing left to cancel
             control.send(Command(Request(**json.loads(line)), control).run()._asdict())
-    sweep(None)
 
 
 def what_is_missing() -> str | None:
@@ -216,7 +215,7 @@ class Command:
             self._prepare(files)
             execute(program, self._request)
         except BaseException as error:
-            os.write(errors, str(error).encode(errors="replace"))
+            os.write(errors, (str(error) or repr(error)).encode(errors="replace"))
         os._exit(127)
 
     def _prepare(self, files: list[int]) -> None:
@@ -375,7 +374,7 @@ def described(why: str, status: int) -> Answer:
     return Answer("exited", exit_code=code) if code >= 0 else Answer("signal", signal=-code)
 
 
-def sweep(first: int | None, uid: int | None = None) -> tuple[int, set[int], int]:
+def sweep(first: int, uid: int | None) -> tuple[int, set[int], int]:
     """Stop, kill and reap everything below; returns the wait status of `first`, whom it killed, how many it could not.
 
     Only a wait that finds no child is proof: a look at /proc can miss a process that is being forked.
