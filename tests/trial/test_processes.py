@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tidegate.errors import CannotRunError
 from tidegate.model.suite import Limits
 from tidegate.trial.processes import Account, Command, Ended, Supervisor, SupervisorLost, read_output, run_shell
 
@@ -408,6 +410,30 @@ def test_close_ends_everything_and_may_be_repeated(command: Callable[..., Comman
             await supervisor.run(command("true"))
 
     asyncio.run(body())
+
+
+def test_processes_that_cannot_be_ended_are_an_error(command: Callable[..., Command]) -> None:
+    """A stand-in gives the answer: no test can make a process that SIGKILL does not end."""
+
+    async def body() -> None:
+        ours, theirs = socket.socketpair()
+        process = await asyncio.create_subprocess_exec("cat", stdin=theirs.fileno(), stdout=asyncio.subprocess.DEVNULL)
+        supervisor = Supervisor(process, await asyncio.open_connection(sock=ours), None)
+        theirs.sendall(b'{"end": "exited", "unended": 2}\n')
+        theirs.close()
+        with pytest.raises(SupervisorLost, match="2 processes"):
+            await supervisor.run(command("true"))
+        assert not supervisor.is_usable
+        await supervisor.close()
+
+    asyncio.run(body())
+
+
+@pytest.mark.parametrize(("name", "value"), [("platform", "darwin"), ("executable", "/usr/bin/false")])
+def test_says_where_tidegate_cannot_run(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setattr(sys, name, value)
+    with pytest.raises(CannotRunError, match="needs Linux"):
+        asyncio.run(run_all(()))
 
 
 @needs_root

@@ -154,15 +154,22 @@ def test_a_megabyte_of_arguments_in_parallel_calls(target: Recorded) -> None:
 
 
 @pytest.mark.parametrize(
-    "environment", [{}, {"LC_ALL": "C"}, {"LC_CTYPE": "C"}, {"LC_CTYPE": "C.UTF-8", "A": "\udcff"}]
+    "environment",
+    [
+        {},
+        {"LC_ALL": "C"},
+        {"LC_CTYPE": "C"},
+        {"LC_CTYPE": "C.UTF-8", "A": "\udcff"},
+        {"PYTHONHOME": "/nowhere", "PYTHONVERBOSE": "1"},
+    ],
 )
 def test_the_environment_arrives_as_it_was(target: Recorded, environment: dict[str, str]) -> None:
     """Also the empty one (`env -i`), to which Python itself would add a locale."""
     wrapped, bare = (
-        subprocess.run([where / "taskmgr", "show"], env=environment, cwd="/", capture_output=True, check=True).stdout
+        subprocess.run([where / "taskmgr", "show"], env=environment, cwd="/", capture_output=True, check=True)
         for where in (target.front, target.real)
     )
-    assert wrapped == bare
+    assert (wrapped.stdout, wrapped.stderr) == (bare.stdout, b"")
     assert target.ends() == [("show", 0)]
 
 
@@ -215,10 +222,12 @@ def test_hands_on_a_signal_and_the_targets_answer(target: Recorded, name: str) -
 
 
 def test_a_signal_to_the_whole_group_does_not_end_the_wrapper_first(target: Recorded) -> None:
+    """From a program, unlike from a terminal, the target may get it twice."""
     process = target.start("wait", "INT")
     os.killpg(process.pid, signal.SIGINT)
     output, _ = process.communicate(timeout=10)
-    assert (output, process.returncode) == (b"caught\n", 9)
+    assert set(output.splitlines()) == {b"caught"}
+    assert process.returncode == 9
     assert target.ends() == [("wait", 9)]
 
 
@@ -295,7 +304,7 @@ def test_finds_the_target_in_the_sides_path_and_never_itself(target: Recorded) -
                 supervisor,
                 line,
                 cwd=target.root,
-                env={"PATH": "/nowhere"},
+                env={"PATH": "/usr/bin:/bin"},
                 output=output,
                 timeout_secs=20,
                 limits=limits,

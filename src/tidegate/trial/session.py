@@ -63,7 +63,7 @@ class TrialSession:
         self.prompt_file = desk.record / "prompt.txt"
         self.prompt_file.write_text(self.prompt, encoding="utf-8")
         self.events: list[Event] = []
-        self.killed_at: float | None = None
+        self.killed_at: float | None = None  # when we began to kill the last command, if we did
         self._desk = desk
         self._on_step = on_step
         self._started = time.monotonic()
@@ -125,7 +125,7 @@ class TrialSession:
             limits=desk.limits,
             stdin=stdin,
         )
-        self.killed_at = ended.killed_at or self.killed_at
+        self.killed_at = ended.killed_at
         return result
 
     def _stop_if_over(self, result: CommandResult) -> None:

@@ -1,0 +1,58 @@
+"""What a person gets wrong: one line with the place and the advice, exit code 2, before any agent runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import FILES
+
+Make = Callable[..., Any]
+SCENARIO, SUITE = FILES["scenarios/keep.yaml"], FILES["tidegate.yaml"]
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{here}: &{here} [{', '.join(['*' + before] * 9)}]\n" for before, here in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "line"),
+    [
+        ("scenarios/keep.yaml", SCENARIO + "descripton: x\n", r"keep\.yaml:9:1: .*unknown key.*did you mean"),
+        ("scenarios/keep.yaml", SCENARIO.replace("pattern: second", "pattern: '('"), r"keep\.yaml:8:\d+: .*pattern"),
+        (
+            "scenarios/keep.yaml",
+            SCENARIO + "    - {type: command_json_path, command: notes list, path: '$.[', assertion: exists}\n",
+            r"keep\.yaml:9:\d+: .*path",
+        ),
+        ("scenarios/keep.yaml", SCENARIO + "template_folder: nowhere\n", r"keep\.yaml:9:\d+: template_folder.*nowhere"),
+        (
+            "scenarios/keep.yaml",
+            SCENARIO.replace("path: notes.txt", "path: ../notes.txt"),
+            r"keep\.yaml:7:\d+: .*leaves",
+        ),
+        (
+            "scenarios/keep.yaml",
+            SCENARIO.replace("--version}", "--version, env: {T: '${NOT_SET}'}}"),
+            r"keep\.yaml:3:\d+: .*NOT_SET",
+        ),
+        ("tidegate.yaml", SUITE + BOMB, r"tidegate\.yaml:\d+:\d+: .*(alias|large|grow)"),
+        ("tidegate.yaml", SUITE + "path: [other]\n", r"tidegate\.yaml:6:1: .*(twice|duplicate|already)"),
+    ],
+    ids=["unknown key", "regex", "JSONPath", "template", "gate path", "variable", "YAML bomb", "duplicate key"],
+)
+def test_a_mistake_is_one_line_with_its_place(
+    make_repository: Make, tidegate: Make, file: str, text: str, line: str
+) -> None:
+    repo = make_repository()
+    repo.commit(FILES)
+    repo.branch("pr", {file: text})
+
+    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+
+    assert ran.code == 2
+    assert [found for found in ran.stderr.splitlines() if re.search(line, found)], ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert not (ran.out / "runs" / "head").exists()
