@@ -156,7 +156,7 @@ def test_the_command_gets_what_it_is_given_and_nothing_else(command: Callable[..
     assert where == str(tmp_path)
     assert facts[:4] == ["0", "1", "2", "3"]  # 3 is the folder that ls itself reads
     said = {name: int(value, 16) for name, value in (fact.split() for fact in facts[4:])}
-    of_the_c_library = 0b11 << 31  # signals 32 and 33: it lets nobody set them, so they stay as our own caller left them
+    of_the_c_library = 0b11 << 31  # signals 32 and 33, which it lets nobody set: they stay as our caller left them
     said["SigIgn:"] &= ~of_the_c_library
     assert said == {"SigBlk:": 0, "SigIgn:": 0, "NoNewPrivs:": 1}
 
