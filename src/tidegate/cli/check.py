@@ -54,13 +54,12 @@ def _root(folder: Path, config: str) -> Path:
 
 def _totals(suite: Suite, plan: Plan) -> str:
     from tidegate.plan import run_rows
-    from tidegate.procedure import RunTrials, next_step, start
+    from tidegate.procedure import screening_of
 
     scenarios, agents = len(suite.scenarios), len({row.key.agent for row in plan.rows})
     rows = len(plan.rows)
     product = "=" if scenarios * agents == rows else "→"
-    first = next_step(start(run_rows(plan, suite.trials), suite.policy))
-    trials = len(first.specs) if isinstance(first, RunTrials) else 0
+    trials = sum(2 * screening_of(row, suite.policy) for row in run_rows(plan, suite.trials))
     steady = sum(row.deterministic for row in plan.rows)
     kinds = "deterministic" if steady == rows else f"{steady} of {rows} rows deterministic"
     return (

@@ -24,6 +24,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--trials", type=options.positive, metavar="N", help="trials per scenario and agent (default: the suite's)"
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="where the run goes (default: .tidegate/runs/TIME)")
+    parser.add_argument(
+        "--history", action="store_true", help="keep the trials as base's history, for pull requests to compare with"
+    )
     options.add_repository(parser)
     options.add_selection(parser)
     parser.set_defaults(run=run)
@@ -46,7 +49,9 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError(f"{out} is not empty.", "Name a new folder with `--out`.")
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
         chosen = options.pipeline_options(args, progress)
-        stored = options.run_until_stopped(lambda: single_run(root, args.rev, out, chosen, trials=args.trials))
+        stored = options.run_until_stopped(
+            lambda: single_run(root, args.rev, out, chosen, trials=args.trials, as_history=args.history)
+        )
     Console().print(run_overview(stored))
     print(f"run: {out}")
     return 0 if any(trial.outcome is not None for trial in stored.trials) else CANNOT_RUN
