@@ -84,8 +84,10 @@ class End(_Event):
     end: TrialEnd
     message: str = ""
     turns: int | None = None
-    tokens_in: int | None = None
+    tokens_in: int | None = None  # all of them, those from and for the cache included
     tokens_out: int | None = None
+    tokens_cache_read: int | None = None  # of tokens_in
+    tokens_cache_write: int | None = None  # of tokens_in
     cost_usd: float | None = None
 
 

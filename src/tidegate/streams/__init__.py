@@ -6,10 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 
 from tidegate.model.event import Event
-from tidegate.streams import agentv, events, text
+from tidegate.streams import agentv, claude_code, codex, events, gemini, opencode, text
 
-PARSERS: Mapping[Literal["text", "events", "agentv"], Callable[[str], tuple[Event, ...]]] = {
+StreamName = Literal["text", "events", "agentv", "claude-code", "codex", "gemini", "opencode"]
+
+PARSERS: Mapping[StreamName, Callable[[str], tuple[Event, ...]]] = {
     "text": text.parse,
     "events": events.parse,
     "agentv": agentv.parse,
+    "claude-code": claude_code.parse,
+    "codex": codex.parse,
+    "gemini": gemini.parse,
+    "opencode": opencode.parse,
 }
