@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from tidegate.model.agent import Agent
 from tidegate.model.command import CommandResult
 from tidegate.model.measurement import Revision
 from tidegate.model.progress import Progress
@@ -35,12 +36,17 @@ class Surroundings:
 
     path: str  # the system's PATH
     passed: Mapping[str, str]  # the variables that `pass_env` names
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)  # all of it, for agents' own variables
 
     @classmethod
     def of(cls, environ: Mapping[str, str], suite: Suite) -> Surroundings:
         """Chosen from `environ` by the suite's allow-list."""
         passed = {name: environ[name] for name in suite.pass_env if name in environ}
-        return cls(environ.get("PATH", "/usr/local/bin:/usr/bin:/bin"), passed)
+        return cls(environ.get("PATH", "/usr/local/bin:/usr/bin:/bin"), passed, environ)
+
+    def of_agent(self, agent: Agent) -> dict[str, str]:
+        """The agent's own variables: its key, and where its model is."""
+        return {name: self.environ[name] for name in agent.variables if self.environ.get(name)}
 
 
 async def build(

@@ -134,7 +134,7 @@ async def single_run(
         specs = _screening(work, trials)
         async with _runner(work, options) as runner:
             results = await runner.run(specs)
-        run = _run_of(work, side, results, started, time.time(), runner.build_errors.get(side.side))
+        run = _run_of(work, side, results, started, time.time(), runner)
         side.store.finish_run(run)
         if as_history and (history := open_history(repo, suite)):
             history.add(work.fingerprints, _as_history(run))
@@ -173,9 +173,7 @@ async def _run_both(work: Work, past: tuple[PastTrial, ...], options: Options) -
             batch = await runner.run(step.specs)
             results += batch
             state = observe(state, batch)
-    base, head = (
-        _run_of(work, side, results, started, time.time(), runner.build_errors.get(side.side)) for side in work.sides
-    )
+    base, head = (_run_of(work, side, results, started, time.time(), runner) for side in work.sides)
     base = base.model_copy(update={"history": past})
     for side, run in zip(work.sides, (base, head), strict=True):
         side.store.finish_run(run)
@@ -245,9 +243,10 @@ def _run_of(
     results: Sequence[TrialResult],
     started: float,
     ended: float,
-    build_error: str | None = None,
+    runner: Runner | None = None,
 ) -> Run:
     agents = {row.key.agent: row.agent for row in work.plan.rows}
+    versions = runner.versions if runner else {}
     return Run(
         tidegate_version=__version__,
         side=checkout.side,
@@ -259,8 +258,8 @@ def _run_of(
             row.model_copy(update={"fingerprint": work.fingerprints.get(row.key, "")})
             for row in run_rows(work.plan, work.suite.trials)
         ),
-        agents={name: AgentInfo(type=a.type, model=a.model, version=a.version) for name, a in agents.items()},
-        build_error=build_error,
+        agents={name: AgentInfo(type=a.type, model=a.model, version=versions.get(name)) for name, a in agents.items()},
+        build_error=runner.build_errors.get(checkout.side) if runner else None,
         started_at=started,
         seconds=round(ended - started, 3),
         confinement=CONFINEMENT,

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from tidegate.build import Checkout, Surroundings, build
+from tidegate.errors import CannotRunError
 from tidegate.measure import measure_trial
+from tidegate.model.agent import Agent
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.progress import Progress
@@ -18,6 +20,7 @@ from tidegate.model.suite import Suite
 from tidegate.model.trial import NotMeasured, Side, Trial, TrialSpec, encoded
 from tidegate.trial.environment import side_path
 from tidegate.trial.lifecycle import Folders, Place, remove_scratch, run_trial
+from tidegate.trial.machine import CheckPlace
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.slots import Slots
 from tidegate.trial.workspace import Prepared, prepare
@@ -55,11 +58,14 @@ class Runner:
         self._begun = 0
         self._deadline = time.monotonic() + 60 * (suite.budget.minutes or _NO_LIMIT_MINUTES)
         self.build_errors: dict[Side, str] = {}
+        self.versions: dict[str, str | None] = {}
 
     async def __aenter__(self) -> Self:
-        """Build every side; a broken build is kept in `build_errors`."""
+        """Build every side and check every agent; a broken build is kept in `build_errors`."""
         if self._suite.build:
             await _together([self._build(checkout) for checkout in self._checkouts.values()])
+        agents = {row.key.agent: row.agent for row in self._plan.rows}
+        await _together([self._check(name, agent) for name, agent in agents.items()])
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -78,9 +84,26 @@ class Runner:
         if error is not None:
             self.build_errors[checkout.side] = error
 
+    async def _check(self, name: str, agent: Agent) -> None:
+        """What every trial of the agent needs is there, or CannotRunError says what is missing."""
+        side, *_ = self._checkouts.values()
+        async with self._slots.slot() as supervisor:
+            place = CheckPlace(
+                supervisor=supervisor,
+                folder=self._scratch / "agents" / encoded(name),
+                path=side_path(side.folder, self._suite.path, self._around.path),
+                credentials=self._around.of_agent(agent),
+            )
+            self.versions[name] = await agent.check(place)
+
     async def _trial(self, spec: TrialSpec) -> TrialResult:
         row = self._plan.row(RowKey(scenario=spec.scenario, agent=spec.agent))
         trial = self._not_run(spec) or await self._attempts(spec, row)
+        if trial.not_measured == "auth":
+            raise CannotRunError(
+                f"The agent {spec.agent} was refused by its model's provider: {trial.reason}",
+                "Check the key in the environment; no further trial was started.",
+            )
         result = measure_trial(trial, row.scenario)
         self._checkouts[spec.side].store.finish_trial(result)
         self._progress.finished(result)
@@ -122,6 +145,7 @@ class Runner:
             repo=checkout.folder,
             path=side_path(checkout.folder, self._suite.path, self._around.path),
             passed_env=self._around.passed,
+            credentials=self._around.of_agent(row.agent),
             limits=self._suite.limits,
         )
         self._progress.started(spec)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
-from tidegate.model.agent import Agent
+from tidegate.model.agent import Agent, Watch
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult, Warning
+
+T = TypeVar("T")
 
 TARGET = """#!/bin/sh
 echo "$*" >> "$CALLS"
@@ -38,16 +41,24 @@ class LocalSession:
     trial_id: str = "head/tasks/agent/1"
     guidance: tuple[str, ...] = ("AGENTS.md",)
     binary: str = "taskmgr"
+    max_turns: int | None = None
+    credentials: Mapping[str, str] = field(default_factory=dict)
+    told: End | None = None
+    steps: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     workspace: Path = field(init=False)
     repo: Path = field(init=False)
     prompt_file: Path = field(init=False)
+    home: Path = field(init=False)
+    recorder: Path = field(init=False)
 
     def __post_init__(self) -> None:
+        self.home = self.root / "home"
+        self.recorder = self.root / "bin" / "taskmgr"
         self.workspace = self.root / "work space"
         self.repo = self.root / "repo"
         self.prompt_file = self.root / "prompt.txt"
-        for folder in (self.workspace, self.repo, self.root / "bin"):
+        for folder in (self.workspace, self.repo, self.home, self.root / "bin"):
             folder.mkdir()
         target = self.root / "bin" / "taskmgr"
         target.write_text(TARGET)
@@ -78,7 +89,14 @@ class LocalSession:
         self.emit(ToolResult(id=name, status=status, exit_code=result.exit_code, output=result.stdout + result.stderr))
         return result
 
-    async def program(self, command: str, *, stdin: Path | None = None) -> CommandResult:
+    async def program(
+        self,
+        command: str,
+        *,
+        stdin: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        watch: Watch | None = None,
+    ) -> CommandResult:
         path = f"{self.root / 'bin'}:{os.environ['PATH']}"
         with (stdin or Path(os.devnull)).open("rb") as given:
             process = await asyncio.create_subprocess_exec(
@@ -89,19 +107,33 @@ class LocalSession:
                 env={
                     "PATH": path,
                     "CALLS": str(self.root / "calls.txt"),
+                    "HOME": str(self.home),
                     "TIDEGATE_PROMPT_FILE": str(self.prompt_file),
+                    **(env or {}),
                 },
                 stdin=given,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
             )
             out, err = await process.communicate()
+        for line in out.decode().splitlines() if watch else ():
+            if watch and watch(line, 1.0):
+                break
         return CommandResult(
             command=command, end="exited", exit_code=process.returncode, stdout=out.decode(), stderr=err.decode()
         )
 
+    async def in_time(self, waiting: Awaitable[T]) -> T:
+        return await waiting
+
     def emit(self, event: Event) -> None:
         self.events.append(event)
+
+    def step(self, text: str) -> None:
+        self.steps.append(text)
+
+    def side_file(self, path: Path) -> str:
+        return path.read_text()
 
     def read_text(self, path: str) -> str | None:
         file = self.workspace / path

@@ -17,6 +17,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
 )
 
 # What is appended to the valid suite file (two lines) → the one line that is said.
+TYPES = ("doc-follower", "scripted", "command", "claude-code", "codex", "gemini", "opencode", "anthropic")
 IN_THE_SUITE = {
     "scenarois: [x]": "3:1: scenarois: unknown key (did you mean `scenarios`?)",
     "build: make": "3:8: build: must be a list",
@@ -38,7 +39,7 @@ IN_THE_SUITE = {
     "agents: {a: {type: 5}}": "3:20: agents.a.type: must be text",
     "agents: {a: {type: dok-follower}}": "3:20: agents.a.type: unknown type `dok-follower` "
     "(did you mean `doc-follower`?)",
-    "agents: {a: {type: zzz}}": "3:20: agents.a.type: unknown type `zzz` (one of doc-follower, scripted, command)",
+    "agents: {a: {type: zzz}}": "3:20: agents.a.type: unknown type `zzz` (one of " + ", ".join(TYPES) + ")",
     "agents: {a: {type: command}}": "3:10: agents.a.command: is required",
     "agents: {a: {type: command, command: x, outptu: text}}": "3:41: agents.a.outptu: unknown key "
     "(did you mean `output`?)",
@@ -86,12 +87,12 @@ NOT_YET = {
     "report: {comment: off}": "3:19: report.comment: must be one of always, on-change, on-regression, off; "
     'YAML reads off as false, so quote it: "off"',
     "report: {comment: 'off'}": "3:19: report.comment: is not supported yet",
-    "agents: {a: {type: doc-follower, max_usd: 1}}": "3:34: agents.a.max_usd: is not supported yet: "
-    "no agent of today reports its cost",
+    "agents: {a: {type: doc-follower, max_usd: 1}}": "3:34: agents.a.max_usd: is not a key of this type of agent, "
+    "which has no limit of cost",
     **{
         f"agents: {{a: {{type: {name}}}}}": f"3:20: agents.a.type: {name} is not supported yet; "
-        "use doc-follower, scripted or command"
-        for name in ("claude-code", "codex", "gemini", "opencode", "anthropic", "replay")
+        f"use {', '.join(TYPES[:-1])} or {TYPES[-1]}"
+        for name in ("replay",)
     },
 }
 

@@ -6,13 +6,32 @@ from typing import Annotated
 
 from pydantic import Field
 
+from tidegate.agents.anthropic import AnthropicAgent
+from tidegate.agents.claude_code import ClaudeCodeAgent
+from tidegate.agents.codex import CodexAgent
 from tidegate.agents.command import CommandAgent
 from tidegate.agents.doc_follower import DocFollower
+from tidegate.agents.gemini import GeminiAgent
+from tidegate.agents.opencode import OpenCodeAgent
 from tidegate.agents.scripted import Scripted
 
-__all__ = ["NOT_YET", "AnyAgent", "CommandAgent", "DocFollower", "Scripted"]
+__all__ = [
+    "NOT_YET",
+    "AnthropicAgent",
+    "AnyAgent",
+    "ClaudeCodeAgent",
+    "CodexAgent",
+    "CommandAgent",
+    "DocFollower",
+    "GeminiAgent",
+    "OpenCodeAgent",
+    "Scripted",
+]
 
-AnyAgent = Annotated[DocFollower | Scripted | CommandAgent, Field(discriminator="type")]
+AnyAgent = Annotated[
+    DocFollower | Scripted | CommandAgent | ClaudeCodeAgent | CodexAgent | GeminiAgent | OpenCodeAgent | AnthropicAgent,
+    Field(discriminator="type"),
+]
 
-NOT_YET = ("claude-code", "codex", "gemini", "opencode", "anthropic", "replay")
+NOT_YET = ("replay",)
 """The types that the design names and that are not here yet, so that the loader can say just that."""

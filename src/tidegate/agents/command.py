@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from string import Formatter
 from typing import Literal
 
 from pydantic import field_validator
 
+from tidegate.agents.ends import how, own_end
 from tidegate.model.agent import Agent, Session
 from tidegate.model.command import CommandResult
-from tidegate.model.event import End, Event
-from tidegate.streams import PARSERS
+from tidegate.model.event import End
+from tidegate.streams import PARSERS, StreamName
 
 PLACEHOLDERS = ("prompt", "prompt_file", "workspace", "repo")
 
@@ -22,12 +23,13 @@ class CommandAgent(Agent):
 
     `command` is run by `sh -c` in the workspace. Its placeholders `{prompt}`, `{prompt_file}`, `{workspace}` and
     `{repo}` (the side's checkout) are shell-quoted, so they stand outside of quotes; `{{` and `}}` are literal braces.
-    `output` says how its standard output is read: `text`, `events` (Tidegate's own JSON lines) or `agentv`.
+    `output` says how its standard output is read: `text`, `events` (Tidegate's own JSON lines), `agentv`, or as the
+    stream of an agent that it imitates, such as `claude-code`.
     """
 
     type: Literal["command"]
     command: str
-    output: Literal["text", "events", "agentv"] = "text"
+    output: StreamName = "text"
     stdin: Literal["none", "prompt"] = "none"
 
     @field_validator("command")
@@ -59,7 +61,9 @@ class CommandAgent(Agent):
         for event in events:
             if not isinstance(event, End):
                 session.emit(event)
-        return _own_end(events, result) if self.output == "events" else _end_by_status(result)
+        if self.output in ("text", "agentv"):
+            return _end_by_status(result)
+        return own_end(next((event for event in reversed(events) if isinstance(event, End)), None), result)
 
 
 def _parts(command: str) -> Iterator[tuple[str, str | None]]:
@@ -82,22 +86,7 @@ def _filled(command: str, values: Mapping[str, str]) -> str:
     return "".join(literal + ("" if name is None else shlex.quote(values[name])) for literal, name in _parts(command))
 
 
-def _own_end(events: Sequence[Event], result: CommandResult) -> End:
-    """The program's own last word; it completed only if its exit status says so too."""
-    end = next((event for event in reversed(events) if isinstance(event, End)), None)
-    if end is None:
-        return End(end="crashed", message=f"ended without an end event, {_how(result)}")
-    if end.end == "completed" and not result.ok:
-        return end.model_copy(update={"end": "crashed", "message": f"said completed, but {_how(result)}"})
-    return end
-
-
 def _end_by_status(result: CommandResult) -> End:
     if result.ok:
         return End(end="completed")
-    return End(end="crashed", message=_how(result))
-
-
-def _how(result: CommandResult) -> str:
-    """How the program ended, with its last word on stderr."""
-    return ": ".join([result.how_it_ended(), *result.stderr.strip().splitlines()[-1:]])
+    return End(end="crashed", message=how(result))

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from pydantic import Field
 
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Event
 from tidegate.model.value import Value
+
+T = TypeVar("T")
+
+Watch = Callable[[str, float], End | None]
+"""Is given each line that a program prints and when it came, in seconds; an `End` stops the program at once."""
+
+
+class Machine(Protocol):
+    """Where agents will work, for what has to be checked before any trial."""
+
+    @property
+    def credentials(self) -> Mapping[str, str]:
+        """Of the agent's own variables (Agent.variables) those that are set."""
+
+    async def output(self, command: str) -> CommandResult:
+        """Run `sh -c command` with PATH, HOME and the like, in an empty folder."""
 
 
 class Session(Protocol):
@@ -22,22 +39,46 @@ class Session(Protocol):
     scenario: str
     trial_id: str  # side/scenario/agent/index
     binary: str  # the target's name
+    max_turns: int | None
     workspace: Path
+    home: Path
     repo: Path  # the side's checkout
     guidance: tuple[str, ...]  # the guidance files that were copied, relative to the workspace
     prompt_file: Path  # also in TIDEGATE_PROMPT_FILE
+    recorder: Path  # what the target's name has to lead to
+    credentials: Mapping[str, str]  # the agent's own variables, for its own program alone; no shell of ours has them
+    told: End | None  # what the agent's own log says of its end: it holds also where the step is ended from outside
 
     async def shell(self, command: str, *, timeout_secs: float | None = None) -> CommandResult:
         """Run `sh -c command` in the workspace, as the agent's shell tool; call and result are recorded."""
 
-    async def program(self, command: str, *, stdin: Path | None = None) -> CommandResult:
-        """Run the agent's own program by `sh -c command`; its raw output is kept, no event is recorded."""
+    async def program(
+        self,
+        command: str,
+        *,
+        stdin: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        watch: Watch | None = None,
+    ) -> CommandResult:
+        """Run the agent's own program by `sh -c command`; its raw output is kept, no event is recorded.
+
+        With `watch` it is read as it comes, and a program that prints nothing for minutes is stopped.
+        """
+
+    async def in_time(self, waiting: Awaitable[T]) -> T:
+        """Wait for something else than a command, no longer than the step may take."""
 
     def emit(self, event: Event) -> None:
         """Append one event to the record, at once; `at` is filled in when it is 0."""
 
+    def step(self, text: str) -> None:
+        """Show what the agent is doing right now."""
+
     def read_text(self, path: str) -> str | None:
         """A text file of the workspace; None if there is none, or if it is a link that leads out of the workspace."""
+
+    def side_file(self, path: Path) -> str:
+        """The text of a file that the agent's program left below its home, kept in the record; '' if there is none."""
 
 
 class Agent(Value):
@@ -60,8 +101,12 @@ class Agent(Value):
         return bool(self.deterministic)
 
     @property
-    def version(self) -> str | None:
-        """The version of the agent's program, where it has one."""
+    def variables(self) -> tuple[str, ...]:
+        """The variables of Tidegate's environment that are this agent's own: its key, and where its model is."""
+        return ()
+
+    async def check(self, machine: Machine) -> str | None:
+        """Before any trial: CannotRunError if something is missing, else the version of the agent's program, if any."""
         return None
 
     async def run(self, session: Session) -> End:

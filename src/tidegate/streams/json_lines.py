@@ -50,6 +50,10 @@ class JsonLines:
         if (end := self._end() or self._trouble) is not None:
             yield end
 
+    def refused(self) -> End | None:
+        """The end, as soon as it is clear that the key is refused: to try again is a waste."""
+        return self._trouble if self._trouble is not None and self._trouble.end == "auth" else None
+
     def _object(self, data: Json) -> Iterator[Event]:
         """The events of one object; unknown types are none."""
         raise NotImplementedError

@@ -39,9 +39,9 @@ _SENTENCES = {
 }
 _AGENT_KEYS = {
     "models": "must be a list of different model names, without `model` beside it",
-    "args": "is not supported yet by this type of agent",
-    "max_usd": "is not supported yet: no agent of today reports its cost",
-    "version": "is not supported yet by this type of agent",
+    "args": "is not a key of this type of agent",
+    "max_usd": "is not a key of this type of agent, which has no limit of cost",
+    "version": "is not a key of this type of agent",
 }
 
 

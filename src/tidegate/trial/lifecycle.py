@@ -35,6 +35,7 @@ class Place:
     repo: Path  # the side's checkout
     path: str  # the side's PATH
     passed_env: Mapping[str, str]
+    credentials: Mapping[str, str]  # the agent's own variables; nothing but its own program sees them
     limits: Limits
 
 
@@ -186,7 +187,8 @@ class _Attempt:
         log = self._folders.record / "invocations.log"
         target = self._scenario.target
         front = recorder.install(self._folders.scratch / "recorder", target.binary, self._environment["PATH"], log)
-        session = self._session({**self._environment, "PATH": f"{front}:{self._environment['PATH']}"})
+        wrapper = front / target.binary.rpartition("/")[2]
+        session = self._session({**self._environment, "PATH": f"{front}:{self._environment['PATH']}"}, wrapper)
         with closing(session):
             end, not_measured = await self._agent_end(session)
             session.emit(end)
@@ -202,7 +204,8 @@ class _Attempt:
         except AgentStopped as stopped:
             if stopped.end == "timeout" and time.monotonic() >= self._deadline:
                 return End(end="budget", message="the run's minutes were used up"), "budget"
-            return End(end=stopped.end, message=stopped.message), stopped.not_measured
+            end = _stopped_end(stopped, session.told)
+            return end, stopped.not_measured or _ENDS_NOT_MEASURED.get(end.end)
         except (SupervisorLost, OSError):
             raise
         except Exception as error:  # a plug-in's bug is this trial's trouble, not the run's
@@ -210,12 +213,15 @@ class _Attempt:
             return End(end="crashed", message=message), "infrastructure"
         return end, _ENDS_NOT_MEASURED.get(end.end)
 
-    def _session(self, environment: Mapping[str, str]) -> TrialSession:
+    def _session(self, environment: Mapping[str, str], wrapper: Path) -> TrialSession:
         timeout = self._scenario.timeout_secs or self._row.agent.timeout_secs or DEFAULT_TIMEOUT_SECS
         desk = Desk(
             supervisor=self._supervisor,
             workspace=self._folders.workspace,
+            home=self._folders.home,
             record=self._folders.record,
+            recorder=wrapper,
+            credentials=self._place.credentials,
             environment={
                 **environment,
                 **self._row.agent.env,
@@ -232,7 +238,14 @@ class _Attempt:
             "binary": self._scenario.target.binary,
         }
         guidance = self._place.prepared.guidance
-        return TrialSession(desk, task=task, guidance=guidance, repo=self._place.repo, on_step=self._on_step)
+        return TrialSession(
+            desk,
+            task=task,
+            guidance=guidance,
+            max_turns=self._scenario.max_turns or self._row.agent.max_turns,
+            repo=self._place.repo,
+            on_step=self._on_step,
+        )
 
     async def _post_scripts(self) -> None:
         for number, script in enumerate(self._scenario.post, 1):
@@ -295,6 +308,18 @@ class _Attempt:
 def remove_scratch(folders: Folders) -> None:
     """Delete workspace, home and tmp; files that the agent made unreadable go too."""
     shutil.rmtree(folders.scratch, ignore_errors=True)
+
+
+def _stopped_end(stopped: AgentStopped, told: End | None) -> End:
+    """The end of a step that was ended from outside, with what the agent's log tells of turns, tokens and cost.
+
+    If the log says that the model could not be reached, that is why the time was up.
+    """
+    if told is None:
+        return End(end=stopped.end, message=stopped.message)
+    if told.end in ("auth", "outage"):
+        return told
+    return told.model_copy(update={"end": stopped.end, "message": stopped.message})
 
 
 def _failure(what: str, result: CommandResult) -> str:

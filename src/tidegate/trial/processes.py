@@ -42,6 +42,7 @@ class Command:
     stdin: Path | None = None
     timeout_secs: float | None = None
     limits: Limits = field(default_factory=Limits)
+    interrupt_secs: float = 0  # from SIGINT to SIGTERM, at a timeout; 0: no SIGINT
     grace_secs: float = 0.5  # from SIGTERM to SIGKILL, at a timeout
 
 
@@ -161,7 +162,8 @@ class Supervisor:
     async def _end_of(self, command: Command) -> Ended:
         timeout = command.timeout_secs
         try:
-            async with asyncio.timeout(None if timeout is None else timeout + command.grace_secs + PATIENCE_SECS):
+            grace = command.interrupt_secs + command.grace_secs
+            async with asyncio.timeout(None if timeout is None else timeout + grace + PATIENCE_SECS):
                 answer = await self._answer()
         except TimeoutError:
             self._lost = "the supervisor does not answer any more"
@@ -214,6 +216,7 @@ def _request(command: Command, account: Account | None) -> dict[str, Any]:
         stdout=str(command.stdout),
         stderr=str(command.stderr),
         timeout_secs=command.timeout_secs,
+        interrupt_secs=command.interrupt_secs,
         grace_secs=command.grace_secs,
         output_bytes=int(limits.output_mb * MEGABYTE),
         memory_bytes=int(limits.memory_mb * MEGABYTE),
@@ -235,6 +238,7 @@ async def run_shell(
     timeout_secs: float,
     limits: Limits,
     stdin: Path | None = None,
+    interrupt_secs: float = 0,
 ) -> tuple[CommandResult, Ended]:
     """Run `sh -c command_line`; its outputs stay in `output` with `.stdout` and `.stderr` added, folders are made."""
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -249,6 +253,7 @@ async def run_shell(
             stdin=stdin,
             timeout_secs=timeout_secs,
             limits=limits,
+            interrupt_secs=interrupt_secs,
         )
     )
     (stdout, cut), (stderr, cut_too) = [read_output(file, int(limits.output_mb * MEGABYTE)) for file in files]

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, TypeVar
 
+from tidegate.model.agent import Watch
 from tidegate.model.command import CommandResult
-from tidegate.model.event import CallStatus, Event, ToolCall, ToolResult, Warning
+from tidegate.model.event import CallStatus, End, Event, ToolCall, ToolResult, Warning
 from tidegate.model.suite import Limits
 from tidegate.model.trial import NotMeasured
-from tidegate.trial.processes import Supervisor, run_shell
+from tidegate.trial.processes import Supervisor, read_output, run_shell
+from tidegate.trial.redaction import Redaction
+from tidegate.trial.tail import Tail
 from tidegate.trial.workspace import read_file
 
+T = TypeVar("T")
+
+LOOK_SECS = 0.1  # between two looks at what a watched program has printed
+SILENCE_SECS = 240.0  # after which a watched program is stopped: longer than an agent's shell waits for a command
+INTERRUPT_SECS = 5.0  # that an agent's program has to write its last words, after SIGINT
+MEGABYTE = 1_000_000
 OUTPUT_CHARACTERS = 4000  # of a command's output in an event; the whole output stays beside it in a file
 
 
@@ -34,8 +44,11 @@ class Desk:
 
     supervisor: Supervisor
     workspace: Path
+    home: Path
     record: Path
+    recorder: Path  # the wrapper that has the target's name
     environment: Mapping[str, str]
+    credentials: Mapping[str, str]
     limits: Limits
     deadline: float  # of the agent's step, on the monotonic clock
     timeout_secs: float  # the same as a duration, for messages
@@ -50,6 +63,7 @@ class TrialSession:
         *,
         task: Mapping[str, str],
         guidance: tuple[str, ...],
+        max_turns: int | None,
         repo: Path,
         on_step: Callable[[str], None],
     ) -> None:
@@ -57,15 +71,21 @@ class TrialSession:
         self.scenario = task["scenario"]
         self.trial_id = task["trial_id"]
         self.binary = task["binary"]
+        self.max_turns = max_turns
         self.workspace = desk.workspace
+        self.home = desk.home
+        self.recorder = desk.recorder
+        self.credentials = desk.credentials
+        self.told: End | None = None
         self.repo = repo
         self.guidance = guidance
         self.prompt_file = desk.record / "prompt.txt"
         self.prompt_file.write_text(self.prompt, encoding="utf-8")
         self.events: list[Event] = []
         self.killed_at: float | None = None  # when we began to kill the last command, if we did
+        self.step = on_step
         self._desk = desk
-        self._on_step = on_step
+        self._redaction = Redaction(desk.credentials)
         self._started = time.monotonic()
         self._calls = 0
         self._log: TextIO = (desk.record / "events.jsonl").open("a", encoding="utf-8", buffering=1)
@@ -74,27 +94,52 @@ class TrialSession:
         """Run `sh -c command` in the workspace; the call and its result are recorded as they happen."""
         self._calls += 1
         name = f"call-{self._calls:03d}"
-        self._on_step(command)
+        self.step(command)
         self.emit(ToolCall(id=name, tool="shell", command=command))
-        result = await self._run(command, name, timeout_secs=timeout_secs, stdin=None)
+        result = await self._run(command, name, timeout_secs=timeout_secs)
         self.emit(
             ToolResult(id=name, status=_status(result), exit_code=result.shell_status, output=_shown_output(result))
         )
         self._stop_if_over(result)
         return result
 
-    async def program(self, command: str, *, stdin: Path | None = None) -> CommandResult:
-        """Run the agent's own program; its output is kept beside the record."""
-        self._on_step(command)
-        result = await self._run(command, "agent", timeout_secs=None, stdin=stdin)
+    async def program(
+        self,
+        command: str,
+        *,
+        stdin: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        watch: Watch | None = None,
+    ) -> CommandResult:
+        """Run the agent's own program; its output is kept beside the record, without the agent's key."""
+        self.step(command if watch is None else "started")
+        interrupt = 0 if watch is None else INTERRUPT_SECS
+        running = self._run(command, "agent", stdin=stdin, env=env, interrupt_secs=interrupt)
+        try:
+            result = await (running if watch is None else self._watched(running, watch))
+        finally:
+            for stream in ("stdout", "stderr"):
+                self._redaction.clean(self._output("agent").with_name(f"agent.{stream}"))
         self._stop_if_over(result)
         if result.shell_status in (126, 127):
             reason = result.stderr.strip().splitlines()[-1:] or ["no message"]
             raise AgentStopped("crashed", f"the agent's program could not be run: {reason[0]}", "missing_agent")
         return result
 
+    async def in_time(self, waiting: Awaitable[T]) -> T:
+        """Wait for something else than a command, until the step's deadline at most."""
+        limit = asyncio.timeout(self._desk.deadline - time.monotonic())
+        try:
+            async with limit:
+                return await waiting
+        except TimeoutError:
+            if limit.expired():
+                raise self._timed_out() from None
+            raise
+
     def emit(self, event: Event) -> None:
         """Append one event to the record, at once."""
+        event = self._redaction.of(event)
         timed = event if event.at else event.model_copy(update={"at": round(time.monotonic() - self._started, 3)})
         self.events.append(timed)
         self._log.write(timed.model_dump_json() + "\n")
@@ -106,11 +151,53 @@ class TrialSession:
             self.emit(Warning(text=f"{path} was not read: {answer.state}"))
         return answer.text
 
+    def side_file(self, path: Path) -> str:
+        """A file that the agent's program left, kept beside its output."""
+        text, _ = read_output(path, int(self._desk.limits.output_mb * MEGABYTE))
+        text = self._redaction.text(text)
+        if text:
+            self._output("agent").with_name(f"agent.{path.name}").write_text(text, encoding="utf-8")
+        return text
+
     def close(self) -> None:
         """No more events."""
         self._log.close()
 
-    async def _run(self, command: str, name: str, *, timeout_secs: float | None, stdin: Path | None) -> CommandResult:
+    def _output(self, name: str) -> Path:
+        return self._desk.record / "output" / name
+
+    async def _watched(self, command: Coroutine[None, None, CommandResult], watch: Watch) -> CommandResult:
+        """Run the command and show each line of its output to `watch` as it comes; stop it when that says so."""
+        self._output("agent").parent.mkdir(parents=True, exist_ok=True)
+        tail = Tail(self._output("agent").with_name("agent.stdout"), self._started)
+        running = asyncio.ensure_future(command)
+        try:
+            while not running.done():
+                await asyncio.wait({running}, timeout=LOOK_SECS)
+                for line in tail.lines():
+                    if (end := watch(*line)) is not None:
+                        raise AgentStopped(end.end, end.message)
+                if time.monotonic() - tail.grew_at > SILENCE_SECS:
+                    raise AgentStopped("watchdog", f"the agent printed nothing for {SILENCE_SECS:g} s")
+        finally:
+            if not running.done():
+                self.killed_at = time.time()
+                running.cancel()
+                await asyncio.wait({running})
+            for line in tail.close():
+                watch(*line)
+        return running.result()
+
+    async def _run(
+        self,
+        command: str,
+        name: str,
+        *,
+        timeout_secs: float | None = None,
+        stdin: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        interrupt_secs: float = 0,
+    ) -> CommandResult:
         left = self._desk.deadline - time.monotonic()
         if left <= 0:
             raise self._timed_out()
@@ -119,11 +206,12 @@ class TrialSession:
             desk.supervisor,
             command,
             cwd=desk.workspace,
-            env=desk.environment,
-            output=desk.record / "output" / name,
+            env={**desk.environment, **(env or {})},
+            output=self._output(name),
             timeout_secs=min(left, timeout_secs or left),
             limits=desk.limits,
             stdin=stdin,
+            interrupt_secs=interrupt_secs,
         )
         self.killed_at = ended.killed_at
         return result

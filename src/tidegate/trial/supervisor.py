@@ -44,7 +44,8 @@ class Request(NamedTuple):
     stdout: str
     stderr: str
     timeout_secs: float | None
-    grace_secs: float
+    interrupt_secs: float  # from SIGINT to SIGTERM, at a timeout; 0: no SIGINT
+    grace_secs: float  # from SIGTERM to SIGKILL
     output_bytes: int  # stdout and stderr together
     memory_bytes: int  # resident, the whole tree
     processes: int
@@ -322,8 +323,15 @@ class Command:
                 os.ftruncate(file, self._request.output_bytes)
 
     def _ask_to_end(self, session: int) -> None:
-        """SIGTERM to the command's session, and time to act on it; whatever Tidegate says now ends that time."""
-        deadline = time.monotonic() + self._request.grace_secs
+        """SIGINT to the command itself, if it is to have one, then SIGTERM to all of its session."""
+        if self._request.interrupt_secs:
+            send_all([session], signal.SIGINT)
+            self._wait_for_all_of(session, self._request.interrupt_secs)
+        self._wait_for_all_of(session, self._request.grace_secs, signal.SIGTERM)
+
+    def _wait_for_all_of(self, session: int, seconds: float, number: int | None = None) -> None:
+        """Time for the session to end, after a signal to all of it; whatever Tidegate says now ends that time."""
+        deadline = time.monotonic() + seconds
         poll = select.poll()
         poll.register(CONTROL, select.POLLIN)
         asked = False
@@ -332,8 +340,8 @@ class Command:
             members = [pid for pid, process in tree.items() if process.session == session and not process.zombie]
             if not members:
                 return
-            if not asked:
-                send_all(members, signal.SIGTERM)
+            if number is not None and not asked:
+                send_all(members, number)
                 asked = True
             if poll.poll(10):
                 return  # left unread: the answer to a cancellation or an end is this command's own

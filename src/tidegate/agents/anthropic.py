@@ -1,0 +1,176 @@
+"""Tidegate's own agent: a model of Anthropic's with a shell, and nothing between them that has to be guessed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from tidegate.errors import CannotRunError
+from tidegate.model.agent import Agent, Machine, Session
+from tidegate.model.command import CommandResult
+from tidegate.model.event import ApiRetry, End, Message, ToolCall, ToolResult, TrialEnd
+from tidegate.streams.excerpt import excerpt
+from tidegate.streams.json_lines import end_of_api
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+    from anthropic.types import Message as Answer
+    from anthropic.types import MessageParam, ToolResultBlockParam, ToolUseBlock
+
+KEY = "ANTHROPIC_API_KEY"
+MAX_TURNS = 50
+COMMAND_SECS = 120.0  # of one command, as in other agents
+MAX_OUTPUT = 30_000  # characters of a command's output that the model is told
+SYSTEM = (
+    "You work in a shell, in the current folder, without anybody to ask. Every command runs in a shell of its own, "
+    "which starts in this folder. Do the task, and then say in one sentence what you have done."
+)
+_ENDS: dict[str, TrialEnd] = {
+    "end_turn": "completed",
+    "stop_sequence": "completed",
+    "max_tokens": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",
+    "refusal": "refused",
+}
+
+
+class AnthropicAgent(Agent):
+    """A model of Anthropic's with a shell, driven by Tidegate itself. Needs `ANTHROPIC_API_KEY`.
+
+    Each command is a process of its own with its own exit code; the key never leaves Tidegate. `max_tokens` is
+    the most that the model may say in one turn; a trial ends after `max_turns` turns, 50 if nobody says otherwise.
+    Needs the package's extra: `pip install tidegate[anthropic]`.
+    """
+
+    type: Literal["anthropic"]
+    model: str
+    max_tokens: int = Field(default=8192, gt=0, le=20_000)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The key, and where the model is."""
+        return (KEY, "ANTHROPIC_BASE_URL")
+
+    async def check(self, machine: Machine) -> str | None:
+        """The SDK is installed, and there is a key."""
+        try:
+            import anthropic
+        except ImportError:
+            raise CannotRunError(
+                "The agent anthropic needs the package `anthropic`.", "Install it: pip install 'tidegate[anthropic]'"
+            ) from None
+        if not machine.credentials.get(KEY):
+            raise CannotRunError(f"The agent anthropic needs a key in {KEY}.", "Set it in the environment.")
+        return anthropic.__version__
+
+    async def run(self, session: Session) -> End:
+        """Ask, run what the model wants to run, tell it what came back, until it is done."""
+        from anthropic import AsyncAnthropic
+
+        address = {**session.credentials, **self.env}.get("ANTHROPIC_BASE_URL")
+        async with AsyncAnthropic(api_key=session.credentials[KEY], base_url=address) as client:
+            return await _Conversation(self, session, client).run()
+
+
+@dataclass
+class _Conversation:
+    """How far the model has come."""
+
+    agent: AnthropicAgent
+    session: Session
+    client: AsyncAnthropic
+    messages: list[MessageParam] = field(default_factory=list)
+    used: list[Answer] = field(default_factory=list)
+
+    async def run(self) -> End:
+        from anthropic import APIError
+
+        self.messages.append({"role": "user", "content": self.session.prompt})
+        try:
+            for _ in range(self.session.max_turns or MAX_TURNS):
+                if (end := await self._turn()) is not None:
+                    return self._end(end)
+        except APIError as error:
+            status = getattr(error, "status_code", None)
+            return self._end(_end_of(status), f"{type(error).__name__}: {excerpt(str(error))}")
+        return self._end("max_turns", f"{len(self.used)} turns")
+
+    async def _turn(self) -> TrialEnd | None:
+        """One answer of the model, and what it asks for; how the conversation ended, if it did."""
+        answer = await self._ask()
+        self.used.append(answer)
+        self.session.told = self._end("crashed")  # what it has cost, if it is stopped from outside
+        self.messages.append({"role": "assistant", "content": answer.content})
+        for block in answer.content:
+            if block.type == "text" and block.text:
+                self.session.emit(Message(text=excerpt(block.text)))
+        calls = [block for block in answer.content if block.type == "tool_use"]
+        if answer.stop_reason not in ("tool_use", "pause_turn"):
+            return _ENDS.get(answer.stop_reason or "", "crashed")
+        if calls:
+            self.messages.append({"role": "user", "content": [await self._answered(call) for call in calls]})
+        return None
+
+    async def _ask(self) -> Answer:
+        """The SDK retries what is worth it: 408, 409, 429, 5xx and broken connections."""
+        response = await self.session.in_time(
+            self.client.messages.with_raw_response.create(
+                model=self.agent.model,
+                max_tokens=self.agent.max_tokens,
+                system=SYSTEM,
+                messages=self.messages,
+                tools=[{"type": "bash_20250124", "name": "bash"}],
+                cache_control={"type": "ephemeral"},
+            )
+        )
+        for attempt in range(response.retries_taken):
+            self.session.emit(ApiRetry(text=f"attempt {attempt + 1} failed"))
+        return await response.parse()
+
+    async def _answered(self, call: ToolUseBlock) -> ToolResultBlockParam:
+        given: Any = call.input
+        command = given.get("command") if isinstance(given, dict) else None
+        if call.name == "bash" and isinstance(command, str) and command.strip():
+            result = await self.session.shell(command, timeout_secs=COMMAND_SECS)
+            return _result(call.id, _told(result), failed=not result.ok)
+        if call.name == "bash" and isinstance(given, dict) and given.get("restart"):
+            return _result(call.id, "Every command has a shell of its own.", failed=False)
+        self.session.emit(ToolCall(id=call.id, tool=call.name, input=given if isinstance(given, dict) else {}))
+        self.session.emit(ToolResult(id=call.id, status="invalid"))
+        return _result(call.id, "There is only the tool bash, and it takes a `command`.", failed=True)
+
+    def _end(self, end: TrialEnd, message: str = "") -> End:
+        usages = [answer.usage for answer in self.used]
+        read = sum(usage.cache_read_input_tokens or 0 for usage in usages)
+        written = sum(usage.cache_creation_input_tokens or 0 for usage in usages)
+        if not usages:
+            return End(end=end, message=message)
+        return End(
+            end=end,
+            message=message,
+            turns=len(usages),
+            tokens_in=sum(usage.input_tokens for usage in usages) + read + written,
+            tokens_out=sum(usage.output_tokens for usage in usages),
+            tokens_cache_read=read,
+            tokens_cache_write=written,
+        )
+
+
+def _end_of(status: int | None) -> TrialEnd:
+    """A request that is wrong is the agent's fault; everything else that fails is the provider's, or the network's."""
+    return "crashed" if status in (400, 413, 422) else end_of_api(status)
+
+
+def _result(call: str, text: str, *, failed: bool) -> ToolResultBlockParam:
+    return {"type": "tool_result", "tool_use_id": call, "content": text, "is_error": failed}
+
+
+def _told(result: CommandResult) -> str:
+    """What the model is told of a command: exit code or end, stdout, stderr."""
+    parts = [] if result.ok else [result.how_it_ended().replace("exit ", "Exit code ", 1)]
+    parts += [text.rstrip("\n") for text in (result.stdout, result.stderr) if text.strip()]
+    text = "\n".join(parts) or "(no output)"
+    half = MAX_OUTPUT // 2
+    return text if len(text) <= MAX_OUTPUT else f"{text[:half]}\n[… cut …]\n{text[-half:]}"

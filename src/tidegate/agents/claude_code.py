@@ -1,0 +1,64 @@
+"""Claude Code as an agent."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from tidegate.agents.coding import CodingAgent, Launch
+from tidegate.model.agent import Session
+from tidegate.streams.claude_code import ClaudeCode
+from tidegate.streams.json_lines import JsonLines
+
+_QUIET = (
+    "DISABLE_TELEMETRY",
+    "DISABLE_AUTOUPDATER",
+    "DISABLE_ERROR_REPORTING",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+)
+
+
+class ClaudeCodeAgent(CodingAgent):
+    """Claude Code, the program `claude`. Needs `ANTHROPIC_API_KEY`.
+
+    It may run commands and edit files in its workspace; it reads the project's own guidance (`CLAUDE.md`, skills), and
+    nobody's personal settings. `max_usd` ends a trial that costs more. Its shell sees the key.
+    """
+
+    type: Literal["claude-code"]
+    max_usd: float | None = Field(default=None, gt=0)
+
+    program: ClassVar[str] = "claude"
+    package: ClassVar[str] = "@anthropic-ai/claude-code"
+    oldest: ClassVar[tuple[int, int, int]] = (2, 1, 197)
+    tested: ClassVar[str] = "2.1.329"
+    endpoint: ClassVar[str] = "ANTHROPIC_BASE_URL"
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """One of these is needed."""
+        return ("ANTHROPIC_API_KEY",)
+
+    def launch(self, session: Session) -> Launch:
+        """The prompt comes on stdin, where it may be long."""
+        options = {"--model": self.model, "--max-turns": session.max_turns, "--max-budget-usd": self.max_usd}
+        chosen = [word for name, value in options.items() if value is not None for word in (name, str(value))]
+        return Launch(
+            argv=(
+                *(self.program, "-p", "--output-format", "stream-json", "--verbose", *chosen),
+                *("--allowedTools", "Bash,Edit,Write", "--setting-sources", "project"),
+                *("--strict-mcp-config", "--no-session-persistence", *self.args),
+            ),
+            env={
+                **dict.fromkeys(_QUIET, "1"),
+                "CLAUDE_CODE_MAX_RETRIES": "3",
+                "CLAUDE_CONFIG_DIR": str(session.home / ".claude"),
+                **self.own_environment(session),
+            },
+            stdin=session.prompt_file,
+        )
+
+    def stream(self, session: Session) -> JsonLines:
+        """Everything is in what it prints."""
+        return ClaudeCode()

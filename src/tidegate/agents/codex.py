@@ -1,0 +1,79 @@
+"""Codex as an agent."""
+
+from __future__ import annotations
+
+import json
+from typing import ClassVar, Literal
+
+from tidegate.agents.coding import CodingAgent, Launch, invalid_call, without_turn_limit
+from tidegate.model.agent import Session
+from tidegate.model.event import Event
+from tidegate.streams.codex import Codex, invalid_calls
+from tidegate.streams.json_lines import JsonLines
+
+_UNUSED = ("plugins", "remote_plugin", "apps")  # they look hosts up when Codex starts
+# JSON's text is TOML's, too. A login shell would reset PATH, and pass the recorder by.
+_CONFIG = """\
+model_provider = "tidegate"
+approval_policy = "never"
+check_for_update_on_startup = false
+allow_login_shell = false
+[model_providers.tidegate]
+name = "tidegate"
+base_url = {base_url}
+wire_api = "responses"
+env_key = "OPENAI_API_KEY"
+request_max_retries = 3
+stream_max_retries = 3
+[analytics]
+enabled = false
+[shell_environment_policy]
+ignore_default_excludes = false
+"""
+
+
+class CodexAgent(CodingAgent):
+    """Codex, the program `codex`. Needs `OPENAI_API_KEY`, which its shell does not see.
+
+    It reports no cost, and has no limit of turns.
+    """
+
+    type: Literal["codex"]
+
+    program: ClassVar[str] = "codex"
+    package: ClassVar[str] = "@openai/codex"
+    oldest: ClassVar[tuple[int, int, int]] = (0, 169, 0)
+    tested: ClassVar[str] = "0.169.0"
+    endpoint: ClassVar[str] = "OPENAI_BASE_URL"
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """One of these is needed."""
+        return ("OPENAI_API_KEY",)
+
+    def launch(self, session: Session) -> Launch:
+        """Its own sandbox stays off: trials are confined by Tidegate, and a sandbox in a sandbox breaks."""
+        without_turn_limit(self.type, session)
+        folder = session.home / ".codex"
+        folder.mkdir()
+        base_url = {**session.credentials, **self.env}.get(self.endpoint, "https://api.openai.com/v1")
+        (folder / "config.toml").write_text(_CONFIG.format(base_url=json.dumps(base_url)), encoding="utf-8")
+        return Launch(
+            argv=(
+                *(self.program, "exec", "--json", "--skip-git-repo-check", "-s", "danger-full-access"),
+                *(word for name in _UNUSED for word in ("--disable", name)),
+                *(("-m", self.model) if self.model else ()),
+                *(*self.args, "--", session.prompt),
+            ),
+            env={"CODEX_HOME": str(folder), **self.own_environment(session)},
+        )
+
+    def stream(self, session: Session) -> JsonLines:
+        """All but invalid calls is in what it prints."""
+        return Codex()
+
+    def after(self, stderr: str) -> tuple[Event, ...]:
+        """Calls of tools that do not exist."""
+        return tuple(
+            event for number, tool in enumerate(invalid_calls(stderr), 1) for event in invalid_call(number, tool)
+        )

@@ -1,0 +1,59 @@
+"""Gemini CLI as an agent."""
+
+from __future__ import annotations
+
+import json
+from typing import ClassVar, Literal
+
+from tidegate.agents.coding import CodingAgent, Launch
+from tidegate.model.agent import Session
+from tidegate.streams.gemini import Gemini, told_in
+from tidegate.streams.json_lines import JsonLines
+
+
+class GeminiAgent(CodingAgent):
+    """Gemini CLI, the program `gemini`. Needs `GEMINI_API_KEY`, which its shell does not see.
+
+    It reports no cost. Without `model` it asks a small model first which one to take.
+    """
+
+    type: Literal["gemini"]
+
+    program: ClassVar[str] = "gemini"
+    package: ClassVar[str] = "@google/gemini-cli"
+    oldest: ClassVar[tuple[int, int, int]] = (0, 61, 0)
+    tested: ClassVar[str] = "0.61.0"
+    endpoint: ClassVar[str] = "GOOGLE_GEMINI_BASE_URL"
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """One of these is needed."""
+        return ("GEMINI_API_KEY",)
+
+    def launch(self, session: Session) -> Launch:
+        """Without trust in the folder it would not be offered a shell at all."""
+        folder = session.home / ".gemini"
+        folder.mkdir()
+        settings = {
+            "security": {
+                "auth": {"selectedType": "gemini-api-key"},
+                "environmentVariableRedaction": {"enabled": True},
+            },
+            "general": {"enableAutoUpdate": False},
+            "privacy": {"usageStatisticsEnabled": False},
+            **({"model": {"maxSessionTurns": session.max_turns}} if session.max_turns else {}),
+        }
+        (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+        model = ("-m", self.model) if self.model else ()
+        return Launch(
+            argv=(
+                *(self.program, *model, "--output-format", "stream-json", "--approval-mode", "yolo"),
+                *(*self.args, f"--prompt={session.prompt}"),
+            ),
+            env={"GEMINI_CLI_TRUST_WORKSPACE": "true", **self.own_environment(session)},
+        )
+
+    def stream(self, session: Session) -> JsonLines:
+        """Exit codes are in its session file alone."""
+        chats = sorted((session.home / ".gemini" / "tmp").glob("*/chats/session-*.jsonl"))
+        return Gemini(told_in("\n".join(map(session.side_file, chats))))

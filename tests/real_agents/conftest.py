@@ -1,0 +1,64 @@
+"""Real agents from npm, at the versions that the project pins, kept outside of the checkout."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tidegate.agents.coding import CodingAgent
+
+# Where npm puts the program of a package; the first is a native one that needs no Node.
+PROGRAMS = {
+    "claude": "@anthropic-ai/claude-code-linux-x64/claude",
+    "codex": "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
+    "gemini": "@google/gemini-cli/bundle/gemini.js",
+    "opencode": "opencode-linux-x64/bin/opencode",
+}
+LARGE_AND_SLOW = ("gemini", "opencode")
+CACHE = Path(os.environ.get("TIDEGATE_TEST_AGENTS") or Path.home() / ".cache" / "tidegate-test-agents")
+
+
+def missing(reason: str) -> None:
+    """Skip, and say why; in CI nothing may be missing."""
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def installed() -> Callable[[type[CodingAgent]], Path]:
+    """Installs an agent once, and returns the folder that holds its program by its name."""
+
+    def install(agent: type[CodingAgent]) -> Path:
+        if shutil.which("node") is None or shutil.which("npm") is None:
+            missing(f"Node and npm are needed to install {agent.program}")
+        CACHE.mkdir(parents=True, exist_ok=True)
+        folder = CACHE / f"{agent.program}-{agent.tested}"
+        with (CACHE / f"{agent.program}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in parallel
+            if not (folder / "bin" / agent.program).exists():
+                if agent.program in LARGE_AND_SLOW and not os.environ.get("CI"):
+                    pytest.skip(f"{agent.program} is installed and run in CI alone; set CI=1 to do it here")
+                _npm_install(f"{agent.package}@{agent.tested}", folder)
+                program = folder / "node_modules" / PROGRAMS[agent.program]
+                if not program.exists():
+                    missing(f"this machine has no {agent.program} in {agent.package}")
+                (folder / "bin").mkdir(exist_ok=True)
+                (folder / "bin" / agent.program).symlink_to(program)
+        return folder / "bin"
+
+    return install
+
+
+def _npm_install(package: str, folder: Path) -> None:
+    command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), package]
+    folder.mkdir(exist_ok=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    if done.returncode != 0:
+        missing(f"{package} could not be installed: {done.stderr.strip().splitlines()[-1:]}")
