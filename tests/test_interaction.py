@@ -20,6 +20,7 @@ from tidegate.interaction import (
 )
 from tidegate.model.event import COUNTED, CallStatus, End, Event, ToolCall
 from tidegate.model.measurement import InvocationCounts, Metrics, SubcommandCounts
+from tidegate.model.suite import Price
 from tidegate.model.trial import Invocation, Trial, TrialSpec
 
 PATTERN = r"taskmgr\s+(\S+)"
@@ -233,3 +234,25 @@ def test_step_efficiency_is_the_minimum_over_the_tool_calls() -> None:
     assert trial_metrics(trial(events=steps), 3).step_efficiency == 0.75
     assert trial_metrics(trial(events=steps), None).step_efficiency is None
     assert trial_metrics(trial(), 3).step_efficiency is None
+
+
+def test_the_cost_is_the_agents_own_else_tokens_times_rates_else_none() -> None:
+    price = Price(input=1.0, output=10.0, cache_read=0.1, cache_write=2.0)
+    used = End(
+        end="completed", tokens_in=1_000_000, tokens_out=100_000, tokens_cache_read=400_000, tokens_cache_write=100_000
+    )
+
+    def cost(end: End, price: Price | None) -> float | None:
+        spec = TrialSpec(side="head", scenario="s", agent="a", index=1)
+        return trial_metrics(Trial(spec=spec, end=end.end, events=(end,)), None, price).cost_usd
+
+    assert cost(used, price) == pytest.approx(0.5 * 1 + 0.4 * 0.1 + 0.1 * 2 + 0.1 * 10)
+    assert cost(used.model_copy(update={"cost_usd": 0.25}), price) == 0.25
+    assert cost(used, None) is None
+    assert cost(End(end="completed"), price) is None
+
+
+def test_calls_that_only_the_agents_log_has_are_a_count_of_their_own() -> None:
+    seen = Invocation(argv=("list",), status="ok", started_at=1.0)
+    counts = invocation_counts([seen, seen.model_copy(update={"source": "events", "status": "unknown"})])
+    assert (counts.recorder, counts.events, counts.unseen_by_recorder) == (1, 1, 1)

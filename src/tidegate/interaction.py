@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from tidegate.model.event import COUNTED, CallStatus, End, ToolCall
 from tidegate.model.measurement import InvocationCounts, Metrics, SubcommandCounts
+from tidegate.model.suite import Price
 from tidegate.model.trial import Invocation, Trial
 
 
@@ -60,8 +61,8 @@ def interaction_metrics(invocations: Sequence[Invocation]) -> Metrics:
     )
 
 
-def trial_metrics(trial: Trial, minimum_steps: int | None) -> Metrics:
-    """All metrics of a trial. What the agent did not report stays None."""
+def trial_metrics(trial: Trial, minimum_steps: int | None, price: Price | None = None) -> Metrics:
+    """All metrics of a trial. What the agent did not report stays None, but for the cost, if its model has a price."""
     end = next((event for event in reversed(trial.events) if isinstance(event, End)), End(end="crashed"))
     tool_calls = sum(isinstance(event, ToolCall) for event in trial.events)
     return interaction_metrics(trial.invocations).model_copy(
@@ -71,7 +72,7 @@ def trial_metrics(trial: Trial, minimum_steps: int | None) -> Metrics:
             "turns": end.turns,
             "tokens_in": end.tokens_in,
             "tokens_out": end.tokens_out,
-            "cost_usd": end.cost_usd,
+            "cost_usd": end.cost_usd if end.cost_usd is not None or price is None else _cost(end, price),
             "duration_s": trial.duration_s,
         }
     )
@@ -98,9 +99,25 @@ def invocation_counts(invocations: Sequence[Invocation]) -> InvocationCounts:
         recorder=sources["recorder"],
         events=sources["events"],
         transcript=sources["transcript"],
+        unseen_by_recorder=sources["events"],
         approximate=sources["transcript"] > 0,
         not_counted=dict(not_counted),
     )
+
+
+def _cost(end: End, price: Price) -> float | None:
+    """USD for the tokens that the agent reported; those from and for the cache have rates of their own."""
+    if end.tokens_in is None or end.tokens_out is None:
+        return None
+    read, written = end.tokens_cache_read or 0, end.tokens_cache_write or 0
+    plain = max(0, end.tokens_in - read - written)
+    parts = (
+        (plain, price.input),
+        (read, price.cache_read),
+        (written, price.cache_write),
+        (end.tokens_out, price.output),
+    )
+    return sum(tokens * rate for tokens, rate in parts) / 1_000_000
 
 
 def _share(part: int, whole: int) -> float | None:

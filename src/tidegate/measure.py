@@ -19,7 +19,7 @@ from tidegate.model.event import CallStatus, Event, ToolCall, ToolResult
 from tidegate.model.gate import Seen
 from tidegate.model.measurement import Call, EvaluatorResult, GateResult, Metrics, Outcome, TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer, ReadFile, Request
-from tidegate.model.suite import Composite, Scenario
+from tidegate.model.suite import Composite, Price, Scenario
 from tidegate.model.trial import NotMeasured, Step, Trial
 from tidegate.model.value import Value
 
@@ -29,14 +29,17 @@ _NEVER_RUN: frozenset[CallStatus] = frozenset({"denied", "invalid", "not_execute
 _OPERATORS = ";&|()<>\n"
 
 
-def measure_trial(trial: Trial, scenario: Scenario) -> TrialResult:
-    """Measure one trial. Without an answer for each gate it is not measured: neither a pass nor a fail."""
+def measure_trial(trial: Trial, scenario: Scenario, price: Price | None = None) -> TrialResult:
+    """Measure one trial; `price` is that of its agent's model.
+
+    Without an answer for each gate it is not measured: neither a pass nor a fail.
+    """
     not_measured, reason = _not_measured(trial, scenario)
     gates = () if not_measured else _gate_results(trial, scenario)
     outcome: Outcome | None = None
     if not not_measured:
         outcome, reason = _outcome(gates)
-    metrics = trial_metrics(trial, scenario.minimum_steps)
+    metrics = trial_metrics(trial, scenario.minimum_steps, price)
     evaluators, evaluator_warnings = _evaluator_results(trial.steps)
     composite, composite_warnings = _composite(scenario.composite, gates, metrics) if outcome else (None, ())
     return TrialResult(

@@ -104,7 +104,7 @@ class Runner:
                 f"The agent {spec.agent} was refused by its model's provider: {trial.reason}",
                 "Check the key in the environment; no further trial was started.",
             )
-        result = measure_trial(trial, row.scenario)
+        result = measure_trial(trial, row.scenario, self._suite.prices.get(row.agent.model or ""))
         self._checkouts[spec.side].store.finish_trial(result)
         self._progress.finished(result)
         return result

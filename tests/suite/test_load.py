@@ -19,6 +19,7 @@ from tidegate.model.suite import (
     EvaluatorScript,
     Limits,
     Policy,
+    Price,
     Scenario,
     Script,
     Suite,
@@ -193,6 +194,7 @@ def test_every_key_of_both_files_arrives(load: Load) -> None:
         ),
         limits=Limits(output_mb=1, memory_mb=2, processes=3, files=4),
         pass_env=("TOKEN",),
+        prices={"large": Price(input=3, output=15, cache_read=0.3, cache_write=3.75)},
         diagnosis=Diagnosis(error_rate=0.1, help=1, retry_rate=0.2, commands_ratio=2),
     )
 

@@ -120,6 +120,15 @@ class Limits(Value):
     files: int = Field(default=1024, gt=0)
 
 
+class Price(Value):
+    """A model's prices in USD per million tokens."""
+
+    input: float = Field(default=0, ge=0)
+    output: float = Field(default=0, ge=0)
+    cache_read: float = Field(default=0, ge=0)
+    cache_write: float = Field(default=0, ge=0)
+
+
 class Policy(Value):
     """The project's rules for which rows block (verdict.md, Policy)."""
 
@@ -173,6 +182,7 @@ class Suite(Value):
     limits: Limits = Limits()
     pass_env: tuple[str, ...] = ()
     store: Store = Store()
+    prices: dict[str, Price] = {}  # by model
     diagnosis: Diagnosis = Diagnosis()
     comment_template: str | None = None
 

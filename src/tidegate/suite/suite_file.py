@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from tidegate.agents import AnyAgent
-from tidegate.model.suite import Budget, Diagnosis, Limits, Policy
+from tidegate.model.suite import Budget, Diagnosis, Limits, Policy, Price
 from tidegate.model.value import Value
 from tidegate.suite.fields import Alpha, Count, InsidePath, Name, PassedVariable, Positive, Text, only
 from tidegate.suite.scenario_file import TargetFile, TrialsFile
@@ -52,15 +52,6 @@ class NetworkFile(Value):
     setup: Annotated[bool, only(True)] = True
     gates: Annotated[bool, only(True)] = True
     agent: Annotated[bool, only(True)] = True
-
-
-class PriceFile(Value):
-    """A model's prices in USD per million tokens."""
-
-    input: Annotated[float, Field(ge=0)] = 0
-    output: Annotated[float, Field(ge=0)] = 0
-    cache_read: Annotated[float, Field(ge=0)] = 0
-    cache_write: Annotated[float, Field(ge=0)] = 0
 
 
 class StoreFile(Value):
@@ -113,7 +104,7 @@ class SuiteFile(Value):
     network: NetworkFile = NetworkFile()
     pass_env: tuple[PassedVariable, ...] = ()
     limits: Limits = Limits()
-    prices: dict[str, PriceFile] = {}
+    prices: dict[str, Price] = {}
     store: StoreFile = StoreFile()
     diagnosis: DiagnosisFile = DiagnosisFile()
     report: ReportFile = ReportFile()

@@ -17,6 +17,7 @@ from tidegate.model.suite import Limits, Scenario
 from tidegate.model.trial import Invocation, NotMeasured, Step, Trial, TrialSpec
 from tidegate.trial import recorder
 from tidegate.trial.environment import base_environment, script_variables
+from tidegate.trial.passed_by import passed_by
 from tidegate.trial.processes import Supervisor, SupervisorLost, run_shell
 from tidegate.trial.session import AgentStopped, Desk, TrialSession
 from tidegate.trial.workspace import Prepared, copy_workspace, read_file, workspace_diff
@@ -190,11 +191,14 @@ class _Attempt:
         wrapper = front / target.binary.rpartition("/")[2]
         session = self._session({**self._environment, "PATH": f"{front}:{self._environment['PATH']}"}, wrapper)
         with closing(session):
+            started = time.time()
             end, not_measured = await self._agent_end(session)
+            end = session.redacted(end)
             session.emit(end)
         invocations, warnings = recorder.read(
             log, binary=target.binary, command_pattern=target.command_pattern, killed_at=session.killed_at
         )
+        invocations += passed_by(session.events, target, invocations, started)
         self._warnings.extend(warnings)
         return end, not_measured, session, invocations
 

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel
-
+from tidegate.model.value import Value
 from tidegate.trial.processes import open_regular
 
 SHORTEST = 8  # characters; a shorter value is no secret, and would be found everywhere
-M = TypeVar("M", bound=BaseModel)
+M = TypeVar("M", bound=Value)
 
 
 class Redaction:
@@ -30,11 +29,11 @@ class Redaction:
             text = text.replace(value, name)
         return text
 
-    def of(self, event: M) -> M:
-        """The event without the secrets."""
-        whole = event.model_dump_json()
+    def of(self, value: M) -> M:
+        """The value without the secrets."""
+        whole = value.model_dump_json()
         clean = self.text(whole)
-        return event if clean == whole else type(event).model_validate_json(clean)
+        return value if clean == whole else type(value).model_validate_json(clean)
 
     def clean(self, path: Path) -> None:
         """Take the secrets out of a file."""

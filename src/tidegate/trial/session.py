@@ -14,12 +14,14 @@ from tidegate.model.command import CommandResult
 from tidegate.model.event import CallStatus, End, Event, ToolCall, ToolResult, Warning
 from tidegate.model.suite import Limits
 from tidegate.model.trial import NotMeasured
+from tidegate.model.value import Value
 from tidegate.trial.processes import Supervisor, read_output, run_shell
 from tidegate.trial.redaction import Redaction
 from tidegate.trial.tail import Tail
 from tidegate.trial.workspace import read_file
 
 T = TypeVar("T")
+M = TypeVar("M", bound=Value)
 
 LOOK_SECS = 0.1  # between two looks at what a watched program has printed
 SILENCE_SECS = 240.0  # after which a watched program is stopped: longer than an agent's shell waits for a command
@@ -120,6 +122,7 @@ class TrialSession:
         finally:
             for stream in ("stdout", "stderr"):
                 self._redaction.clean(self._output("agent").with_name(f"agent.{stream}"))
+        result = self.redacted(result)
         self._stop_if_over(result)
         if result.shell_status in (126, 127):
             reason = result.stderr.strip().splitlines()[-1:] or ["no message"]
@@ -139,10 +142,14 @@ class TrialSession:
 
     def emit(self, event: Event) -> None:
         """Append one event to the record, at once."""
-        event = self._redaction.of(event)
+        event = self.redacted(event)
         timed = event if event.at else event.model_copy(update={"at": round(time.monotonic() - self._started, 3)})
         self.events.append(timed)
         self._log.write(timed.model_dump_json() + "\n")
+
+    def redacted(self, value: M) -> M:
+        """The value without the agent's key."""
+        return self._redaction.of(value)
 
     def read_text(self, path: str) -> str | None:
         """A text file of the workspace, or None."""

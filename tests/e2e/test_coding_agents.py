@@ -1,0 +1,167 @@
+"""Coding agents from their check to their end, with small programs in the place of the real ones."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tidegate.model.trial import Trial
+
+Make = Callable[..., Any]
+VERSIONS = {"claude": "2.1.329 (Claude Code)", "codex": "codex-cli 0.169.0", "gemini": "0.61.0", "opencode": "1.18.33"}
+TYPES = {"claude": "claude-code", "codex": "codex", "gemini": "gemini", "opencode": "opencode"}
+MODELS = {"claude": "m", "codex": "m", "gemini": "m", "opencode": "anthropic/m"}
+KEYS = {
+    "claude": "ANTHROPIC_API_KEY",
+    "codex": "OPENAI_API_KEY",
+    "gemini": "GEMINI_API_KEY",
+    "opencode": "ANTHROPIC_API_KEY",
+}
+SECRETS = {name: f"dummy-{name.lower()}" for name in (*KEYS.values(), "GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN")}
+NO_KEYS = dict.fromkeys(KEYS.values(), "")
+RESULT = {
+    "type": "result",
+    "subtype": "success",
+    "is_error": False,
+    "num_turns": 2,
+    "total_cost_usd": 0.25,
+    "modelUsage": {"m": {"inputTokens": 10, "outputTokens": 5}},
+}
+
+
+class Ran(NamedTuple):
+    code: int
+    stderr: str
+    trial: Trial | None
+    record: Path
+
+
+@pytest.fixture
+def run_fake(tmp_path: Path, make_repository: Make, tidegate: Make, files: dict[str, str]) -> Callable[..., Ran]:
+    """Runs the scenario with a shell script as the agent's program."""
+
+    def run(
+        program: str, script: str, *, keys: str = "", env: dict[str, str] | None = None, version: str | None = None
+    ) -> Ran:
+        bin_ = tmp_path / "agents"
+        bin_.mkdir(exist_ok=True)
+        if script:
+            said = VERSIONS[program] if version is None else version
+            check = f'[ "$1" = --version ] && {{ echo "{said}"; exit 0; }}'
+            (bin_ / program).write_text(f"#!/bin/sh\n{check}\n{script}\n")
+            (bin_ / program).chmod(0o755)
+        written = f"{{type: {TYPES[program]}, model: {MODELS[program]}{keys}}}"
+        suite = f"version: 1\nscenarios: [scenarios/*.yaml]\npath: [bin]\nagents: {{a: {written}}}\n"
+        repository = make_repository()
+        repository.commit({**files, "tidegate.yaml": suite})
+        out = tmp_path / "run"
+        path = f"{bin_}:{os.environ['PATH']}" if script else "/usr/bin:/bin"
+        ran = tidegate(
+            *("run", "--trials", "1", "--out", str(out)),
+            cwd=repository.root,
+            env={**SECRETS, **(env or {}), "PATH": path},
+        )
+        records = list(out.rglob("trial.json"))
+        trial = Trial.model_validate_json(records[0].read_text()) if records else None
+        return Ran(ran.code, ran.stderr, trial, records[0].parent if records else out)
+
+    return run
+
+
+@pytest.mark.parametrize("program", VERSIONS)
+def test_a_program_gets_its_own_key_and_no_other_secret(program: str, run_fake: Callable[..., Ran]) -> None:
+    ran = run_fake(program, "env > environment.txt; printf '%s\\n' \"$@\" > arguments.txt")
+    assert ran.trial
+    assert (ran.trial.end, ran.trial.end_message) == ("crashed", "ended without an end event, exit 0")
+    diff = (ran.record / "workspace.diff").read_text()
+    seen = {name for name in SECRETS if f"+{name}=" in diff}
+    assert seen == {KEYS[program]}
+    assert "Add two notes as AGENTS.md says." in diff or program == "claude"
+
+
+@pytest.mark.parametrize("program", VERSIONS)
+def test_without_its_key_nothing_is_run(program: str, run_fake: Callable[..., Ran]) -> None:
+    ran = run_fake(program, "exit 0", env=NO_KEYS)
+    assert (ran.code, ran.trial) == (4, None)
+    assert f"The agent {TYPES[program]} needs a key in {KEYS[program]}" in ran.stderr
+
+
+@pytest.mark.parametrize("program", VERSIONS)
+def test_without_its_program_nothing_is_run(program: str, run_fake: Callable[..., Ran]) -> None:
+    ran = run_fake(program, "")
+    assert (ran.code, ran.trial) == (4, None)
+    assert f"needs the program `{program}` on PATH" in ran.stderr
+    assert "npm install --global" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("keys", "version", "said"),
+    [
+        ("", "2.0.5", "`claude` 2.0.5 is too old; 2.1.197 or newer is needed"),
+        (", version: 2.1.300", "2.1.329", "`claude` is 2.1.329; the suite pins 2.1.300"),
+        ("", "no idea", "`claude --version` told no version: no idea"),
+    ],
+)
+def test_another_version_than_the_right_one(keys: str, version: str, said: str, run_fake: Callable[..., Ran]) -> None:
+    ran = run_fake("claude", "exit 0", keys=keys, version=version)
+    assert (ran.code, ran.trial) == (4, None)
+    assert said in ran.stderr
+
+
+def test_the_key_is_not_in_the_record_even_if_the_agent_prints_it(run_fake: Callable[..., Ran]) -> None:
+    said = json.dumps({"type": "assistant", "message": {"content": [{"type": "text", "text": "it is KEY"}]}})
+    ran = run_fake("claude", f"echo '{said}' | sed \"s/KEY/$ANTHROPIC_API_KEY/\"; echo $ANTHROPIC_API_KEY >&2")
+    assert ran.trial
+    assert "it is [ANTHROPIC_API_KEY]" in str(ran.trial.events)
+    assert not [file for file in ran.record.rglob("*.*") if SECRETS["ANTHROPIC_API_KEY"] in file.read_text()]
+
+
+def test_at_its_timeout_an_agent_can_still_say_what_it_has_cost(run_fake: Callable[..., Ran]) -> None:
+    script = f"trap 'echo \"$said\"; exit 0' INT\nsaid='{json.dumps(RESULT)}'\nwhile :; do sleep 0.1; done"
+    ran = run_fake("claude", script, keys=", timeout_secs: 1")
+    assert ran.trial
+    end = ran.trial.events[-1]
+    assert end.type == "end"
+    assert (end.end, end.message, end.cost_usd, end.turns) == ("timeout", "the agent was stopped after 1 s", 0.25, 2)
+
+
+def test_a_refused_key_ends_the_run_at_once(run_fake: Callable[..., Ran]) -> None:
+    retry = json.dumps(
+        {"type": "system", "subtype": "api_retry", "error": "authentication_failed", "error_status": 401}
+    )
+    ran = run_fake("claude", f"echo '{retry}'; sleep 100")
+    assert ran.code == 4
+    assert "The agent a was refused by its model's provider" in ran.stderr
+
+
+def test_a_provider_that_cannot_be_reached_is_not_measured_also_when_time_is_up(run_fake: Callable[..., Ran]) -> None:
+    retry = json.dumps({"type": "system", "subtype": "api_retry", "error": "overloaded", "error_status": 529})
+    ran = run_fake("claude", f"echo '{retry}'; exec sleep 100", keys=", timeout_secs: 0.5")
+    assert ran.trial
+    assert (ran.trial.end, ran.trial.not_measured) == ("outage", "outage")
+
+
+def test_a_shell_in_which_the_recorder_is_passed_by_is_not_measured(
+    tmp_path: Path, run_fake: Callable[..., Ran]
+) -> None:
+    reset = tmp_path / "reset.sh"
+    reset.write_text("PATH=/usr/bin:/bin\n")
+    ran = run_fake("codex", "echo never", keys=f", env: {{BASH_ENV: {reset}}}")
+    assert ran.trial
+    assert ran.trial.not_measured == "infrastructure"
+    assert "notes does not lead to the recorder" in ran.trial.reason
+
+
+def test_the_raw_output_and_when_each_line_came_are_kept(run_fake: Callable[..., Ran]) -> None:
+    ran = run_fake("claude", f"echo 'no json'; echo '{json.dumps(RESULT)}'; echo oops >&2")
+    assert ran.trial
+    assert ran.trial.end == "completed"
+    output = ran.record / "output"
+    assert len((output / "agent.stdout").read_text().splitlines()) == 2
+    assert len((output / "agent.arrivals").read_text().splitlines()) == 2
+    assert (output / "agent.stderr").read_text() == "oops\n"
