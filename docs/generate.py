@@ -36,9 +36,10 @@ agents:
   claude: {type: claude-code, model: claude-haiku-4-5, max_turns: 30}
 ```
 
-Those that work for others (`claude-code`, `codex`, `gemini`, `opencode`) need their program on PATH, as new as the version
-that Tidegate is tested with, and their key in the environment; what is missing is said before any trial. `args` are given
-to the program besides Tidegate's own, `version` pins it. Their whole output is kept in a trial's `record/output`.
+Those that are programs of others (`claude-code`, `codex`, `gemini`, `opencode`) need their program on PATH, not older
+than the version that is known to work, and their key in the environment; what is missing is said before any trial.
+`args` are given to the program besides Tidegate's own, `version` pins it. All that it prints is kept in the trial's
+`record/output`.
 """
 
 

@@ -109,6 +109,10 @@ def test_a_real_agent_is_recorded_exactly(case: Case, run_agent: Callable[[Case]
     results = {event.id: event for event in trial.events if isinstance(event, ToolResult)}
     assert {results[call.id].exit_code for call in shell} == {0}
     assert ran.run["agents"]["real"]["version"] == case.agent.tested
+    # Gemini CLI reads GEMINI.md alone, unless a project's settings say otherwise.
+    assert case.agent is GeminiAgent or "of this folder are kept with `taskmgr`" in ran.requests, (
+        "the model was told the project's guidance"
+    )
     assert_secrets_are_kept(case, ran, results[shell[-1].id].output)
 
 

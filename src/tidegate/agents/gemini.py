@@ -14,7 +14,8 @@ from tidegate.streams.json_lines import JsonLines
 class GeminiAgent(CodingAgent):
     """Gemini CLI, the program `gemini`. Needs `GEMINI_API_KEY`, which its shell does not see.
 
-    It reports no cost. Without `model` it asks a small model first which one to take.
+    It reports no cost. Of guidance it reads `GEMINI.md`, not `AGENTS.md`, unless the workspace has settings that say so
+    (`.gemini/settings.json`). Without `model` it asks a small model first which one to take.
     """
 
     type: Literal["gemini"]
