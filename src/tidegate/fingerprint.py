@@ -13,17 +13,18 @@ from tidegate.plan import definition_hash
 from tidegate.trial.workspace import matching_files
 
 
-def fingerprint(row: PlanRow, definitions: Path, guidance: Sequence[str]) -> str:
+def fingerprint(row: PlanRow, definitions: Path, guidance: Sequence[str], version: str | None) -> str:
     """SHA-256 of the scenario, its template without guidance files, the agent with version and model, and Tidegate.
 
-    The subject is not in it: base's own history moves with base's commits, and fresh base trials guard against drift.
+    `version`: of the agent's program, as its check found it. The subject is not in it: base's own history moves with
+    base's commits, and fresh base trials guard against drift.
     """
     parts = {
         "tidegate": __version__,
         "scenario": definition_hash(row.scenario),
         "template": list(_files(definitions, row.scenario.template, guidance)),
         "agent": {"name": row.key.agent, **row.agent.model_dump(mode="json")},
-        "agent_version": row.agent.version,
+        "agent_version": version,
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

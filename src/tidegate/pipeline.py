@@ -8,7 +8,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
 
 from tidegate import __version__
 from tidegate.build import Checkout
@@ -57,28 +56,25 @@ class Options:
 
 @dataclass(frozen=True)
 class Work:
-    """A plan, and the checkouts that it is run in; `definitions` is where scenarios and templates are read.
-
-    `fingerprints`: of the rows that have a history.
-    """
+    """A plan, and the checkouts that it is run in; scenarios and templates are read at the last of them."""
 
     suite: Suite
     plan: Plan
     sides: tuple[Checkout, ...]
-    definitions: Path
     scratch: Path
-    fingerprints: Mapping[RowKey, str]
 
-    @classmethod
-    def of(cls, suite: Suite, plan: Plan, sides: tuple[Checkout, ...], scratch: Path) -> Self:
-        """Scenarios and templates are read at the last of the sides."""
-        definitions = sides[-1].folder
-        prints = {
-            row.key: fingerprint(row, definitions, suite.guidance)
-            for row in plan.rows
+    @property
+    def definitions(self) -> Path:
+        """Where scenarios and templates are read."""
+        return self.sides[-1].folder
+
+    def fingerprints(self, versions: Mapping[str, str | None]) -> dict[RowKey, str]:
+        """Of the rows that have a history; `versions` are those of the agents' programs."""
+        return {
+            row.key: fingerprint(row, self.definitions, self.suite.guidance, versions.get(row.key.agent))
+            for row in self.plan.rows
             if row.presence == "both" and not row.deterministic
         }
-        return cls(suite, plan, sides, definitions, scratch, prints)
 
 
 async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) -> Result:
@@ -93,17 +89,13 @@ async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) ->
         plan = make_plan(suite, options.selection)
         if base_suite is not None:
             plan = with_presence(plan, make_plan(base_suite), options.selection)
-        work = Work.of(suite, plan, (base_side, head_side), scratch)
+        work = Work(suite, plan, (base_side, head_side), scratch)
         touched = changed_files(
             repo, base_side.revision, head_side.revision, watched_files(head_suite, base_suite or head_suite)
         )
         if touched:
-            history = open_history(repo, suite)
-            past = history.read(work.fingerprints) if history else Read((), (COMMITTED_HISTORY,))
-            warnings = (*warnings, *past.warnings)
-            base_run, head_run = await _run_both(work, past.trials, options)
-            if history:
-                history.add(work.fingerprints, _as_history(base_run))
+            base_run, head_run, ignored = await _run_both(work, open_history(repo, suite), options)
+            warnings = (*warnings, *ignored)
             comparison = compare(base_run, head_run, changes(base_suite, head_suite))
             verdict = decide(comparison, suite.policy)
         else:
@@ -125,7 +117,7 @@ async def single_run(
     with scratch_folder() as scratch, one_side(repo, rev, scratch, out) as side:
         suite = load_suite(side.folder, options.config, environ=options.environ)
         plan = make_plan(suite, options.selection)
-        work = Work.of(suite, plan, (side,), scratch)
+        work = Work(suite, plan, (side,), scratch)
         if as_history and side.revision.dirty:
             raise ConfigurationError(
                 "The working tree has uncommitted changes, which no base ever had.", "Commit them, or name `--rev`."
@@ -137,7 +129,7 @@ async def single_run(
         run = _run_of(work, side, results, started, time.time(), runner)
         side.store.finish_run(run)
         if as_history and (history := open_history(repo, suite)):
-            history.add(work.fingerprints, _as_history(run))
+            history.add(work.fingerprints(runner.versions), _as_history(run))
         return run
 
 
@@ -162,22 +154,29 @@ def _passed(environ: Mapping[str, str], base: Suite | None) -> Mapping[str, str]
     return environ if base is None else {name: environ[name] for name in base.pass_env if name in environ}
 
 
-async def _run_both(work: Work, past: tuple[PastTrial, ...], options: Options) -> tuple[Run, Run]:
-    """Ask the procedure which trials to run, run them, tell it what came out, until it is sure."""
+async def _run_both(work: Work, history: History | None, options: Options) -> tuple[Run, Run, tuple[str, ...]]:
+    """Ask the procedure which trials to run, run them, tell it what came out, until it is sure.
+
+    Both runs, and a sentence for what of the history was ignored; base's fresh trials become history.
+    """
     started = time.time()
-    state = start(run_rows(work.plan, work.suite.trials), work.suite.policy, outcomes_by_row(past))
     results: list[TrialResult] = []
     async with _runner(work, options) as runner:
+        fingerprints = work.fingerprints(runner.versions)
+        past = history.read(fingerprints) if history else Read((), (COMMITTED_HISTORY,))
+        state = start(run_rows(work.plan, work.suite.trials), work.suite.policy, outcomes_by_row(past.trials))
         while isinstance(step := next_step(state), RunTrials):
             await _pause(step, results, work, options)
             batch = await runner.run(step.specs)
             results += batch
             state = observe(state, batch)
     base, head = (_run_of(work, side, results, started, time.time(), runner) for side in work.sides)
-    base = base.model_copy(update={"history": past})
+    base = base.model_copy(update={"history": past.trials})
     for side, run in zip(work.sides, (base, head), strict=True):
         side.store.finish_run(run)
-    return base, head
+    if history:
+        history.add(fingerprints, _as_history(base))
+    return base, head, past.warnings
 
 
 async def _pause(step: RunTrials, results: Sequence[TrialResult], work: Work, options: Options) -> None:
@@ -247,6 +246,7 @@ def _run_of(
 ) -> Run:
     agents = {row.key.agent: row.agent for row in work.plan.rows}
     versions = runner.versions if runner else {}
+    fingerprints = work.fingerprints(versions)
     return Run(
         tidegate_version=__version__,
         side=checkout.side,
@@ -255,7 +255,7 @@ def _run_of(
         suite_hash=suite_hash(work.suite),
         policy=work.suite.policy,
         rows=tuple(
-            row.model_copy(update={"fingerprint": work.fingerprints.get(row.key, "")})
+            row.model_copy(update={"fingerprint": fingerprints.get(row.key, "")})
             for row in run_rows(work.plan, work.suite.trials)
         ),
         agents={name: AgentInfo(type=a.type, model=a.model, version=versions.get(name)) for name, a in agents.items()},
