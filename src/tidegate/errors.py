@@ -39,6 +39,10 @@ class CannotRunError(TidegateError):
     exit_code = 4
 
 
+class MissingKeyError(CannotRunError):
+    """An agent has no key; on a pull request from a fork that is as it should be."""
+
+
 class InterruptedRunError(TidegateError):
     """A person or the system stopped the run; what had been stored stays valid."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from tidegate.errors import CannotRunError
+from tidegate.errors import CannotRunError, MissingKeyError
 from tidegate.model.agent import Agent, Machine, Session
 from tidegate.model.command import CommandResult
 from tidegate.model.event import ApiRetry, End, Message, ToolCall, ToolResult, TrialEnd
@@ -62,7 +62,7 @@ class AnthropicAgent(Agent):
                 "The agent anthropic needs the package `anthropic`.", "Install it: pip install 'tidegate[anthropic]'"
             ) from None
         if not machine.credentials.get(KEY):
-            raise CannotRunError(f"The agent anthropic needs a key in {KEY}.", "Set it in the environment.")
+            raise MissingKeyError(f"The agent anthropic needs a key in {KEY}.", "Set it in the environment.")
         return anthropic.__version__
 
     async def run(self, session: Session) -> End:

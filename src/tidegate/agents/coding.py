@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from tidegate.agents.ends import own_end
-from tidegate.errors import CannotRunError
+from tidegate.errors import CannotRunError, MissingKeyError
 from tidegate.model.agent import Agent, Machine, Session
 from tidegate.model.event import End, Event, ToolCall, ToolResult, Warning
 from tidegate.streams.json_lines import JsonLines
@@ -86,7 +86,7 @@ class CodingAgent(Agent):
             raise CannotRunError(f"`{self.program} --version` told no version: {last}", self._install())
         self._check_version(found[0])
         if not any(machine.credentials.get(name) or self.env.get(name) for name in self.keys):
-            raise CannotRunError(
+            raise MissingKeyError(
                 f"The agent {self.type} needs a key in {' or '.join(self.keys)}.",
                 "Set it in the environment; in a workflow, from a secret.",
             )

@@ -54,6 +54,7 @@ class Desk:
     limits: Limits
     deadline: float  # of the agent's step, on the monotonic clock
     timeout_secs: float  # the same as a duration, for messages
+    silence_secs: float = SILENCE_SECS
 
 
 class TrialSession:
@@ -184,8 +185,8 @@ class TrialSession:
                 for line in tail.lines():
                     if (end := watch(*line)) is not None:
                         raise AgentStopped(end.end, end.message)
-                if time.monotonic() - tail.grew_at > SILENCE_SECS:
-                    raise AgentStopped("watchdog", f"the agent printed nothing for {SILENCE_SECS:g} s")
+                if time.monotonic() - tail.grew_at > self._desk.silence_secs:
+                    raise AgentStopped("watchdog", f"the agent printed nothing for {self._desk.silence_secs:g} s")
         finally:
             if not running.done():
                 self.killed_at = time.time()

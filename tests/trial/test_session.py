@@ -1,0 +1,121 @@
+"""What a watched program of an agent gets, and how its step ends, under a real supervisor."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from tidegate.model.event import End, Message
+from tidegate.model.suite import Limits
+from tidegate.trial.processes import Supervisor
+from tidegate.trial.session import AgentStopped, Desk, TrialSession
+
+T = TypeVar("T")
+Work = Callable[[TrialSession], Awaitable[T]]
+KEY = "dummy-secret-key"
+
+
+def at_work(tmp_path: Path, work: Work[T], *, seconds: float = 20, silence: float = 20) -> T:
+    """The work's answer, done in a session that may take that long."""
+
+    async def run() -> T:
+        async with await Supervisor.start() as supervisor:
+            desk = Desk(
+                supervisor=supervisor,
+                workspace=tmp_path,
+                home=tmp_path,
+                record=tmp_path,
+                recorder=tmp_path / "tool",
+                environment={"PATH": "/usr/local/bin:/usr/bin:/bin"},
+                credentials={"THE_KEY": KEY, "THE_URL": "http://127.0.0.1:1"},
+                limits=Limits(),
+                deadline=time.monotonic() + seconds,
+                timeout_secs=seconds,
+            )
+            task = {"prompt": "p", "scenario": "s", "trial_id": "head/s/a/1", "binary": "tool"}
+            desk = replace(desk, silence_secs=silence)
+            session = TrialSession(
+                desk, task=task, guidance=(), max_turns=None, repo=tmp_path, on_step=lambda text: None
+            )
+            with closing(session):
+                return await work(session)
+
+    return asyncio.run(run())
+
+
+def stopped(tmp_path: Path, work: Work[object], *, seconds: float = 20, silence: float = 20) -> str:
+    with pytest.raises(AgentStopped) as caught:
+        at_work(tmp_path, work, seconds=seconds, silence=silence)
+    return f"{caught.value.end}: {caught.value.message}"
+
+
+def nothing(line: str, at: float) -> None:
+    """A watch that has nothing to say."""
+
+
+def test_lines_are_watched_while_the_program_still_runs(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    def watch(line: str, at: float) -> End | None:
+        seen.append(line)
+        return End(end="auth", message="refused") if line == "two" else None
+
+    program = "echo one; echo two; sleep 60; echo three"
+    assert stopped(tmp_path, lambda session: session.program(program, watch=watch)) == "auth: refused"
+    assert seen == ["one", "two"]
+
+
+def test_a_last_line_without_its_end_and_bytes_that_are_no_text_are_seen(tmp_path: Path) -> None:
+    seen: list[str] = []
+    at_work(tmp_path, lambda session: session.program("printf 'a\\377\\nb'", watch=lambda line, _: seen.append(line)))
+    assert seen == ["a\ufffd", "b"]
+
+
+def test_a_silent_program_is_stopped(tmp_path: Path) -> None:
+    said = stopped(tmp_path, lambda session: session.program("echo one; sleep 60", watch=nothing), silence=0.5)
+    assert said == "watchdog: the agent printed nothing for 0.5 s"
+
+
+def test_what_is_no_command_ends_with_the_step_too(tmp_path: Path) -> None:
+    said = stopped(tmp_path, lambda session: session.in_time(asyncio.sleep(60)), seconds=0.3)
+    assert said == "timeout: the agent was stopped after 0.3 s"
+
+
+def test_a_timeout_of_its_own_is_not_the_steps(tmp_path: Path) -> None:
+    async def late() -> None:
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        at_work(tmp_path, lambda session: session.in_time(late()))
+
+
+def test_a_secret_is_taken_out_of_events_outputs_and_files(tmp_path: Path) -> None:
+    async def work(session: TrialSession) -> str:
+        result = await session.program(f"echo {KEY}; echo x{KEY}y >&2", watch=nothing)
+        session.emit(Message(text=f"{KEY}, http://127.0.0.1:1"))
+        (tmp_path / "side.jsonl").write_text(KEY)
+        return result.stdout + result.stderr + session.side_file(tmp_path / "side.jsonl") + str(session.events)
+
+    said = at_work(tmp_path, work)
+    assert KEY not in said
+    assert "x[THE_KEY]y" in said
+    assert "[THE_KEY], http://127.0.0.1:1" in said
+    kept = "".join(file.read_text() for file in (tmp_path / "output").iterdir())
+    assert KEY not in kept
+    assert kept.count("[THE_KEY]") == 3
+
+
+def test_a_programs_own_environment_is_not_that_of_the_shell(tmp_path: Path) -> None:
+    async def work(session: TrialSession) -> tuple[str, str]:
+        program = await session.program("echo $MINE", env={"MINE": "yes"})
+        shell = await session.shell("echo $MINE")
+        return program.stdout, shell.stdout
+
+    assert at_work(tmp_path, work) == ("yes\n", "\n")
