@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint types format docs golden check clean
+.PHONY: help install demo test lint types format docs golden error-rates check clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(READY) ## make .venv with Tidegate (editable) and its development tools
 
@@ -40,6 +40,9 @@ format: $(READY) ## format the code and mend what ruff can mend
 
 docs: $(READY) ## write the generated pages of docs/ again
 	@$(BIN)/python docs/generate.py
+
+error-rates: $(READY) ## measure the procedure again on simulated suites: docs/error-rates.md
+	@$(BIN)/python docs/error_rates.py
 
 golden: $(READY) ## write the tests' expected reports again; read the diff
 	@TIDEGATE_UPDATE_GOLDEN=1 $(BIN)/pytest --quiet tests/reports

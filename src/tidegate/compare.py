@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, TypeVar
 
-from tidegate.evidence import find_evidence, gate_table, metric_changes
+from tidegate.evidence import Measured, find_evidence, gate_table, metric_changes
+from tidegate.metric_tests import RULES, RowTrials, is_worse, tested_metrics
 from tidegate.model.comparison import (
     BaseCounts,
     Comparison,
@@ -15,6 +16,7 @@ from tidegate.model.comparison import (
     Effect,
     HeadCounts,
     Interval,
+    MetricChange,
     Row,
     SuiteEffect,
 )
@@ -46,13 +48,18 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
     state = observe(state, (*base_trials, *head_trials))
     conclusions = conclude(state)
     past_of, base_of, head_of = _by_row(past), _by_row(_in_order(base_trials)), _by_row(_in_order(head_trials))
+    sides = [
+        RowTrials(past_of[entry.row.key] if entry.history[1] else (), base_of[entry.row.key], head_of[entry.row.key])
+        for entry in state.rows
+    ]
+    metrics = _metrics(sides, conclusions)
     rows = tuple(
-        _row(entry, said, Sides(past_of[said.key], base_of[said.key], head_of[said.key]), head)
-        for entry, said in zip(state.rows, conclusions, strict=True)
+        _row(entry.row, said, trials, head, metrics)
+        for entry, said, trials in zip(state.rows, conclusions, sides, strict=True)
     )
     return Comparison(
         rows=rows,
-        suite=_suite(rows, state),
+        suite=_suite(rows, state).model_copy(update={"metrics": metrics}),
         definitions=(*definitions, *_changed_since(base, head, definitions)),
         excluded_share=_excluded_share((*base_trials, *head_trials)),
         warnings=tuple(_warnings(conclusions, stored)),
@@ -125,17 +132,8 @@ def _warnings(conclusions: Sequence[Conclusion], stored: bool) -> Iterator[str]:
 # --- one row
 
 
-class Sides(NamedTuple):
-    """A row's trials: base's earlier ones and those of this run, and head's."""
-
-    past: Sequence[PastTrial]
-    base: Trials
-    head: Trials
-
-
-def _row(entry: RowSeen, said: Conclusion, sides: Sides, run: Run) -> Row:
-    row, base, head = entry.row, sides.base, sides.head
-    past = sides.past if entry.history[1] else ()
+def _row(row: RunRow, said: Conclusion, trials: RowTrials, run: Run, metrics: Mapping[str, MetricChange]) -> Row:
+    past, base, head = trials
     return Row(
         scenario=row.scenario,
         agent=row.agent,
@@ -146,17 +144,17 @@ def _row(entry: RowSeen, said: Conclusion, sides: Sides, run: Run) -> Row:
         purpose=row.purpose,
         deterministic=said.deterministic,
         one_shot=said.one_shot,
-        base=_base_counts(base, entry.history),
+        base=_base_counts(base, _counts(past)),
         head=_head_counts(head),
         effect=_effect(said, base, head),
         **_pass_rates(_in_phases(base, "screen"), _in_phases(head, "screen")),
-        metrics=metric_changes((*past, *base), head),
+        metrics=_row_metrics(metric_changes((*past, *base), head), metrics),
         gates=gate_table(base, head),
         evidence=find_evidence(said, base, head, run.revision),
     )
 
 
-def _counts(trials: Trials) -> Counts:
+def _counts(trials: Measured) -> Counts:
     """Passes and trials, of the measured ones."""
     decided = [trial.decides for trial in trials if trial.decides is not None]
     return decided.count("pass"), len(decided)
@@ -218,6 +216,30 @@ def _pass_rates(base: Trials, head: Trials) -> dict[Literal["pass_at_k", "pass_h
         at[str(k)] = {side: pass_at_k(c, n, k) if k <= n else None for side, (c, n) in counts.items()}
         hat[str(k)] = {side: pass_hat_k(c, n, k) if k <= n else None for side, (c, n) in counts.items()}
     return {"pass_at_k": at, "pass_hat_k": hat}
+
+
+# --- metrics
+
+
+def _metrics(sides: Sequence[RowTrials], conclusions: Sequence[Conclusion]) -> dict[str, MetricChange]:
+    """The metrics over the suite: of screening trials, since later ones were chosen; none where base has moved."""
+    if any(said.base_moved for said in conclusions):
+        return {}
+    return tested_metrics(
+        [RowTrials(past, _in_phases(base, "screen"), _in_phases(head, "screen")) for past, base, head in sides]
+    )
+
+
+def _row_metrics(own: dict[str, MetricChange], suite: Mapping[str, MetricChange]) -> dict[str, MetricChange]:
+    """The row's own means, with what the test over the suite says; a row warns if it changed as the suite did."""
+    return {name: _judged(name, change, suite[name]) if name in suite else change for name, change in own.items()}
+
+
+def _judged(name: str, own: MetricChange, suite: MetricChange) -> MetricChange:
+    ratio = own.head / own.base if own.head is not None and own.base else None
+    shown = own.model_copy(update={"effect": ratio}) if suite.scale == "ratio" else own
+    warns = suite.warns and is_worse(name, shown, RULES[name].margin)
+    return own.model_copy(update={"q": suite.q, "warns": warns})
 
 
 # --- the suite

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from tidegate.metric_tests import Q, is_worse
 from tidegate.model.comparison import Comparison, DefinitionChange, Row
 from tidegate.model.suite import Policy, RowState
 from tidegate.model.verdict import Verdict, VerdictReason, VerdictState
@@ -54,7 +55,7 @@ def decide(comparison: Comparison, policy: Policy) -> Verdict:
         reason=decision.reason,
         exit_code=0 if policy.mode == "advisory" else decision.exit_code,
         summary=_summary(comparison, decision, loosened),
-        reasons=tuple(_reasons(comparison, decision, loosened)),
+        reasons=tuple(_reasons(comparison, decision, loosened, policy)),
         mode=policy.mode,
         would_block=decision.exit_code != 0,
     )
@@ -85,12 +86,26 @@ def _failed(comparison: Comparison, policy: Policy, loosened: Sequence[Definitio
         return _Decision("failed", "setup_regression" if setup else "regression", 1, deciding)
     if comparison.suite.state == "regressed" and "regressed" in policy.block:
         return _Decision("failed", "regression", 1, deciding)
+    if _blocking_metrics(comparison, policy):
+        return _Decision("failed", "metric", 1, deciding)
     if loosened:
         return _Decision("failed", "definition_loosened", 1, deciding)
     if deciding:
         suspicious = any(row.state == "suspicious" for row in deciding)
         return _Decision("failed", "suspicious" if suspicious else _why_unmeasured(deciding), 1, deciding)
     return None
+
+
+def _blocking_metrics(comparison: Comparison, policy: Policy) -> list[str]:
+    """The metrics that the policy names and that got worse by test, and by more than it allows; with the numbers."""
+    return [
+        f"{name}: {change.base:.3g} on base, {change.head:.3g} on head (q = {change.q:.2g})"
+        for name, margin in policy.block_metrics.items()
+        if (change := comparison.suite.metrics.get(name))
+        and change.q is not None
+        and change.q <= Q
+        and is_worse(name, change, margin)
+    ]
 
 
 def _not_run(rows: Sequence[Row]) -> _Decision | None:
@@ -143,6 +158,8 @@ def _summary(comparison: Comparison, decision: _Decision, loosened: Sequence[Def
     if decision.state == "not_run":
         return f"none of {_things(len(rows) - states['removed'], rows)} could be measured"
     parts = [f"{_number(len(loosened), 'definition')} loosened"] if decision.reason == "definition_loosened" else []
+    if decision.reason == "metric":
+        parts.append("a metric got worse by more than the policy allows")
     if comparison.excluded_share > MOST_EXCLUDED:
         parts.append(_left_out(comparison))
     if (suite := comparison.suite.state) in ("regressed", "suspicious"):
@@ -167,7 +184,9 @@ def _bad_news(rows: Sequence[Row], states: Mapping[RowState, int]) -> list[str]:
     return parts or ["nothing to compare with"]
 
 
-def _reasons(comparison: Comparison, decision: _Decision, loosened: Sequence[DefinitionChange]) -> Iterator[str]:
+def _reasons(
+    comparison: Comparison, decision: _Decision, loosened: Sequence[DefinitionChange], policy: Policy
+) -> Iterator[str]:
     """A sentence for every row and every definition that decided."""
     for row in decision.rows:
         name = row.scenario if _one_agent(comparison.rows) else f"{row.scenario} × {row.agent}"
@@ -175,6 +194,7 @@ def _reasons(comparison: Comparison, decision: _Decision, loosened: Sequence[Def
     if decision.state == "failed":
         for change in loosened:
             yield f"{change.scenario or 'suite'}: {change.kind.replace('_', ' ')}: {change.detail}"
+        yield from _blocking_metrics(comparison, policy)
     elif comparison.excluded_share > MOST_EXCLUDED:
         yield _left_out(comparison)
 

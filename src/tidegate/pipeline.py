@@ -197,6 +197,14 @@ def open_history(repo: Path, suite: Suite) -> History | None:
     return History(root / suite.store.path, suite.store, time.time())
 
 
+def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[int, int]]:
+    """Passes and trials of the history of every row that may have one, for the suite as it is in the working tree."""
+    prints = {row.key: fingerprint(row, repo, suite.guidance) for row in plan.rows if not row.deterministic}
+    history = open_history(repo, suite)
+    outcomes = outcomes_by_row(history.read(prints).trials if history else ())
+    return {key: (sum(outcomes.get(key, ())), len(outcomes.get(key, ()))) for key in prints}
+
+
 def _as_history(run: Run) -> list[PastTrial]:
     """The measured trials of a run, as later runs will compare with them."""
     return [

@@ -80,7 +80,6 @@ NOT_YET = {
     "network: {agent: false}": "3:18: network.agent: is not supported yet",
     "store: {type: branch}": "3:15: store.type: is not supported yet",
     "policy: {judge_blocks: true}": "3:24: policy.judge_blocks: is not supported yet",
-    "policy: {block_metrics: {error_rate: 0.1}}": "3:25: policy.block_metrics: is not supported yet",
     "budget: {usd: 5}": "3:15: budget.usd: is not supported yet",
     "budget: {tokens: 5}": "3:18: budget.tokens: is not supported yet",
     "report: {comment_template: x.j2}": "3:28: report.comment_template: is not supported yet",

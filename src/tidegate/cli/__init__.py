@@ -25,13 +25,13 @@ exit codes:
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """The chosen command: its options, and `run`, which does it and returns the exit code."""
-    from tidegate.cli import action, check, compare, demo, pr, run, schema, show
+    from tidegate.cli import action, check, compare, demo, pr, run, schema, show, simulate
 
     parser = argparse.ArgumentParser(
         prog="tidegate", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action="version", version=f"tidegate {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (demo, check, pr, run, compare, show, schema, action):
+    for command in (demo, check, pr, run, compare, show, simulate, schema, action):
         command.add(commands)
     return parser.parse_args(argv)

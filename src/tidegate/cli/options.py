@@ -58,6 +58,14 @@ def seconds(text: str) -> float:
     return number
 
 
+def rate(text: str) -> float:
+    """An argument that is a success rate."""
+    number = float(text)
+    if not 0 <= number <= 1:
+        raise argparse.ArgumentTypeError("must be between 0 and 1")
+    return number
+
+
 def run_until_stopped(start: Callable[[], Coroutine[None, None, T]]) -> T:
     """Run it; SIGTERM ends it as Ctrl-C does: everything that was started is gone before we are."""
 

@@ -48,7 +48,11 @@ class Effect(Value):
 
 
 class MetricChange(Value):
-    """A metric's mean on both sides (None: no trial had it). `effect`: head − base. `warns` needs a test."""
+    """A metric's mean on both sides (None: no trial had it). `effect`: head − base, or their ratio.
+
+    Over the suite, means of logarithms where the scale is a ratio. `q` is of the test over the whole suite; `warns`:
+    that test found it, and the change matters.
+    """
 
     base: float | None
     head: float | None
@@ -56,6 +60,7 @@ class MetricChange(Value):
     interval: Interval | None = None
     q: float | None = None
     warns: bool = False
+    scale: Literal["difference", "ratio"] = "difference"
 
 
 class GateCounts(Value):
@@ -132,6 +137,7 @@ class SuiteEffect(Value):
     state: Literal["ok", "suspicious", "regressed"] | None = None  # of the suite's own test; None: not tested
     p: float | None = None  # of that test: mid-p of the screening, or p of the concurrent trials that confirm it
     level: float | None = None
+    metrics: dict[str, MetricChange] = {}  # tested over all scenarios; empty where base has moved
 
 
 class DefinitionChange(Value):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from tidegate.model.comparison import DefinitionChange, MetricChange, Row, SuiteEffect
@@ -74,9 +74,9 @@ class Unmeasured(Value):
 
 
 class MetricWarning(Value):
-    """A metric that got worse by test and by margin."""
+    """A metric that got worse by test and by margin: over the suite, or (where only that is known) in one row."""
 
-    row: Row
+    row: Row | None
     metric: str
     change: MetricChange
 
@@ -135,12 +135,7 @@ def comment_view(result: Result) -> CommentView:
         ),
         table=tuple(map(_line, rows)),
         ok=sum(row.state == "ok" for row in rows),
-        metric_warnings=tuple(
-            MetricWarning(row=row, metric=name, change=change)
-            for row in rows
-            for name, change in row.metrics.items()
-            if change.warns
-        ),
+        metric_warnings=(*_suite_warnings(result.suite), *_row_warnings(rows, result.suite)),
         diagnosis=tuple(diagnose(rows, result.trials)),
         suite=result.suite,
         catches=tuple(
@@ -153,6 +148,19 @@ def comment_view(result: Result) -> CommentView:
         warnings=result.warnings,
         cost=result.cost,
     )
+
+
+def _suite_warnings(suite: SuiteEffect) -> Iterator[MetricWarning]:
+    for name, change in suite.metrics.items():
+        if change.warns:
+            yield MetricWarning(row=None, metric=name, change=change)
+
+
+def _row_warnings(rows: Iterable[Row], suite: SuiteEffect) -> Iterator[MetricWarning]:
+    for row in rows:
+        for name, change in row.metrics.items():
+            if change.warns and name not in suite.metrics:
+                yield MetricWarning(row=row, metric=name, change=change)
 
 
 def _findings(result: Result, state: RowState) -> tuple[Finding, ...]:

@@ -28,6 +28,7 @@ class Conclusion(Value):
     one_shot: bool = False
     deterministic: bool = False
     compared: tuple[Counts, Counts] | None = None
+    base_moved: bool = False  # fresh base trials contradict the history
     clears_when: str = ""
     not_measured: NotMeasured | None = None
     warnings: tuple[str, ...] = ()

@@ -86,7 +86,7 @@ class Confirmation:
         if self._p() <= self._level * TIES:
             if self._phase == "verify":
                 return "regressed"
-            return None if self._left >= self._rules.verify_heads else "suspicious"
+            return None if self._left else "suspicious"
         if not self._left:
             return "suspicious"
         if self._recovered():
@@ -95,7 +95,7 @@ class Confirmation:
 
     def _verify(self) -> Generator[Sequence[Ask], Sequence[bool | None], None]:
         self._smallest = 1.0
-        heads = self._rules.verify_heads
+        heads = min(self._rules.verify_heads, self._left)
         more = self._rules.verify_bases - self._asked["base"] if self._use_history else self._pairs_missing(heads)
         yield from self._ask(head=heads, base=max(0, more))
 

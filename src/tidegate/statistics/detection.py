@@ -61,23 +61,23 @@ def detection(
 
 
 @cache
-def can_confirm(row: Screening, alpha: float) -> bool:
-    """Whether it could be confirmed that a row stopped working altogether, with the head trials that it may have."""
-    history = (40, 40) if row.with_history else (0, 0)
-    rules, screened = Rules(alpha=alpha), (row.trials, row.trials)
-    limit = level(rules, 1, row.with_history)
-    steps = Confirmation(0, Facts(history, row.trials, row.most), screened, limit, rules, []).run()
+def heads_to_confirm(screening: int, with_history: bool, alpha: float) -> int:
+    """How many head trials it takes to confirm, and verify, that a row stopped working altogether."""
+    history = (40, 40) if with_history else (0, 0)
+    rules = Rules(alpha=alpha)
+    limit = level(rules, 1, with_history)
+    steps = Confirmation(0, Facts(history, screening), (screening, screening), limit, rules, []).run()
     try:
         asks = next(steps)
         while True:
             asks = steps.send([ask.side == "base" for ask in asks])
     except StopIteration as end:
         confirmed: Confirmed = end.value
-        return confirmed.found == "regressed"
+        return screening + confirmed.head[1]
 
 
 def _caught(drop: float, row: Screening, alpha: float) -> float:
-    if not (row.trials and can_confirm(row, alpha)):
+    if not row.trials or (row.most and row.most < heads_to_confirm(row.trials, row.with_history, alpha)):
         return 0.0
     table = _WITH_HISTORY if row.with_history else _WITHOUT
     return table[min(row.trials, max(table))][DROPS.index(drop)]

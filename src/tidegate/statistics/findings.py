@@ -61,5 +61,11 @@ def _confirmed(entry: RowSeen, row: Screened, end: Confirmed) -> Conclusion:
         moved = f"; {words.moved(end, entry.history)}" if end.moved else ""
         reason = f"{numbers}: this may be chance{moved}; {words.fresh_trials_needed(end)}"
         conclusion = say(entry, "suspicious", reason, clears_when=words.fresh_trials_needed(end))
-    compared = end.head, end.base
-    return conclusion.model_copy(update={"p": end.p, "level": end.level, "compared": compared if end.head[1] else None})
+    return conclusion.model_copy(
+        update={
+            "p": end.p,
+            "level": end.level,
+            "compared": (end.head, end.base) if end.head[1] and end.base[1] else None,
+            "base_moved": end.moved,
+        }
+    )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count
 
 from tidegate.model.plan import Plan
 from tidegate.model.suite import Suite
 from tidegate.procedure import screening_trials
-from tidegate.statistics.detection import Screening, can_confirm
+from tidegate.statistics.detection import heads_to_confirm
 from tidegate.statistics.repeats import HEAD_TRIALS
 
 ENOUGH_CASES = 20  # regression scenarios
@@ -51,7 +50,7 @@ def _few_trials(suite: Suite, plan: Plan) -> Iterator[str]:
         if row.deterministic or counts.max is None:
             continue
         screening = screening_trials(counts, suite.policy)
-        enough = next(n for n in count(screening) if can_confirm(Screening(screening, False, n), alpha))
+        enough = heads_to_confirm(screening, with_history=False, alpha=alpha)
         if counts.max < enough:
             yield (
                 f"{row.scenario.file}: with trials.max {counts.max} no regression of {row.key.agent} can be confirmed "

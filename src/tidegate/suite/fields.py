@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
+from tidegate.metric_tests import RULES
 from tidegate.model.trial import encoded
 
 LONGEST_NAME = 200  # bytes of its percent-encoded form, since it becomes a folder
@@ -72,6 +73,7 @@ Name = Annotated[Text, AfterValidator(_name)]
 InsidePath = Annotated[Text, AfterValidator(_inside)]
 VariableName = Annotated[str, AfterValidator(_variable)]
 PassedVariable = Annotated[VariableName, AfterValidator(_passable)]
+TestedMetric = Annotated[str, only(*RULES, what=f"must be one of {', '.join(RULES)}")]
 Alpha = Annotated[float, only(*ALPHAS, what="must be one of 0.01, 0.02, 0.05")]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Count = Annotated[int, Field(ge=1)]

@@ -9,7 +9,7 @@ from pydantic import Field, TypeAdapter
 from tidegate.agents import AnyAgent
 from tidegate.model.suite import Budget, Diagnosis, Limits, Policy, Price
 from tidegate.model.value import Value
-from tidegate.suite.fields import Alpha, Count, InsidePath, Name, PassedVariable, Positive, Text, only
+from tidegate.suite.fields import Alpha, Count, InsidePath, Name, PassedVariable, Positive, TestedMetric, Text, only
 from tidegate.suite.scenario_file import TargetFile, TrialsFile
 
 _AGENT: TypeAdapter[AnyAgent] = TypeAdapter(AnyAgent)
@@ -42,7 +42,7 @@ class PolicyFile(Policy):
     """Which rows block."""
 
     alpha: Alpha = 0.02
-    block_metrics: Annotated[dict[str, float], only({})] = {}
+    block_metrics: dict[TestedMetric, Positive] = {}
     judge_blocks: Annotated[bool, only(False)] = False
 
 

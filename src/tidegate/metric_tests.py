@@ -1,0 +1,110 @@
+"""Which metrics got worse over the whole suite, by test and by margin: they warn, and block only if asked to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import exp, log
+from statistics import fmean
+from typing import NamedTuple
+
+from tidegate.model.comparison import Interval, MetricChange
+from tidegate.model.measurement import PastTrial, TrialResult
+from tidegate.statistics.multiplicity import bh
+from tidegate.statistics.ranks import mean_shift, van_elteren
+
+Q = 0.05  # the share of warnings that may be false (Benjamini and Hochberg)
+_CLOSE = 1e-9
+
+
+class RowTrials(NamedTuple):
+    """The trials of one row that metrics are compared by; `past` are base's earlier ones."""
+
+    past: Sequence[PastTrial]
+    base: Sequence[TrialResult]
+    head: Sequence[TrialResult]
+
+
+class Rule(NamedTuple):
+    """How a metric is compared: `margin` is the least change that matters, a difference or a ratio − 1."""
+
+    margin: float
+    ratio: bool = False
+    lower_is_worse: bool = False
+    concurrent: bool = False  # it drifts with the machine and the provider, so that earlier trials say nothing
+    plus: float = 0.0  # added before the logarithm, where 0 is a value like any other
+
+
+RULES = {
+    "error_rate": Rule(0.05),
+    "retry_rate": Rule(0.05),
+    "first_try_success_rate": Rule(0.05, lower_is_worse=True),
+    "iteration_ratio": Rule(0.05, lower_is_worse=True),
+    "help_count": Rule(0.5),
+    "command_count": Rule(0.15, ratio=True, plus=1.0),
+    "tokens_in": Rule(0.15, ratio=True),
+    "tokens_out": Rule(0.15, ratio=True),
+    "cost_usd": Rule(0.15, ratio=True),
+    "duration_s": Rule(0.25, ratio=True, concurrent=True),
+}
+
+
+def tested_metrics(rows: Sequence[RowTrials]) -> dict[str, MetricChange]:
+    """Every metric that both sides have: its change over the scenarios with interval, q, and whether it warns."""
+    tested: dict[str, tuple[float, MetricChange]] = {}
+    for name, rule in RULES.items():
+        strata = [pair for pair in (_values(name, rule, row) for row in rows) if pair[0] and pair[1]]
+        if strata:
+            sign = -1 if rule.lower_is_worse else 1
+            p = van_elteren([([sign * x for x in head], [sign * x for x in base]) for head, base in strata])
+            tested[name] = p, _change(rule, strata)
+    adjusted = bh([p for p, _ in tested.values()])
+    return {
+        name: change.model_copy(update={"q": q, "warns": q <= Q and is_worse(name, change, RULES[name].margin)})
+        for (name, (_, change)), q in zip(tested.items(), adjusted, strict=True)
+    }
+
+
+def is_worse(name: str, change: MetricChange, margin: float) -> bool:
+    """Whether it changed for the worse by so much, or more."""
+    rule = RULES[name]
+    if change.effect is None:
+        return False
+    worse = change.effect - 1 if rule.ratio else -change.effect if rule.lower_is_worse else change.effect
+    return worse >= margin - _CLOSE
+
+
+def _values(name: str, rule: Rule, row: RowTrials) -> tuple[list[float], list[float]]:
+    """Head's and base's values on the scale that is compared; what a trial does not have is left out, never 0."""
+    earlier = () if rule.concurrent else row.past
+    return list(_scaled(name, rule, row.head)), list(_scaled(name, rule, (*earlier, *row.base)))
+
+
+def _scaled(name: str, rule: Rule, trials: Sequence[TrialResult | PastTrial]) -> Iterator[float]:
+    for trial in trials:
+        value = getattr(trial.metrics, name)
+        if trial.decides is None or value is None:
+            continue
+        if not rule.ratio:
+            yield float(value)
+        elif value + rule.plus > 0:
+            yield log(value + rule.plus)
+
+
+def _change(rule: Rule, strata: Sequence[tuple[list[float], list[float]]]) -> MetricChange:
+    shift = mean_shift(strata)
+    assert shift is not None  # every stratum has both sides
+    effect, interval = shift
+    head, base = (fmean(fmean(stratum[side]) for stratum in strata) for side in (0, 1))
+    if not rule.ratio:
+        return MetricChange(base=base, head=head, effect=effect, interval=interval)
+    return MetricChange(
+        base=exp(base) - rule.plus,
+        head=exp(head) - rule.plus,
+        effect=exp(effect),
+        interval=_exp(interval),
+        scale="ratio",
+    )
+
+
+def _exp(interval: Interval | None) -> Interval | None:
+    return interval and (exp(interval[0]), exp(interval[1]))
