@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidegate.decide import decide, nothing_to_do
-from tidegate.model.comparison import Comparison, DefinitionChange, Row
+from tidegate.model.comparison import Comparison, DefinitionChange, MetricChange, Row, SuiteEffect
 from tidegate.model.suite import Policy, RowState
 from tidegate.model.verdict import Verdict
 
@@ -239,3 +239,32 @@ def test_exit_code_and_state_never_disagree(words: list[str], block: tuple[str, 
     allowed = {"passed": {0}, "failed": {1}, "inconclusive": {0, 5}, "not_run": {3, 4}}
     assert made.exit_code in allowed[made.state]
     assert made.would_block == (made.exit_code != 0)
+
+
+# --- the suite as a whole, and metrics
+
+ERRORS = MetricChange(base=0.05, head=0.2, effect=0.15, interval=(0.1, 0.2), q=0.001, warns=True)
+
+
+def test_a_suite_that_regressed_as_a_whole_fails_and_a_suspicion_is_only_said() -> None:
+    regressed = verdict("ok ok", suite=SuiteEffect(state="regressed", p=0.0001, level=0.001))
+    assert (regressed.state, regressed.reason, regressed.exit_code) == ("failed", "regression", 1)
+    assert regressed.summary == "the suite as a whole regressed; nothing regressed in 2 scenarios"
+    suspicious = verdict("ok ok", suite=SuiteEffect(state="suspicious", p=0.08))
+    assert (suspicious.state, suspicious.exit_code) == ("passed", 0)
+    assert suspicious.summary.startswith("the suite as a whole looks a little worse, not confirmed")
+
+
+def test_a_metric_blocks_only_where_the_policy_names_it_and_by_more_than_it_allows() -> None:
+    suite = SuiteEffect(metrics={"error_rate": ERRORS})
+    assert verdict("ok", suite=suite).state == "passed"
+    failed = verdict("ok", {"block_metrics": {"error_rate": 0.10}}, suite=suite)
+    assert (failed.state, failed.reason, failed.exit_code) == ("failed", "metric", 1)
+    assert failed.reasons == ("error_rate: 0.05 on base, 0.2 on head (q = 0.001)",)
+    assert verdict("ok", {"block_metrics": {"error_rate": 0.20}}, suite=suite).state == "passed"
+    assert verdict("ok", {"block_metrics": {"retry_rate": 0.10}}, suite=suite).state == "passed"
+
+
+def test_a_metric_that_may_be_chance_does_not_block() -> None:
+    suite = SuiteEffect(metrics={"error_rate": ERRORS.model_copy(update={"q": 0.06})})
+    assert verdict("ok", {"block_metrics": {"error_rate": 0.10}}, suite=suite).state == "passed"

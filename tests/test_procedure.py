@@ -12,7 +12,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tidegate.model.measurement import Outcome, RunRow, TrialResult
@@ -451,6 +451,7 @@ ROWS = st.builds(
 LINES = st.lists(ROWS, min_size=1, max_size=4).map(lambda rows: [f"row{n} {row}" for n, row in enumerate(rows)])
 
 
+@settings(deadline=None)  # the first time that a p is needed it is counted, then remembered
 @given(LINES)
 def test_it_ends_and_never_asks_twice(lines: list[str]) -> None:
     story = Story(*lines)
@@ -463,6 +464,7 @@ def test_it_ends_and_never_asks_twice(lines: list[str]) -> None:
         assert indexes == list(range(1, len(indexes) + 1))
 
 
+@settings(deadline=None)
 @given(LINES)
 def test_added_rows_ask_head_alone_and_removed_ones_nothing(lines: list[str]) -> None:
     story = Story(*lines)
@@ -475,11 +477,13 @@ def test_added_rows_ask_head_alone_and_removed_ones_nothing(lines: list[str]) ->
             assert (sides, conclusion.state) == (set(), "removed")
 
 
+@settings(deadline=None)
 @given(OUTCOMES, st.sampled_from(["det", "min:1", "min:3", "min:6"]))
 def test_a_row_that_does_on_head_what_it_does_on_base_never_regresses(outcomes: str, kind: str) -> None:
     assert only(f"row {kind} base:{outcomes} head:{outcomes}").state != "regressed"
 
 
+@settings(deadline=None)
 @given(st.text("X$M", min_size=1, max_size=6), st.text("PFX", min_size=1, max_size=6), st.booleans())
 def test_excluded_trials_never_make_a_regression(excluded: str, base: str, deterministic: bool) -> None:
     kind = "det" if deterministic else "min:6"
@@ -487,6 +491,7 @@ def test_excluded_trials_never_make_a_regression(excluded: str, base: str, deter
     assert only(f"row {kind} base:{excluded} head:{base}").state == "not_measured"
 
 
+@settings(deadline=None)
 @given(st.integers(0, 6), st.integers(0, 6))
 def test_leaving_trials_out_never_turns_a_pass_into_a_regression(measured: int, excluded: int) -> None:
     """Head passes whenever it is measured."""
@@ -494,6 +499,7 @@ def test_leaving_trials_out_never_turns_a_pass_into_a_regression(measured: int, 
     assert only(f"row min:6 base:P head:{outcomes}").state in ("ok", "not_measured")
 
 
+@settings(deadline=None)
 @given(LINES, st.randoms(use_true_random=False))
 def test_the_order_of_results_does_not_matter(lines: list[str], shuffle: random.Random) -> None:
     story = Story(*lines)
@@ -502,12 +508,36 @@ def test_the_order_of_results_does_not_matter(lines: list[str], shuffle: random.
     assert observe(story.start, results) == story.state
 
 
+@settings(deadline=None)
 @given(LINES)
 def test_seeing_a_trial_twice_is_seeing_it_once(lines: list[str]) -> None:
     story = Story(*lines)
     assert observe(story.state, [story.result(spec) for spec in story.specs]) == story.state
 
 
+CHANCE = st.builds(
+    "{0} base:{1} head:{2}".format,
+    st.sampled_from(["", "min:1", "past:19/20"]),
+    st.text("PPFX", min_size=1, max_size=6),
+    st.text("PFX", min_size=1, max_size=6),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(CHANCE, min_size=1, max_size=3).map(lambda rows: [f"row{n} {row}" for n, row in enumerate(rows)]))
+def test_a_run_that_was_cut_off_asks_for_the_rest_of_its_step_and_goes_on(lines: list[str]) -> None:
+    """Wherever it stopped, also in the middle of a confirmation."""
+    story = Story(*lines)
+    for end, (first, *rest) in enumerate(story.asked):
+        done = [spec for specs in story.asked[:end] for spec in specs]
+        step = next_step(observe(story.start, [story.result(spec) for spec in (*done, first)]))
+        if rest:
+            assert step == RunTrials(specs=tuple(rest))
+        elif end + 1 < len(story.asked):
+            assert step == RunTrials(specs=story.asked[end + 1])
+
+
+@settings(deadline=None)
 @given(LINES)
 def test_what_is_decided_is_what_can_be_concluded(lines: list[str]) -> None:
     """Also after a detour through JSON: the state can be stored and resumed."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, TypeVar
 
 from tidegate.evidence import Measured, find_evidence, gate_table, metric_changes
-from tidegate.metric_tests import RULES, RowTrials, is_worse, tested_metrics
+from tidegate.metric_tests import RULES, RowTrials, compared_metrics, is_worse
 from tidegate.model.comparison import (
     BaseCounts,
     Comparison,
@@ -225,7 +225,7 @@ def _metrics(sides: Sequence[RowTrials], conclusions: Sequence[Conclusion]) -> d
     """The metrics over the suite: of screening trials, since later ones were chosen; none where base has moved."""
     if any(said.base_moved for said in conclusions):
         return {}
-    return tested_metrics(
+    return compared_metrics(
         [RowTrials(past, _in_phases(base, "screen"), _in_phases(head, "screen")) for past, base, head in sides]
     )
 

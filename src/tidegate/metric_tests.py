@@ -48,7 +48,7 @@ RULES = {
 }
 
 
-def tested_metrics(rows: Sequence[RowTrials]) -> dict[str, MetricChange]:
+def compared_metrics(rows: Sequence[RowTrials]) -> dict[str, MetricChange]:
     """Every metric that both sides have: its change over the scenarios with interval, q, and whether it warns."""
     tested: dict[str, tuple[float, MetricChange]] = {}
     for name, rule in RULES.items():

@@ -90,7 +90,7 @@ def _facts(past: Sequence[bool], screening: int) -> Facts:
 
 def situations(base: Rates) -> list[Situation]:
     """What is worth knowing of a suite: a clean pull request, some that break something, and drifts of the provider."""
-    best, second = sorted(range(len(base)), key=lambda n: -base[n])[:2] if len(base) > 1 else (0, 0)
+    best, second = _best_two(base)
     dead = changed(base, {best: 0.0})
     return [
         Situation.of("clean", base),
@@ -103,7 +103,7 @@ def situations(base: Rates) -> list[Situation]:
 
 def drifts(base: Rates) -> list[Situation]:
     """The provider changes after the history was made: both sides are hit alike, so that nothing may be blocked."""
-    best, second = sorted(range(len(base)), key=lambda n: -base[n])[:2] if len(base) > 1 else (0, 0)
+    best, second = _best_two(base)
     hit = {
         "one stops working": changed(base, {best: 0.0}),
         "two lose 50 points": changed(base, {best: base[best] - 0.5, second: base[second] - 0.5}),
@@ -112,6 +112,13 @@ def drifts(base: Rates) -> list[Situation]:
         "all lose 5 points": tuple(max(0.0, rate - 0.05) for rate in base),
     }
     return [Situation.of(f"drift: {name}", rates, past=base) for name, rates in hit.items()]
+
+
+def _best_two(base: Rates) -> tuple[int, int]:
+    """The first of the best scenarios, and the first of the next best ones, where they are not all alike."""
+    best = base.index(max(base))
+    others = [n for n in range(len(base)) if n != best] or [best]
+    return best, max(others, key=lambda n: (base[n] < base[best], base[n], -n))
 
 
 def changed(base: Rates, new: dict[int, float]) -> Rates:

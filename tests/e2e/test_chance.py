@@ -1,0 +1,129 @@
+"""Agents that fail by chance, through real processes and real git: the procedure, its history, and what it blocks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Make = Callable[..., Any]
+
+SUITE = """\
+version: 1
+scenarios: [scenarios/*.yaml]
+path: [bin]
+agents:
+  fake:
+    type: scripted
+    deterministic: false
+    steps: {keep_notes: [notes add first, notes add second]}
+"""
+
+
+def broken(files: dict[str, str]) -> dict[str, str]:
+    return {"bin/notes": files["bin/notes"].replace("  add)", "  append)")}
+
+
+def pr(tidegate: Make, root: Path, *more: str) -> Any:
+    return tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", *more, cwd=root)
+
+
+def history(root: Path) -> list[dict[str, Any]]:
+    return [
+        json.loads(line) for path in root.glob(".tidegate/store/history/*") for line in path.read_text().splitlines()
+    ]
+
+
+def test_without_history_a_dead_scenario_is_screened_confirmed_and_verified(
+    make_repository: Make, tidegate: Make, files: dict[str, str]
+) -> None:
+    repo = make_repository()
+    repo.commit({**files, "tidegate.yaml": SUITE})
+    repo.branch("pr", broken(files))
+
+    ran = pr(tidegate, repo.root)
+
+    assert ran.code == 1, ran.stderr
+    row = ran.row("keep_notes", "fake")
+    assert (row["state"], row["one_shot"], row["head"]["screen"], row["head"]["confirm"]) == (
+        "regressed", False, [0, 3], [0, 6],
+    )  # fmt: skip
+    assert {trial["phase"] for trial in ran.result["trials"]} == {"screen", "confirm", "verify"}
+    assert "verified in a second batch" in row["reason"]
+
+
+def test_history_is_fed_by_run_and_saves_base_s_trials(
+    make_repository: Make, tidegate: Make, files: dict[str, str]
+) -> None:
+    repo = make_repository()
+    repo.commit({**files, "tidegate.yaml": SUITE})
+    fed = tidegate("run", "--rev", "main", "--history", "--trials", "10", cwd=repo.root)
+    assert fed.code == 0, fed.stderr
+    assert len(history(repo.root)) == 10
+    repo.branch("pr", {"README.md": "more"})
+
+    clean = pr(tidegate, repo.root)
+
+    assert clean.code == 0, clean.stderr
+    assert clean.result["sides"]["base"]["origin"] == "history"
+    assert clean.result["sides"]["base"]["history_trials"] == 10
+    assert clean.result["cost"]["trials"] == {"base": 0, "head": 3}
+    assert "and 10 of its history" in clean.comment
+
+    repo.git("checkout", "--quiet", "pr")
+    repo.commit(broken(files))
+    dead = pr(tidegate, repo.root)
+
+    assert dead.code == 1, dead.stderr
+    assert dead.row("keep_notes", "fake")["base"]["history"] == [10, 10]
+    fresh = dead.row("keep_notes", "fake")["base"]["fresh"][1]
+    assert len(history(repo.root)) == 10 + fresh
+
+
+def test_a_changed_scenario_has_no_history(make_repository: Make, tidegate: Make, files: dict[str, str]) -> None:
+    repo = make_repository()
+    repo.commit({**files, "tidegate.yaml": SUITE})
+    tidegate("run", "--rev", "main", "--history", "--trials", "8", cwd=repo.root)
+    repo.branch("pr", {"scenarios/keep.yaml": files["scenarios/keep.yaml"].replace("Add two", "Write two")})
+
+    ran = pr(tidegate, repo.root)
+
+    assert ran.result["sides"]["base"]["history_trials"] == 0
+    assert ran.result["cost"]["trials"] == {"base": 3, "head": 3}
+
+
+def test_a_history_that_a_commit_brings_along_is_ignored_and_said(
+    make_repository: Make, tidegate: Make, files: dict[str, str]
+) -> None:
+    repo = make_repository()
+    repo.commit({**files, "tidegate.yaml": SUITE, ".tidegate/store/history/f.jsonl": "{}\n"})
+    repo.branch("pr", {"README.md": "more"})
+
+    ran = pr(tidegate, repo.root)
+
+    assert any("history is ignored" in warning for warning in ran.result["warnings"])
+
+
+def test_uncommitted_changes_never_become_history(make_repository: Make, tidegate: Make, files: dict[str, str]) -> None:
+    repo = make_repository()
+    repo.commit({**files, "tidegate.yaml": SUITE})
+    repo.write({"bin/notes": files["bin/notes"] + "# mine\n"})
+
+    ran = tidegate("run", "--history", cwd=repo.root)
+
+    assert ran.code == 2
+    assert history(repo.root) == []
+
+
+def test_simulate_says_what_the_policy_costs_and_catches(
+    make_repository: Make, tidegate: Make, files: dict[str, str]
+) -> None:
+    repo = make_repository()
+    repo.commit({**files, "tidegate.yaml": SUITE})
+
+    ran = tidegate("simulate", "--prs", "50", "--history", "40", "--rate", "1", cwd=repo.root)
+
+    assert ran.code == 0, ran.stderr
+    dead = next(line for line in ran.stdout.splitlines() if line.startswith("one stops working"))
+    assert "100.0%" in dead

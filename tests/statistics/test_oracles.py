@@ -1,0 +1,110 @@
+"""Random tables against scipy, which is no dependency: another implementation of the same definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from random import Random
+from typing import Any
+
+import pytest
+
+from tidegate.statistics.beta import as_few, beta_cdf, clopper_pearson, jeffreys, no_failure_bound, t_quantile
+from tidegate.statistics.exact import fisher_less, fisher_midp_less
+from tidegate.statistics.one_shot import Pair
+from tidegate.statistics.ranks import mean_shift, van_elteren
+from tidegate.statistics.sequential import GRID, p_seq
+from tidegate.statistics.stratified import stratified_less
+
+TABLES = 1_000
+
+
+@pytest.fixture(scope="module")
+def stats() -> Any:
+    return pytest.importorskip("scipy.stats", reason="scipy is the oracle, and only in the development environment")
+
+
+def tables(count: int = TABLES, most: int = 40) -> Iterator[Pair]:
+    chance = Random(7)
+    for _ in range(count):
+        head_n, base_n = chance.randint(1, most), chance.randint(1, most)
+        yield Pair(chance.randint(0, head_n), head_n, chance.randint(0, base_n), base_n)
+
+
+def test_fisher_and_mid_p(stats: Any) -> None:
+    for head, head_n, base, base_n in tables():
+        null = stats.hypergeom(head_n + base_n, head + base, head_n)
+        assert fisher_less(head, head_n, base, base_n) == pytest.approx(null.cdf(head), abs=1e-10)
+        midp = null.cdf(head) - null.pmf(head) / 2
+        assert fisher_midp_less(head, head_n, base, base_n) == pytest.approx(midp, abs=1e-10)
+
+
+def test_the_guard(stats: Any) -> None:
+    for new, new_n, past, past_n in tables():
+        expected = stats.betabinom.cdf(new, new_n, past + 0.5, past_n - past + 0.5)
+        assert as_few(new, new_n, past, past_n) == pytest.approx(expected, abs=1e-9)
+
+
+def test_intervals_of_a_rate(stats: Any) -> None:
+    for passes, n, *_ in tables():
+        low, high = clopper_pearson(passes, n)
+        exact = stats.binomtest(passes, n).proportion_ci(0.95, method="exact")
+        assert (low, high) == pytest.approx((exact.low, exact.high), abs=1e-8)
+        if 0 < passes < n:
+            expected = stats.beta.ppf([0.025, 0.975], passes + 0.5, n - passes + 0.5)
+            assert jeffreys(passes, n) == pytest.approx(tuple(expected), abs=1e-8)
+
+
+def test_the_beta_function_and_student_s_t(stats: Any) -> None:
+    chance = Random(8)
+    for _ in range(TABLES):
+        x, a, b = chance.random(), chance.uniform(0.3, 60), chance.uniform(0.3, 60)
+        assert beta_cdf(x, a, b) == pytest.approx(stats.beta.cdf(x, a, b), abs=1e-10)
+    for share, freedom in product((0.6, 0.9, 0.975, 0.995), (1, 2, 5, 30, 200)):
+        assert t_quantile(share, freedom) == pytest.approx(stats.t.ppf(share, freedom), rel=1e-8)
+        assert t_quantile(1 - share, freedom) == -t_quantile(share, freedom)
+
+
+def test_rank_sums_of_one_scenario_are_mann_and_whitney_s(stats: Any) -> None:
+    chance = Random(9)
+    for _ in range(300):
+        head = [chance.randint(0, 6) for _ in range(chance.randint(2, 12))]
+        base = [chance.randint(0, 6) for _ in range(chance.randint(2, 12))]
+        if len({*head, *base}) > 1:
+            how = {"alternative": "greater", "method": "asymptotic", "use_continuity": False}
+            assert van_elteren([(head, base)]) == pytest.approx(stats.mannwhitneyu(head, base, **how).pvalue, abs=1e-9)
+
+
+def test_the_shift_of_one_scenario_is_student_s(stats: Any) -> None:
+    head, base = [1.0, 2.0, 4.0, 4.5], [0.5, 1.0, 1.5]
+    shift, interval = mean_shift([(head, base)]) or (0, None)
+    expected = stats.ttest_ind(head, base).confidence_interval(0.95)
+    assert shift == pytest.approx(1.875)
+    assert interval == pytest.approx((expected.low, expected.high))
+
+
+def test_metrics_without_values_on_both_sides_say_nothing() -> None:
+    assert van_elteren([([], [1.0]), ([1.0], [])]) == 1
+    assert van_elteren([([1.0, 1.0], [1.0])]) == 1
+    assert mean_shift([([], [1.0])]) is None
+    assert mean_shift([([2.0], [1.0])]) == (1.0, None)
+
+
+def test_one_stratum_is_fisher_s_test() -> None:
+    for table in tables(200):
+        expected = fisher_less(*table), fisher_midp_less(*table)
+        assert tuple(stratified_less([table], [3])) == pytest.approx(expected, abs=1e-10)
+
+
+def test_looking_again_never_lowers_p_and_one_look_is_exact() -> None:
+    """With one look P_seq is the probability of Fisher's p being as small, at the worst rate of the grid."""
+    for head, head_n, base, base_n in tables(60, most=9):
+        smallest = fisher_less(head, head_n, base, base_n)
+        one = p_seq(smallest, ((head_n, base_n),))
+        assert one <= smallest * (1 + 1e-9)
+        assert p_seq(smallest, ((head_n, base_n), (head_n + 2, base_n))) >= one * (1 - 1e-9)
+    assert p_seq(1 / 20, ((3, 3),)) == pytest.approx(max((p * (1 - p)) ** 3 for p in GRID))
+
+
+def test_no_failure_in_forty_leaves_seven_percent_possible() -> None:
+    assert no_failure_bound(40) == pytest.approx(0.0722, abs=1e-4)
