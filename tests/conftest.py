@@ -8,6 +8,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No deadline: a busy machine is no defect. In CI the same examples every time; elsewhere new ones are looked for.
+settings.register_profile("tidegate", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("tidegate")
 
 
 class Repository:

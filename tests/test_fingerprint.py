@@ -26,8 +26,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def printed(folder: Path, row: PlanRow = ROW) -> str:
-    return fingerprint(row, folder, ("AGENTS.md",))
+def printed(folder: Path, row: PlanRow = ROW, version: str | None = "1.0") -> str:
+    return fingerprint(row, folder, ("AGENTS.md",), version)
+
+
+def test_another_version_of_the_agents_program_has_another(folder: Path) -> None:
+    assert len({printed(folder, version=version) for version in ("1.0", "1.1", None)}) == 3
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidegate.errors import ConfigurationError, TidegateError
+from tidegate.errors import ConfigurationError, MissingKeyError, TidegateError
 from tidegate.gh.comment import Publication, Run, publish_comment
 from tidegate.gh.event import Event, OtherEvent, PullRequestEvent, read_event
 from tidegate.gh.port import CommentPort
@@ -57,7 +57,12 @@ async def _act(settings: Settings, runner: Runner, outside: Outside) -> int:
     if (why := _nothing_to_run(event, settings)) is not None:
         return _skip(why, runner, outside)
     out = make_our_folder(runner.workspace) / OUT
-    result = await _compared(event, settings, runner, out, outside)
+    try:
+        result = await _compared(event, settings, runner, out, outside)
+    except MissingKeyError as error:
+        if _may_lack_a_key(event, settings):
+            return _skip(("fork_without_key", f"No secret reaches this pull request: {error.message}"), runner, outside)
+        raise
     publication = None
     if isinstance(event, PullRequestEvent):
         publication = _published(event, result, settings, runner, outside)
@@ -72,6 +77,11 @@ def _nothing_to_run(event: Event, settings: Settings) -> tuple[str, str] | None:
     if isinstance(event, PullRequestEvent) and event.draft and settings.drafts == "skip":
         return "draft", "The pull request is a draft, and the input `drafts` says to skip those."
     return None
+
+
+def _may_lack_a_key(event: Event, settings: Settings) -> bool:
+    """A fork has no secrets, and its author can do nothing about it."""
+    return isinstance(event, PullRequestEvent) and event.without_secrets and settings.fork_without_key == "pass"
 
 
 async def _compared(event: Event, settings: Settings, runner: Runner, out: Path, outside: Outside) -> Result:

@@ -198,8 +198,11 @@ def open_history(repo: Path, suite: Suite) -> History | None:
 
 
 def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[int, int]]:
-    """Passes and trials of the history of every row that may have one, for the suite as it is in the working tree."""
-    prints = {row.key: fingerprint(row, repo, suite.guidance) for row in plan.rows if not row.deterministic}
+    """Passes and trials of the history of every row that may have one, for the suite as it is in the working tree.
+
+    No agent is asked for its version here, so the history of agents that have one is not found.
+    """
+    prints = {row.key: fingerprint(row, repo, suite.guidance, None) for row in plan.rows if not row.deterministic}
     history = open_history(repo, suite)
     outcomes = outcomes_by_row(history.read(prints).trials if history else ())
     return {key: (sum(outcomes.get(key, ())), len(outcomes.get(key, ()))) for key in prints}

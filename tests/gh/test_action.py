@@ -216,3 +216,19 @@ def test_the_events_own_target_variant_is_refused(job: Job, tmp_path: Path) -> N
 
     assert ran.exit_code == 2
     assert "on: pull_request" in ran.stderr
+
+
+def test_a_fork_without_a_key_says_so_and_does_not_stay_red(job: Job) -> None:
+    keyed = FILES["tidegate.yaml"].replace("docs: {type: doc-follower}", "one: {type: anthropic, model: some-model}")
+    job.repo.git("checkout", "--quiet", "main")
+    job.repo.commit({"tidegate.yaml": keyed})
+    job.repo.git("checkout", "--quiet", "pr")
+    job.repo.git("rebase", "--quiet", "main")
+
+    passed, step = job.run(head_repo="stranger/fork")
+    failed, _ = job.run(head_repo="stranger/fork", inputs={"fork_without_key": "fail"})
+    own, _ = job.run()
+
+    assert (passed.exit_code, step.outputs()["reason"]) == (0, "fork_without_key"), passed.stdout
+    assert (failed.exit_code, own.exit_code) == (4, 4)
+    assert "ANTHROPIC_API_KEY" in step.summary()
