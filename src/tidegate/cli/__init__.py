@@ -14,6 +14,7 @@ pull request, compares them with honest statistics, and says what got worse, wit
 EPILOG = """\
 start here:
   tidegate demo                               the whole thing on a throwaway repository; no key, no network
+  tidegate init                               a first suite for this repository
   tidegate check                              is my tidegate.yaml right, and what would be run?
   tidegate pr --base main --head my-branch    both sides, compared, as on a pull request
 
@@ -25,13 +26,13 @@ exit codes:
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """The chosen command: its options, and `run`, which does it and returns the exit code."""
-    from tidegate.cli import action, check, compare, demo, pr, run, schema, show, simulate
+    from tidegate.cli import action, check, compare, demo, init, pr, run, schema, show, simulate
 
     parser = argparse.ArgumentParser(
         prog="tidegate", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action="version", version=f"tidegate {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (demo, check, pr, run, compare, show, simulate, schema, action):
+    for command in (demo, init, check, pr, run, compare, show, simulate, schema, action):
         command.add(commands)
     return parser.parse_args(argv)

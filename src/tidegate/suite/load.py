@@ -39,7 +39,7 @@ def load_suite(root: Path, file: str = SUITE_FILE, *, environ: Mapping[str, str]
     """
     document = read_document(root / file, file)
     if document.root is None and not (root / file).exists():
-        advice = "Write one at the repository's root, or name yours with `--config FILE`."
+        advice = "`tidegate init` writes one; or name yours with `--config FILE`."
         raise ConfigurationError.of([str(problem) for problem in document.problems], advice)
     suite, problems = _validated(document, SuiteFile, "suite")
     paths, glob_problems = _scenario_paths(root, document)

@@ -1,0 +1,114 @@
+"""`tidegate init`: the first suite of a repository."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidegate.cli import options
+
+if TYPE_CHECKING:
+    from tidegate.suite.survey import Tool
+
+DESCRIPTION = """\
+Looks at the repository (the tool that it makes, scenarios that it has) and writes tidegate.yaml, a first scenario with
+its template folder, and the workflow. Files that are there are left as they are. A script in bin/ is run once, with
+--help, to see whether it explains itself.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = commands.add_parser("init", help="write a first suite for this repository", description=DESCRIPTION)
+    parser.add_argument("--repo", type=Path, default=Path(), metavar="DIR", help="the repository (default: this one)")
+    parser.add_argument("--binary", metavar="NAME", help="the tool's name on PATH (default: what the repository makes)")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write what is missing, say what was written and what comes next."""
+    from tidegate.revisions import repository_root
+    from tidegate.suite.load import SUITE_FILE, load_suite
+    from tidegate.suite.starter import WORKFLOW, starter_files, suite_text, workflow_text
+    from tidegate.suite.survey import find_scenarios
+
+    root = repository_root(args.repo)
+    files: dict[str, str] = {}
+    if not (root / SUITE_FILE).exists():
+        tool = _tool(root, args.binary)
+        scenarios = find_scenarios(root)
+        first = {} if scenarios else starter_files(tool)
+        files = {SUITE_FILE: suite_text(tool, scenarios or list(first)[:1]), **first}
+    files[WORKFLOW] = workflow_text(_action())
+    written = [name for name, text in files.items() if _write(root / name, text)]
+    _write_schemas(root)
+    print(*(f"wrote {name}" for name in written), sep="\n")
+    load_suite(root, environ=options.environ())  # raises with what is wrong in files that were here before
+    print(_next_steps(written))
+    return 0
+
+
+def _tool(root: Path, binary: str | None) -> Tool:
+    from tidegate.errors import ConfigurationError
+    from tidegate.suite.survey import Tool, find_tool
+
+    found = find_tool(root)
+    if found is not None and binary in (None, found.binary):
+        print(f"the tool is `{found.binary}`, from {found.found_in}")
+        return found
+    if binary is not None:
+        return found._replace(binary=binary) if found and found.found_in != "bin/" else Tool(binary)
+    raise ConfigurationError(
+        "no command-line tool was found in pyproject.toml, package.json, Cargo.toml or bin/.",
+        "Name the tool that agents use with `--binary NAME`.",
+    )
+
+
+def _write(path: Path, text: str) -> bool:
+    """Write a file that is not there yet."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        print(f"kept {path.name}, which is here already")
+        return False
+    return True
+
+
+def _write_schemas(root: Path) -> None:
+    """The JSON Schemas that the `yaml-language-server` lines name; always of this version."""
+    from tidegate.sides import make_our_folder
+    from tidegate.suite.json_schema import file_schema
+
+    folder = make_our_folder(root) / "schema"
+    folder.mkdir(exist_ok=True)
+    for kind in ("suite", "scenario"):
+        (folder / f"{kind}.json").write_text(json.dumps(file_schema(kind), indent=1), encoding="utf-8")
+
+
+def _action() -> str:
+    """Where this Tidegate was installed from, as `uses:` names it, if it came from a commit on GitHub."""
+    from tidegate.suite.starter import UNKNOWN_ACTION
+
+    try:
+        origin = json.loads(metadata.distribution("tidegate").read_text("direct_url.json") or "{}")
+    except (metadata.PackageNotFoundError, ValueError):
+        origin = {}
+    commit = origin.get("vcs_info", {}).get("commit_id")
+    host, _, repository = str(origin.get("url", "")).removesuffix(".git").partition("github.com/")
+    return f"{repository}@{commit}" if host and repository and commit else UNKNOWN_ACTION
+
+
+def _next_steps(written: list[str]) -> str:
+    from tidegate.suite.starter import UNKNOWN_ACTION, WORKFLOW
+
+    lines = ["", "next:"]
+    if WORKFLOW in written and _action() == UNKNOWN_ACTION:
+        lines.append(f"  in {WORKFLOW}, say for {UNKNOWN_ACTION} where Tidegate is")
+    if written:
+        lines.append(f"  git switch --create tidegate && git add {' '.join(written)} && git commit")
+    return "\n".join([*lines, "  tidegate pr                compare the branch with main, as on a pull request"])

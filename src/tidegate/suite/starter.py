@@ -1,0 +1,116 @@
+"""The first files of a suite, as `tidegate init` writes them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+from tidegate.suite.survey import Tool
+
+WORKFLOW = ".github/workflows/tidegate.yml"
+SCENARIO = "scenarios/first_steps.yaml"
+SCHEMAS = ".tidegate/schema"  # written on this machine for the editor, and left alone by git
+UNKNOWN_ACTION = "OWNER/tidegate@COMMIT"
+
+_WORKFLOW = """\
+name: tidegate
+on:
+  pull_request:
+    types: [opened, synchronize, reopened, ready_for_review]
+permissions: {}
+concurrency:
+  group: tidegate-${{ github.ref }}
+  cancel-in-progress: true
+jobs:
+  tidegate:
+    runs-on: ubuntu-24.04
+    permissions:
+      contents: read
+      pull-requests: write
+    steps:
+      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
+        with:
+          fetch-depth: 2
+          persist-credentials: false
+      - uses: ACTION
+"""
+
+
+def suite_text(tool: Tool, scenarios: Iterable[str]) -> str:
+    """tidegate.yaml for a tool and its scenario files."""
+    lines = [
+        f"# yaml-language-server: $schema={SCHEMAS}/suite.json",
+        "version: 1",
+        f"scenarios: {_listed(_globs(scenarios))}",
+    ]
+    if tool.build:
+        lines.append(f"build: {_listed(tool.build)}   # once per side, in its checkout")
+    if tool.path:
+        lines.append(f"path: {_listed(tool.path)}   # each side runs the {tool.binary} of its own checkout")
+    lines += [
+        f"target: {{binary: {_quoted(tool.binary)}}}",
+        "agents:",
+        "  docs: {type: doc-follower}   # does what the docs say, to the letter: no key, no cost",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def starter_files(tool: Tool) -> dict[str, str]:
+    """The first scenario and its template folder: names → contents."""
+    return {SCENARIO: _scenario_text(tool), f"{SCENARIO.removesuffix('.yaml')}/README.md": _TEMPLATE}
+
+
+def workflow_text(action: str) -> str:
+    """The workflow that runs the action on pull requests; `action` is what stands behind `uses:`."""
+    return _WORKFLOW.replace("ACTION", action)
+
+
+_TEMPLATE = """\
+The agent's workspace starts as a copy of this folder. Put here what the task needs.
+"""
+
+
+def _scenario_text(tool: Tool) -> str:
+    example = f"\n\n        {tool.binary} --help" if tool.explains_itself else ""
+    gates = ["{type: no_transcript_errors, description: no call failed}"]
+    if tool.explains_itself:
+        command = _quoted(f"{tool.binary} --help")
+        gates.insert(0, f"{{type: command_succeeds, command: {command}, description: the tool explains itself}}")
+    listed = "\n".join(f"    - {gate}" for gate in gates)
+    return (
+        f"# yaml-language-server: $schema={'../' * SCENARIO.count('/')}{SCHEMAS}/scenario.json\n"
+        "name: first_steps\n"
+        "description: An agent finds its way about the tool.\n"
+        "target: from_config\n"
+        "task:\n"
+        "  prompt: |\n"
+        f"    Find out what `{tool.binary}` can do, and follow its documentation.{example}\n"
+        "evaluation:\n"
+        "  gates:   # next: check what the agent should have got done, e.g. file_contains or command_json_path\n"
+        f"{listed}\n"
+    )
+
+
+def _globs(files: Iterable[str]) -> list[str]:
+    """The files themselves, since other files may stand beside them; one glob for those of `scenarios/`."""
+    ours = str(PurePosixPath(SCENARIO).parent)
+    return list(dict.fromkeys(f"{ours}/*.yaml" if _is_ours(file, ours) else file for file in files))
+
+
+def _is_ours(file: str, folder: str) -> bool:
+    path = PurePosixPath(file)
+    return str(path.parent) == folder and path.suffix == ".yaml"
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return f"[{', '.join(map(_quoted, texts))}]"
+
+
+def _quoted(text: str) -> str:
+    """Text as YAML reads it back, plain where that is safe."""
+    plain = text.replace("-", "").replace("_", "").replace("/", "").replace(".", "").isalnum()
+    return text if plain and text[0].isalpha() and text not in _WORDS else json.dumps(text)
+
+
+_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})

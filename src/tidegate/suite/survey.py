@@ -1,0 +1,139 @@
+"""What a repository is before it has a suite: the command-line tool that it makes, and the scenarios that it has."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+MOST_FILES = 5_000
+HELP_TIMEOUT_SECS = 10
+_SKIPPED = frozenset({"node_modules", "target", "venv", "dist", "build", "__pycache__"})
+_AGENTV = re.compile(r"^evalcases\s*:", re.MULTILINE)
+_NATIVE = tuple(re.compile(rf"^{key}\s*:", re.MULTILINE) for key in ("name", "task", "evaluation|^gates|^target"))
+
+
+class Tool(NamedTuple):
+    """A command-line tool of the repository: its name, how a checkout gets it built, and where it is then."""
+
+    binary: str
+    build: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
+    found_in: str = ""
+    explains_itself: bool = True  # `TOOL --help` exits with 0; only scripts in bin/ are asked
+
+
+def find_tool(root: Path) -> Tool | None:
+    """The tool that the repository makes, by the first of pyproject.toml, package.json, Cargo.toml and bin/."""
+    looks: tuple[Callable[[Path], Tool | None], ...] = (_python, _node, _rust, _script)
+    return next((tool for look in looks if (tool := look(root))), None)
+
+
+def find_scenarios(root: Path) -> tuple[str, ...]:
+    """The files that are scenarios of llm-tool-test or eval files of AgentV, relative to the root, sorted."""
+    return tuple(sorted(path.relative_to(root).as_posix() for path in _yaml_files(root) if _is_scenario(path)))
+
+
+def _python(root: Path) -> Tool | None:
+    project = _table(_toml(root / "pyproject.toml"), "project")
+    name = _preferred(_table(project, "scripts"), project.get("name"))
+    venv = ".tidegate/venv"
+    build = (f"python3 -m venv {venv}", f"{venv}/bin/pip install --quiet .")
+    return Tool(name, build, (f"{venv}/bin",), "pyproject.toml") if name else None
+
+
+def _node(root: Path) -> Tool | None:
+    package = _json(root / "package.json")
+    own, programs = package.get("name"), package.get("bin")
+    if isinstance(programs, str) and isinstance(own, str):
+        programs = {own.rpartition("/")[2]: programs}
+    name = _preferred(programs if isinstance(programs, dict) else {}, own)
+    install = "npm ci" if (root / "package-lock.json").exists() else "npm install"
+    build = (install, "npm install --global --prefix .tidegate/npm .")
+    return Tool(name, build, (".tidegate/npm/bin",), "package.json") if name else None
+
+
+def _rust(root: Path) -> Tool | None:
+    cargo = _toml(root / "Cargo.toml")
+    own = _table(cargo, "package").get("name")
+    programs = cargo.get("bin")
+    names = [entry.get("name") for entry in programs if isinstance(entry, dict)] if isinstance(programs, list) else []
+    if not names and (root / "src" / "main.rs").exists():
+        names = [own]
+    name = _preferred({str(name): "" for name in names if name}, own)
+    return Tool(name, ("cargo build --release",), ("target/release",), "Cargo.toml") if name else None
+
+
+def _script(root: Path) -> Tool | None:
+    programs = {path.name: path for path in sorted((root / "bin").glob("*")) if _is_program(path)}
+    name = _preferred(programs, root.name)
+    return Tool(name, (), ("bin",), "bin/", _explains_itself(programs[name])) if name else None
+
+
+def _is_program(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK) and not path.name.startswith(".")
+
+
+def _explains_itself(program: Path) -> bool:
+    with tempfile.TemporaryDirectory(prefix="tidegate-") as folder:
+        try:
+            done = subprocess.run(
+                [program.resolve(), "--help"],
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=HELP_TIMEOUT_SECS,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return False
+    return done.returncode == 0
+
+
+def _preferred(programs: dict[str, Any], own: object) -> str | None:
+    """The program that is named like the project, else the first."""
+    return own if isinstance(own, str) and own in programs else next(iter(programs), None)
+
+
+def _table(data: dict[str, Any], key: str) -> dict[str, Any]:
+    value = data.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _yaml_files(root: Path) -> Iterator[Path]:
+    seen = 0
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
+        for name in sorted(names):
+            seen += 1
+            if name.endswith((".yaml", ".yml")) and seen <= MOST_FILES:
+                yield Path(folder, name)
+
+
+def _is_scenario(path: Path) -> bool:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return False
+    return bool(_AGENTV.search(text)) or all(key.search(text) for key in _NATIVE)

@@ -1,0 +1,91 @@
+"""From a repository that has nothing of Tidegate to a pull request that is judged, without editing anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.e2e.conftest import FILES
+
+Make = Callable[..., Any]
+TOOL = {"bin/notes": FILES["bin/notes"], "AGENTS.md": FILES["AGENTS.md"]}
+WORKFLOW = ".github/workflows/tidegate.yml"
+ROOT = Path(__file__).parents[2]
+
+
+def test_init_then_pr_works_and_the_next_pull_request_is_judged(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(TOOL)
+
+    missing = tidegate("check", cwd=repo.root)
+    assert (missing.code, "`tidegate init` writes one" in missing.stderr) == (2, True)
+
+    done = tidegate("init", cwd=repo.root)
+    assert done.code == 0, done.stderr
+    repo.branch("suite", {})
+    assert repo.git("show", "--name-only", "--format=").splitlines() == [
+        WORKFLOW,
+        "scenarios/first_steps.yaml",
+        "scenarios/first_steps/README.md",
+        "tidegate.yaml",
+    ]
+    first = tidegate("pr", cwd=repo.root)
+    assert (first.code, first.row("first_steps")["state"]) == (0, "ok"), first.stderr
+    assert [trial["outcome"] for trial in first.result["trials"]] == ["pass", "pass"]
+
+    renamed = FILES["bin/notes"].replace("add) shift", "append) shift")
+    repo.branch("rename", {"bin/notes": renamed}, start="suite")
+    second = tidegate("pr", "--base", "suite", cwd=repo.root)
+    assert (second.code, second.row("first_steps")["state"]) == (1, "regressed"), second.stderr
+
+
+def test_init_never_overwrites(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    files = FILES | {WORKFLOW: "# mine\n"}
+    repo.commit(files)
+
+    done = tidegate("init", cwd=repo.root)
+
+    assert done.code == 0, done.stderr
+    assert {name: (repo.root / name).read_text() for name in files} == files
+    assert repo.git("status", "--porcelain") == ""
+
+
+def test_init_points_at_the_scenarios_that_are_there(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(TOOL | {"evals/keep.yaml": FILES["scenarios/keep.yaml"], "evals/other.yaml": "a: 1\n"})
+
+    assert tidegate("init", cwd=repo.root).code == 0
+    assert yaml.safe_load((repo.root / "tidegate.yaml").read_text())["scenarios"] == ["evals/keep.yaml"]
+    assert "1 scenario ×" in tidegate("check", cwd=repo.root).stdout
+
+
+def test_init_asks_for_the_tool_where_there_is_none(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit({"README.md": "nothing\n"})
+
+    unknown = tidegate("init", cwd=repo.root)
+    assert (unknown.code, "`--binary NAME`" in unknown.stderr) == (2, True)
+    assert not (repo.root / "tidegate.yaml").exists()
+
+    assert tidegate("init", "--binary", "git", cwd=repo.root).code == 0
+    assert "binary: git" in (repo.root / "tidegate.yaml").read_text()
+
+
+def test_the_workflow_is_that_of_the_documentation(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(TOOL)
+    tidegate("init", cwd=repo.root)
+    (block,) = re.findall(r"```yaml\n(# .*?tidegate\.yml\n.*?)```", (ROOT / "docs/action.md").read_text(), re.DOTALL)[
+        :1
+    ]
+
+    written, documented = (yaml.safe_load(text) for text in ((repo.root / WORKFLOW).read_text(), block))
+
+    assert written["jobs"]["tidegate"]["steps"].pop()["uses"].partition("@")[2]
+    assert documented["jobs"]["tidegate"]["steps"].pop()["uses"] == "./"
+    assert written == documented

@@ -1,0 +1,79 @@
+"""Which tool a repository makes, and which of its files are scenarios."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tidegate.suite.starter import starter_files, suite_text
+from tidegate.suite.survey import Tool, find_scenarios, find_tool
+from tidegate.suite.yaml_reader import parse
+
+PYTHON = '[project]\nname = "task-manager"\n[project.scripts]\nother = "a:b"\ntask-manager = "a:b"\n'
+RUST = '[package]\nname = "rusty"\n'
+
+
+def write(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("files", "binary", "path"),
+    [
+        ({"pyproject.toml": PYTHON}, "task-manager", ".tidegate/venv/bin"),
+        ({"pyproject.toml": PYTHON.replace("task-manager =", "third =")}, "other", ".tidegate/venv/bin"),
+        ({"package.json": '{"name": "@me/tool", "bin": "cli.js"}'}, "tool", ".tidegate/npm/bin"),
+        ({"package.json": '{"name": "x", "bin": {"tool": "cli.js"}}'}, "tool", ".tidegate/npm/bin"),
+        ({"Cargo.toml": RUST, "src/main.rs": ""}, "rusty", "target/release"),
+        ({"Cargo.toml": RUST + '[[bin]]\nname = "rs"\n'}, "rs", "target/release"),
+        ({"bin/tool": "#!/bin/sh\n"}, "tool", "bin"),
+        ({"pyproject.toml": "[tool.x]\n", "bin/tool": "#!/bin/sh\n"}, "tool", "bin"),
+    ],
+)
+def test_finds_the_tool(tmp_path: Path, files: dict[str, str], binary: str, path: str) -> None:
+    write(tmp_path, files)
+    tool = find_tool(tmp_path)
+    assert tool is not None
+    assert (tool.binary, tool.path) == (binary, (path,))
+
+
+@pytest.mark.parametrize("text", ["", "not toml [", '{"bin": 5}', "[]", "\x00"])
+def test_what_cannot_be_read_is_no_tool(tmp_path: Path, text: str) -> None:
+    write(tmp_path, dict.fromkeys(("pyproject.toml", "package.json", "Cargo.toml"), text))
+    assert find_tool(tmp_path) is None
+
+
+def test_a_script_that_does_not_explain_itself_is_not_asked_to_in_the_scenario(tmp_path: Path) -> None:
+    write(tmp_path, {"bin/tool": "#!/bin/sh\nexit 2\n"})
+    tool = find_tool(tmp_path)
+    assert tool == Tool("tool", (), ("bin",), "bin/", explains_itself=False)
+    assert "--help" not in starter_files(tool)["scenarios/first_steps.yaml"]
+
+
+def test_scenarios_of_both_dialects_are_found_and_nothing_else(tmp_path: Path) -> None:
+    native = "name: a\ndescription: d\ntask: {prompt: p}\nevaluation: {gates: []}\n"
+    write(
+        tmp_path,
+        {
+            "evals/b.yml": "description: x\nevalcases: []\n",
+            "evals/a.yaml": native,
+            "evals/rubric.yaml": "criteria: []\n",
+            "node_modules/x/c.yaml": native,
+            ".hidden/d.yaml": native,
+        },
+    )
+    assert find_scenarios(tmp_path) == ("evals/a.yaml", "evals/b.yml")
+
+
+@pytest.mark.parametrize("name", ["yes", "12", "a b", "it's", "task-manager", "-x"])
+def test_a_strange_name_stays_text_in_the_suite(name: str) -> None:
+    document = parse(suite_text(Tool(name, ("npm ci",), ("x/bin",)), ["scenarios/a.yaml", "e/b.yaml"]), "t")
+    binary, globs = document.node(("target", "binary")), document.node(("scenarios",))
+    assert binary is not None
+    assert globs is not None
+    assert (document.problems, binary.value, globs.data()) == ((), name, ["scenarios/*.yaml", "e/b.yaml"])
