@@ -1,4 +1,4 @@
-"""Write docs/gates.md and docs/agents.md from the docstrings and fields of both families; `--check` only compares."""
+"""Write gates.md, evaluators.md and agents.md from docstrings and fields of the families; `--check` only compares."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from tidegate.agents import AnyAgent
+from tidegate.evaluators import AnyEvaluator
 from tidegate.gates import AnyGate
 from tidegate.model.agent import Agent
+from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
 
 FOLDER = Path(__file__).parent
@@ -24,6 +26,14 @@ GATES = """# Gates
 A gate is a yes/no question about what a trial left behind. All gates of a scenario are asked, in order, also after one
 has failed; a trial passes when all required ones do. A gate that could not be asked (its command timed out, its file
 is no text) has not passed, and its message says why. Commands run by `sh -c` in the workspace, with the side's `path`.
+"""
+
+EVALUATORS = """# Evaluators
+
+An evaluator gives a score from 0 to 1: it passes from 0.8, is borderline from 0.6, and fails below. The case score is
+the mean of the scores by `weight`; a trial passes only if it is 0.8 or more, if every `required` evaluator passes, and
+if all gates do. What could not be measured is never a 0: where it counts, the trial is not measured. Evaluators stand
+in a scenario's `evaluation.evaluators`.
 """
 
 AGENTS = """# Agents
@@ -57,7 +67,7 @@ def page(title: str, base: type[BaseModel], family: Any) -> str:
 
 def _keys(model: type[BaseModel], without: frozenset[str]) -> str:
     rows = [
-        f"| `{name}` | {_words(field.annotation)} | {_default(field)} |\n"
+        f"| `{field.alias or name}` | {_words(field.annotation)} | {_default(field)} |\n"
         for name, field in model.model_fields.items()
         if name not in without
     ]
@@ -70,6 +80,8 @@ def _default(field: FieldInfo) -> str:
     match field.get_default(call_default_factory=True):
         case None:
             return "–"
+        case BaseModel() as value:
+            return f"`{{type: {value.model_dump()['type']}}}`"
         case bool() as value:
             return f"`{str(value).lower()}`"
         case dict() | list() | tuple() as value if not value:
@@ -80,6 +92,10 @@ def _default(field: FieldInfo) -> str:
 
 def _words(annotation: Any) -> str:
     """A type as users of YAML call it."""
+    if annotation is Any:
+        return "anything"
+    if annotation == get_args(AnyEvaluator)[0]:
+        return "evaluator"
     simple = {str: "text", bool: "true or false", int: "whole number", float: "number"}
     arguments = get_args(annotation)
     match get_origin(annotation):
@@ -100,9 +116,13 @@ def _words(annotation: Any) -> str:
 
 
 def main() -> int:
-    """Write both pages; with `--check` write nothing and fail if one would change."""
+    """Write the pages; with `--check` write nothing and fail if one would change."""
     check = sys.argv[1:] == ["--check"]
-    pages = {"gates.md": page(GATES, Gate, AnyGate), "agents.md": page(AGENTS, Agent, AnyAgent)}
+    pages = {
+        "gates.md": page(GATES, Gate, AnyGate),
+        "evaluators.md": page(EVALUATORS, Evaluator, AnyEvaluator),
+        "agents.md": page(AGENTS, Agent, AnyAgent),
+    }
     stale = []
     for name, text in pages.items():
         path = FOLDER / name

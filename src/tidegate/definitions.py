@@ -10,6 +10,7 @@ from math import inf
 
 from tidegate.model.agent import Agent
 from tidegate.model.comparison import DefinitionChange
+from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.value import Value
@@ -17,7 +18,7 @@ from tidegate.procedure import screening_trials
 
 READ_AT_BASE = ("trials", "jobs", "budget", "policy", "limits", "pass_env", "prices", "store")  # config.md, S
 _READ_AT_HEAD = ("subject", "guidance")
-_OWN_CHECKS = {"name", "file", "gates", "tool_matrix", "trials", "purpose", "deterministic"}
+_OWN_CHECKS = {"name", "file", "gates", "evaluators", "tool_matrix", "trials", "purpose", "deterministic"}
 _CERTAINTY = {True: 2, None: 1, False: 0}  # of `deterministic`: without it, fewer trials prove less
 
 
@@ -110,6 +111,7 @@ def _shown(value: object) -> str:
 def _scenario(before: Scenario, after: Scenario, base: Suite, head: Suite) -> Iterator[DefinitionChange]:
     name = before.name
     yield from _gates(name, before.gates, after.gates)
+    yield from _evaluators(name, before.evaluators, after.evaluators)
     for tool, model in sorted(_matrix(before, base) - _matrix(after, head), key=str):
         if tool in head.agents:  # else the agent itself was removed, which is said once
             agent = f"{tool}:{model}" if model else tool
@@ -160,6 +162,24 @@ def _gates(scenario: str, before: Iterable[Gate], after: Iterable[Gate]) -> Iter
             yield DefinitionChange(scenario=scenario, kind="gate_changed", detail=detail, loosened=loosened)
     for gate in new:
         yield DefinitionChange(scenario=scenario, kind="added", detail=f"gate {gate.label}")
+
+
+def _evaluators(scenario: str, before: Iterable[Evaluator], after: Iterable[Evaluator]) -> Iterator[DefinitionChange]:
+    """Whatever is done to the evaluators that count moves the case score, so that it could pass where it did not."""
+    old, new = ({evaluator.label: evaluator for evaluator in side} for side in (before, after))
+    counted = any(evaluator.weight > 0 for evaluator in old.values())
+    for name, evaluator in old.items():
+        if name not in new:
+            detail = f"evaluator {name}"
+            yield DefinitionChange(scenario=scenario, kind="gate_removed", detail=detail, loosened=evaluator.decides)
+        elif keys := _different(evaluator, new[name]):
+            loosened = evaluator.decides and keys != ["timeout_secs"]
+            detail = f"evaluator {name}: {', '.join(keys)}"
+            yield DefinitionChange(scenario=scenario, kind="gate_changed", detail=detail, loosened=loosened)
+    for name, evaluator in new.items():
+        if name not in old:
+            loosened = counted and evaluator.weight > 0
+            yield DefinitionChange(scenario=scenario, kind="added", detail=f"evaluator {name}", loosened=loosened)
 
 
 def _may_be_looser(before: Gate, after: Gate) -> bool:

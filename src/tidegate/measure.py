@@ -7,14 +7,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import PurePosixPath
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, FiniteFloat, ValidationError
 
+from tidegate.evaluators.assess import Assessment, assess
 from tidegate.gates.command import what_went_wrong
 from tidegate.gates.excerpt import excerpt
 from tidegate.gates.json_text import parse_json
 from tidegate.interaction import failed, in_order, invocation_counts, subcommand_counts, trial_metrics
+from tidegate.model.evaluator import Score
 from tidegate.model.event import CallStatus, Event, ToolCall, ToolResult
 from tidegate.model.gate import Seen
 from tidegate.model.measurement import Call, EvaluatorResult, GateResult, Metrics, Outcome, TrialResult
@@ -32,13 +34,15 @@ _OPERATORS = ";&|()<>\n"
 def measure_trial(trial: Trial, scenario: Scenario, price: Price | None = None) -> TrialResult:
     """Measure one trial; `price` is that of its agent's model.
 
-    Without an answer for each gate it is not measured: neither a pass nor a fail.
+    Without an answer for each gate and evaluator that decides it is not measured: neither a pass nor a fail.
     """
     not_measured, reason = _not_measured(trial, scenario)
     gates = () if not_measured else _gate_results(trial, scenario)
+    assessment = Assessment() if not_measured else assess(trial, scenario)
     outcome: Outcome | None = None
     if not not_measured:
-        outcome, reason = _outcome(gates)
+        outcome, reason = _outcome(gates, assessment)
+        not_measured = assessment.missing if outcome is None else None
     metrics = trial_metrics(trial, scenario.minimum_steps, price)
     evaluators, evaluator_warnings = _evaluator_results(trial.steps)
     composite, composite_warnings = _composite(scenario.composite, gates, metrics) if outcome else (None, ())
@@ -54,7 +58,8 @@ def measure_trial(trial: Trial, scenario: Scenario, price: Price | None = None) 
         subcommands=subcommand_counts(trial.invocations),
         invocations=invocation_counts(trial.invocations),
         gates=gates,
-        evaluators=evaluators,
+        evaluators=(*assessment.results, *evaluators),
+        case_score=assessment.case_score,
         composite=composite,
         calls=_calls(trial, scenario.target.binary),
         warnings=(*trial.warnings, *evaluator_warnings, *composite_warnings),
@@ -93,11 +98,18 @@ def _gate_results(trial: Trial, scenario: Scenario) -> tuple[GateResult, ...]:
     return tuple(results)
 
 
-def _outcome(gates: tuple[GateResult, ...]) -> tuple[Outcome, str]:
+def _outcome(gates: tuple[GateResult, ...], assessment: Assessment) -> tuple[Outcome | None, str]:
+    """The outcome with its reason. What failed has failed, even if something else could not be measured."""
     required = [gate for gate in gates if gate.required]
     failures = [gate for gate in required if not gate.passed]
     if not failures:
-        return "pass", f"all {len(required)} required gates passed" if required else "no gate is required"
+        if assessment.failure:
+            return "fail", assessment.failure
+        if assessment.missing:
+            return None, assessment.reason
+        passed = f"all {len(required)} required gates passed" if required else "no gate is required"
+        score = "" if assessment.case_score is None else f"; case score {assessment.case_score:.2f}"
+        return "pass", passed + score
     more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
     return "fail", f"{failures[0].label}: {failures[0].message}{more}"
 
@@ -150,17 +162,11 @@ def _evaluator_result(name: str, output: _EvaluatorOutput) -> EvaluatorResult:
         name=name,
         type="script",
         score=output.score,
-        verdict=_verdict(output.score),
+        verdict=Score(value=output.score).verdict,
         weight=0,
         reason=excerpt(output.summary or "", MAX_MESSAGE),
         metrics={excerpt(metric): value for metric, value in (output.metrics or {}).items()},
     )
-
-
-def _verdict(score: float | None) -> Literal["pass", "borderline", "fail", "not_measured"]:
-    if score is None:
-        return "not_measured"
-    return "pass" if score >= 0.8 else "borderline" if score >= 0.6 else "fail"
 
 
 def _composite(

@@ -143,6 +143,7 @@ class Runner:
         place = Place(
             prepared=await self._workspace(row, checkout),
             repo=checkout.folder,
+            definitions=self._definitions,
             path=side_path(checkout.folder, self._suite.path, self._around.path),
             passed_env=self._around.passed,
             credentials=self._around.of_agent(row.agent),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -140,13 +141,31 @@ IN_A_SCENARIO = {
     "tags: [null]": "5:8: tags[0]: must be text, but nothing is here",
     "tool_matrix: [{tool: dosc}]": "5:22: tool_matrix[0].tool: the suite has no agent `dosc` (did you mean `docs`?)",
     "evaluation: {judge: {enabled: true}}": "5:31: evaluation.judge.enabled: is not supported yet",
-    "evaluation: {evaluators: [{type: plan}]}": "5:26: evaluation.evaluators: is not supported yet",
     "cost: {max_usd: 1}": "5:17: cost.max_usd: is not supported yet",
     "evaluation: {composite: {}}": "5:25: evaluation.composite: needs a weight above 0",
     "evaluation: {composite: {gate_weight: -1}}": "5:39: evaluation.composite.gate_weight: must be at least 0",
     "purpose: capabilty": "5:10: purpose: must be one of regression, capability (did you mean `capability`?)",
     "trials: {min: 5, max: 2}": "5:15: trials.min: `min` (5) is larger than `max` (2)",
     "scripts: {post: [{command: x, timeout_secs: 0}]}": "5:45: scripts.post[0].timeout_secs: must be greater than 0",
+}
+
+# The same for evaluators: what stands in the list → the beginning of what is said.
+EVALUATORS = {
+    "{type: rubrics}": ".type: rubrics is not supported yet; use",
+    "{type: llm_judge}": ".type: llm_judge is not supported yet; use",
+    "{type: tool_trajektory}": ".type: unknown type `tool_trajektory` (did you mean",
+    "{type: tool_f1, expected: []}": ".expected: must not be empty",
+    "{type: tool_f1, expectd: [a]}": ".expected: is required",
+    "{type: tool_f1, expected: [a], weihgt: 1}": ".weihgt: unknown key (did you mean `weight`?)",
+    "{type: tool_f1, expected: [a], weight: -1}": ".weight: must be at least 0",
+    "{type: tool_trajectory, mode: sorted}": ".mode: must be one of any_order, in_order, exact",
+    "{type: tool_trajectory, mode: exact}": ": mode exact needs `expected`: an empty expectation",
+    "{type: composite, evaluators: [{type: tool_f1, expected: [a], x: 1}]}": ".evaluators[0].x: unknown",
+    "{type: composite, evaluators: [{type: tool_f1, expected: [a]}], aggregator: {type: llm_judge}}": ".aggregator.type: "
+    "llm_judge is not supported yet; use weighted_average or code_judge",
+    "{type: code_judge, script: x, cwd: nowhere}": ".cwd: no such folder in the repository (looked for",
+    "{type: parameters, schemas: {a: nope.json}}": ".schemas.a: no such file in the repository (looked",
+    "{type: plan, from: nowhere, expected: [a]}": ".from: must be one of first_message, file, field",
 }
 
 # What a part of the valid scenario file is replaced with → the one line that is said.
@@ -195,6 +214,14 @@ def test_a_suite_file_that_is_no_suite(load: Load, content: str | bytes, line: s
 @pytest.mark.parametrize(("text", "line"), IN_A_SCENARIO.items())
 def test_a_mistake_in_a_scenario_file(load: Load, text: str, line: str) -> None:
     assert said(load, {"scenarios/first.yaml": f"{SCENARIO}{text}\n"}) == f"scenarios/first.yaml:{line}"
+
+
+@pytest.mark.parametrize(("text", "line"), EVALUATORS.items())
+def test_a_mistake_in_an_evaluator(load: Load, text: str, line: str) -> None:
+    written = f"{SCENARIO}evaluation: {{evaluators: [{text}]}}\n"
+    lines = said(load, {"scenarios/first.yaml": written}).splitlines()
+    place = r"scenarios/first\.yaml:5:\d+: evaluation\.evaluators\[0\]"
+    assert any(re.match(place + re.escape(line), found) for found in lines), lines
 
 
 @pytest.mark.parametrize(("change", "line"), REPLACED.items())

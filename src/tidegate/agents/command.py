@@ -13,7 +13,7 @@ from tidegate.agents.ends import how, own_end
 from tidegate.model.agent import Agent, Session
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End
-from tidegate.streams import PARSERS, StreamName
+from tidegate.streams import PARSERS, StreamName, agentv
 
 PLACEHOLDERS = ("prompt", "prompt_file", "workspace", "repo")
 
@@ -62,7 +62,7 @@ class CommandAgent(Agent):
             if not isinstance(event, End):
                 session.emit(event)
         if self.output in ("text", "agentv"):
-            return _end_by_status(result)
+            return _end_by_status(result, traced=self.output == "agentv" and agentv.is_traced(result.stdout))
         return own_end(next((event for event in reversed(events) if isinstance(event, End)), None), result)
 
 
@@ -86,7 +86,7 @@ def _filled(command: str, values: Mapping[str, str]) -> str:
     return "".join(literal + ("" if name is None else shlex.quote(values[name])) for literal, name in _parts(command))
 
 
-def _end_by_status(result: CommandResult) -> End:
+def _end_by_status(result: CommandResult, *, traced: bool) -> End:
     if result.ok:
-        return End(end="completed")
-    return End(end="crashed", message=how(result))
+        return End(end="completed", traced=traced)
+    return End(end="crashed", message=how(result), traced=traced)

@@ -83,6 +83,7 @@ class End(_Event):
     type: Literal["end"] = "end"
     end: TrialEnd
     message: str = ""
+    traced: bool = True  # all calls of the agent's tools are in the record; False: it does not tell them
     turns: int | None = None
     tokens_in: int | None = None  # all of them, those from and for the cache included
     tokens_out: int | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from tidegate.model.evaluator import EvaluatorVerdict
 from tidegate.model.event import CallStatus, TrialEnd
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import Policy, TrialCounts
@@ -67,12 +68,12 @@ class GateResult(Value):
 
 
 class EvaluatorResult(Value):
-    """An evaluator's score; `script` evaluators have weight 0 and never decide."""
+    """An evaluator's score, or why there is none; `script` evaluators have weight 0 and never decide."""
 
     name: str
     type: str
     score: float | None = None
-    verdict: Literal["pass", "borderline", "fail", "not_measured"] = "not_measured"
+    verdict: EvaluatorVerdict = "not_measured"
     weight: float = 1
     required: bool = False
     reason: str = ""
@@ -108,6 +109,7 @@ class TrialResult(Value):
     gates: tuple[GateResult, ...] = ()
     evaluators: tuple[EvaluatorResult, ...] = ()
     judge: None = None
+    case_score: float | None = None  # weighted mean of the evaluators; None: none has a weight, or not measured
     composite: float | None = None
     calls: tuple[Call, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -26,6 +26,19 @@ class RunScript(Value):
     timeout_secs: float = 30
 
 
+class RunJudge(Value):
+    """Run `sh -c command` in a folder of the checkout that defines the scenarios, with a text on standard input.
+
+    The script variables are in its environment. `folder` is relative to the checkout's root.
+    """
+
+    kind: Literal["judge"] = "judge"
+    command: str
+    stdin: str = ""
+    folder: str = "."
+    timeout_secs: float = 60
+
+
 class ReadFile(Value):
     """Read one text file of the workspace, symlinks resolved and never followed out of it."""
 
@@ -33,11 +46,11 @@ class ReadFile(Value):
     path: str
 
 
-Request = Annotated[RunCommand | RunScript | ReadFile, Field(discriminator="kind")]
+Request = Annotated[RunCommand | RunScript | RunJudge | ReadFile, Field(discriminator="kind")]
 
 
 class CommandAnswer(Value):
-    """What the command of a RunCommand or RunScript did; its stdout is whole unless `truncated`."""
+    """What the command of a RunCommand, RunScript or RunJudge did; its stdout is whole unless `truncated`."""
 
     kind: Literal["command"] = "command"
     result: CommandResult

@@ -7,6 +7,8 @@ from typing import Literal
 from pydantic import Field, SerializeAsAny
 
 from tidegate.model.agent import Agent
+from tidegate.model.case import Case
+from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
 from tidegate.model.value import Value
 
@@ -89,6 +91,8 @@ class Scenario(Value):
     post: tuple[Script, ...] = ()
     evaluator_scripts: tuple[EvaluatorScript, ...] = ()
     gates: tuple[SerializeAsAny[Gate], ...] = ()
+    evaluators: tuple[SerializeAsAny[Evaluator], ...] = ()
+    case: Case = Case()
     composite: Composite | None = None
     tool_matrix: tuple[ToolMatrixEntry, ...] = ()
     trials: TrialCounts = TrialCounts()

@@ -77,7 +77,8 @@ class Trial(Value):
     """The raw record of a trial, complete enough to measure it again without running anything.
 
     `end` is None when the agent was never started. `not_measured` says that, and why, no outcome exists;
-    `reason` then says it in one sentence. `answers` are parallel to the scenario's gates (None: no question).
+    `reason` then says it in one sentence. `answers` are parallel to the scenario's gates (None: no question),
+    `evaluator_answers` to its evaluators, each in the order of its questions.
     """
 
     spec: TrialSpec
@@ -86,9 +87,11 @@ class Trial(Value):
     not_measured: NotMeasured | None = None
     reason: str = ""
     started_at: float = 0.0
+    agent_started_at: float = 0.0  # seconds since the epoch; 0: never
     duration_s: float | None = None  # of the agent's step alone
     steps: tuple[Step, ...] = ()
     events: tuple[Event, ...] = ()
     invocations: tuple[Invocation, ...] = ()
     answers: tuple[Answer | None, ...] = ()
+    evaluator_answers: tuple[tuple[Answer, ...], ...] = ()
     warnings: tuple[str, ...] = ()

@@ -32,6 +32,15 @@ def parse(text: str) -> tuple[Event, ...]:
     return bounded(_events(output))
 
 
+def is_traced(text: str) -> bool:
+    """The output tells the agent's calls: it has `output_messages` or a `trace`, be they without any call."""
+    try:
+        output = from_json(text.strip(), allow_inf_nan=False)
+    except ValueError:
+        return False
+    return isinstance(output, dict) and any(isinstance(output.get(key), list) for key in ("output_messages", "trace"))
+
+
 def _events(output: _Json) -> Iterator[Event]:
     numbers = count(1)
     said: str | None = None

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tidegate.model.evaluator import Evaluator
 from tidegate.model.suite import Composite, EvaluatorScript, Scenario, Script, Target, ToolMatrixEntry, TrialCounts
 from tidegate.plan import base_name, did_you_mean
 from tidegate.suite.document import Document, KeyPath
 from tidegate.suite.environment import expanded
+from tidegate.suite.evaluator_files import EvaluatorFiles
 from tidegate.suite.folders import find_template
 from tidegate.suite.problem import Problem
 from tidegate.suite.scenario_file import ScenarioFile, TargetFile, TaskFile, TrialsFile
@@ -37,6 +39,7 @@ class Assembly:
         for index, entry in enumerate(file.tool_matrix):
             self._check_agent(document, ("tool_matrix", index, "tool"), entry.tool)
         self._check_trials(document, file.trials, self.suite.trials)
+        evaluators = self._evaluators(document, file)
         if target is None or len(self.problems) > before:
             return None
         composite = file.evaluation.composite
@@ -53,6 +56,7 @@ class Assembly:
             post=tuple(Script(**dict(script)) for script in file.scripts.post),
             evaluator_scripts=tuple(EvaluatorScript(**dict(script)) for script in file.scripts.evaluators),
             gates=file.gates or file.evaluation.gates or (),
+            evaluators=evaluators,
             composite=Composite(**dict(composite)) if composite else None,
             tool_matrix=tuple(ToolMatrixEntry(**dict(entry)) for entry in file.tool_matrix),
             trials=TrialCounts(min=file.trials.min, max=file.trials.max),
@@ -75,6 +79,12 @@ class Assembly:
         for name in agents.keys if agents else ():
             if ":" in name:
                 self._complain(self.suite_document, ("agents", name), "a name must not hold a colon", at_key=True)
+
+    def _evaluators(self, document: Document, file: ScenarioFile) -> tuple[Evaluator, ...]:
+        files = EvaluatorFiles(self.root, document)
+        found = files.resolved(file.evaluation.evaluators, ("evaluation", "evaluators"))
+        self.problems += files.problems
+        return found
 
     def _template(self, document: Document, file: ScenarioFile) -> str | None:
         try:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
+from tidegate.evaluators import AnyEvaluator
 from tidegate.gates import AnyGate
 from tidegate.gates.fields import Regex
 from tidegate.model.value import Value
@@ -87,7 +88,7 @@ class EvaluationFile(Value):
 
     gates: tuple[AnyGate, ...] | None = None
     judge: ScenarioJudgeFile = ScenarioJudgeFile()
-    evaluators: Annotated[tuple[Any, ...], only(())] = ()
+    evaluators: tuple[AnyEvaluator, ...] = ()
     composite: CompositeFile | None = None
 
 

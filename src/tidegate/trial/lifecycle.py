@@ -9,10 +9,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from tidegate.evaluators.advance import advance
+from tidegate.evaluators.assess import record_of
 from tidegate.model.command import CommandResult
+from tidegate.model.evaluator import Score
 from tidegate.model.event import End, Event
 from tidegate.model.plan import PlanRow
-from tidegate.model.probe import Answer, CommandAnswer, ReadFile, Request, RunScript
+from tidegate.model.probe import Answer, CommandAnswer, ReadFile, Request, RunCommand, RunJudge
 from tidegate.model.suite import Limits, Scenario
 from tidegate.model.trial import Invocation, NotMeasured, Step, Trial, TrialSpec
 from tidegate.trial import recorder
@@ -34,6 +37,7 @@ class Place:
 
     prepared: Prepared
     repo: Path  # the side's checkout
+    definitions: Path  # the checkout that says what the scenarios are: head's
     path: str  # the side's PATH
     passed_env: Mapping[str, str]
     credentials: Mapping[str, str]  # the agent's own variables; nothing but its own program sees them
@@ -143,6 +147,7 @@ class _Attempt:
 
     async def _measured(self) -> Trial:
         started = time.monotonic()
+        started_at = time.time()
         end, not_measured, session, invocations = await self._agent()
         duration = round(time.monotonic() - started, 3)
         self._write_transcript(session.events)
@@ -151,17 +156,21 @@ class _Attempt:
             await self._post_scripts()
             answers = await self._probe_gates()
             await self._evaluator_scripts()
-        self._keep_diff()
-        return self.trial(
+        trial = self.trial(
             end=end.end,
             end_message=end.message,
             not_measured=not_measured,
             reason=end.message if not_measured else "",
+            agent_started_at=started_at,
             duration_s=duration,
             events=tuple(session.events),
             invocations=invocations,
             answers=answers,
         )
+        if not_measured is None:
+            trial = trial.model_copy(update={"evaluator_answers": await self._ask_evaluators(trial)})
+        self._keep_diff()
+        return trial
 
     def trial(self, **fields: object) -> Trial:
         """The record so far, with these fields."""
@@ -270,8 +279,30 @@ class _Attempt:
     async def _answer(self, request: Request, name: str) -> Answer:
         if isinstance(request, ReadFile):
             return read_file(self._folders.workspace, request.path, self._output_bytes)
-        environment = self._script_environment if isinstance(request, RunScript) else self._environment
+        if isinstance(request, RunJudge):
+            return CommandAnswer(result=await self._judge(request, name))
+        environment = self._environment if isinstance(request, RunCommand) else self._script_environment
         return CommandAnswer(result=await self._command(request.command, name, request.timeout_secs, environment))
+
+    async def _ask_evaluators(self, trial: Trial) -> tuple[tuple[Answer, ...], ...]:
+        """The answers to what each evaluator asks, one question after another."""
+        record = record_of(trial, self._scenario)
+        collected: list[tuple[Answer, ...]] = []
+        for number, evaluator in enumerate(self._scenario.evaluators, 1):
+            self._on_step(f"evaluator: {evaluator.label}")
+            answers: list[Answer] = []
+            while not isinstance(step := advance(evaluator, record, answers), Score):
+                answers.append(await self._answer(step, f"judge-{number:02d}-{len(answers) + 1:02d}"))
+            collected.append(tuple(answers))
+        return tuple(collected)
+
+    async def _judge(self, request: RunJudge, name: str) -> CommandResult:
+        stdin = self._folders.record / f"{name}.stdin.json"
+        stdin.write_text(request.stdin, encoding="utf-8")
+        folder = self._place.definitions / request.folder
+        return await self._command(
+            request.command, name, request.timeout_secs, self._script_environment, cwd=folder, stdin=stdin
+        )
 
     async def _evaluator_scripts(self) -> None:
         for number, script in enumerate(self._scenario.evaluator_scripts, 1):
@@ -282,15 +313,25 @@ class _Attempt:
     async def _script(self, command: str, name: str, timeout_secs: float) -> CommandResult:
         return await self._command(command, name, timeout_secs, self._script_environment)
 
-    async def _command(self, command: str, name: str, timeout_secs: float, env: Mapping[str, str]) -> CommandResult:
+    async def _command(
+        self,
+        command: str,
+        name: str,
+        timeout_secs: float,
+        env: Mapping[str, str],
+        *,
+        cwd: Path | None = None,
+        stdin: Path | None = None,
+    ) -> CommandResult:
         result, _ = await run_shell(
             self._supervisor,
             command,
-            cwd=self._folders.workspace,
+            cwd=cwd or self._folders.workspace,
             env=env,
             output=self._folders.record / "output" / name,
             timeout_secs=timeout_secs,
             limits=self._place.limits,
+            stdin=stdin,
         )
         return result
 

@@ -1,0 +1,124 @@
+"""The evaluator `composite`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from tidegate.evaluators.code_judge import judged
+from tidegate.gates.fields import NonEmpty, ShellCommand
+from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+from tidegate.model.probe import RunJudge
+from tidegate.model.value import Value
+
+if TYPE_CHECKING:
+    from tidegate.evaluators import AnyEvaluator
+
+Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class WeightedAverage(Value):
+    """Σ score·weight / Σ weight; a member that `weights` does not name has its own weight."""
+
+    type: Literal["weighted_average"] = "weighted_average"
+    weights: dict[str, Weight] = {}
+
+
+class CodeAggregator(Value):
+    """A script reads `{results: {name: {score, verdict, hits, misses, reasoning}}}` and prints as a code_judge does."""
+
+    type: Literal["code_judge"] = "code_judge"
+    path: ShellCommand
+    cwd: NonEmpty | None = None
+    timeout_secs: float = Field(default=60, gt=0, le=86_400)
+
+
+AnyAggregator = Annotated[WeightedAverage | CodeAggregator, Field(discriminator="type")]
+
+
+class CompositeEvaluator(Evaluator):
+    """Scores by the scores of other `evaluators`, which may be composites themselves; their names must differ.
+
+    `aggregator` is `{type: weighted_average, weights: {NAME: WEIGHT}}` (the default, with the members' own weights), or
+    `{type: code_judge, path: SCRIPT}`: the script reads `{results: {NAME: {score, verdict, hits, misses, reasoning}}}`
+    and prints what a code_judge prints. A `required` member that does not pass fails the composite. Not measured where
+    a member that counts is not.
+    """
+
+    type: Literal["composite"] = "composite"
+    evaluators: tuple[AnyEvaluator, ...] = Field(min_length=1)
+    aggregator: AnyAggregator = WeightedAverage()
+
+    @model_validator(mode="after")
+    def _members_fit(self) -> Self:
+        names = [member.label for member in self.evaluators]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"two of its evaluators are named `{twice}`: give them a `name`")
+        if isinstance(self.aggregator, WeightedAverage):
+            if unknown := [name for name in self.aggregator.weights if name not in names]:
+                raise ValueError(f"`weights` names `{unknown[0]}`, which is none of its evaluators")
+            if not any(self._weights().values()):
+                raise ValueError("needs an evaluator with a weight above 0")
+        return self
+
+    def evaluate(self, record: Record) -> Evaluation:
+        """Evaluate the members one after another, then aggregate."""
+        scores: dict[str, Score] = {}
+        for member in self.evaluators:
+            scores[member.label] = yield from member.evaluate(record)
+        failed = [m.label for m in self.evaluators if m.required and scores[m.label].verdict != "pass"]
+        weights = self._weights()
+        for name, score in scores.items():
+            if score.missing and (weights[name] > 0 or name in failed):
+                return Score.unknown(f"{name}: {score.reason}", score.missing)
+        if isinstance(self.aggregator, CodeAggregator):
+            total = judged((yield self._question(self.aggregator, scores)))
+        else:
+            total = _mean(scores, weights)
+        details = {name: score.value for name, score in scores.items() if score.value is not None}
+        reason = f"{failed[0]}, which is required, did not pass: {scores[failed[0]].reason}" if failed else total.reason
+        return total.model_copy(
+            update={"details": details, "reason": reason, "passes": not failed, **_labelled(scores, total)}
+        )
+
+    def _weights(self) -> dict[str, float]:
+        """Each member's weight; under a script's aggregation all count."""
+        if isinstance(self.aggregator, CodeAggregator):
+            return {member.label: 1.0 for member in self.evaluators}
+        return {member.label: self.aggregator.weights.get(member.label, member.weight) for member in self.evaluators}
+
+    def _question(self, aggregator: CodeAggregator, scores: dict[str, Score]) -> RunJudge:
+        results = {
+            name: {
+                "score": score.value,
+                "verdict": score.verdict,
+                "hits": score.hits,
+                "misses": score.misses,
+                "reasoning": score.reason,
+            }
+            for name, score in scores.items()
+        }
+        return RunJudge(
+            command=aggregator.path,
+            stdin=json.dumps({"results": results}),
+            folder=aggregator.cwd or ".",
+            timeout_secs=aggregator.timeout_secs,
+        )
+
+
+def _mean(scores: dict[str, Score], weights: dict[str, float]) -> Score:
+    parts = [(weights[name], score) for name, score in scores.items() if weights[name] > 0]
+    value = sum(weight * (score.value or 0) for weight, score in parts) / sum(weight for weight, _ in parts)
+    low = [f"[{name}] {score.reason}" for name, score in scores.items() if score.reason and weights[name] > 0]
+    return Score(value=value, reason="; ".join(low))
+
+
+def _labelled(scores: dict[str, Score], total: Score) -> dict[str, tuple[str, ...]]:
+    """The hits and misses of all members, each with its member's name, and the aggregator's own."""
+    return {
+        kind: (*own, *(f"[{name}] {text}" for name, score in scores.items() for text in getattr(score, kind)))
+        for kind, own in (("hits", total.hits), ("misses", total.misses))
+    }

@@ -1,0 +1,32 @@
+"""What was asked for as JSON: read from a command's output or a file, or the reason why it cannot be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tidegate.gates.command import what_went_wrong
+from tidegate.gates.excerpt import excerpt
+from tidegate.gates.json_text import parse_json
+from tidegate.model.probe import Answer, CommandAnswer
+
+
+def text_of(answer: Answer) -> str:
+    """The output of a command that succeeded, or the file's text; ValueError says why there is none."""
+    if not isinstance(answer, CommandAnswer):
+        if answer.text is None:
+            raise ValueError(f"the file is {answer.state.replace('_', ' ')}")
+        return answer.text
+    if not answer.result.ok:
+        raise ValueError(what_went_wrong(answer.result))
+    if answer.result.truncated:
+        raise ValueError("the output was cut: print less")
+    return answer.result.stdout
+
+
+def json_of(answer: Answer) -> Any:
+    """The same as JSON; ValueError if it is none."""
+    text = text_of(answer)
+    try:
+        return parse_json(text)
+    except ValueError as error:
+        raise ValueError(f"it is not JSON ({excerpt(str(error))}): {excerpt(text, 120) or 'empty'}") from None

@@ -1,0 +1,99 @@
+"""How an expected call is held against a call that was made, and lists of both against each other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator
+
+from tidegate.evaluators.calls import Call
+from tidegate.gates.assertion import same
+from tidegate.gates.fields import NonEmpty
+from tidegate.model.value import Value
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+def _check_patterns(expected: Any) -> Any:
+    """The value itself; ValueError if a `{regex: …}` in it is none."""
+    match expected:
+        case {"regex": pattern} if len(expected) == 1:
+            try:
+                re.compile(pattern)
+            except (re.error, TypeError, OverflowError, RecursionError) as error:
+                raise ValueError(f"holds a `regex` that is no regular expression: {error}") from None
+        case dict():
+            for value in expected.values():
+                _check_patterns(value)
+        case list():
+            for value in expected:
+                _check_patterns(value)
+        case _:
+            pass
+    return expected
+
+
+Matcher = Annotated[Any, AfterValidator(_check_patterns)]
+
+
+class ExpectedCall(Value):
+    """A call that should be made. What `input` and `output` name has to be there; more may be."""
+
+    tool: NonEmpty
+    input: Matcher = None
+    output: Matcher = None
+
+    def is_met_by(self, call: Call) -> bool:
+        """The tool is the same, and whatever is named of input and output matches."""
+        return (
+            call.tool == self.tool
+            and (self.input is None or matches(self.input, call.input))
+            and (self.output is None or matches(self.output, call.output))
+        )
+
+
+def matches(expected: Any, actual: Any) -> bool:
+    """`{any: true}` meets everything, `{regex: …}` a string, a mapping one that has its fields, else equality."""
+    match expected:
+        case {"any": True} if len(expected) == 1:
+            return True
+        case {"regex": str(pattern)} if len(expected) == 1:
+            return isinstance(actual, str) and re.search(pattern, actual) is not None
+        case dict():
+            return isinstance(actual, dict) and all(
+                key in actual and matches(value, actual[key]) for key, value in expected.items()
+            )
+        case list():
+            return isinstance(actual, list) and len(actual) == len(expected) and all(map(matches, expected, actual))
+        case _:
+            return same(expected, actual)
+
+
+def common_length(left: Sequence[A], right: Sequence[B], is_same: Callable[[A, B], bool]) -> int:
+    """The length of the longest common subsequence."""
+    row = [0] * (len(right) + 1)
+    for one in left:
+        before = row
+        row = [0]
+        for place, other in enumerate(right):
+            row.append(before[place] + 1 if is_same(one, other) else max(before[place + 1], row[place]))
+    return row[-1]
+
+
+def pairs(left: Sequence[A], right: Sequence[B], is_same: Callable[[A, B], bool]) -> int:
+    """How many of the left can each have a right one of its own (a largest matching, by augmenting paths)."""
+    owner: dict[int, int] = {}
+
+    def find(one: int, tried: set[int]) -> bool:
+        for place, other in enumerate(right):
+            if place not in tried and is_same(left[one], other):
+                tried.add(place)
+                if place not in owner or find(owner[place], tried):
+                    owner[place] = one
+                    return True
+        return False
+
+    return sum(find(one, set()) for one in range(len(left)))

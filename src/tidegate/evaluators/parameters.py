@@ -1,0 +1,90 @@
+"""The evaluator `parameters`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+from typing import Any, Literal, Self
+
+from jsonschema import SchemaError
+from jsonschema.validators import validator_for
+from pydantic import model_validator
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+
+from tidegate.evaluators.calls import NO_TRACE, Call, calls_of
+from tidegate.evaluators.matching import Matcher, matches
+from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+
+
+class Parameters(Evaluator):
+    """Scores the arguments of calls: the mean of two shares, both in the details.
+
+    `schemas` has a JSON Schema for each tool, as a file beside the scenario or in place: calls whose arguments satisfy
+    it / calls of those tools. `reference` has arguments for each tool: those that match (as in tool_trajectory) in the
+    call that comes nearest / all of them. A share without anything to divide by is left out.
+    """
+
+    type: Literal["parameters"] = "parameters"
+    schemas: dict[str, str | dict[str, Any]] = {}
+    reference: dict[str, dict[str, Matcher]] = {}
+
+    @model_validator(mode="after")
+    def _expects_something(self) -> Self:
+        if not self.schemas and not any(self.reference.values()):
+            raise ValueError("needs `schemas` or `reference`: an empty expectation says nothing")
+        for tool, schema in self.schemas.items():
+            if isinstance(schema, dict) and (problem := schema_problem(schema)):
+                raise ValueError(f"the schema of {tool} {problem}")
+        return self
+
+    def evaluate(self, record: Record) -> Evaluation:
+        """Check every call; nothing has to be asked."""
+        yield from ()
+        calls = calls_of(record, {*self.schemas, *self.reference})
+        if calls is None:
+            return Score.unknown(NO_TRACE, "no_trace")
+        try:
+            problems = list(self._schema_problems(calls))
+        except Unresolvable as error:
+            return Score.unknown(f"a schema refers to what is not in it: {error}")
+        matching, total = self._references(calls)
+        details = {}
+        if problems:
+            details["parameter_schema_valid"] = problems.count("") / len(problems)
+        if total:
+            details["parameter_semantic"] = matching / total
+        if not details:
+            return Score.unknown("no tool that has a schema was called")
+        misses = tuple(filter(None, problems))
+        return Score(value=fmean(details.values()), reason="; ".join(misses[:3]), misses=misses, details=details)
+
+    def _schema_problems(self, calls: Sequence[Call]) -> Iterator[str]:
+        """What is wrong with each call that has a schema; '' if nothing is."""
+        for call in calls:
+            schema = self.schemas.get(call.tool)
+            if isinstance(schema, dict):
+                validator = validator_for(schema)(schema, registry=Registry())  # an empty one: nothing is fetched
+                error = next(validator.iter_errors(call.input), None)
+                yield "" if error is None else f"{call.tool}: {error.json_path}: {error.message}"[:300]
+
+    def _references(self, calls: Sequence[Call]) -> tuple[int, int]:
+        """Reference arguments that match, and all of them."""
+        matching = 0
+        for tool, wanted in self.reference.items():
+            met = [_met(wanted, call.input) for call in calls if call.tool == tool]
+            matching += max(met, default=0)
+        return matching, sum(map(len, self.reference.values()))
+
+
+def schema_problem(schema: dict[str, Any]) -> str:
+    """Why this is no JSON Schema; '' if it is one."""
+    try:
+        validator_for(schema).check_schema(schema)
+    except SchemaError as error:
+        return f"is no JSON Schema: {error.message}"[:300]
+    return ""
+
+
+def _met(wanted: dict[str, Any], given: dict[str, Any]) -> int:
+    return sum(name in given and matches(value, given[name]) for name, value in wanted.items())

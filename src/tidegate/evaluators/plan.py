@@ -1,0 +1,97 @@
+"""The evaluator `plan`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from operator import eq
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from tidegate.evaluators.calls import calls_of
+from tidegate.evaluators.json_answer import text_of
+from tidegate.evaluators.matching import common_length
+from tidegate.gates.fields import NonEmpty, WorkspacePath
+from tidegate.gates.json_path import check_path, find
+from tidegate.gates.json_text import parse_json
+from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+from tidegate.model.event import Message
+from tidegate.model.probe import ReadFile
+
+
+class PlanEvaluator(Evaluator):
+    """Scores the plan that the agent wrote down: longest common subsequence of the `expected` tools and those that the
+    plan names / expected (plan quality). Plan adherence, the same of planned and called tools / planned, is in the
+    details.
+
+    `from` says where the plan is: `first_message` of the agent, a `file` of the workspace, or a `field` of the agent's
+    last message, which then is JSON with a list of tools at the JSONPath `path`. In a text the plan is the tools in the
+    order in which they are named first.
+    """
+
+    type: Literal["plan"] = "plan"
+    source: Literal["first_message", "file", "field"] = Field(alias="from")
+    file: WorkspacePath | None = None
+    path: Annotated[NonEmpty, AfterValidator(check_path)] | None = None
+    expected: tuple[NonEmpty, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _has_its_place(self) -> Self:
+        if (self.source == "file") != (self.file is not None):
+            raise ValueError("`file` belongs to `from: file`, and has to be there")
+        if (self.source == "field") != (self.path is not None):
+            raise ValueError("`path` belongs to `from: field`, and has to be there")
+        return self
+
+    def evaluate(self, record: Record) -> Evaluation:
+        """Find the plan, and compare it with the expectation and with the calls."""
+        said = [event.text for event in record.events if isinstance(event, Message) and event.role == "assistant"]
+        calls = calls_of(record, self.expected)
+        called = [call.tool for call in calls or ()]
+        known = dict.fromkeys([*self.expected, *called])
+        if self.source == "file":
+            answer = yield ReadFile(path=self.file or "")
+            try:
+                planned = _planned(text_of(answer), known)
+            except ValueError as error:
+                return Score(value=0, reason=f"no plan: {error}", misses=self.expected)
+        elif not said:
+            return Score.unknown("the agent said nothing that could be its plan", "no_trace")
+        elif self.source == "field":
+            planned = _listed(said[-1], self.path or "$")
+        else:
+            planned = _planned(said[0], known)
+        details = {}
+        if planned and calls is not None:
+            details["plan_adherence"] = common_length(planned, called, eq) / len(planned)
+        value = common_length(self.expected, planned, eq) / len(self.expected)
+        reason = "" if value == 1 else f"planned {', '.join(planned[:12]) or 'nothing'}"
+        return Score(value=value, reason=reason, details=details)
+
+
+def _planned(text: str, known: Collection[str]) -> list[str]:
+    """A JSON list of tools as it is, else the known tools that the text names, each where it comes first."""
+    try:
+        value = parse_json(text)
+    except ValueError:
+        value = None
+    if isinstance(value, list):
+        return _texts(value)
+    places = {
+        tool: found.start() for tool in known if (found := re.search(rf"(?<![\w:-]){re.escape(tool)}(?![\w:-])", text))
+    }
+    return sorted(places, key=places.__getitem__)
+
+
+def _listed(text: str, path: str) -> list[str]:
+    """The list of tools at a path of JSON; empty where there is none."""
+    try:
+        found = find(path, parse_json(text))
+    except ValueError:
+        return []
+    return _texts(found[0] if len(found) == 1 and isinstance(found[0], list) else found)
+
+
+def _texts(values: list[Any]) -> list[str]:
+    return [value for value in values if isinstance(value, str)]

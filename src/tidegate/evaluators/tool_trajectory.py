@@ -1,0 +1,97 @@
+"""The evaluator `tool_trajectory`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from tidegate.evaluators.calls import NO_TRACE, Call, calls_of
+from tidegate.evaluators.matching import ExpectedCall, common_length, pairs
+from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+
+Limit = Annotated[int, Field(ge=0)]
+
+
+class ToolTrajectory(Evaluator):
+    """Scores which tools were called, and how: the agent's own (`bash`, `mcp__db__query`) and the target's subcommands
+    (`taskmgr:add`), of which only the kind is read that the evaluator names.
+
+    `mode` is one of: `any_order` (tools that were called at least as often as `minimums` says / tools listed) ·
+    `in_order` (longest common subsequence / `expected`) · `exact` (matching positions / the longer of both lists, so
+    that extra calls cost) · `superset` (1 if every expected call was made) · `subset` (1 if no other call was made).
+
+    An expected call is `{tool, input, output}`. What `input` and `output` name has to be in the call, more may be; a
+    string can also be `{regex: PATTERN}`, anything `{any: true}`. In every mode a call of a `forbidden` tool, or more
+    calls than `max_calls` says, makes the score 0. Not measured where the agent does not tell its calls.
+    """
+
+    type: Literal["tool_trajectory"] = "tool_trajectory"
+    mode: Literal["any_order", "in_order", "exact", "superset", "subset"]
+    minimums: dict[str, Limit] = {}
+    expected: tuple[ExpectedCall, ...] = ()
+    forbidden: tuple[str, ...] = ()
+    max_calls: dict[str, Limit] = {}
+
+    @model_validator(mode="after")
+    def _expects_something(self) -> Self:
+        needed, other = ("minimums", "expected") if self.mode == "any_order" else ("expected", "minimums")
+        if not getattr(self, needed):
+            raise ValueError(f"mode {self.mode} needs `{needed}`: an empty expectation says nothing")
+        if getattr(self, other):
+            raise ValueError(f"mode {self.mode} does not read `{other}`")
+        return self
+
+    def evaluate(self, record: Record) -> Evaluation:
+        """Compare the calls of the record; nothing has to be asked."""
+        yield from ()
+        names = {*self.minimums, *(call.tool for call in self.expected)}
+        compared = calls_of(record, names)
+        counted = calls_of(record, names | {*self.forbidden, *self.max_calls})
+        if compared is None or counted is None:
+            return Score.unknown(NO_TRACE, "no_trace")
+        counts = Counter(call.tool for call in counted)
+        if broken := tuple(self._broken(counts)):
+            return Score(value=0, reason="; ".join(broken), misses=broken)
+        if self.mode == "any_order":
+            return self._any_order(counts)
+        return self._score(compared)
+
+    def _broken(self, counts: Counter[str]) -> Iterator[str]:
+        for tool in self.forbidden:
+            if counts[tool]:
+                yield f"{tool} was called, which is forbidden"
+        for tool, most in self.max_calls.items():
+            if counts[tool] > most:
+                yield f"{tool} was called {counts[tool]} times, at most {most} allowed"
+
+    def _any_order(self, counts: Counter[str]) -> Score:
+        hits = tuple(f"{tool} ×{counts[tool]}" for tool, least in self.minimums.items() if counts[tool] >= least)
+        misses = tuple(
+            f"{tool} ×{counts[tool]}, at least {least} expected"
+            for tool, least in self.minimums.items()
+            if counts[tool] < least
+        )
+        return Score(value=len(hits) / len(self.minimums), reason="; ".join(misses), hits=hits, misses=misses)
+
+    def _score(self, calls: Sequence[Call]) -> Score:
+        expected = self.expected
+        reason = f"called {_names(calls)}, expected {_names(expected)}"
+        match self.mode:
+            case "in_order":
+                value = common_length(expected, calls, ExpectedCall.is_met_by) / len(expected)
+            case "exact":
+                same = sum(one.is_met_by(call) for one, call in zip(expected, calls, strict=False))
+                value = same / max(len(expected), len(calls))
+            case "superset":
+                value = float(pairs(expected, calls, ExpectedCall.is_met_by) == len(expected))
+            case _:
+                value = float(all(any(one.is_met_by(call) for one in expected) for call in calls))
+        return Score(value=value, reason="" if value == 1 else reason)
+
+
+def _names(calls: Sequence[Call | ExpectedCall]) -> str:
+    shown = [call.tool for call in calls[:12]]
+    return " → ".join([*shown, *(["…"] if len(calls) > len(shown) else [])]) or "nothing"

@@ -1,0 +1,89 @@
+"""The files and folders that evaluators name, looked up: schemas are read, folders become relative to the root."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from tidegate.evaluators.code_judge import CodeJudge
+from tidegate.evaluators.composite import CodeAggregator, CompositeEvaluator
+from tidegate.evaluators.parameters import Parameters, schema_problem
+from tidegate.model.evaluator import Evaluator
+from tidegate.suite.document import Document, KeyPath
+from tidegate.suite.folders import stays_in
+from tidegate.suite.problem import Problem
+
+
+class EvaluatorFiles:
+    """Looks files up beside the scenario's file, then at the repository's root; `problems` collects what is missing."""
+
+    def __init__(self, root: Path, document: Document) -> None:
+        self._root = root
+        self._document = document
+        self._folder = PurePosixPath(document.file).parent.as_posix()
+        self.problems: list[Problem] = []
+
+    def resolved(self, evaluators: Iterable[Evaluator], path: KeyPath) -> tuple[Evaluator, ...]:
+        """The evaluators at this place of the file, with nothing left to be looked up."""
+        return tuple(self._one(evaluator, (*path, index)) for index, evaluator in enumerate(evaluators))
+
+    def _one(self, evaluator: Evaluator, path: KeyPath) -> Evaluator:
+        match evaluator:
+            case CodeJudge():
+                return evaluator.model_copy(update={"cwd": self._place(evaluator.cwd, (*path, "cwd"))})
+            case Parameters():
+                schemas = {
+                    tool: self._schema(schema, (*path, "schemas", tool)) for tool, schema in evaluator.schemas.items()
+                }
+                return evaluator.model_copy(update={"schemas": schemas})
+            case CompositeEvaluator():
+                members = self.resolved(evaluator.evaluators, (*path, "evaluators"))
+                aggregator = evaluator.aggregator
+                if isinstance(aggregator, CodeAggregator):
+                    folder = self._place(aggregator.cwd, (*path, "aggregator", "cwd"))
+                    aggregator = aggregator.model_copy(update={"cwd": folder})
+                return evaluator.model_copy(update={"evaluators": members, "aggregator": aggregator})
+            case _:
+                return evaluator
+
+    def _place(self, folder: str | None, path: KeyPath) -> str:
+        """A folder relative to the root; the file's own where none is named."""
+        if folder is None:
+            return self._folder
+        for place in self._places(folder):
+            if (self._root / place).is_dir() and stays_in(self._root, place):
+                return place
+        self._complain(path, f"no such folder in the repository (looked for {', '.join(self._places(folder))})")
+        return self._folder
+
+    def _schema(self, schema: str | dict[str, Any], path: KeyPath) -> dict[str, Any]:
+        if isinstance(schema, dict):
+            return schema
+        for place in self._places(schema):
+            if (self._root / place).is_file() and stays_in(self._root, place):
+                return self._read_schema(place, path)
+        self._complain(path, f"no such file in the repository (looked for {', '.join(self._places(schema))})")
+        return {}
+
+    def _read_schema(self, place: str, path: KeyPath) -> dict[str, Any]:
+        try:
+            schema = json.loads((self._root / place).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            self._complain(path, f"{place} is not JSON: {error}")
+            return {}
+        if not isinstance(schema, dict):
+            self._complain(path, f"{place} holds no JSON Schema: it must be an object")
+            return {}
+        if problem := schema_problem(schema):
+            self._complain(path, f"{place} {problem}")
+        return schema
+
+    def _places(self, name: str) -> list[str]:
+        places = [os.path.normpath(PurePosixPath(start) / name) for start in (self._folder, "")]
+        return [place for place in dict.fromkeys(places) if not place.startswith(("/", "../")) and place != ".."]
+
+    def _complain(self, path: KeyPath, what: str) -> None:
+        self.problems.append(self._document.problem(path, what))

@@ -1,0 +1,62 @@
+"""Evaluators as scenario files name them, on records that a test writes as short as it can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+
+from tidegate.evaluators import AnyEvaluator
+from tidegate.evaluators.advance import advance
+from tidegate.model.command import CommandResult
+from tidegate.model.evaluator import Evaluator, Record, Score
+from tidegate.model.event import End, Event, Message, ToolCall, ToolResult
+from tidegate.model.probe import Answer, CommandAnswer
+from tidegate.model.trial import Invocation
+
+EVALUATOR: TypeAdapter[Evaluator] = TypeAdapter(AnyEvaluator)
+
+
+def _record(*tools: str | tuple[str, Any, str], traced: bool = True, said: str = "", target: str = "") -> Record:
+    events: list[Event] = [Message(text=said)] if said else []
+    for number, tool in enumerate(tools):
+        name, given, output = (tool, {}, "") if isinstance(tool, str) else tool
+        events.append(ToolCall(id=str(number), tool=name, input=given, at=number))
+        events.append(ToolResult(id=str(number), status="ok", output=output, at=number))
+    calls = [
+        Invocation(argv=(word, "x"), subcommand=word, exit_code=0, status="ok", started_at=100 + n + 0.5)
+        for n, word in enumerate(target.split())
+    ]
+    events.append(End(end="completed", traced=traced))
+    return Record(binary="taskmgr", prompt="p", events=tuple(events), invocations=tuple(calls), agent_started_at=100)
+
+
+def _score(record: Record, *answers: Answer, **fields: Any) -> Score:
+    step = advance(EVALUATOR.validate_python(fields), record, answers)
+    assert isinstance(step, Score), f"it asks for more: {step}"
+    return step
+
+
+def _exited(stdout: str = "", code: int = 0, **fields: Any) -> CommandAnswer:
+    ended = {"command": "x", "end": "exited", "exit_code": code, "stdout": stdout, **fields}
+    return CommandAnswer(result=CommandResult.model_validate(ended))
+
+
+@pytest.fixture(scope="session")
+def record() -> Callable[..., Record]:
+    """The record of an agent that called these tools (or `(tool, input, output)`), and the target's subcommands."""
+    return _record
+
+
+@pytest.fixture(scope="session")
+def score() -> Callable[..., Score]:
+    """The score that an evaluator of these fields gives to a record, with these answers."""
+    return _score
+
+
+@pytest.fixture(scope="session")
+def exited() -> Callable[..., CommandAnswer]:
+    """What a command printed that ended by itself."""
+    return _exited

@@ -1,0 +1,102 @@
+"""What evaluators mean for a trial's outcome: weights, thresholds, required ones, and what was not measured."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import pytest
+
+from tidegate.evaluators.code_judge import CodeJudge
+from tidegate.gates.file_exists import FileExists
+from tidegate.measure import measure_trial
+from tidegate.model.command import CommandResult
+from tidegate.model.evaluator import Score
+from tidegate.model.measurement import TrialResult
+from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
+from tidegate.model.suite import Scenario, Target
+from tidegate.model.trial import Trial, TrialSpec
+
+OUT = FileExists(path="out")
+
+
+def judge(name: str, **fields: Any) -> CodeJudge:
+    return CodeJudge(type="code_judge", script="x", name=name, **fields)
+
+
+def said(score: float | None) -> tuple[Answer, ...]:
+    stdout = "prose" if score is None else f'{{"score": {score}}}'
+    return (CommandAnswer(result=CommandResult(command="x", end="exited", exit_code=0, stdout=stdout)),)
+
+
+def measured(
+    *judged: tuple[CodeJudge, float | None], file: Literal["present", "missing"] = "present", answers: Any = None
+) -> TrialResult:
+    scenario = Scenario(
+        name="s",
+        description="d",
+        file="s.yaml",
+        target=Target(binary="taskmgr"),
+        prompt="p",
+        gates=(OUT,),
+        evaluators=tuple(evaluator for evaluator, _ in judged),
+    )
+    trial = Trial(
+        spec=TrialSpec(side="head", scenario="s", agent="a", index=1),
+        end="completed",
+        answers=(FileAnswer(state=file, text="" if file == "present" else None),),
+        evaluator_answers=tuple(said(score) for _, score in judged) if answers is None else answers,
+    )
+    return measure_trial(trial, scenario)
+
+
+@pytest.mark.parametrize(
+    ("score", "verdict"),
+    [(1, "pass"), (0.8, "pass"), (0.79, "borderline"), (0.6, "borderline"), (0.59, "fail"), (0, "fail")],
+)
+def test_thresholds(score: float, verdict: str) -> None:
+    assert Score(value=score).verdict == verdict
+
+
+def test_the_case_score_is_the_weighted_mean_and_decides_at_08() -> None:
+    enough = measured((judge("a", weight=3), 0.9), (judge("b", weight=1), 0.5))  # (2.7 + 0.5) / 4 = 0.8
+    assert enough.outcome == "pass"
+    assert enough.case_score == pytest.approx(0.8)
+    assert enough.reason == "all 1 required gates passed; case score 0.80"
+    short = measured((judge("a", weight=3), 0.9), (judge("b", weight=1), 0.4))
+    assert (short.outcome, short.decides) == ("fail", "fail")
+    assert short.reason == "case score 0.78 is below 0.8; lowest: b, fail with 0.40"
+
+
+def test_rounding_never_fails_a_mean_of_exactly_08() -> None:
+    assert measured(*((judge(str(n)), score) for n, score in enumerate((0.7, 0.8, 0.9)))).outcome == "pass"
+
+
+def test_weight_0_is_reported_and_decides_nothing() -> None:
+    result = measured((judge("a", weight=0), 0.1))
+    assert (result.outcome, result.case_score) == ("pass", None)
+    assert (result.evaluators[0].score, result.evaluators[0].verdict) == (0.1, "fail")
+    assert measured((judge("a", weight=0), None)).outcome == "pass"
+
+
+def test_a_required_one_that_does_not_pass_fails_the_trial() -> None:
+    result = measured((judge("a", weight=9), 1), (judge("b", required=True), 0.7))
+    assert (result.outcome, result.reason) == ("fail", "evaluator b, which is required: borderline with 0.70")
+    assert measured((judge("b", required=True, weight=0), 0.1)).outcome == "fail"
+
+
+def test_not_measured_is_neither_pass_nor_fail() -> None:
+    result = measured((judge("a"), 1), (judge("b"), None))
+    assert (result.outcome, result.decides, result.not_measured) == (None, None, "evaluator")
+    assert result.reason.startswith("evaluator b: the script printed no JSON")
+    assert result.case_score is None
+    assert result.gates[0].passed
+
+
+def test_what_has_failed_stays_failed_even_if_another_part_was_not_measured() -> None:
+    assert measured((judge("b"), None), file="missing").outcome == "fail"
+    assert measured((judge("a", required=True), 0), (judge("b"), None)).outcome == "fail"
+
+
+def test_without_stored_answers_it_is_not_measured() -> None:
+    result = measured((judge("a"), 1), answers=())
+    assert (result.outcome, result.reason) == (None, "evaluator a: nothing was found out for it")

@@ -1,0 +1,88 @@
+"""Judges that are scripts: real ones, and every odd thing that one can print."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tidegate.evaluators.advance import advance
+from tidegate.evaluators.code_judge import CodeJudge
+from tidegate.model.case import Case
+from tidegate.model.evaluator import Record, Score
+from tidegate.model.probe import CommandAnswer, RunJudge
+
+Give = Callable[..., Score]
+JUDGE = {"type": "code_judge", "script": "x"}
+
+
+@pytest.mark.parametrize(
+    ("stdout", "code", "stderr", "value"),
+    [
+        ('{"score": 0.9}', 0, "", 0.9),
+        ('{"score": 0.9}', 1, "", 0.9),  # its word counts, as in AgentV
+        ('{"score": 0.9}', 1, "Traceback", None),  # a crash with output
+        ('{"score": 1}', 0, "a warning", 1),
+        ("", 0, "", 1),
+        ("", 1, "SyntaxError", 0),
+        ("looks good to me", 0, "", None),
+        ('{"verdict": "pass"}', 0, "", None),
+        ("[1]", 0, "", None),
+        ('{"score": 85}', 0, "", None),
+        ('{"score": -0.1}', 0, "", None),
+        ('{"score": "0.9"}', 0, "", None),
+        ('{"score": true}', 0, "", None),
+        ('{"score": null}', 0, "", None),
+        ('{"score": NaN}', 0, "", None),
+        ("", 127, "sh: no-such: not found", None),
+    ],
+)
+def test_what_a_script_prints(
+    record: Callable[..., Record],
+    score: Give,
+    exited: Callable[..., CommandAnswer],
+    stdout: str,
+    code: int,
+    stderr: str,
+    value: float | None,
+) -> None:
+    given = score(record(), exited(stdout, code, stderr=stderr), **JUDGE)
+    assert given.value == value
+    assert given.missing == ("evaluator" if value is None else None)
+    assert value == 1 or given.reason or stdout
+
+
+@pytest.mark.parametrize(
+    "end", [{"end": "timeout"}, {"end": "signal", "signal": 9}, {"end": "limit", "limit": "memory"}]
+)
+def test_a_script_that_did_not_end_by_itself_says_nothing(
+    record: Callable[..., Record], score: Give, exited: Callable[..., CommandAnswer], end: dict[str, Any]
+) -> None:
+    assert score(record(), exited('{"score": 1}', exit_code=None, **end), **JUDGE).value is None
+
+
+def test_words_of_the_script_are_kept(
+    record: Callable[..., Record], score: Give, exited: Callable[..., CommandAnswer]
+) -> None:
+    said = {"score": 0.5, "hits": ["a", 5], "misses": ["b"], "reasoning": "half of it"}
+    given = score(record(), exited(json.dumps(said)), **JUDGE)
+    assert (given.hits, given.misses, given.reason) == (("a",), ("b",), "half of it")
+
+
+def test_the_script_is_told_the_case_and_the_answer(record: Callable[..., Record]) -> None:
+    case = Case(expected_outcome="It is written down.", reference_answer="done")
+    made = record(("search", {"q": 1}, "found"), said="I have done it").model_copy(update={"case": case})
+
+    request = advance(CodeJudge(type="code_judge", script="./judge.py", cwd="evals"), made, ())
+
+    assert isinstance(request, RunJudge)
+    assert (request.command, request.folder) == ("./judge.py", "evals")
+    told = json.loads(request.stdin)
+    assert (told["question"], told["expected_outcome"]) == ("p", "It is written down.")
+    assert (told["reference_answer"], told["candidate_answer"]) == ("done", "I have done it")
+    (message,) = told["output_messages"]
+    assert message["tool_calls"] == message["toolCalls"]
+    assert message["tool_calls"] == [{"id": "0", "tool": "search", "input": {"q": 1}, "output": "found"}]
+    assert told["candidate_trace_summary"]["toolCallsByName"] == {"search": 1}

@@ -1,0 +1,133 @@
+"""Trajectories: the table of the two seeds' mistakes, with our answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from tidegate.evaluators.matching import common_length, matches, pairs
+from tidegate.model.evaluator import Record, Score
+
+Make = Callable[..., Record]
+Give = Callable[..., Score]
+
+
+def calls(names: str) -> list[dict[str, str]]:
+    return [{"tool": name} for name in names]
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected", "called", "value"),
+    [
+        ("exact", "A", "ABC", 1 / 3),  # extra calls cost
+        ("exact", "ABC", "XABC", 0),
+        ("exact", "ABC", "ABC", 1),
+        ("exact", "ABC", "AB", 2 / 3),
+        ("exact", "A", "", 0),
+        ("in_order", "ABC", "AC", 2 / 3),  # a missing step costs itself alone
+        ("in_order", "ABC", "AXBYC", 1),
+        ("in_order", "ABC", "CBA", 1 / 3),
+        ("in_order", "ABCDEF", "ABCDE", 5 / 6),
+        ("superset", "AB", "XBA", 1),
+        ("superset", "AA", "A", 0),
+        ("subset", "AB", "ABBA", 1),
+        ("subset", "AB", "ABX", 0),
+        ("subset", "AB", "", 1),
+    ],
+)
+def test_modes(record: Make, score: Give, mode: str, expected: str, called: str, value: float) -> None:
+    given = score(record(*called), type="tool_trajectory", mode=mode, expected=calls(expected))
+    assert given.value == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("minimums", "called", "value"),
+    [({"A": 0}, "", 1), ({"A": 1}, "", 0), ({"A": 2, "B": 1}, "AA", 0.5), ({"A": 2, "B": 1}, "ABA", 1)],
+)
+def test_any_order_counts(record: Make, score: Give, minimums: dict[str, int], called: str, value: float) -> None:
+    assert score(record(*called), type="tool_trajectory", mode="any_order", minimums=minimums).value == value
+
+
+def test_no_trace_is_not_measured_which_no_calls_are_not(record: Make, score: Give) -> None:
+    rule = {"type": "tool_trajectory", "mode": "in_order", "expected": calls("A")}
+    silent, idle = score(record(traced=False), **rule), score(record(), **rule)
+    assert (silent.value, silent.missing, silent.verdict) == (None, "no_trace", "not_measured")
+    assert (idle.value, idle.verdict) == (0, "fail")
+
+
+def test_the_targets_subcommands_are_known_without_the_agents_trace(record: Make, score: Give) -> None:
+    rule = {"type": "tool_trajectory", "mode": "exact", "expected": [{"tool": "taskmgr:add"}, {"tool": "taskmgr:done"}]}
+    assert score(record(traced=False, target="add done"), **rule).value == 1
+    assert score(record("bash", "bash", "Read", target="add list"), **rule).value == 0.5
+
+
+def test_tools_and_subcommands_together_are_in_the_order_of_time(record: Make, score: Give) -> None:
+    names = ["bash", "taskmgr:add", "Read", "taskmgr:done"]
+    rule = {"type": "tool_trajectory", "mode": "exact", "expected": [{"tool": name} for name in names]}
+    assert score(record("bash", "Read", target="add done"), **rule).value == 1
+
+
+def test_forbidden_and_max_calls_hold_in_every_mode(record: Make, score: Give) -> None:
+    rule = {"type": "tool_trajectory", "mode": "in_order", "expected": calls("A")}
+    assert score(record(*"AB"), **rule, forbidden=["B"]).reason == "B was called, which is forbidden"
+    assert score(record(*"AAA"), **rule, max_calls={"A": 2}).value == 0
+    assert score(record(*"AAC"), **rule, forbidden=["B"], max_calls={"A": 2}).value == 1
+    assert score(record("A", target="rm"), **rule, forbidden=["taskmgr:rm"]).value == 0
+
+
+def test_input_and_output_match_as_a_subset(record: Make, score: Give) -> None:
+    made = record(("search", {"query": "tides today", "limit": 5}, '{"hits": [1, 2], "more": true}'))
+    rule: dict[str, Any] = {"type": "tool_trajectory", "mode": "exact"}
+
+    def value(**expected: Any) -> float | None:
+        return score(made, **rule, expected=[{"tool": "search", **expected}]).value
+
+    assert value(input={"limit": 5}) == 1
+    assert value(input={"limit": "5"}) == 0
+    assert value(input={"query": {"regex": "^tides"}}, output={"hits": [1, {"any": True}]}) == 1
+    assert value(input={"query": {"regex": "^ides"}}) == 0
+    assert value(input={"page": {"any": True}}) == 0
+    assert value(output={"hits": [1]}) == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"mode": "exact", "expected": []},
+        {"mode": "any_order", "minimums": {}},
+        {"mode": "any_order", "minimums": {"A": 1}, "expected": [{"tool": "A"}]},
+        {"mode": "exact", "expected": [{"tool": "A", "input": {"x": {"regex": "("}}}]},
+        {"mode": "any_order", "minimums": {"A": -1}},
+        {"mode": "sorted", "expected": [{"tool": "A"}]},
+    ],
+)
+def test_a_wrong_expectation_is_refused(record: Make, score: Give, wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        score(record(), type="tool_trajectory", **wrong)
+
+
+words = st.text("abc", max_size=7)
+
+
+@given(words, words)
+def test_laws_of_the_longest_common_subsequence(left: str, right: str) -> None:
+    same = common_length(left, right, str.__eq__)
+    assert same == common_length(right, left, str.__eq__)
+    assert common_length(left, left, str.__eq__) == len(left)
+    assert same <= pairs(left, right, str.__eq__) <= min(len(left), len(right))
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5))
+def test_everything_matches_itself_and_any(value: Any) -> None:
+    assert matches(value, value)
+    assert matches({"any": True}, value)
+
+
+def test_pairs_gives_each_its_own() -> None:
+    """The greedy choice (the wide pattern takes the only `a`) would find one pair."""
+    assert pairs(["ab", "a"], "ab", lambda wide, one: one in wide) == 2
