@@ -242,7 +242,7 @@ def _outputs(events: Sequence[Event], binary: str) -> dict[tuple[str, ...], list
 def _target_calls(command: str, binary: str) -> Iterator[tuple[str, ...]]:
     """The argv of each word of a shell command line that names the target, up to the next operator."""
     name = PurePosixPath(binary).name
-    words = _words(command) if name in command else []
+    words = _words(command) if name and name in command else []
     for place, word in enumerate(words, 1):
         if PurePosixPath(word).name == name:
             yield tuple(takewhile(lambda argument: not _is_operator(argument), words[place:]))

@@ -139,7 +139,8 @@ class Runner:
     async def _attempt(self, spec: TrialSpec, row: PlanRow, supervisor: Supervisor) -> Trial:
         checkout = self._checkouts[spec.side]
         checkout.store.clear_trial(spec)
-        folders = Folders(record=checkout.store.record_folder(spec), scratch=self._scratch / "trials" / spec.id)
+        record = checkout.store.record_folder(spec).resolve()  # commands of the trial run in other folders than we
+        folders = Folders(record=record, scratch=self._scratch / "trials" / spec.id)
         place = Place(
             prepared=await self._workspace(row, checkout),
             repo=checkout.folder,

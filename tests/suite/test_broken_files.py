@@ -161,7 +161,7 @@ EVALUATORS = {
     "{type: tool_trajectory, mode: sorted}": ".mode: must be one of any_order, in_order, exact",
     "{type: tool_trajectory, mode: exact}": ": mode exact needs `expected`: an empty expectation",
     "{type: composite, evaluators: [{type: tool_f1, expected: [a], x: 1}]}": ".evaluators[0].x: unknown",
-    "{type: composite, evaluators: [{type: tool_f1, expected: [a]}], aggregator: {type: llm_judge}}": ".aggregator.type: "
+    "{type: composite, evaluators: [{type: tool_f1, expected: [a]}], aggregator: {type: llm_judge}}": ".aggregator.type: "  # noqa: E501
     "llm_judge is not supported yet; use weighted_average or code_judge",
     "{type: code_judge, script: x, cwd: nowhere}": ".cwd: no such folder in the repository (looked for",
     "{type: parameters, schemas: {a: nope.json}}": ".schemas.a: no such file in the repository (looked",
@@ -189,7 +189,6 @@ REPLACED = {
     ("List the tasks.", "''"): "4:7: task: must not be empty",
     ("List the tasks.", "{max_turns: 3}"): "4:1: task.prompt: is required",
     ("List the tasks.", '"a\\0b"'): "4:7: must not hold a NUL character",
-    (SCENARIO, "evalcases: []\nfoo: 1\n"): "1:1: evalcases: AgentV files are not supported yet",
 }
 
 Load = Callable[..., Suite]

@@ -14,7 +14,7 @@ first two complete keys and mark mistakes while you type.
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = commands.add_parser("schema", help="print JSON Schema for editors", description=DESCRIPTION)
-    parser.add_argument("kind", choices=("suite", "scenario", "result"), help="which file")
+    parser.add_argument("kind", choices=("suite", "scenario", "eval", "result"), help="which file")
     parser.set_defaults(run=run)
 
 

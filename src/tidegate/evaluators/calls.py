@@ -43,7 +43,7 @@ def calls_of(record: Record, names: Collection[str]) -> tuple[Call, ...] | None:
 
 def is_of_target(record: Record, name: str) -> bool:
     """The name is the target's, or one of its subcommands."""
-    return name.partition(":")[0] == record.binary.rpartition("/")[2]
+    return bool(record.binary) and name.partition(":")[0] == record.binary.rpartition("/")[2]
 
 
 def _is_traced(record: Record) -> bool:

@@ -27,7 +27,7 @@ RowState = Literal[
 
 
 class Target(Value):
-    """The tool under test."""
+    """The tool under test; an eval case of AgentV may have none, and an empty `binary`."""
 
     binary: str
     command_pattern: str | None = None

@@ -20,7 +20,8 @@ def advice(suite: Suite, plan: Plan) -> tuple[str, ...]:
 
 def _without_gates(suite: Suite) -> Iterator[str]:
     for scenario in suite.scenarios:
-        if not any(gate.required for gate in scenario.gates):
+        deciding = any(gate.required for gate in scenario.gates) or any(one.decides for one in scenario.evaluators)
+        if not deciding:
             what = "no required gate" if scenario.gates else "no gate"
             yield f"{scenario.file}: {what}, so every trial passes whatever the agent does"
 

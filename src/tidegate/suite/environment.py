@@ -12,14 +12,14 @@ _REFERENCE = re.compile(r"\$\{([^}]*)\}")
 
 def expanded(text: str, pass_env: tuple[str, ...], environ: Mapping[str, str]) -> str:
     """The text with every `${NAME}` replaced; ValueError for a name that is not in `pass_env`, or not set."""
+    return _REFERENCE.sub(lambda reference: variable(reference[1], pass_env, environ), text)
 
-    def value(reference: re.Match[str]) -> str:
-        name = reference.group(1)
-        if name not in pass_env:
-            hint = did_you_mean(name, pass_env)
-            raise ValueError(f"${{{name}}} is not in tidegate.yaml's `pass_env`{hint}")
-        if name not in environ:
-            raise ValueError(f"${{{name}}} is not set in the environment")
-        return environ[name]
 
-    return _REFERENCE.sub(value, text)
+def variable(name: str, pass_env: tuple[str, ...], environ: Mapping[str, str]) -> str:
+    """The variable's value; ValueError if it is not in `pass_env`, or not set."""
+    if name not in pass_env:
+        hint = did_you_mean(name, pass_env)
+        raise ValueError(f"${{{name}}} is not in tidegate.yaml's `pass_env`{hint}")
+    if name not in environ:
+        raise ValueError(f"${{{name}}} is not set in the environment")
+    return environ[name]

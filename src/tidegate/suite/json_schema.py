@@ -9,12 +9,19 @@ from typing import Any
 from pydantic import BaseModel
 
 from tidegate.suite.document import KeyPath, Node
+from tidegate.suite.eval_file import AgentVConfigFile, EvalFile, TargetsFile
 from tidegate.suite.scenario_file import ScenarioFile
 from tidegate.suite.suite_file import SuiteFile
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
-_MODELS: dict[str, type[BaseModel]] = {"suite": SuiteFile, "scenario": ScenarioFile}
+_MODELS: dict[str, type[BaseModel]] = {
+    "suite": SuiteFile,
+    "scenario": ScenarioFile,
+    "eval": EvalFile,
+    "targets": TargetsFile,
+    "agentv-config": AgentVConfigFile,
+}
 _AGENT_MODELS = {
     "type": "array",
     "items": {"type": "string", "minLength": 1},
@@ -26,7 +33,7 @@ _AGENT_MODELS = {
 
 @cache
 def file_schema(kind: str) -> dict[str, Any]:
-    """The JSON Schema of a `suite` or a `scenario` file."""
+    """The JSON Schema of a kind of file: `suite`, `scenario`, `eval` (AgentV), …"""
     schema = _MODELS[kind].model_json_schema()
     if kind == "suite":
         for reference in schema["properties"]["agents"]["additionalProperties"]["discriminator"]["mapping"].values():

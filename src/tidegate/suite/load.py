@@ -10,10 +10,13 @@ from typing import NamedTuple, TypeVar
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from tidegate.errors import ConfigurationError, NothingToRunError
-from tidegate.model.suite import Budget, Diagnosis, Policy, Scenario, Store, Suite, TrialCounts
+from tidegate.model.agent import Agent
+from tidegate.model.suite import Budget, Diagnosis, Policy, Scenario, Store, Suite, ToolMatrixEntry, TrialCounts
 from tidegate.suite.agent_models import with_models_split
 from tidegate.suite.assemble import Assembly
+from tidegate.suite.cases import Cases
 from tidegate.suite.document import Document
+from tidegate.suite.eval_file import EvalFile
 from tidegate.suite.explain import explain
 from tidegate.suite.folders import matching_files
 from tidegate.suite.problem import Problem
@@ -28,7 +31,7 @@ M = TypeVar("M", bound=BaseModel)
 
 class _ScenarioRead(NamedTuple):
     document: Document
-    file: ScenarioFile | None
+    file: ScenarioFile | EvalFile | None
 
 
 def load_suite(root: Path, file: str = SUITE_FILE, *, environ: Mapping[str, str]) -> Suite:
@@ -46,16 +49,23 @@ def load_suite(root: Path, file: str = SUITE_FILE, *, environ: Mapping[str, str]
     scenarios = [_read_scenario(root, path, problems) for path in paths]
     problems += glob_problems + _same_names(scenarios)
     loaded: list[Scenario] = []
+    targets: dict[str, Agent] = {}
     if suite is not None:
         assembly = Assembly(root, document, suite, environ)
-        assembly.check_suite(read.file for read in scenarios if read.file)
-        loaded = [s for read in scenarios if read.file and (s := assembly.scenario(read.document, read.file))]
-        problems += assembly.problems
+        cases = Cases(root, suite, environ, lambda place, model, kind: _read(root, place, model, kind))
+        assembly.check_suite(read.file for read in scenarios if isinstance(read.file, ScenarioFile))
+        for read in scenarios:
+            if isinstance(read.file, EvalFile):
+                loaded += cases.scenarios(read.document, read.file)
+            elif read.file and (scenario := assembly.scenario(read.document, read.file)):
+                loaded.append(scenario)
+        problems += [*assembly.problems, *cases.problems, *_same_ids(loaded)]
+        targets = cases.agents
     if problems or suite is None:
         raise ConfigurationError.of(_in_order(problems, [file, *paths]))
     if not loaded:
         raise NothingToRunError(f"{file}: `scenarios` is an empty list.", "Name the scenario files there, by globs.")
-    return _suite(file, suite, loaded)
+    return _suite(file, suite, loaded, targets)
 
 
 def try_load_suite(
@@ -103,12 +113,29 @@ def _scenario_paths(root: Path, document: Document) -> tuple[list[str], list[Pro
 
 def _read_scenario(root: Path, path: str, problems: list[Problem]) -> _ScenarioRead:
     document = read_document(root / path, path)
+    file: ScenarioFile | EvalFile | None
     if document.node(("evalcases",)):
-        problems.append(document.problem(("evalcases",), "AgentV files are not supported yet", at_key=True))
-        return _ScenarioRead(document, None)
-    file, found = _validated(document, ScenarioFile, "scenario")
+        file, found = _validated(document, EvalFile, "eval")
+    else:
+        file, found = _validated(document, ScenarioFile, "scenario")
     problems += found
     return _ScenarioRead(document, file)
+
+
+def _read(root: Path, place: str, model: type[M], kind: str) -> tuple[Document, M | None, list[Problem]]:
+    """A file that is neither suite nor scenario."""
+    document = read_document(root / place, place)
+    return document, *_validated(document, model, kind)
+
+
+def _same_ids(scenarios: Iterable[Scenario]) -> list[Problem]:
+    """Names that two cases of eval files have, or a case and a scenario."""
+    first: dict[str, Scenario] = {}
+    return [
+        Problem.of_file(scenario.file, f"`{scenario.name}` is already the name of a scenario in {other.file}")
+        for scenario in scenarios
+        if (other := first.setdefault(scenario.name, scenario)) is not scenario
+    ]
 
 
 def _same_names(scenarios: Iterable[_ScenarioRead]) -> list[Problem]:
@@ -132,14 +159,18 @@ def _in_order(problems: Iterable[Problem], files: list[str]) -> list[str]:
     return [str(problem) for problem in ordered]
 
 
-def _suite(file: str, suite: SuiteFile, scenarios: list[Scenario]) -> Suite:
+def _suite(file: str, suite: SuiteFile, scenarios: list[Scenario], targets: dict[str, Agent]) -> Suite:
+    """`targets` are agents of single cases, so every scenario that names none keeps to those of the suite's file."""
+    own = tuple(ToolMatrixEntry(tool=name) for name in suite.agents)
+    if targets:
+        scenarios = [s if s.tool_matrix else s.model_copy(update={"tool_matrix": own}) for s in scenarios]
     return Suite(
         file=file,
         subject=suite.subject,
         guidance=suite.guidance,
         build=suite.build,
         path=suite.path,
-        agents=suite.agents,
+        agents={**suite.agents, **targets},
         scenarios=tuple(scenarios),
         trials=TrialCounts(min=suite.trials.min, max=suite.trials.max),
         jobs=suite.trials.jobs,

@@ -196,14 +196,19 @@ class _Attempt:
         """The agent's step, with the recorder in front of PATH for it alone."""
         log = self._folders.record / "invocations.log"
         target = self._scenario.target
-        front = recorder.install(self._folders.scratch / "recorder", target.binary, self._environment["PATH"], log)
-        wrapper = front / target.binary.rpartition("/")[2]
-        session = self._session({**self._environment, "PATH": f"{front}:{self._environment['PATH']}"}, wrapper)
+        environment, wrapper = self._environment, None
+        if target.binary:
+            front = recorder.install(self._folders.scratch / "recorder", target.binary, environment["PATH"], log)
+            environment = {**environment, "PATH": f"{front}:{environment['PATH']}"}
+            wrapper = front / target.binary.rpartition("/")[2]
+        session = self._session(environment, wrapper)
         with closing(session):
             started = time.time()
             end, not_measured = await self._agent_end(session)
             end = session.redacted(end)
             session.emit(end)
+        if not target.binary:
+            return end, not_measured, session, ()
         invocations, warnings = recorder.read(
             log, binary=target.binary, command_pattern=target.command_pattern, killed_at=session.killed_at
         )
@@ -226,7 +231,7 @@ class _Attempt:
             return End(end="crashed", message=message), "infrastructure"
         return end, _ENDS_NOT_MEASURED.get(end.end)
 
-    def _session(self, environment: Mapping[str, str], wrapper: Path) -> TrialSession:
+    def _session(self, environment: Mapping[str, str], wrapper: Path | None) -> TrialSession:
         timeout = self._scenario.timeout_secs or self._row.agent.timeout_secs or DEFAULT_TIMEOUT_SECS
         desk = Desk(
             supervisor=self._supervisor,

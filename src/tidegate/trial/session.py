@@ -48,7 +48,7 @@ class Desk:
     workspace: Path
     home: Path
     record: Path
-    recorder: Path  # the wrapper that has the target's name
+    recorder: Path | None  # the wrapper that has the target's name; None: there is no target
     environment: Mapping[str, str]
     credentials: Mapping[str, str]
     limits: Limits

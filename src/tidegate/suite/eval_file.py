@@ -1,0 +1,123 @@
+"""An eval file of AgentV 1.5, its targets.yaml and .agentv/config.yaml as they are written (scenarios.md)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from tidegate.evaluators import AnyEvaluator
+from tidegate.model.value import Value
+from tidegate.suite.fields import Count, Name, Seconds, Text, only, wrong
+
+
+class PartFile(Value):
+    """A part of a message: text, or a file's name."""
+
+    type: Literal["text", "file"]
+    value: Text
+
+
+def _shape(content: object) -> str:
+    return "text" if isinstance(content, str) else "list" if isinstance(content, list | tuple) else "mapping"
+
+
+Content = Annotated[
+    Annotated[str, Tag("text")]
+    | Annotated[tuple[PartFile, ...], Tag("list")]
+    | Annotated[dict[str, Any], Tag("mapping")],
+    Discriminator(_shape),
+]
+
+
+class MessageFile(Value):
+    """One message of a case."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: Content | None = None
+    name: Text | None = None
+    tool_calls: tuple[dict[str, Any], ...] = ()
+
+
+class ExecutionFile(Value):
+    """Who does the cases, and how they are scored."""
+
+    target: Text | None = None
+    evaluators: tuple[AnyEvaluator, ...] | None = None
+
+
+class CaseFile(Value):
+    """One case."""
+
+    id: Name
+    description: Text | None = None
+    expected_outcome: Text | None = None
+    outcome: Text | None = None
+    input_messages: tuple[MessageFile, ...] = Field(min_length=1)
+    expected_messages: tuple[MessageFile, ...] = ()
+    conversation_id: Text | None = None
+    note: Text | None = None
+    rubrics: Annotated[tuple[Any, ...], only(())] = ()
+    target: Text | None = None
+    execution: ExecutionFile = ExecutionFile()
+    evaluators: tuple[AnyEvaluator, ...] | None = None
+
+    @model_validator(mode="after")
+    def _one_outcome(self) -> Self:
+        if self.outcome is not None and self.expected_outcome is not None:
+            raise wrong("has `outcome` and `expected_outcome`, which are the same")
+        return self
+
+
+class EvalFile(Value):
+    """An eval file."""
+
+    schema_name: str | None = Field(default=None, alias="$schema")
+    description: Text | None = None
+    dataset: Name | None = None
+    target: Text | None = None
+    evaluator: Annotated[str | None, only(None)] = None
+    execution: ExecutionFile = ExecutionFile()
+    evalcases: tuple[CaseFile, ...] = Field(min_length=1)
+
+
+class TargetEntry(Value, extra="allow"):
+    """A target; what else it may hold depends on its provider."""
+
+    name: Text
+    provider: Text
+    judge_target: Text | None = None
+    workers: Count | None = None
+    provider_batching: Annotated[bool, only(False)] = False
+
+
+class TargetsFile(Value):
+    """targets.yaml."""
+
+    schema_name: str | None = Field(default=None, alias="$schema")
+    targets: tuple[TargetEntry, ...]
+
+
+class CliFile(Value):
+    """What a target with the provider `cli` holds besides."""
+
+    command_template: Text
+    files_format: Text = "{path}"
+    cwd: Text | None = None
+    timeout_seconds: Seconds | None = None
+    healthcheck: Annotated[Any, only(None)] = None
+    verbose: bool = False
+    keep_temp_files: bool = False
+
+
+class MockFile(Value):
+    """What a target with the provider `mock` holds besides."""
+
+    response: str = ""
+
+
+class AgentVConfigFile(Value):
+    """.agentv/config.yaml."""
+
+    schema_name: str | None = Field(default=None, alias="$schema")
+    guideline_patterns: tuple[Text, ...] = ()

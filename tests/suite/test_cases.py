@@ -1,0 +1,189 @@
+"""Eval files of AgentV 1.5: what they become, and what is said of those that are wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from tidegate.agents.agentv_cli import AgentVCli
+from tidegate.agents.command import CommandAgent
+from tidegate.errors import ConfigurationError
+from tidegate.evaluators.code_judge import CodeJudge
+from tidegate.model.suite import Suite
+from tidegate.plan import make_plan
+
+Load = Callable[..., Suite]
+SUITE = "version: 1\nscenarios: [evals/*.yaml]\npass_env: [WORD]\n"
+TARGETS = """\
+targets:
+  - {name: default, provider: cli, command_template: 'agent {PROMPT} > {OUTPUT_FILE}', timeout_seconds: 20}
+  - {name: quick, provider: mock, response: "hi ${{ WORD }}"}
+  - {name: cloud, provider: azure, endpoint: "${{ NOWHERE }}", judge_target: cloud}
+"""
+EVALS = """\
+$schema: agentv-eval-v2
+description: Research.
+dataset: research
+execution:
+  evaluators: [{name: f1, type: tool_f1, expected: [search]}]
+evalcases:
+  - id: tides
+    expected_outcome: Names the moon.
+    input_messages:
+      - role: system
+        content: Be short.
+      - role: user
+        content:
+          - {type: text, value: What makes tides?}
+          - {type: file, value: notes.md}
+          - {type: file, value: style.instructions.md}
+    expected_messages: [{role: assistant, content: {answer: moon}}]
+  - id: storms
+    outcome: Names the wind.
+    execution: {target: quick}
+    input_messages: [{role: user, content: {topic: storms}}]
+    evaluators: [{name: own, type: code_judge, script: ./judge.py}]
+"""
+FILES = {
+    "tidegate.yaml": SUITE,
+    "scenarios/first.yaml": None,
+    "evals/research.yaml": EVALS,
+    "evals/notes.md": "the notes",
+    "style.instructions.md": "the style",
+    ".agentv/targets.yaml": TARGETS,
+    ".agentv/config.yaml": "$schema: agentv-config-v2\nguideline_patterns: ['*.instructions.md']\n",
+}
+ENVIRON = {"WORD": "there"}
+
+
+def test_cases_become_scenarios_with_their_own_agents(load: Load) -> None:
+    suite = load(FILES, ENVIRON)
+    rows = [(row.key.scenario, row.key.agent) for row in make_plan(suite).rows]
+    assert rows == [("research/tides", "default"), ("research/storms", "quick")]
+    tides, storms = suite.scenarios
+    assert tides.template is None
+    assert tides.description == "Names the moon."
+    assert tides.case.reference_answer == '{"answer": "moon"}'
+    assert storms.prompt == '{"topic": "storms"}'
+    assert storms.case.expected_outcome == "Names the wind."
+
+
+def test_files_are_guidelines_or_part_of_the_question(load: Load) -> None:
+    tides = load(FILES, ENVIRON).scenarios[0]
+    assert tides.case.guideline_files == ("style.instructions.md",)
+    assert tides.case.input_files == ("evals/notes.md",)
+    assert tides.prompt == (
+        "=== style.instructions.md ===\nthe style\n\nBe short. What makes tides? \n=== notes.md ===\nthe notes"
+    )
+
+
+def test_targets_become_agents(load: Load) -> None:
+    agents = load(FILES, ENVIRON).agents
+    cli, mock = agents["default"], agents["quick"]
+    assert isinstance(cli, AgentVCli)
+    assert (cli.folder, cli.timeout_secs) == ("evals", 20)
+    assert cli.cases["research/tides"].guidelines.endswith("the style")
+    assert cli.cases["research/tides"].files == ("evals/notes.md",)
+    assert isinstance(mock, CommandAgent)
+    assert mock.command == "printf %s 'hi there'"
+    assert "cloud" not in agents  # nobody asks for it, so what is wrong with it is no problem
+
+
+def test_a_cases_own_evaluators_replace_those_of_the_file(load: Load) -> None:
+    tides, storms = load(FILES, ENVIRON).scenarios
+    assert [evaluator.label for evaluator in tides.evaluators] == ["f1"]
+    (own,) = storms.evaluators
+    assert isinstance(own, CodeJudge)
+    assert own.cwd == "evals"
+
+
+def test_an_execution_without_evaluators_keeps_those_of_the_file(load: Load) -> None:
+    text = EVALS.replace("    evaluators: [{name: own, type: code_judge, script: ./judge.py}]\n", "")
+    storms = load(FILES | {"evals/research.yaml": text}, ENVIRON).scenarios[1]
+    assert [evaluator.label for evaluator in storms.evaluators] == ["f1"]
+
+
+def test_native_scenarios_beside_them_keep_to_the_agents_of_the_suite(load: Load) -> None:
+    files = dict(FILES) | {"tidegate.yaml": SUITE.replace("[evals", "[scenarios/*.yaml, evals")}
+    del files["scenarios/first.yaml"]
+    rows = [(row.key.scenario, row.key.agent) for row in make_plan(load(files, ENVIRON)).rows]
+    assert rows == [("first", "docs"), ("research/tides", "default"), ("research/storms", "quick")]
+
+
+def test_an_agent_of_the_suite_comes_before_a_target_of_the_same_name(load: Load) -> None:
+    own = SUITE + "agents: {quick: {type: command, command: mine}}\n"
+    quick = load(FILES | {"tidegate.yaml": own}, ENVIRON).agents["quick"]
+    assert isinstance(quick, CommandAgent)
+    assert quick.command == "mine"
+
+
+CASE = "evalcases:\n  - id: a\n    input_messages: [{role: user, content: x}]\n"
+F1 = "    evaluators: [{type: tool_f1, expected: [a]}]\n"
+
+# An eval file → a line that is said.
+BROKEN = {
+    "evalcases: []\n": r":1:12: evalcases: must not be empty",
+    "evalcases: 5\n": r":1:12: evalcases: must be a list",
+    "evalcases:\n  - {input_messages: [{role: user, content: x}]}\n": r":2:5: evalcases\[0\]\.id: is required",
+    "evalcases:\n  - {id: 5, input_messages: [{role: user}]}\n": r":2:10: .*id: must be text; put it",
+    "evalcases:\n  - {id: a}\n": r":2:5: evalcases\[0\]\.input_messages: is required",
+    "evalcases:\n  - {id: a, input_messages: []}\n": r"input_messages: must not be empty",
+    "evalcases:\n  - {id: a, input_messages: [{role: usr, content: x}]}\n": r"role: must be one of .*mean `user`",
+    "evalcases:\n  - {id: a, input_messages: [{role: user, content: 5}]}\n": r"content: must be ",
+    "evalcases:\n  - {id: a, input_messages: [{role: user, content: [{type: txt}]}]}\n": r"must be one of text, file",
+    CASE + F1 + "foo: 1\n": r":5:1: foo: unknown key",
+    CASE + F1 + "    expected_outcom: x\n": r":5:5: .*unknown key \(did you mean `expected_outcome`\?\)",
+    CASE + F1 + "    rubrics: [Be nice]\n": r":5:14: evalcases\[0\]\.rubrics: is not supported yet",
+    CASE + F1 + "    outcome: x\n    expected_outcome: x\n": r"has `outcome` and `expected_outcome`",
+    CASE + "    evaluators: [{type: llm_judge, name: x, prompt: p.md}]\n": r":4:25: .*llm_judge is not supported",
+    CASE: r":2:9: evalcases\[0\]\.id: has no evaluators, and AgentV's default, llm_judge, is not supported yet",
+    CASE + F1 + "target: nobody\n": r":5:9: target: there is no target `nobody`",
+    CASE + F1 + "execution: {target: qiuck}\n": r":5:21: execution\.target: .*\(did you mean `quick`\?\)",
+    CASE
+    + F1
+    + "target: cloud\n": r"targets\.yaml:4:\d+: targets\[2\]\.provider: azure cannot be tested here; use a target",
+    CASE.replace("content: x", "content: [{type: file, value: no.md}]")
+    + F1: r"no such file in the repository \(looked for "
+    r"evals/no\.md, no\.md\)",
+    CASE + F1 + CASE.partition("\n")[2] + F1: r"`broken/a` is already the name of a scenario",
+}
+
+
+@pytest.mark.parametrize(("text", "line"), BROKEN.items())
+def test_a_broken_eval_file_is_named_with_its_place(load: Load, text: str, line: str) -> None:
+    files = FILES | {"evals/research.yaml": None, "evals/broken.yaml": text}
+    with pytest.raises(ConfigurationError) as caught:
+        load(files, ENVIRON)
+    lines = caught.value.message.splitlines()
+    assert any(re.search(line, found) for found in lines), lines
+    assert all(re.match(r"(evals/broken\.yaml|\.agentv/targets\.yaml)(:\d+:\d+)?: ", found) for found in lines)
+
+
+# The first target → a line that is said.
+TARGETS_BROKEN = {
+    "{name: default, provider: cli}": r":2:5: targets\[0\]\.command_template: is required",
+    "{name: default, provider: cli, command_template: 'x {PROMT}'}": r"\{PROMT\} \(did you mean `PROMPT`",
+    "{name: default, provider: cli, command_template: x, cwd: nowhere}": r"targets\[0\]\.cwd: no such folder",
+    "{name: default, provider: cli, command_template: x, timeout_seconds: 0}": r"must be greater than 0",
+    "{name: default, provider: cli, command_template: x, comand: 1}": r"targets\[0\]\.comand: unknown key",
+    "{name: default, provider: cli, command_template: 'x ${{ OTHER }}'}": r"\$\{OTHER\} .*\(target `default`\)",
+    "{name: default, provider: cli, command_template: x, provider_batching: true}": r"batching: is not supported yet",
+    "{name: default, provider: cli, command_template: x, workers: 0}": r"workers: must be at least 1",
+    "{name: default, provider: codex}": r":2:\d+: targets\[0\]\.provider: codex is not supported yet; use cli or mock",
+    "{name: default, provider: anthropic}": r"anthropic is not supported yet",
+    "{name: default, provider: gemini}": r"gemini cannot be tested here",
+    "{name: default, provider: vscode}": r"vscode cannot be tested here",
+    "{name: default, provider: mok}": r"unknown provider `mok` \(did you mean `mock`\?\)",
+    "{name: default}": r"targets\[0\]\.provider: is required",
+}
+
+
+@pytest.mark.parametrize(("entry", "line"), TARGETS_BROKEN.items())
+def test_a_broken_target_is_named_with_its_place(load: Load, entry: str, line: str) -> None:
+    targets = f"targets:\n  - {entry}\n  - {{name: quick, provider: mock}}\n"
+    with pytest.raises(ConfigurationError) as caught:
+        load(FILES | {".agentv/targets.yaml": targets}, ENVIRON)
+    lines = caught.value.message.splitlines()
+    assert any(re.search(line, found) for found in lines), lines
