@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from tidegate.agents.doc_follower import DocFollower
+from tidegate.evaluators import AnyEvaluator
 from tidegate.gates.no_transcript_errors import NoTranscriptErrors
+from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
-from tidegate.model.suite import Scenario, Suite, Target, TrialCounts
+from tidegate.model.suite import Composite, Scenario, Suite, Target, TrialCounts
 from tidegate.plan import make_plan
 from tidegate.suite.advice import advice
+from tidegate.suite.departures import departures
 
 GATE = NoTranscriptErrors(type="no_transcript_errors")
+EVALUATOR: TypeAdapter[Evaluator] = TypeAdapter(AnyEvaluator)
 
 
 def scenario(name: str, *gates: Gate, **more: Any) -> Scenario:
@@ -37,6 +43,33 @@ def test_a_scenario_that_cannot_fail() -> None:
         "a.yaml: no gate, so every trial passes whatever the agent does",
         "b.yaml: no required gate, so every trial passes whatever the agent does",
     ]
+
+
+def test_a_scenario_that_the_path_alone_decides_is_brittle() -> None:
+    way = EVALUATOR.validate_python({"type": "tool_trajectory", "mode": "exact", "expected": [{"tool": "bash"}]})
+    state = EVALUATOR.validate_python({"type": "expected_state", "file": "x.json", "expected": {"a": 1}})
+
+    assert said(scenario("a", evaluators=(way,)), scenario("b", GATE, evaluators=(way,))) == [
+        "a.yaml: a is decided by the path alone (tool_trajectory), which is brittle; "
+        "check the outcome too, by a gate or expected_state"
+    ]
+    assert said(scenario("a", evaluators=(way, state))) == []
+
+
+def test_departures_are_said_once_and_only_where_they_matter() -> None:
+    way = {"type": "tool_trajectory", "mode": "exact", "expected": [{"tool": "bash"}]}
+    nested = EVALUATOR.validate_python({"type": "composite", "evaluators": [way]})
+    weighed = scenario("a", GATE, evaluators=(nested, nested), composite=Composite(gate_weight=1))
+
+    assert [line.partition(" (")[0] for line in departures(suite_of(weighed))] == [
+        "tool_trajectory: exact divides by the longer of both lists, so extra calls cost",
+        "composite: weighs only the parts that exist, and says so",
+    ]
+    assert departures(suite_of(scenario("a", GATE))) == ()
+
+
+def suite_of(*scenarios: Scenario) -> Suite:
+    return Suite(agents={"docs": DocFollower(type="doc-follower")}, scenarios=scenarios)
 
 
 def test_few_regression_cases() -> None:

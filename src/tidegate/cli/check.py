@@ -10,7 +10,7 @@ from tidegate.cli import options
 
 if TYPE_CHECKING:
     from tidegate.model.plan import Plan
-    from tidegate.model.suite import Suite
+    from tidegate.model.suite import Scenario, Suite
 
 DESCRIPTION = """\
 Reads the suite and every file that it names, says everything that is wrong with them at once, each with file, line
@@ -29,6 +29,7 @@ def run(args: argparse.Namespace) -> int:
     """Print what would be run, and advice; what is wrong is raised."""
     from tidegate.plan import make_plan
     from tidegate.suite.advice import advice
+    from tidegate.suite.departures import departures
     from tidegate.suite.load import load_suite
 
     suite = load_suite(_root(args.repo, args.config), args.config, environ=options.environ())
@@ -36,6 +37,8 @@ def run(args: argparse.Namespace) -> int:
     print(_totals(suite, plan), _listing(plan), sep="\n\n")
     if hints := advice(suite, plan):
         print("\nadvice:", *(f"  {hint}" for hint in hints), sep="\n")
+    if others := departures(suite):
+        print("\ncomputed in another way than elsewhere:", *(f"  {line}" for line in others), sep="\n")
     return 0
 
 
@@ -70,13 +73,15 @@ def _totals(suite: Suite, plan: Plan) -> str:
 
 
 def _listing(plan: Plan) -> str:
-    table = [
-        (row.key.scenario, row.key.agent, _count(len(row.scenario.gates), "gate"), row.scenario.file)
-        for row in plan.rows
-    ]
+    table = [(row.key.scenario, row.key.agent, _checks(row.scenario), row.scenario.file) for row in plan.rows]
     widths = [max(len(line[column]) for line in table) for column in range(4)]
     padded = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in table)
     return "\n".join(f"  {line.rstrip()}" for line in padded)
+
+
+def _checks(scenario: Scenario) -> str:
+    gates = _count(len(scenario.gates), "gate")
+    return f"{gates}, {_count(len(scenario.evaluators), 'evaluator')}" if scenario.evaluators else gates
 
 
 def _count(number: int, noun: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tidegate.evaluators.tool_trajectory import ToolTrajectory
 from tidegate.model.plan import Plan
 from tidegate.model.suite import Suite
 from tidegate.procedure import screening_trials
@@ -15,7 +16,13 @@ ENOUGH_CASES = 20  # regression scenarios
 
 def advice(suite: Suite, plan: Plan) -> tuple[str, ...]:
     """One sentence for each thing worth a thought, in the order of the suite."""
-    return (*_without_gates(suite), *_few_cases(suite), *_few_repeats(suite, plan), *_few_trials(suite, plan))
+    return (
+        *_without_gates(suite),
+        *_only_paths(suite),
+        *_few_cases(suite),
+        *_few_repeats(suite, plan),
+        *_few_trials(suite, plan),
+    )
 
 
 def _without_gates(suite: Suite) -> Iterator[str]:
@@ -24,6 +31,17 @@ def _without_gates(suite: Suite) -> Iterator[str]:
         if not deciding:
             what = "no required gate" if scenario.gates else "no gate"
             yield f"{scenario.file}: {what}, so every trial passes whatever the agent does"
+
+
+def _only_paths(suite: Suite) -> Iterator[str]:
+    for scenario in suite.scenarios:
+        deciding = [one for one in scenario.evaluators if one.decides]
+        paths = [one for one in deciding if isinstance(one, ToolTrajectory) and one.mode in ("exact", "in_order")]
+        if paths and len(paths) == len(deciding) and not any(gate.required for gate in scenario.gates):
+            yield (
+                f"{scenario.file}: {scenario.name} is decided by the path alone ({paths[0].label}), which is brittle; "
+                "check the outcome too, by a gate or expected_state"
+            )
 
 
 def _few_cases(suite: Suite) -> Iterator[str]:
