@@ -45,7 +45,7 @@ class Session(Protocol):
     repo: Path  # the side's checkout
     guidance: tuple[str, ...]  # the guidance files that were copied, relative to the workspace
     prompt_file: Path  # also in TIDEGATE_PROMPT_FILE
-    recorder: Path  # what the target's name has to lead to
+    recorder: Path | None  # what the target's name has to lead to
     credentials: Mapping[str, str]  # the agent's own variables, for its own program alone; no shell of ours has them
     told: End | None  # what the agent's own log says of its end: it holds also where the step is ended from outside
 
