@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,16 +19,17 @@ from tidegate.model.plan import Plan
 from tidegate.model.progress import Progress
 from tidegate.model.result import Result
 from tidegate.model.suite import Suite
-from tidegate.model.trial import TrialSpec
+from tidegate.model.trial import Side, TrialSpec
 from tidegate.plan import Selection, make_plan, run_rows, suite_hash, watched_files, with_presence
 from tidegate.procedure import RunTrials, next_step, observe, screening_trials, start
 from tidegate.reports.comment import render_comment
+from tidegate.reports.html import render_html
 from tidegate.reports.result_json import result_json
 from tidegate.result import make_result
 from tidegate.revisions import changed_files
 from tidegate.run import Runner
 from tidegate.sides import Asked, one_side, scratch_folder, two_sides
-from tidegate.store.directory import write_text
+from tidegate.store.directory import RunFolder, load_run, write_text
 from tidegate.suite.load import load_suite, try_load_suite
 
 # What holds today, and nothing else; every report says it (docs/security.md).
@@ -58,7 +60,7 @@ class Work:
 
 
 async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) -> Result:
-    """Run both sides of a pull request and compare them; comment.md, result.json and the two runs go to `out`.
+    """Run both sides of a pull request and compare them; the reports and the two runs go to `out`.
 
     Base's trials are run at the merge base of the two.
     """
@@ -82,7 +84,7 @@ async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) ->
             comparison, verdict = Comparison(rows=()), nothing_to_do(suite.policy)
     result = make_result(comparison, verdict, base_run, head_run, warnings=warnings, budget=suite.budget)
     result = result.model_copy(update={"instance": options.instance})
-    write_reports(result, out)
+    write_reports(result, out, {side.side: side.store for side in work.sides})
     return result
 
 
@@ -101,20 +103,24 @@ async def single_run(repo: Path, rev: str | None, out: Path, options: Options, t
         return run
 
 
-def compare_runs(base: Run, head: Run, out: Path | None) -> Result:
+def compare_runs(base_folder: Path, head_folder: Path, out: Path | None) -> Result:
     """Compare two stored runs, in one shot: no trial can be asked for any more."""
-    comparison = compare(base.as_side("base"), head.as_side("head"), stored=True)
+    base, head = load_run(base_folder).as_side("base"), load_run(head_folder).as_side("head")
+    comparison = compare(base, head, stored=True)
     verdict = decide(comparison, head.policy)
-    result = make_result(comparison, verdict, base.as_side("base"), head.as_side("head"))
+    result = make_result(comparison, verdict, base, head)
     if out is not None:
-        write_reports(result, out)
+        write_reports(result, out, {"base": RunFolder.at(base_folder), "head": RunFolder.at(head_folder)})
     return result
 
 
-def write_reports(result: Result, out: Path) -> None:
-    """comment.md and result.json, each whole or not at all."""
+def write_reports(result: Result, out: Path, stores: Mapping[Side, RunFolder]) -> None:
+    """comment.md, result.json and report.html, each whole or not at all."""
     write_text(out / "comment.md", render_comment(result))
     write_text(out / "result.json", result_json(result))
+    folders: dict[Side, str] = {side: os.path.relpath(store.folder, out) for side, store in stores.items()}
+    page = render_html(result, lambda trial: stores[trial.side].record(trial.spec), folders)
+    write_text(out / "report.html", page)
 
 
 def _passed(environ: Mapping[str, str], base: Suite | None) -> Mapping[str, str]:

@@ -91,5 +91,6 @@ def _compare(
             lambda: compare(repository, Asked(pull_request.base, pull_request.head), out, chosen)
         )
     print_comment(render_comment(result), console)
-    print(f"comment: {out / 'comment.md'}\nresult:  {out / 'result.json'}\nruns:    {out / 'runs'}\n")
+    options.print_paths(out)
+    print()
     return result

@@ -82,3 +82,15 @@ def pipeline_options(args: argparse.Namespace, progress: Progress) -> Options:
         tier=args.tier,
     )
     return Options(environ=environ(), progress=progress, config=args.config, selection=selection, jobs=args.jobs)
+
+
+def print_paths(out: Path) -> None:
+    """Where the reports are, and the runs that they are made of."""
+    for name, file in (
+        ("comment", "comment.md"),
+        ("result", "result.json"),
+        ("report", "report.html"),
+        ("runs", "runs"),
+    ):
+        if (out / file).exists():
+            print(f"{name + ':':<9}{out / file}")

@@ -9,7 +9,8 @@ from tidegate.cli import options
 
 DESCRIPTION = """\
 Checks out base (at the merge base) and head, builds both, runs every scenario on both sides, compares them,
-prints the comment, and writes comment.md, result.json and the stored runs. The exit code is the verdict's.
+prints the comment, and writes comment.md, result.json, report.html
+and the stored runs. The exit code is the verdict's.
 Only what is committed on head counts; the working tree is left alone.
 """
 
@@ -45,5 +46,5 @@ def run(args: argparse.Namespace) -> int:
         chosen = options.pipeline_options(args, progress)
         result = options.run_until_stopped(lambda: pull_request(root, Asked(base, args.head), out, chosen))
     print_comment(render_comment(result), Console())
-    print(f"comment: {out / 'comment.md'}\nresult:  {out / 'result.json'}\nruns:    {out / 'runs'}")
+    options.print_paths(out)
     return result.verdict.exit_code

@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     if not trials:
         names = ", ".join(sorted({trial.scenario for trial in stored.trials})) or "none"
         raise ConfigurationError(f"the run has no trial of `{args.scenario}`.", f"It has: {names}.")
-    folder = RunFolder(args.stored if args.stored.is_dir() else args.stored.parent)
+    folder = RunFolder.at(args.stored)
     for trial in trials:
         console.print(trial_story(trial, tuple(folder.events(trial.spec))))
     return 0
