@@ -185,6 +185,7 @@ def _run_of(
         suite_file=work.suite.file,
         suite_hash=suite_hash(work.suite),
         policy=work.suite.policy,
+        diagnosis=work.suite.diagnosis,
         rows=run_rows(work.plan, work.suite.trials),
         agents={name: AgentInfo(type=a.type, model=a.model, version=a.version) for name, a in agents.items()},
         build_error=build_error,

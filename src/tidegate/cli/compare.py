@@ -19,6 +19,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("base", type=Path, metavar="BASE", help="the folder of a stored run")
     parser.add_argument("head", type=Path, metavar="HEAD", help="the folder of the run that is compared with it")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write comment.md, result.json and report.html there")
+    options.add_json(parser, "the result")
     parser.set_defaults(run=run)
 
 
@@ -27,11 +28,14 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from tidegate.pipeline import compare_runs
-    from tidegate.reports.comment import render_comment
-    from tidegate.reports.terminal import print_comment
+    from tidegate.reports.result_json import result_json
+    from tidegate.reports.terminal import print_result
 
     result = compare_runs(args.base, args.head, args.out)
-    print_comment(render_comment(result), Console())
+    if args.json:
+        print(result_json(result), end="")
+        return result.verdict.exit_code
+    print_result(result, Console())
     if args.out is not None:
         options.print_paths(args.out)
     return result.verdict.exit_code

@@ -42,6 +42,11 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
 
+def add_json(parser: argparse.ArgumentParser, what: str) -> None:
+    """`--json`."""
+    parser.add_argument("--json", action="store_true", help=f"print {what} as JSON, and nothing else, on stdout")
+
+
 def positive(text: str) -> int:
     """An argument that counts something."""
     number = int(text)

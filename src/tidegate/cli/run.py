@@ -24,6 +24,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--trials", type=options.positive, metavar="N", help="trials per scenario and agent (default: the suite's)"
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="where the run goes (default: .tidegate/runs/TIME)")
+    options.add_json(parser, "the run")
     options.add_repository(parser)
     options.add_selection(parser)
     parser.set_defaults(run=run)
@@ -47,6 +48,9 @@ def run(args: argparse.Namespace) -> int:
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
         chosen = options.pipeline_options(args, progress)
         stored = options.run_until_stopped(lambda: single_run(root, args.rev, out, chosen, trials=args.trials))
-    Console().print(run_overview(stored))
-    print(f"run: {out}")
+    if args.json:
+        print(stored.model_dump_json(indent=2))
+    else:
+        Console().print(run_overview(stored))
+        print(f"run: {out}")
     return 0 if any(trial.outcome is not None for trial in stored.trials) else CANNOT_RUN

@@ -6,6 +6,7 @@ from typing import Literal
 
 from tidegate.model.comparison import DefinitionChange, Row, SuiteEffect
 from tidegate.model.measurement import AgentInfo, TrialResult
+from tidegate.model.suite import Diagnosis
 from tidegate.model.value import Value
 from tidegate.model.verdict import Verdict
 
@@ -64,6 +65,7 @@ class Result(Value):
     suite: SuiteEffect
     definitions: tuple[DefinitionChange, ...] = ()
     agents: dict[str, AgentInfo] = {}
+    diagnosis: Diagnosis = Diagnosis()  # the suite's own thresholds
     warnings: tuple[str, ...] = ()
     cost: Cost
     confinement: tuple[str, ...] = ()

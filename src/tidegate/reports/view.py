@@ -141,7 +141,7 @@ def comment_view(result: Result) -> CommentView:
             for name, change in row.metrics.items()
             if change.warns
         ),
-        diagnosis=tuple(diagnose(rows, result.trials)),
+        diagnosis=tuple(diagnose(rows, result.trials, result.diagnosis)),
         suite=result.suite,
         catches=tuple(
             Catch(drop=-float(drop), probability=probability)
