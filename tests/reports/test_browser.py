@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.gh.emulated.node import EquipmentMissingError, npm_packages
@@ -16,6 +17,7 @@ from tidegate.model.event import End, Message, ToolCall, ToolResult
 from tidegate.model.measurement import TrialResult
 from tidegate.model.result import Result
 from tidegate.model.trial import Record, encoded
+from tidegate.reports.comment import render_comment
 from tidegate.reports.html import MAX_BYTES, render_html
 
 Stories = Mapping[str, Callable[[], Result]]
@@ -29,6 +31,12 @@ SWITCHES = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+)
+MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
+COMMENT_STYLE = (
+    "body { font: 14px/1.5 sans-serif; margin: 16px } h2, h3 { border-bottom: 1px solid #d1d9e0 }"
+    "code, pre { background: #f6f8fa }"
+    "pre { padding: 12px } table { border-collapse: collapse } th, td { border: 1px solid #d1d9e0; padding: 4px 12px }"
 )
 HOSTILE = "</script><img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
 
@@ -259,3 +267,15 @@ def test_axe_finds_nothing(opened: Opened, stories: Stories, scheme: str) -> Non
         page.evaluate(source)
         found = page.evaluate("axe.run().then((found) => found.violations)")
         assert [(one["id"], one["impact"], one["nodes"][0]["html"]) for one in found] == []
+
+
+def test_every_comment_can_be_looked_at(browser: Browser, story: tuple[str, Result], tmp_path: Path) -> None:
+    """TIDEGATE_SCREENSHOTS names a folder that keeps the pictures: about as GitHub shows the comments."""
+    name, result = story
+    folder = Path(os.environ.get("TIDEGATE_SCREENSHOTS") or tmp_path)
+    page = browser.new_page(viewport={"width": 900, "height": 400})
+    page.set_content(f"<style>{COMMENT_STYLE}</style>{MARKDOWN.render(render_comment(result))}")
+    assert "Tidegate" in page.locator("h2").first.inner_text()
+    page.screenshot(path=folder / f"{name}.png", full_page=True)
+    page.close()
+    assert (folder / f"{name}.png").stat().st_size > 0
