@@ -13,6 +13,7 @@ from tidegate.build import Checkout
 from tidegate.compare import compare
 from tidegate.decide import decide, nothing_to_do
 from tidegate.definitions import changes, in_force
+from tidegate.errors import ConfigurationError
 from tidegate.model.comparison import Comparison
 from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.plan import Plan
@@ -68,6 +69,7 @@ async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) ->
         base_suite, warnings = try_load_suite(base_side.folder, options.config, environ=options.environ)
         head_suite = load_suite(head_side.folder, options.config, environ=_passed(options.environ, base_suite))
         suite = in_force(base_suite, head_suite)
+        template = _comment_template(head_side if base_suite is None else base_side, suite)
         plan = make_plan(suite, options.selection)
         if base_suite is not None:
             plan = with_presence(plan, make_plan(base_suite), options.selection)
@@ -83,7 +85,7 @@ async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) ->
             base_run, head_run = (_run_of(work, side, [], 0.0, time.time()) for side in work.sides)
             comparison, verdict = Comparison(rows=()), nothing_to_do(suite.policy)
     result = make_result(comparison, verdict, base_run, head_run, warnings=warnings, budget=suite.budget)
-    result = result.model_copy(update={"instance": options.instance})
+    result = result.model_copy(update={"instance": options.instance, "comment_template": template})
     write_reports(result, out, {side.side: side.store for side in work.sides})
     return result
 
@@ -126,6 +128,22 @@ def write_reports(result: Result, out: Path, stores: Mapping[Side, RunFolder]) -
 def _passed(environ: Mapping[str, str], base: Suite | None) -> Mapping[str, str]:
     """What head's `${NAME}` may stand for: base decides, or a pull request could name any secret of the job."""
     return environ if base is None else {name: environ[name] for name in base.pass_env if name in environ}
+
+
+def _comment_template(side: Checkout, suite: Suite) -> str | None:
+    """The text of the suite's own template, of the side that rules are read at."""
+    if suite.comment_template is None:
+        return None
+    path = (side.folder / suite.comment_template).resolve()
+    try:
+        if not path.is_relative_to(side.folder.resolve()):
+            raise OSError("it leads out of the repository")
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            f"report.comment_template: {suite.comment_template} cannot be read on {side.side}: {error}",
+            "The path is relative to the repository's root.",
+        ) from None
 
 
 async def _run_both(work: Work, options: Options) -> tuple[Run, Run]:

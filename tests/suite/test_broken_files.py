@@ -84,7 +84,6 @@ NOT_YET = {
     "policy: {block_metrics: {error_rate: 0.1}}": "3:25: policy.block_metrics: is not supported yet",
     "budget: {usd: 5}": "3:15: budget.usd: is not supported yet",
     "budget: {tokens: 5}": "3:18: budget.tokens: is not supported yet",
-    "report: {comment_template: x.j2}": "3:28: report.comment_template: is not supported yet",
     "report: {comment: off}": "3:19: report.comment: must be one of always, on-change, on-regression, off; "
     'YAML reads off as false, so quote it: "off"',
     "report: {comment: 'off'}": "3:19: report.comment: is not supported yet",

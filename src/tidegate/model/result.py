@@ -68,5 +68,6 @@ class Result(Value):
     diagnosis: Diagnosis = Diagnosis()  # the suite's own thresholds
     warnings: tuple[str, ...] = ()
     cost: Cost
+    comment_template: str | None = None  # the suite's own, as text: Jinja that extends ours
     confinement: tuple[str, ...] = ()
     trials: tuple[TrialResult, ...] = ()

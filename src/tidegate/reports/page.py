@@ -151,7 +151,7 @@ def _suite(view: CommentView) -> str:
     suite = view.suite
     if suite.difference is None:
         return ""
-    spread = f", 95% interval {interval(suite.interval)}" if suite.interval and _varies(suite.interval) else ""
+    spread = f", 90% interval {interval(suite.interval)}" if suite.interval and _varies(suite.interval) else ""
     rates = to(percent(suite.base_rate), percent(suite.head_rate))
     return f"Success over the suite: {rates} ({points(suite.difference)}{spread})"
 
@@ -224,7 +224,9 @@ def _effect(row: Row) -> str:
     if row.effect is None:
         return ""
     difference = points(row.effect.difference)
-    return difference if row.deterministic else f"{difference}, 95% interval {interval(row.effect.interval)}"
+    if row.deterministic:
+        return difference
+    return f"{difference}, {percent(row.effect.confidence)} interval {interval(row.effect.interval)}"
 
 
 def _row_facts(row: Row) -> Iterable[str]:
