@@ -56,7 +56,8 @@ Questions: #agents on our chat.
 
 Blocks, from top to bottom: `heading`, `definitions`, `regressions`, `inconclusive`, `improvements`, `table`,
 `diagnosis`, `cost`, `footer`. The marker on line 1 is added afterwards. The file is read at base, like the rules, so
-that no pull request rewrites its own verdict. A template that fails, or whose comment is too long, is not used, and the comment says so.
+that no pull request rewrites its own verdict. A template that fails, or whose comment is too long, is not used, and
+the comment says so.
 
 Everything that an agent, a scenario or a pull request wrote has to pass one of the filters `cell`, `code` and `fenced`,
 or it can forge Markdown. A template sees `view` (CommentView), `shown` (Shown) and `fixed` (Fixed, or none):
