@@ -1,7 +1,7 @@
 """Two runs compared: rows, counts, estimates and evidence.
 
 A line is a row with the trials of both sides: P pass, F fail, S setup fails, X infrastructure; `|` begins the confirm
-phase and `<` ends the history.
+phase.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import pytest
 
 from tidegate.compare import compare
 from tidegate.model.comparison import Comparison, DefinitionChange, Divergence, FailedCall, GateCounts, Row
-from tidegate.model.measurement import Call, GateResult, Metrics, Outcome, Revision, Run, RunRow, TrialResult
+from tidegate.model.measurement import Call, GateResult, Metrics, Outcome, PastTrial, Revision, Run, RunRow, TrialResult
 from tidegate.model.suite import Policy, TrialCounts
 from tidegate.model.trial import NotMeasured, Phase, Side, TrialSpec
+from tidegate.statistics.rates import newcombe
 
 NOT_MEASURED: dict[str, NotMeasured] = {"S": "setup", "X": "infrastructure", "$": "budget"}
 OUTCOMES: dict[str, Outcome] = {"P": "pass", "F": "fail"}
@@ -57,11 +58,11 @@ def run(side: Side, *lines: str, sha: str = "c0ffee" * 7, **more: Any) -> Run:
 
 
 def trials_of(row: RunRow, side: Side, letters: str) -> list[TrialResult]:
-    phase: Phase = "history" if "<" in letters else "screen"
+    phase: Phase = "screen"
     trials: list[TrialResult] = []
     for letter in letters:
-        if letter in "<|":
-            phase = "screen" if letter == "<" else "confirm"
+        if letter == "|":
+            phase = "confirm"
             continue
         spec = TrialSpec(side=side, scenario=row.scenario, agent=row.agent, index=len(trials) + 1, phase=phase)
         trials.append(trial(spec, letter))
@@ -106,15 +107,15 @@ REGRESSED = "create_and_link det base:P|P head:F|FF"
 
 
 def test_counts_tell_the_phases_apart() -> None:
-    row = only("docs base:PPF<PPX|F head:PSF|FP")
-    assert (row.base.passes, row.base.trials, row.base.not_measured) == (4, 6, 1)
-    assert (row.base.history, row.base.screen, row.base.fresh) == ((2, 3), (2, 2), (0, 1))
+    row = only("docs base:PPX|F head:PSF|FP")
+    assert (row.base.passes, row.base.trials, row.base.not_measured) == (2, 3, 1)
+    assert (row.base.history, row.base.screen, row.base.fresh) == ((0, 0), (2, 2), (0, 1))
     assert (row.head.passes, row.head.trials, row.head.not_measured) == (2, 4, 1)
     assert (row.head.screen, row.head.confirm) == ((1, 2), (1, 2))
 
 
 def test_rates_and_their_difference_have_intervals() -> None:
-    row = only("docs base:PPP head:FFF")
+    (row,) = compared("docs base:PPP head:FFF", stored=True).rows
     assert row.base.interval == pytest.approx((0.43850296824495444, 1))
     assert row.head.interval == pytest.approx((0, 0.5614970317550455))
     assert row.effect is not None
@@ -167,6 +168,61 @@ def test_gates_of_one_label_are_not_mixed() -> None:
         ("out.json", (1, 1)),
         ("hint", (0, 0)),
     ]
+
+
+# --- history
+
+
+def with_history(base: Run, letters: str) -> Run:
+    past = [
+        PastTrial(scenario=row.scenario, agent="docs", decides=OUTCOMES[letter], at=n, sha="", metrics=PAST)
+        for row in base.rows
+        for n, letter in enumerate(letters)
+    ]
+    return base.model_copy(update={"history": tuple(past)})
+
+
+PAST = Metrics(command_count=4, error_rate=0.5)
+
+
+def test_history_is_counted_for_people_and_compared_with_by_the_test() -> None:
+    line = "docs base:PPPPPPPPPP head:F|FFFFF"
+    base = with_history(run("base", line.replace("base:", "base:|")), "P" * 40)
+    (row,) = compare(base, run("head", line)).rows
+    assert row.state == "regressed"
+    assert (row.base.passes, row.base.trials, row.base.history, row.base.fresh) == (50, 50, (40, 40), (10, 10))
+    assert (row.head.passes, row.head.screen, row.head.confirm) == (0, (0, 1), (0, 5))
+    assert row.effect is not None
+    assert row.effect.difference == -1
+    assert row.effect.interval == pytest.approx(newcombe(0, 5, 50, 50))
+    assert row.effect.p == pytest.approx(1.8535002479860207e-07)
+
+
+def test_metrics_of_the_history_count_for_base() -> None:
+    line = "docs base: head:PPP"
+    (row,) = compare(with_history(run("base", line), "P" * 20), run("head", line)).rows
+    assert (row.state, row.metrics["command_count"].base, row.metrics["command_count"].head) == ("ok", 4, 2)
+
+
+def test_a_history_that_is_too_short_to_be_used_is_not_counted() -> None:
+    line = "docs base:PPP head:PPP"
+    (row,) = compare(with_history(run("base", line), "PPPPPPP"), run("head", line)).rows
+    assert (row.base.trials, row.base.history, row.metrics["command_count"].base) == (3, (0, 0), 2)
+
+
+@pytest.mark.parametrize(("history", "half"), [("P" * 20, 0.73), ("", 0.34)])
+def test_a_clean_run_says_what_it_would_have_caught(history: str, half: float) -> None:
+    line = f"docs base:{'' if history else 'PPP'} head:PPP"
+    suite = compare(with_history(run("base", line), history), run("head", line)).suite
+    assert (suite.detection["-0.5"], suite.detection["-1.0"]) == (half, 1.0)
+
+
+def test_the_suite_s_own_test_is_in_the_comparison() -> None:
+    lines = [f"{name} base: head:PPF" for name in "abcdefgh"]
+    suite = compare(with_history(run("base", *lines), "P" * 18 + "FF"), run("head", *lines)).suite
+    assert suite.state == "suspicious"
+    assert suite.p is not None
+    assert suite.p <= 0.10
 
 
 # --- evidence
@@ -325,5 +381,5 @@ def test_warnings_name_the_row() -> None:
 def test_the_policy_of_head_s_run_is_the_one_in_force() -> None:
     line = "docs base:PPP head:FFF"
     strict = run("head", line, policy=Policy(alpha=0.05))
-    assert compare(run("base", line), strict).rows[0].state == "regressed"
-    assert compared(line).rows[0].state == "suspicious"
+    assert compare(run("base", line), strict, stored=True).rows[0].state == "regressed"
+    assert compared(line, stored=True).rows[0].state == "suspicious"

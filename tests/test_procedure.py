@@ -2,6 +2,7 @@
 
 A line is a row and what its trials will be, in the order in which they are asked for (the last one repeats):
 P pass, F fail, S setup fails, H health check fails, X infrastructure, $ budget, M no agent.
+`past:38/40` is base's history.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from hypothesis import strategies as st
 
 from tidegate.model.measurement import Outcome, RunRow, TrialResult
 from tidegate.model.suite import Policy, TrialCounts
-from tidegate.model.trial import NotMeasured, TrialSpec
-from tidegate.procedure import Conclusion, Decided, RunTrials, State, conclude, next_step, observe, start
+from tidegate.model.trial import NotMeasured, Side, TrialSpec
+from tidegate.procedure import Conclusion, Decided, RunTrials, State, conclude, next_step, observe, start, suite_finding
 
 NOT_MEASURED: dict[str, NotMeasured] = {
     "S": "setup",
@@ -26,6 +27,7 @@ NOT_MEASURED: dict[str, NotMeasured] = {
     "$": "budget",
     "M": "missing_agent",
 }
+SIDES: tuple[Side, Side] = ("base", "head")
 LETTERS = "PF" + "".join(NOT_MEASURED)
 
 
@@ -34,10 +36,12 @@ class Story:
 
     def __init__(self, *lines: str, trials: TrialCounts | None = None, **policy: Any) -> None:
         self.future: dict[tuple[str, str], str] = {}
+        self.past: dict[str, list[bool]] = {}
         self.asked: list[tuple[TrialSpec, ...]] = []
         rows = [self._row(line) for line in lines]
         counted = [row.model_copy(update={"trials": row.trials.over(trials or TrialCounts())}) for row in rows]
-        self.start = start(counted, Policy(**policy))
+        past = {row.key: self.past[row.scenario] for row in counted if row.scenario in self.past}
+        self.start = start(counted, Policy(**policy), past)
         self.state = self.start
         while isinstance(step := next_step(self.state), RunTrials):
             self.asked.append(step.specs)
@@ -51,6 +55,9 @@ class Story:
             key, _, value = word.partition(":")
             if key in ("base", "head"):
                 self.future[name, key] = value
+            elif key == "past":
+                passes, trials = map(int, value.split("/"))
+                self.past[name] = [n * passes // trials < (n + 1) * passes // trials for n in range(trials)]
             elif key in ("min", "max"):
                 fields["trials"] = TrialCounts(**{key: int(value)})
             elif key in ("added", "removed"):
@@ -132,12 +139,10 @@ def test_repeats_that_disagree_demote_the_row(line: str) -> None:
     assert conclusion.warnings == ("said to be deterministic, but its repeats disagree: compared by its rates instead",)
 
 
-def test_demoted_rows_are_tested_together_with_the_stochastic_ones() -> None:
-    alone = only("dead min:5 base:P head:F")
-    dead, demoted = Story("dead min:5 base:P head:F", "docs det base:P head:FP").conclusions
-    assert alone.level == pytest.approx(0.02)
-    assert dead.level == pytest.approx(0.01)
-    assert demoted.level == pytest.approx(0.02)
+def test_demoted_rows_are_tested_together() -> None:
+    demoted, other = Story("docs det base:P head:FP", "tests det base:P head:FP").conclusions
+    assert only("docs det base:P head:FP").level == pytest.approx(0.02)
+    assert demoted.level == other.level == pytest.approx(0.01)
 
 
 def test_failing_on_both_sides_is_no_regression_and_says_so() -> None:
@@ -187,7 +192,7 @@ def test_a_setup_that_fails_on_head_alone_is_a_regression(line: str) -> None:
 
 def test_three_screening_trials_are_repeats_enough_for_a_setup() -> None:
     story = Story("docs base:P head:S")
-    assert len(story.asked) == 1
+    assert len(story.specs) == 6
     assert (story.conclusions[0].state, story.conclusions[0].kind) == ("regressed", "setup")
 
 
@@ -228,7 +233,7 @@ def test_a_side_without_a_measured_trial_is_no_outcome(line: str, reason: str) -
 
 
 def test_excluded_trials_are_not_asked_for_again() -> None:
-    assert Story("docs base:P head:X").ids == [["b1", "h1", "b2", "h2", "b3", "h3"]]
+    assert Story("docs base:P head:X").ids == [["b1", "h1"], ["b2", "h2"], ["b3", "h3"]]
 
 
 def test_before_anything_was_seen_nothing_is_said_but_that() -> None:
@@ -258,39 +263,178 @@ def test_the_scenario_s_own_count_comes_before_the_suite_s_and_the_preset_s() ->
     }
 
 
-def test_the_limit_caps_head_alone() -> None:
-    assert Counter(spec.side for spec in Story("docs max:2 base:P head:P").specs) == {"base": 3, "head": 2}
+def test_the_limit_caps_the_screening() -> None:
+    assert Counter(spec.side for spec in Story("docs max:2 base:P head:P").specs) == {"base": 2, "head": 2}
 
 
 def test_sides_alternate_in_rounds_over_all_rows() -> None:
     story = Story("a base:P head:P", "b det base:P head:P", preset="thorough", trials=TrialCounts(min=2))
-    asked = [f"{spec.scenario} {spec.side} {spec.index}" for spec in story.asked[0]]
-    assert asked == ["a base 1", "a head 1", "b base 1", "b head 1", "a base 2", "a head 2"]
+    asked = [[f"{spec.scenario} {spec.side} {spec.index}" for spec in specs] for specs in story.asked]
+    assert asked == [["a base 1", "a head 1", "b base 1", "b head 1"], ["a base 2", "a head 2"]]
 
 
-def test_a_collapse_is_significant_with_five_trials_and_not_with_three() -> None:
-    five = only("docs min:5 base:P head:F")
-    assert (five.state, five.one_shot) == ("regressed", True)
-    assert five.reason == "passes 0 of 5 trials on head, 5 of 5 on base (p = 0.004, limit 0.02)"
-    assert five.clears_when == "at least 5 of 5 trials pass on head"
-    three = only("docs base:P head:F")
-    assert three.state == "suspicious"
-    assert three.p == pytest.approx(0.05)
-    assert "at these rates 4 trials a side would settle it" in three.reason
+def test_a_dead_row_is_regressed_after_nine_head_trials_without_history_and_eight_with() -> None:
+    alone = Story("docs base:P head:F")
+    assert Counter(spec.side for spec in alone.specs) == {"base": 9, "head": 9}
+    assert alone.conclusions[0].reason == (
+        "passes 0 of 6 fresh trials on head, 9 of 9 on base (p = 0.00011, limit 0.005), verified in a second batch"
+    )
+    known = Story("docs past:40/40 base:P head:F")
+    assert Counter(spec.side for spec in known.specs) == {"base": 10, "head": 6}
+    (conclusion,) = known.conclusions
+    assert (conclusion.state, conclusion.one_shot, conclusion.level) == ("regressed", False, 0.01)
+    assert conclusion.compared == ((0, 5), (50, 50))
+
+
+def test_head_and_base_are_interleaved_and_the_verification_is_a_batch_of_its_own() -> None:
+    story = Story("docs past:40/40 base:P head:F")
+    assert story.ids[:3] == [["h1"], ["h2", "h3", "h4"], ["b1", "b2", "b3"]]
+    assert story.ids[3] == ["h5", "b4", "h6", "b5", "b6", "b7", "b8", "b9", "b10"]
+    assert [specs[0].phase for specs in story.asked] == ["screen", "confirm", "confirm", "verify"]
+
+
+def test_a_clean_row_with_history_costs_its_screening_alone() -> None:
+    assert Story("docs past:40/40 base:P head:P").ids == [["h1"], ["h2"], ["h3"]]
+
+
+def test_seven_trials_are_no_history() -> None:
+    assert Counter(spec.side for spec in Story("docs past:7/7 base:P head:P").specs) == {"base": 3, "head": 3}
+
+
+def test_a_drift_that_breaks_both_sides_says_that_base_moved() -> None:
+    conclusion = only("docs past:40/40 base:F head:F")
+    assert conclusion.state == "base_moved"
+    assert conclusion.reason.startswith("base itself passes 0 of 3 trials now, 40 of 40 before")
+
+
+def test_a_row_that_recovers_is_ok_and_says_what_was_seen() -> None:
+    conclusion = only("docs past:40/40 base:P head:FPPP")
+    assert conclusion.state == "ok"
+    assert "looked worse at first, not on fresh trials: passes 3 of 3" in conclusion.reason
+
+
+def test_what_cannot_be_confirmed_any_more_is_suspicious_and_says_what_it_would_take() -> None:
+    conclusion = only("docs past:40/40 base:P head:FFPPP")
+    assert conclusion.state == "suspicious"
+    assert "fresh head trials would settle it" in conclusion.clears_when
+
+
+def test_too_few_trials_allowed_leave_a_suspicion_without_any_confirmation() -> None:
+    story = Story("docs max:5 past:40/40 base:P head:F")
+    assert Counter(spec.phase for spec in story.specs) == {"screen": 3}
+    assert story.conclusions[0].state == "suspicious"
+
+
+def test_the_first_regression_ends_the_run_unless_fail_fast_is_off() -> None:
+    lines = ("a past:40/40 base:P head:F", "b past:40/40 base:P head:F", "c past:40/40 base:P head:P")
+    fast, whole = Story(*lines), Story(*lines, fail_fast=False)
+    assert [c.state for c in fast.conclusions] == ["regressed", "suspicious", "ok"]
+    assert "the run ended after 1 of 3 trials" in fast.conclusions[2].reason
+    assert [(c.state, c.level) for c in whole.conclusions] == [
+        ("regressed", 0.01),
+        ("regressed", pytest.approx(0.02 / 6)),
+        ("ok", None),
+    ]
+    assert len(fast.specs) < len(whole.specs)
+
+
+@pytest.mark.parametrize("policy", [{"agents": ("other",)}, {"block": ("not_measured",)}])
+def test_a_regression_that_cannot_block_does_not_end_the_run(policy: dict[str, Any]) -> None:
+    story = Story("a past:40/40 base:P head:F", "b past:40/40 base:P head:P", **policy)
+    assert [c.state for c in story.conclusions] == ["regressed", "ok"]
+    assert [spec.index for spec in story.specs if spec.scenario == "b"] == [1, 2, 3]
+
+
+def test_a_deterministic_regression_ends_the_run_too() -> None:
+    story = Story("steady det base:P head:F", "docs past:40/40 base:P head:P")
+    assert [c.state for c in story.conclusions] == ["regressed", "ok"]
+    assert "the run ended after 2 of 3 trials" in story.conclusions[1].reason
+
+
+def test_a_setup_that_fails_on_head_is_checked_on_base_though_it_has_a_history() -> None:
+    story = Story("docs past:40/40 base:P head:S")
+    assert story.ids == [["h1"], ["h2"], ["h3"], ["b1", "b2"]]
+    assert (story.conclusions[0].state, story.conclusions[0].kind) == ("regressed", "setup")
 
 
 def test_improvement_is_the_mirror() -> None:
-    conclusion = only("docs min:5 base:F head:P")
+    conclusion = only("docs past:0/40 base:F head:P")
     assert (conclusion.state, conclusion.level) == ("improved", 0.05)
-    assert conclusion.p == pytest.approx(1 / 252)
+    assert conclusion.p == pytest.approx(1 / 12341)
 
 
 def test_equal_rates_are_ok() -> None:
     assert only("docs base:PFP head:PPF").state == "ok"
 
 
-def test_a_row_whose_base_passes_too_seldom_is_flaky_and_costs_the_others_nothing() -> None:
-    flaky, dead = Story("flaky min:10 base:PFPFPFPFPF head:F", "dead min:5 base:P head:F").conclusions
+def test_a_row_whose_base_passes_too_seldom_is_flaky_and_is_not_confirmed() -> None:
+    story = Story("flaky past:24/40 base:P head:F")
+    assert len(story.specs) == 3
+    assert story.conclusions[0].state == "flaky"
+
+
+# --- the suite as a whole
+
+WORSE = [f"row{n} past:38/40 base:P head:{'PFP' if n < 4 else 'P'}" for n in range(6)]
+
+
+def test_a_little_worse_everywhere_is_seen_over_the_suite_and_only_said() -> None:
+    finding = suite_finding(Story(*WORSE).state)
+    assert finding is not None
+    assert (finding.hit, finding.regressed, finding.p) == (True, False, None)
+    assert suite_finding(Story(*WORSE, suite="off").state) is None
+
+
+def test_in_block_mode_a_hit_is_confirmed_on_concurrent_trials_alone() -> None:
+    story = Story(*WORSE, suite="block")
+    finding = suite_finding(story.state)
+    assert finding is not None
+    assert finding.p is not None
+    assert not finding.regressed
+    assert all(sum((spec.scenario, spec.side) == (f"row{n}", "base") for spec in story.specs) >= 3 for n in range(6))
+
+
+def test_without_history_or_with_one_trial_a_row_there_is_nothing_to_say_of_the_suite() -> None:
+    assert suite_finding(Story(*WORSE, preset="quick").state) is None
+
+
+# --- one shot: stored runs, of which no trial can be asked for any more
+
+
+def shot(*lines: str, **policy: Any) -> tuple[Conclusion, ...]:
+    story = Story(*lines, **policy)
+    state = start([entry.row for entry in story.state.rows], Policy(**policy), stored=True)
+    counts = {entry.row.scenario: entry.row.trials.min or 3 for entry in state.rows}
+    specs = [
+        TrialSpec(side=side, scenario=name, agent="a", index=index + 1)
+        for name, count in counts.items()
+        for side in SIDES
+        for index in range(count)
+    ]
+    state = observe(state, [story.result(spec) for spec in specs])
+    assert isinstance(next_step(state), Decided)
+    return conclude(state)
+
+
+def test_in_one_shot_a_collapse_is_significant_with_five_trials_and_not_with_three() -> None:
+    (five,) = shot("docs min:5 base:P head:F")
+    assert (five.state, five.one_shot) == ("regressed", True)
+    assert five.reason == "passes 0 of 5 trials on head, 5 of 5 on base (p = 0.004, limit 0.02)"
+    assert five.clears_when == "at least 5 of 5 trials pass on head"
+    (three,) = shot("docs base:P head:F")
+    assert three.state == "suspicious"
+    assert three.p == pytest.approx(0.05)
+    assert "at these rates 4 trials a side would settle it" in three.reason
+
+
+def test_in_one_shot_improvement_is_the_mirror() -> None:
+    (conclusion,) = shot("docs min:5 base:F head:P")
+    assert (conclusion.state, conclusion.level) == ("improved", 0.05)
+    assert conclusion.p == pytest.approx(1 / 252)
+
+
+def test_in_one_shot_a_flaky_row_costs_the_others_nothing() -> None:
+    flaky, dead = shot("flaky min:10 base:PFPFPFPFPF head:F", "dead min:5 base:P head:F")
     assert flaky.state == "flaky"
     assert (dead.state, dead.level) == ("regressed", 0.02)
 
@@ -300,7 +444,7 @@ def test_a_row_whose_base_passes_too_seldom_is_flaky_and_costs_the_others_nothin
 OUTCOMES = st.text(LETTERS, min_size=1, max_size=6)
 ROWS = st.builds(
     "{0} base:{1} head:{2}".format,
-    st.sampled_from(["det", "min:1", "min:2", "det max:2", "max:1", "min:5", "added", "det added", "removed"]),
+    st.sampled_from(["det", "min:1", "", "past:19/20", "det max:2", "max:1", "min:5", "added", "det added", "removed"]),
     OUTCOMES,
     OUTCOMES,
 )
@@ -308,9 +452,10 @@ LINES = st.lists(ROWS, min_size=1, max_size=4).map(lambda rows: [f"row{n} {row}"
 
 
 @given(LINES)
-def test_it_ends_after_two_rounds_and_never_asks_twice(lines: list[str]) -> None:
+def test_it_ends_and_never_asks_twice(lines: list[str]) -> None:
     story = Story(*lines)
-    assert len(story.asked) <= 2
+    heads = Counter(spec.scenario for spec in story.specs if spec.side == "head")
+    assert all(count <= 5 + 10 for count in heads.values())
     assert len({spec.id for spec in story.specs}) == len(story.specs)
     assert [c.key.scenario for c in story.conclusions] == [line.split()[0] for line in lines]
     for side, row in {(spec.side, spec.scenario) for spec in story.specs}:

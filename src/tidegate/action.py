@@ -22,6 +22,7 @@ from tidegate.revisions import checked_out_sides
 from tidegate.settings import Runner, Settings
 from tidegate.sides import Asked, make_our_folder
 
+PAUSE_S = 60.0  # before a verification: longer than most bursts of trouble
 OUT = "pr"  # below .tidegate in the workspace: of our folders the only one that later steps can see
 
 Connect = Callable[[Settings, Runner, int], CommentPort | None]
@@ -75,7 +76,11 @@ def _nothing_to_run(event: Event, settings: Settings) -> tuple[str, str] | None:
 
 async def _compared(event: Event, settings: Settings, runner: Runner, out: Path, outside: Outside) -> Result:
     options = Options(
-        environ=outside.environ, progress=outside.progress, config=settings.config, instance=settings.instance
+        environ=outside.environ,
+        progress=outside.progress,
+        config=settings.config,
+        instance=settings.instance,
+        pause_s=PAUSE_S,
     )
     return await pull_request(runner.workspace, _asked(event, runner.workspace), out, options)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple, TypeVar
 
 from tidegate.evidence import find_evidence, gate_table, metric_changes
 from tidegate.model.comparison import (
@@ -18,18 +18,20 @@ from tidegate.model.comparison import (
     Row,
     SuiteEffect,
 )
-from tidegate.model.measurement import Run, RunRow, TrialResult
+from tidegate.model.measurement import PastTrial, Run, RunRow, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.trial import SETUP_KINDS, Phase
-from tidegate.procedure import Conclusion, State, conclude, observe, start
-from tidegate.statistics.detection import detection
+from tidegate.procedure import Conclusion, State, conclude, observe, start, suite_finding
+from tidegate.statistics.detection import Screening, detection
 from tidegate.statistics.passk import pass_at_k, pass_hat_k
 from tidegate.statistics.rates import mean_difference, newcombe, wilson
 from tidegate.statistics.repeats import BASE_TRIALS, HEAD_TRIALS
 from tidegate.statistics.seen import RowSeen
+from tidegate.statistics.suite_gate import SuiteFinding
 
 SUITE_CONFIDENCE = 0.90  # of the suite's interval: "unchanged" is a claim of equivalence (verdict.md, States)
 Trials = Sequence[TrialResult]
+T = TypeVar("T", TrialResult, PastTrial)
 OfSides = dict[Literal["base", "head"], float | None]
 
 
@@ -39,16 +41,18 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
     `stored`: no trial could have been asked for to confirm what was seen, so the detection table must not promise it.
     """
     base_trials, head_trials = base.as_side("base").trials, head.as_side("head").trials
-    state = observe(start(_rows(base, head), head.policy), (*base_trials, *head_trials))
+    past = () if stored else base.history
+    state = start(_rows(base, head), head.policy, outcomes_by_row(past), stored=stored)
+    state = observe(state, (*base_trials, *head_trials))
     conclusions = conclude(state)
-    base_of, head_of = _by_row(base_trials), _by_row(head_trials)
+    past_of, base_of, head_of = _by_row(past), _by_row(_in_order(base_trials)), _by_row(_in_order(head_trials))
     rows = tuple(
-        _row(entry.row, said, base_of[said.key], head_of[said.key], head)
+        _row(entry, said, Sides(past_of[said.key], base_of[said.key], head_of[said.key]), head)
         for entry, said in zip(state.rows, conclusions, strict=True)
     )
     return Comparison(
         rows=rows,
-        suite=_suite(rows, state, stored),
+        suite=_suite(rows, state),
         definitions=(*definitions, *_changed_since(base, head, definitions)),
         excluded_share=_excluded_share((*base_trials, *head_trials)),
         warnings=tuple(_warnings(conclusions, stored)),
@@ -77,11 +81,20 @@ def _placed(row: RunRow, in_base: bool, tried_on_base: bool) -> RunRow:
     return row
 
 
-def _by_row(trials: Trials) -> defaultdict[RowKey, list[TrialResult]]:
-    by_row: defaultdict[RowKey, list[TrialResult]] = defaultdict(list)
-    for trial in sorted(trials, key=lambda trial: trial.index):
+def outcomes_by_row(past: Sequence[PastTrial]) -> dict[RowKey, list[bool]]:
+    """Whether each of a row's earlier base trials passed, the oldest first."""
+    return {key: [trial.decides == "pass" for trial in trials] for key, trials in _by_row(past).items()}
+
+
+def _by_row(trials: Sequence[T]) -> defaultdict[RowKey, list[T]]:
+    by_row: defaultdict[RowKey, list[T]] = defaultdict(list)
+    for trial in trials:
         by_row[trial.key].append(trial)
     return by_row
+
+
+def _in_order(trials: Trials) -> list[TrialResult]:
+    return sorted(trials, key=lambda trial: trial.index)
 
 
 def _changed_since(base: Run, head: Run, known: Sequence[DefinitionChange]) -> Iterator[DefinitionChange]:
@@ -112,7 +125,17 @@ def _warnings(conclusions: Sequence[Conclusion], stored: bool) -> Iterator[str]:
 # --- one row
 
 
-def _row(row: RunRow, said: Conclusion, base: Trials, head: Trials, run: Run) -> Row:
+class Sides(NamedTuple):
+    """A row's trials: base's earlier ones and those of this run, and head's."""
+
+    past: Sequence[PastTrial]
+    base: Trials
+    head: Trials
+
+
+def _row(entry: RowSeen, said: Conclusion, sides: Sides, run: Run) -> Row:
+    row, base, head = entry.row, sides.base, sides.head
+    past = sides.past if entry.history[1] else ()
     return Row(
         scenario=row.scenario,
         agent=row.agent,
@@ -123,11 +146,11 @@ def _row(row: RunRow, said: Conclusion, base: Trials, head: Trials, run: Run) ->
         purpose=row.purpose,
         deterministic=said.deterministic,
         one_shot=said.one_shot,
-        base=_base_counts(base),
+        base=_base_counts(base, entry.history),
         head=_head_counts(head),
         effect=_effect(said, base, head),
         **_pass_rates(_in_phases(base, "screen"), _in_phases(head, "screen")),
-        metrics=metric_changes(base, head),
+        metrics=metric_changes((*past, *base), head),
         gates=gate_table(base, head),
         evidence=find_evidence(said, base, head, run.revision),
     )
@@ -147,16 +170,17 @@ def _interval(counts: Counts) -> Interval | None:
     return wilson(*counts) if counts[1] else None
 
 
-def _base_counts(trials: Trials) -> BaseCounts:
-    passes, measured = _counts(trials)
+def _base_counts(trials: Trials, history: Counts) -> BaseCounts:
+    fresh, measured = _counts(trials)
+    passes, total = fresh + history[0], measured + history[1]
     return BaseCounts(
         passes=passes,
-        trials=measured,
-        history=_counts(_in_phases(trials, "history")),
+        trials=total,
+        history=history,
         screen=_counts(_in_phases(trials, "screen")),
         fresh=_counts(_in_phases(trials, "confirm", "verify")),
         not_measured=len(trials) - measured,
-        interval=_interval((passes, measured)),
+        interval=_interval((passes, total)),
     )
 
 
@@ -173,7 +197,7 @@ def _head_counts(trials: Trials) -> HeadCounts:
 
 
 def _effect(said: Conclusion, base: Trials, head: Trials) -> Effect | None:
-    (base_pass, base_n), (head_pass, head_n) = _counts(base), _counts(head)
+    (head_pass, head_n), (base_pass, base_n) = said.compared or (_counts(head), _counts(base))
     if not (base_n and head_n):
         return None
     return Effect(
@@ -199,20 +223,45 @@ def _pass_rates(base: Trials, head: Trials) -> dict[Literal["pass_at_k", "pass_h
 # --- the suite
 
 
-def _suite(rows: Sequence[Row], state: State, stored: bool) -> SuiteEffect:
+def _suite(rows: Sequence[Row], state: State) -> SuiteEffect:
     """Means over the rows that were measured on both sides; a deterministic row has no chance error of its own."""
     both = [(row, entry) for row, entry in zip(rows, state.rows, strict=True) if row.base.trials and row.head.trials]
     if not both:
         return SuiteEffect()
     difference, interval = mean_difference([_difference(row) for row, _ in both])
-    tested = [(row.head.trials, row.base.trials) for row, _ in both if row.one_shot and row.state != "flaky"]
-    repeated = [_would_confirm(row, entry, stored) for row, entry in both if row.deterministic]
+    finding = suite_finding(state)
     return SuiteEffect(
         base_rate=sum(row.base.passes / row.base.trials for row, _ in both) / len(both),
         head_rate=sum(row.head.passes / row.head.trials for row, _ in both) / len(both),
         difference=difference,
         interval=interval,
-        detection=detection(tested, repeated, state.policy.alpha),
+        detection=_detection(both, state),
+        state=_suite_state(finding),
+        p=finding and (finding.midp if finding.p is None else finding.p),
+        level=finding and finding.level,
+    )
+
+
+def _suite_state(finding: SuiteFinding | None) -> Literal["ok", "suspicious", "regressed"] | None:
+    if finding is None:
+        return None
+    if finding.regressed:
+        return "regressed"
+    return "suspicious" if finding.hit and finding.p is None else "ok"
+
+
+def _detection(both: Sequence[tuple[Row, RowSeen]], state: State) -> dict[str, float]:
+    """Flaky rows are left out: nothing of theirs would have been named."""
+    steady = [(row, entry) for row, entry in both if row.state != "flaky"]
+    return detection(
+        tested=[(row.head.trials, row.base.trials) for row, _ in steady if row.one_shot],
+        repeated=[_would_confirm(row, entry, state.stored) for row, entry in steady if row.deterministic],
+        screened=[
+            Screening(row.head.screen[1], entry.history[1] > 0, entry.most)
+            for row, entry in steady
+            if not (row.one_shot or row.deterministic)
+        ],
+        alpha=state.policy.alpha,
     )
 
 

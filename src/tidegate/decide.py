@@ -9,7 +9,6 @@ from typing import NamedTuple
 from tidegate.model.comparison import Comparison, DefinitionChange, Row
 from tidegate.model.suite import Policy, RowState
 from tidegate.model.verdict import Verdict, VerdictReason, VerdictState
-from tidegate.plan import base_name
 
 MOST_EXCLUDED = 0.20  # of a run's trials; with more, its silence proves nothing (verdict.md, Units)
 _COMPARED: tuple[RowState, ...] = ("ok", "improved", "flaky", "base_moved")
@@ -28,6 +27,12 @@ _OTHER_NEWS: dict[RowState, str] = {
 }
 
 
+_SUITE_NEWS = {
+    "regressed": "the suite as a whole regressed",
+    "suspicious": "the suite as a whole looks a little worse, not confirmed",
+}
+
+
 class _Decision(NamedTuple):
     state: VerdictState
     reason: VerdictReason
@@ -39,7 +44,7 @@ def decide(comparison: Comparison, policy: Policy) -> Verdict:
     """Failed, else not run, else inconclusive, else passed; advisory mode says the same and exits 0."""
     loosened = _loosened(comparison, policy)
     decision = (
-        _failed(comparison.rows, policy, loosened)
+        _failed(comparison, policy, loosened)
         or _not_run(comparison.rows)
         or _inconclusive(comparison, policy)
         or _Decision("passed", "no_regression", 0)
@@ -72,12 +77,14 @@ def _loosened(comparison: Comparison, policy: Policy) -> tuple[DefinitionChange,
     return tuple(change for change in comparison.definitions if change.loosened and blocks)
 
 
-def _failed(rows: Sequence[Row], policy: Policy, loosened: Sequence[DefinitionChange]) -> _Decision | None:
-    deciding = [row for row in rows if row.state in policy.block and _may_block(row, policy)]
+def _failed(comparison: Comparison, policy: Policy, loosened: Sequence[DefinitionChange]) -> _Decision | None:
+    deciding = [row for row in comparison.rows if row.state in policy.block and _may_block(row, policy)]
     regressed = [row for row in deciding if row.state == "regressed"]
     if regressed:
         setup = all(row.kind == "setup" for row in regressed)
         return _Decision("failed", "setup_regression" if setup else "regression", 1, deciding)
+    if comparison.suite.state == "regressed" and "regressed" in policy.block:
+        return _Decision("failed", "regression", 1, deciding)
     if loosened:
         return _Decision("failed", "definition_loosened", 1, deciding)
     if deciding:
@@ -112,7 +119,7 @@ def _may_block(row: Row, policy: Policy) -> bool:
     """Capability scenarios are measured and never block, nor do agents that the policy does not name."""
     if row.purpose != "regression":
         return False
-    return policy.agents is None or not {row.agent, base_name(row.agent)}.isdisjoint(policy.agents)
+    return policy.names(row.agent)
 
 
 def _why_unmeasured(rows: Sequence[Row]) -> VerdictReason:
@@ -138,6 +145,8 @@ def _summary(comparison: Comparison, decision: _Decision, loosened: Sequence[Def
     parts = [f"{_number(len(loosened), 'definition')} loosened"] if decision.reason == "definition_loosened" else []
     if comparison.excluded_share > MOST_EXCLUDED:
         parts.append(_left_out(comparison))
+    if (suite := comparison.suite.state) in ("regressed", "suspicious"):
+        parts.append(_SUITE_NEWS[suite])
     parts += _bad_news(rows, states)
     if states["regressed"] and decision.reason not in ("regression", "setup_regression"):
         parts.append("by the policy that does not block")

@@ -15,7 +15,7 @@ from tidegate.model.suite import Scenario, Suite
 from tidegate.model.value import Value
 from tidegate.procedure import screening_trials
 
-READ_AT_BASE = ("trials", "jobs", "budget", "policy", "limits", "pass_env", "comment_template")  # config.md, S
+READ_AT_BASE = ("trials", "jobs", "budget", "policy", "limits", "pass_env", "store", "comment_template")  # config.md, S
 _READ_AT_HEAD = ("subject", "guidance")
 _OWN_CHECKS = {"name", "file", "gates", "tool_matrix", "trials", "purpose", "deterministic"}
 _CERTAINTY = {True: 2, None: 1, False: 0}  # of `deterministic`: without it, fewer trials prove less

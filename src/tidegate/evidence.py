@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 
 from tidegate.model.comparison import Counts, Divergence, Evidence, FailedCall, GateCounts, MetricChange
-from tidegate.model.measurement import Call, GateResult, Metrics, Revision, TrialResult
+from tidegate.model.measurement import Call, GateResult, Metrics, PastTrial, Revision, TrialResult
 from tidegate.model.trial import SETUP_KINDS
 from tidegate.procedure import Conclusion
 
 MOST_CALLS = 3
 SHORT_SHA = 12
 Trials = Sequence[TrialResult]
+Measured = Sequence[TrialResult | PastTrial]
 
 
 def find_evidence(conclusion: Conclusion, base: Trials, head: Trials, revision: Revision) -> Evidence | None:
@@ -111,18 +112,18 @@ def _reproduce(conclusion: Conclusion, revision: Revision) -> str:
 # --- what the measured trials showed
 
 
-def metric_changes(base: Trials, head: Trials) -> dict[str, MetricChange]:
+def metric_changes(base: Measured, head: Measured) -> dict[str, MetricChange]:
     """Every metric's mean on both sides, of the trials that were measured and have it."""
     return {name: _metric(name, base, head) for name in Metrics.model_fields}
 
 
-def _metric(name: str, base: Trials, head: Trials) -> MetricChange:
+def _metric(name: str, base: Measured, head: Measured) -> MetricChange:
     before, after = _mean(name, base), _mean(name, head)
     effect = after - before if before is not None and after is not None else None
     return MetricChange(base=before, head=after, effect=effect)
 
 
-def _mean(name: str, trials: Trials) -> float | None:
+def _mean(name: str, trials: Measured) -> float | None:
     """The mean over the measured trials that have the metric; None if none has it. A yes or no counts as 1 or 0."""
     values = [getattr(trial.metrics, name) for trial in trials if trial.decides is not None]
     numbers = [float(value) for value in values if value is not None]

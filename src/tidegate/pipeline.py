@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
 import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 from tidegate import __version__
 from tidegate.build import Checkout
-from tidegate.compare import compare
+from tidegate.compare import compare, outcomes_by_row
 from tidegate.decide import decide, nothing_to_do
 from tidegate.definitions import changes, in_force
 from tidegate.errors import ConfigurationError
+from tidegate.fingerprint import fingerprint
 from tidegate.model.comparison import Comparison
-from tidegate.model.measurement import AgentInfo, Run, TrialResult
-from tidegate.model.plan import Plan
+from tidegate.model.measurement import AgentInfo, PastTrial, Run, TrialResult
+from tidegate.model.plan import Plan, RowKey
 from tidegate.model.progress import Progress
 from tidegate.model.result import Result
 from tidegate.model.suite import Suite
@@ -27,14 +31,17 @@ from tidegate.reports.comment import render_comment
 from tidegate.reports.html import render_html
 from tidegate.reports.result_json import result_json
 from tidegate.result import make_result
-from tidegate.revisions import changed_files
+from tidegate.revisions import changed_files, repository_root, tracked_files
 from tidegate.run import Runner
 from tidegate.sides import Asked, one_side, scratch_folder, two_sides
 from tidegate.store.directory import RunFolder, load_run, write_text
+from tidegate.store.history import History, Read
 from tidegate.suite.load import load_suite, try_load_suite
 
 # What holds today, and nothing else; every report says it (docs/security.md).
 CONFINEMENT = ("own environment", "own HOME and TMPDIR", "no process outlives its step")
+COMMITTED_HISTORY = "the history is ignored, since it is part of the commit: keep the folder of `store` out of git"
+SHARE_OF_PAUSE = 0.1  # of the run's minutes, at most
 
 
 @dataclass(frozen=True)
@@ -47,17 +54,33 @@ class Options:
     instance: str = "default"
     selection: Selection = field(default_factory=Selection)
     jobs: int | None = None
+    pause_s: float = 0.0  # before a verification, so that it is apart in time from what it verifies
 
 
 @dataclass(frozen=True)
 class Work:
-    """A plan, and the checkouts that it is run in; `definitions` is where scenarios and templates are read."""
+    """A plan, and the checkouts that it is run in; `definitions` is where scenarios and templates are read.
+
+    `fingerprints`: of the rows that have a history.
+    """
 
     suite: Suite
     plan: Plan
     sides: tuple[Checkout, ...]
     definitions: Path
     scratch: Path
+    fingerprints: Mapping[RowKey, str]
+
+    @classmethod
+    def of(cls, suite: Suite, plan: Plan, sides: tuple[Checkout, ...], scratch: Path) -> Self:
+        """Scenarios and templates are read at the last of the sides."""
+        definitions = sides[-1].folder
+        prints = {
+            row.key: fingerprint(row, definitions, suite.guidance)
+            for row in plan.rows
+            if row.presence == "both" and not row.deterministic
+        }
+        return cls(suite, plan, sides, definitions, scratch, prints)
 
 
 async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) -> Result:
@@ -73,12 +96,17 @@ async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) ->
         plan = make_plan(suite, options.selection)
         if base_suite is not None:
             plan = with_presence(plan, make_plan(base_suite), options.selection)
-        work = Work(suite, plan, (base_side, head_side), head_side.folder, scratch)
+        work = Work.of(suite, plan, (base_side, head_side), scratch)
         touched = changed_files(
             repo, base_side.revision, head_side.revision, watched_files(head_suite, base_suite or head_suite)
         )
         if touched:
-            base_run, head_run = await _run_both(work, options)
+            history = open_history(repo, suite)
+            past = history.read(work.fingerprints) if history else Read((), (COMMITTED_HISTORY,))
+            warnings = (*warnings, *past.warnings)
+            base_run, head_run = await _run_both(work, past.trials, options)
+            if history:
+                history.add(work.fingerprints, _as_history(base_run))
             comparison = compare(base_run, head_run, changes(base_suite, head_suite))
             verdict = decide(comparison, suite.policy)
         else:
@@ -90,18 +118,29 @@ async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) ->
     return result
 
 
-async def single_run(repo: Path, rev: str | None, out: Path, options: Options, trials: int | None = None) -> Run:
-    """Run the suite on one revision, or on the working tree; the run goes to `out`."""
+async def single_run(
+    repo: Path, rev: str | None, out: Path, options: Options, *, trials: int | None = None, as_history: bool = False
+) -> Run:
+    """Run the suite on one revision, or on the working tree; the run goes to `out`, and into base's history if asked.
+
+    ConfigurationError where uncommitted changes would become history.
+    """
     with scratch_folder() as scratch, one_side(repo, rev, scratch, out) as side:
         suite = load_suite(side.folder, options.config, environ=options.environ)
         plan = make_plan(suite, options.selection)
-        work = Work(suite, plan, (side,), side.folder, scratch)
+        work = Work.of(suite, plan, (side,), scratch)
+        if as_history and side.revision.dirty:
+            raise ConfigurationError(
+                "The working tree has uncommitted changes, which no base ever had.", "Commit them, or name `--rev`."
+            )
         started = time.time()
         specs = _screening(work, trials)
         async with _runner(work, options) as runner:
             results = await runner.run(specs)
         run = _run_of(work, side, results, started, time.time(), runner.build_errors.get(side.side))
         side.store.finish_run(run)
+        if as_history and (history := open_history(repo, suite)):
+            history.add(work.fingerprints, _as_history(run))
         return run
 
 
@@ -146,22 +185,58 @@ def _comment_template(side: Checkout, suite: Suite) -> str | None:
         ) from None
 
 
-async def _run_both(work: Work, options: Options) -> tuple[Run, Run]:
+async def _run_both(work: Work, past: tuple[PastTrial, ...], options: Options) -> tuple[Run, Run]:
     """Ask the procedure which trials to run, run them, tell it what came out, until it is sure."""
     started = time.time()
-    state = start(run_rows(work.plan, work.suite.trials), work.suite.policy)
+    state = start(run_rows(work.plan, work.suite.trials), work.suite.policy, outcomes_by_row(past))
     results: list[TrialResult] = []
     async with _runner(work, options) as runner:
         while isinstance(step := next_step(state), RunTrials):
+            await _pause(step, results, work, options)
             batch = await runner.run(step.specs)
             results += batch
             state = observe(state, batch)
     base, head = (
         _run_of(work, side, results, started, time.time(), runner.build_errors.get(side.side)) for side in work.sides
     )
+    base = base.model_copy(update={"history": past})
     for side, run in zip(work.sides, (base, head), strict=True):
         side.store.finish_run(run)
     return base, head
+
+
+async def _pause(step: RunTrials, results: Sequence[TrialResult], work: Work, options: Options) -> None:
+    """A verification is a new batch, apart in time: an outage that hit the first one should be over."""
+    begins = step.specs[0].phase == "verify" and results[-1].phase != "verify"
+    most = SHARE_OF_PAUSE * 60 * (work.suite.budget.minutes or math.inf)
+    pause = min(options.pause_s, most) if begins else 0.0
+    if pause:
+        options.progress.say(f"waiting {pause:.0f} s, so that the verification is apart in time")
+        await asyncio.sleep(pause)
+
+
+def open_history(repo: Path, suite: Suite) -> History | None:
+    """The repository's own history; None where the commit brings one along: a pull request could have written it."""
+    root = repository_root(repo)
+    if tracked_files(root, suite.store.path):
+        return None
+    return History(root / suite.store.path, suite.store, time.time())
+
+
+def _as_history(run: Run) -> list[PastTrial]:
+    """The measured trials of a run, as later runs will compare with them."""
+    return [
+        PastTrial(
+            scenario=trial.scenario,
+            agent=trial.agent,
+            decides=trial.decides,
+            at=run.started_at + number / 1000,
+            sha=run.revision.sha,
+            metrics=trial.metrics,
+        )
+        for number, trial in enumerate(run.trials)
+        if trial.decides is not None
+    ]
 
 
 def _screening(work: Work, trials: int | None) -> list[TrialSpec]:
@@ -204,7 +279,10 @@ def _run_of(
         suite_hash=suite_hash(work.suite),
         policy=work.suite.policy,
         diagnosis=work.suite.diagnosis,
-        rows=run_rows(work.plan, work.suite.trials),
+        rows=tuple(
+            row.model_copy(update={"fingerprint": work.fingerprints.get(row.key, "")})
+            for row in run_rows(work.plan, work.suite.trials)
+        ),
         agents={name: AgentInfo(type=a.type, model=a.model, version=a.version) for name, a in agents.items()},
         build_error=build_error,
         started_at=started,

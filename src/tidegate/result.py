@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 from tidegate import __version__
 from tidegate.model.comparison import Comparison
@@ -30,7 +31,7 @@ def make_result(
         tidegate_version=__version__,
         verdict=verdict,
         sides=Sides(
-            base=BaseSide(sha=base.revision.sha, ref=base.revision.ref),
+            base=_base_side(comparison, base),
             head=HeadSide(sha=head.revision.sha, ref=head.revision.ref),
         ),
         rows=comparison.rows,
@@ -43,6 +44,12 @@ def make_result(
         confinement=head.confinement,
         trials=trials,
     )
+
+
+def _base_side(comparison: Comparison, base: Run) -> BaseSide:
+    history = sum(row.base.history[1] for row in comparison.rows)
+    origin: Literal["run", "history"] = "history" if history and not base.trials else "run"
+    return BaseSide(sha=base.revision.sha, ref=base.revision.ref, origin=origin, history_trials=history)
 
 
 def _cost(trials: tuple[TrialResult, ...], seconds: float, budget: Budget) -> Cost:

@@ -131,6 +131,11 @@ def changed_files(root: Path, base: Revision, head: Revision, patterns: Sequence
     return tuple(name for name in out.split("\0") if name)
 
 
+def tracked_files(root: Path, folder: str) -> tuple[str, ...]:
+    """What the checked-out commit has in that folder."""
+    return tuple(_must(root, "ls-files", "-z", "--", folder).split("\0"))[:-1]
+
+
 @contextmanager
 def checkout(root: Path, revision: Revision, folder: Path) -> Iterator[Path]:
     """A worktree of the commit at `folder`, gone afterwards."""

@@ -253,7 +253,7 @@ def test_what_is_left_out_is_said_and_linked(opened: Opened, large: Result) -> N
 def test_axe_finds_nothing(opened: Opened, stories: Stories, scheme: str) -> None:
     """On every kind of page, in both colour schemes."""
     try:
-        axe = npm_packages(Path(__file__).parent / "browser", "axe-core") / "axe-core/axe.min.js"
+        axe = npm_packages(Path(__file__).parent / "browser") / "axe-core/axe.min.js"
     except EquipmentMissingError as missing:
         if os.environ.get("CI"):
             raise

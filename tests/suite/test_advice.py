@@ -7,7 +7,7 @@ from typing import Any
 from tidegate.agents.doc_follower import DocFollower
 from tidegate.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.model.gate import Gate
-from tidegate.model.suite import Policy, Scenario, Suite, Target, TrialCounts
+from tidegate.model.suite import Scenario, Suite, Target, TrialCounts
 from tidegate.plan import make_plan
 from tidegate.suite.advice import advice
 
@@ -53,19 +53,18 @@ def test_trials_max_below_what_a_flip_takes() -> None:
 
 
 def test_too_few_trials_to_tell_a_dead_scenario_from_chance() -> None:
-    """One chance row at alpha .02: 3 trials a side can reach 1/C(6,3) = .05, 4 reach 1/C(8,4) = .0143."""
+    """Three head trials of screening, and six fresh ones in which all fail."""
     chance = scenario("a", GATE, deterministic=False)
 
-    said_so = "cannot confirm any regression; `trials: {min: 4}` can"
-    assert said(chance) == [f"a.yaml: 3 head and 3 base trials of docs {said_so}"]
-    assert said(chance, trials=TrialCounts(min=4)) == []
-    assert len(said(chance, trials=TrialCounts(min=4), policy=Policy(alpha=0.01))) == 1
-    assert len(said(chance, chance.model_copy(update={"name": "b"}), trials=TrialCounts(min=4))) == 2
+    assert said(chance) == []
+    assert said(chance, trials=TrialCounts(max=9)) == []
+    assert said(chance, trials=TrialCounts(max=8)) == [
+        "a.yaml: with trials.max 8 no regression of docs can be confirmed without history; that takes 9 trials on head"
+    ]
 
 
-def test_trials_max_cuts_head_alone() -> None:
-    """Three head against five base trials can reach 1/C(8,3) = .018, two cannot: 1/C(7,2) = .048."""
+def test_a_scenario_s_own_limit_counts_for_it() -> None:
     chance = scenario("a", GATE, deterministic=False)
 
-    assert said(chance.model_copy(update={"trials": TrialCounts(min=5, max=3)})) == []
-    assert len(said(chance.model_copy(update={"trials": TrialCounts(min=5, max=2)}))) == 1
+    assert len(said(chance.model_copy(update={"trials": TrialCounts(max=4)}), trials=TrialCounts(max=20))) == 1
+    assert said(chance.model_copy(update={"trials": TrialCounts(max=20)}), trials=TrialCounts(max=4)) == []

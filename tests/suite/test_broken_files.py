@@ -78,8 +78,6 @@ NOT_YET = {
     "relay: false": "3:8: relay: is not supported yet",
     "network: {agent: false}": "3:18: network.agent: is not supported yet",
     "store: {type: branch}": "3:15: store.type: is not supported yet",
-    "store: {max_trials: 5}": "3:21: store.max_trials: is not supported yet",
-    "policy: {suite: block}": "3:17: policy.suite: is not supported yet",
     "policy: {judge_blocks: true}": "3:24: policy.judge_blocks: is not supported yet",
     "policy: {block_metrics: {error_rate: 0.1}}": "3:25: policy.block_metrics: is not supported yet",
     "budget: {usd: 5}": "3:15: budget.usd: is not supported yet",

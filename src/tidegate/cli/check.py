@@ -76,10 +76,9 @@ def _as_json(suite: Suite, plan: Plan, hints: Iterable[str]) -> dict[str, Any]:
 def _first_trials(suite: Suite, plan: Plan) -> int:
     """How many trials a pull request takes if all is well."""
     from tidegate.plan import run_rows
-    from tidegate.procedure import RunTrials, next_step, start
+    from tidegate.procedure import screening_of
 
-    first = next_step(start(run_rows(plan, suite.trials), suite.policy))
-    return len(first.specs) if isinstance(first, RunTrials) else 0
+    return sum(2 * screening_of(row, suite.policy) for row in run_rows(plan, suite.trials))
 
 
 def _totals(suite: Suite, plan: Plan) -> str:

@@ -55,6 +55,14 @@ def positive(text: str) -> int:
     return number
 
 
+def seconds(text: str) -> float:
+    """An argument that is a time."""
+    number = float(text)
+    if not 0 <= number < 86_400:
+        raise argparse.ArgumentTypeError("must be between 0 and a day")
+    return number
+
+
 def run_until_stopped(start: Callable[[], Coroutine[None, None, T]]) -> T:
     """Run it; SIGTERM ends it as Ctrl-C does: everything that was started is gone before we are."""
 

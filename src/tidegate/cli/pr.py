@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from tidegate.cli import options
@@ -25,6 +26,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--out", type=Path, metavar="DIR", help="where reports and runs go (default: .tidegate/pr)")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write the rows as JUnit XML too")
     options.add_json(parser, "the result")
+    parser.add_argument(
+        "--pause",
+        type=options.seconds,
+        default=60.0,
+        metavar="SECONDS",
+        help="before a regression is verified on new trials (default: %(default)s)",
+    )
     options.add_repository(parser)
     options.add_selection(parser)
     parser.set_defaults(run=run)
@@ -47,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     base = args.base or default_base(root)
     out = args.out or make_our_folder(root) / "pr"
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
-        chosen = options.pipeline_options(args, progress)
+        chosen = replace(options.pipeline_options(args, progress), pause_s=args.pause)
         result = options.run_until_stopped(lambda: pull_request(root, Asked(base, args.head), out, chosen))
     if args.junit is not None:
         write_text(args.junit, junit_xml(result))

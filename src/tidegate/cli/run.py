@@ -25,6 +25,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="where the run goes (default: .tidegate/runs/TIME)")
     options.add_json(parser, "the run")
+    parser.add_argument(
+        "--history", action="store_true", help="keep the trials as base's history, for pull requests to compare with"
+    )
     options.add_repository(parser)
     options.add_selection(parser)
     parser.set_defaults(run=run)
@@ -47,7 +50,9 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError(f"{out} is not empty.", "Name a new folder with `--out`.")
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
         chosen = options.pipeline_options(args, progress)
-        stored = options.run_until_stopped(lambda: single_run(root, args.rev, out, chosen, trials=args.trials))
+        stored = options.run_until_stopped(
+            lambda: single_run(root, args.rev, out, chosen, trials=args.trials, as_history=args.history)
+        )
     if args.json:
         print(stored.model_dump_json(indent=2))
     else:

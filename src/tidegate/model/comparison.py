@@ -129,6 +129,9 @@ class SuiteEffect(Value):
     difference: float | None = None
     interval: Interval | None = None
     detection: dict[str, float] = {}  # drop → probability that this run would have caught it
+    state: Literal["ok", "suspicious", "regressed"] | None = None  # of the suite's own test; None: not tested
+    p: float | None = None  # of that test: mid-p of the screening, or p of the concurrent trials that confirm it
+    level: float | None = None
 
 
 class DefinitionChange(Value):

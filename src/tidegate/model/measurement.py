@@ -123,6 +123,22 @@ class TrialResult(Value):
         return TrialSpec(side=self.side, scenario=self.scenario, agent=self.agent, index=self.index, phase=self.phase)
 
 
+class PastTrial(Value):
+    """An earlier trial of base, kept as history: what it may still be compared by. `at`: seconds since the epoch."""
+
+    scenario: str
+    agent: str
+    decides: Outcome
+    at: float
+    sha: str
+    metrics: Metrics = Metrics()
+
+    @property
+    def key(self) -> RowKey:
+        """The row that this trial belongs to."""
+        return RowKey(scenario=self.scenario, agent=self.agent)
+
+
 class Revision(Value):
     """A commit, and the name that it was asked for by. `dirty`: the working tree, with uncommitted changes."""
 
@@ -140,6 +156,7 @@ class RunRow(Value):
     purpose: Literal["regression", "capability"] = "regression"
     presence: Literal["both", "added", "removed"] = "both"
     definition: str = ""  # hash of the scenario's definition
+    fingerprint: str = ""  # hash of all that makes trials of base exchangeable; '': not taken
     trials: TrialCounts = TrialCounts()
 
     @property
@@ -174,6 +191,7 @@ class Run(Value):
     seconds: float
     confinement: tuple[str, ...] = ()
     trials: tuple[TrialResult, ...]
+    history: tuple[PastTrial, ...] = ()  # of a base: earlier trials that it was completed by, the oldest first
 
     def as_side(self, side: Side) -> Run:
         """The same run in the other role; `tidegate run` cannot know which side it will be."""

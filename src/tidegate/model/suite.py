@@ -134,6 +134,18 @@ class Policy(Value):
     judge_blocks: bool = False
     loosened_definitions: Literal["block", "warn"] = "block"
 
+    def names(self, agent: str) -> bool:
+        """Whether rows of this agent (`name` or `name:model`) may block."""
+        return self.agents is None or not {agent, agent.partition(":")[0]}.isdisjoint(self.agents)
+
+
+class Store(Value):
+    """Where base's history is kept, and how much of it; `path` is relative to the repository's root."""
+
+    path: str = ".tidegate/store"
+    max_trials: int = Field(default=40, gt=0)
+    max_days: float = Field(default=14, gt=0)
+
 
 class Diagnosis(Value):
     """Thresholds of metrics.md's patterns."""
@@ -160,6 +172,7 @@ class Suite(Value):
     policy: Policy = Policy()
     limits: Limits = Limits()
     pass_env: tuple[str, ...] = ()
+    store: Store = Store()
     diagnosis: Diagnosis = Diagnosis()
     comment_template: str | None = None
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from tidegate.model.comparison import Kind
-from tidegate.model.measurement import RunRow
 from tidegate.model.plan import RowKey
-from tidegate.model.suite import RowState
 from tidegate.model.trial import NotMeasured, Side
-from tidegate.model.value import Value
 from tidegate.statistics import words
+from tidegate.statistics.conclusion import Conclusion, say
+from tidegate.statistics.findings import found
+from tidegate.statistics.flaky import AT_LEAST, TOO_LOW
 from tidegate.statistics.one_shot import IMPROVED, Finding, Pair, compare_once
 from tidegate.statistics.repeats import Tally, repeats_needed
+from tidegate.statistics.screen import Screened
 from tidegate.statistics.seen import RowSeen
 
-FLAKY_RATE, FLAKY_TRIALS = 0.7, 10  # on base alone, so that no pull request can excuse its own regression
 _SETUP_WORDS: dict[NotMeasured | None, str] = {
     "setup": "the setup",
     "health_check": "the health check",
@@ -24,32 +23,14 @@ _SETUP_WORDS: dict[NotMeasured | None, str] = {
 }
 
 
-class Conclusion(Value):
-    """What is said of one row. `reason` is one plain sentence with numbers.
-
-    `not_measured` says what kept a row of that state from being measured.
-    `p` is one-sided and unadjusted, `level` the limit that Holm's procedure sets for it; of `improved` rows it is the
-    mirrored test's, adjusted for all rows. Both are None where a few repeats decided.
-    """
-
-    key: RowKey
-    state: RowState
-    reason: str
-    kind: Kind = "outcome"
-    p: float | None = None
-    level: float | None = None
-    one_shot: bool = False
-    deterministic: bool = False
-    clears_when: str = ""
-    not_measured: NotMeasured | None = None
-    warnings: tuple[str, ...] = ()
-
-
-def conclusions(entries: Sequence[RowSeen], alpha: float) -> tuple[Conclusion, ...]:
-    """One for each row, in their order. Rows that need a test are tested together, at the level `alpha`."""
+def conclusions(
+    entries: Sequence[RowSeen], alpha: float, screened: Mapping[RowKey, Screened]
+) -> tuple[Conclusion, ...]:
+    """One for each row, in their order. Rows that were not `screened` are tested together, at the level `alpha`."""
     settled = {entry.row.key: conclusion for entry in entries if (conclusion := _settled(entry)) is not None}
-    tested = _compared_once([entry for entry in entries if entry.row.key not in settled], alpha)
-    said = settled | tested
+    open_ones = [entry for entry in entries if entry.row.key not in settled]
+    tested = _compared_once([entry for entry in open_ones if entry.row.key not in screened], alpha)
+    said = settled | tested | found([entry for entry in open_ones if entry.row.key in screened], screened)
     return tuple(_doubting_setup(entry, said[entry.row.key]) for entry in entries)
 
 
@@ -57,35 +38,24 @@ def _settled(entry: RowSeen) -> Conclusion | None:
     """The conclusion for rows that need no test; None for those that are to be compared as rates."""
     row, base, head = entry.row, entry.tally("base"), entry.tally("head")
     if row.presence == "removed":
-        return _say(entry, "removed", "is no longer in the suite")
+        return say(entry, "removed", "is no longer in the suite")
     if entry.flip == "setup":
         return _setup_failed(entry)
     if row.presence == "both" and base.setup and not base.measured and head.measured:
         reason = f"{_setup_word(entry, 'base')} fails on base alone, so there is nothing to compare with"
-        return _say(entry, "not_comparable", f"{reason}; {words.passes_on(head)}")
-    if unmeasured := [side for side in _sides(row) if not entry.tally(side).measured]:
+        return say(entry, "not_comparable", f"{reason}; {words.passes_on(head)}")
+    if unmeasured := [side for side in _sides(entry) if not entry.tally(side).measured]:
         return _unmeasured(entry, unmeasured)
     if row.presence == "added":
-        return _say(entry, "added", f"new in the suite; {words.passes_on(head)}")
+        return say(entry, "added", f"new in the suite; {words.passes_on(head)}")
     if not row.deterministic or entry.demoted:
         return None
     return _repeated(entry)
 
 
-def _sides(row: RunRow) -> tuple[Side, ...]:
+def _sides(entry: RowSeen) -> tuple[Side, ...]:
     """The sides that the row has to be measured on."""
-    return ("head",) if row.presence == "added" else ("base", "head")
-
-
-def _say(entry: RowSeen, state: RowState, reason: str, kind: Kind = "outcome", clears_when: str = "") -> Conclusion:
-    return Conclusion(
-        key=entry.row.key,
-        state=state,
-        reason=reason,
-        kind=kind,
-        deterministic=entry.row.deterministic and not entry.demoted,
-        clears_when=clears_when,
-    )
+    return ("head",) if entry.row.presence == "added" or entry.history[1] else ("base", "head")
 
 
 def _repeated(entry: RowSeen) -> Conclusion:
@@ -93,13 +63,13 @@ def _repeated(entry: RowSeen) -> Conclusion:
     base, head = entry.tally("base"), entry.tally("head")
     counts = words.passes_on(head, base)
     if entry.flip is None:
-        return _say(entry, "ok", words.nothing_detected(head, base))
+        return say(entry, "ok", words.nothing_detected(head, base))
     confirmed = repeats_needed(entry.flip, base, head) == (0, 0)
     if entry.flip == "better":
         reason = counts if confirmed else f"no regression detected: {counts}; {words.unconfirmed(entry.most)}"
-        return _say(entry, "improved" if confirmed else "ok", reason)
+        return say(entry, "improved" if confirmed else "ok", reason)
     reason = counts if confirmed else f"{counts}; {words.unconfirmed(entry.most)}"
-    return _say(entry, "regressed" if confirmed else "suspicious", reason, clears_when="it passes on head")
+    return say(entry, "regressed" if confirmed else "suspicious", reason, clears_when="it passes on head")
 
 
 def _setup_failed(entry: RowSeen) -> Conclusion:
@@ -109,7 +79,7 @@ def _setup_failed(entry: RowSeen) -> Conclusion:
     reason = f"{what} fails in {head.setup} of {len(entry.of('head'))} trials on head, in 0 of {base.measured} on base"
     if not confirmed:
         reason = f"{reason}; {words.unconfirmed(entry.most)}"
-    return _say(entry, "regressed" if confirmed else "suspicious", reason, "setup", f"{what} succeeds on head")
+    return say(entry, "regressed" if confirmed else "suspicious", reason, "setup", f"{what} succeeds on head")
 
 
 def _doubting_setup(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
@@ -135,7 +105,7 @@ def _unmeasured(entry: RowSeen, sides: Sequence[Side]) -> Conclusion:
     kind: NotMeasured = kinds[0][0] if kinds else "unfinished"
     detail = next((f": {trial.reason}" for trial in trials if trial.not_measured == kind and trial.reason), "")
     reason = f"no trial was measured on {' and '.join(sides)} ({kind}{detail})"
-    return _say(entry, "not_measured", reason).model_copy(update={"not_measured": kind})
+    return say(entry, "not_measured", reason).model_copy(update={"not_measured": kind})
 
 
 def _compared_once(entries: Sequence[RowSeen], alpha: float) -> dict[RowKey, Conclusion]:
@@ -150,7 +120,7 @@ def _compared_once(entries: Sequence[RowSeen], alpha: float) -> dict[RowKey, Con
 
 
 def _flaky(base: Tally) -> bool:
-    return base.measured >= FLAKY_TRIALS and base.passes < FLAKY_RATE * base.measured
+    return base.measured >= AT_LEAST and base.passes < TOO_LOW * base.measured
 
 
 def _pair(entry: RowSeen) -> Pair:
@@ -176,13 +146,13 @@ def _found(entry: RowSeen, finding: Finding, flaky: bool) -> Conclusion:
 def _verdict_of_tests(entry: RowSeen, finding: Finding, flaky: bool) -> Conclusion:
     pair, numbers = _pair(entry), words.tested(_pair(entry), finding)
     if finding.better:
-        return _say(entry, "improved", words.passes_on(entry.tally("head"), entry.tally("base")))
+        return say(entry, "improved", words.passes_on(entry.tally("head"), entry.tally("base")))
     if flaky:
-        return _say(entry, "flaky", f"base passes too seldom to tell: {numbers}")
+        return say(entry, "flaky", f"base passes too seldom to tell: {numbers}")
     if finding.worse:
-        return _say(entry, "regressed", numbers, clears_when=words.recovered(pair))
+        return say(entry, "regressed", numbers, clears_when=words.recovered(pair))
     if finding.screen_hit:
         settle = words.settled_by(pair, finding.limit)
         reason = f"{numbers}: this may be chance; {settle}"
-        return _say(entry, "suspicious", reason, clears_when=f"{words.recovered(pair)}; {settle}")
-    return _say(entry, "ok", words.nothing_detected(entry.tally("head"), entry.tally("base")))
+        return say(entry, "suspicious", reason, clears_when=f"{words.recovered(pair)}; {settle}")
+    return say(entry, "ok", words.nothing_detected(entry.tally("head"), entry.tally("base")))

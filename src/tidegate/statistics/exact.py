@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import comb
 
 
+@cache
 def fisher_less(head_pass: int, head_n: int, base_pass: int, base_n: int) -> float:
     """Fisher's exact p that head's rate is lower than base's (1935): P(X ≤ head_pass), X hypergeometric.
 
@@ -14,6 +16,7 @@ def fisher_less(head_pass: int, head_n: int, base_pass: int, base_n: int) -> flo
     return (below + point) / total
 
 
+@cache
 def fisher_midp_less(head_pass: int, head_n: int, base_pass: int, base_n: int) -> float:
     """The same with half of the observed table's own probability left out (Lancaster 1961): for screening only."""
     below, point, total = _tail(head_pass, head_n, base_pass, base_n)

@@ -10,6 +10,7 @@ from tidegate.model.measurement import Outcome, RunRow, TrialResult
 from tidegate.model.trial import SETUP_KINDS, NotMeasured, Phase, Side
 from tidegate.model.value import Value
 from tidegate.statistics.repeats import HEAD_TRIALS, Flip, Tally, flip
+from tidegate.statistics.rules import LEAST_HISTORY, Counts
 
 
 class SeenTrial(Value):
@@ -35,6 +36,11 @@ class SeenTrial(Value):
         )
 
     @property
+    def passed(self) -> bool | None:
+        """Its outcome; None: not measured."""
+        return None if self.decides is None else self.decides == "pass"
+
+    @property
     def setup_failed(self) -> bool:
         """It ended before the agent was started, by the fault of the setup, the health check or the build."""
         return self.decides is None and self.not_measured in SETUP_KINDS
@@ -46,6 +52,7 @@ class RowSeen(Value):
     row: RunRow
     screening: int = 1  # k0: screening trials a side
     most: int | None = None  # head trials over all phases
+    past: tuple[bool, ...] = ()  # base's history, the oldest first: did it pass?
     trials: tuple[SeenTrial, ...] = ()
 
     def with_trials(self, trials: Sequence[SeenTrial]) -> Self:
@@ -65,6 +72,16 @@ class RowSeen(Value):
         return Tally(decides["pass"], decides["fail"], setup, decides[None] - setup)
 
     @property
+    def history(self) -> Counts:
+        """The history, counted; nothing where it is too short to be used."""
+        return (sum(self.past), len(self.past)) if len(self.past) >= LEAST_HISTORY else (0, 0)
+
+    @property
+    def sequential(self) -> bool:
+        """It takes the way of screen, confirm and verify."""
+        return self.row.presence == "both" and not self.row.deterministic
+
+    @property
     def confirmable(self) -> bool:
         """It may have the head trials that a confirmation by repeats takes."""
         return self.most is None or self.most >= HEAD_TRIALS
@@ -73,6 +90,12 @@ class RowSeen(Value):
     def flip(self) -> Flip | None:
         """The difference between the sides that repeats can confirm."""
         return flip(self.tally("base"), self.tally("head"), self.row.deterministic)
+
+    @property
+    def setup_unchecked(self) -> bool:
+        """No head trial came past its setup, and base was not tried since it has a history."""
+        head = self.tally("head")
+        return self.row.presence == "both" and head.setup > 0 and not head.measured and not self.of("base")
 
     @property
     def demoted(self) -> bool:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from tidegate.statistics.one_shot import Finding, Pair, fewest_passes, trials_to_settle
+from math import ceil
+
+from tidegate.statistics.confirm import Confirmed
+from tidegate.statistics.exact import fisher_less
+from tidegate.statistics.one_shot import MOST_TRIALS, Finding, Pair, fewest_passes, trials_to_settle
 from tidegate.statistics.repeats import BASE_TRIALS, HEAD_TRIALS, Tally
+from tidegate.statistics.rules import DELTA, Counts
+from tidegate.statistics.sequential import TIES
 
 
 def passes_on(head: Tally, base: Tally | None = None) -> str:
@@ -42,3 +48,40 @@ def settled_by(pair: Pair, limit: float) -> str:
 def recovered(pair: Pair) -> str:
     """What head has to show for the row to be `ok` again."""
     return f"at least {fewest_passes(pair)} of {pair.head_n} trials pass on head"
+
+
+# --- screen, confirm and verify
+
+
+def compared(head: Counts, base: Counts) -> str:
+    """`passes 2 of 3 trials on head, 40 of 40 on base`."""
+    return f"passes {head[0]} of {head[1]} trials on head, {base[0]} of {base[1]} on base"
+
+
+def confirmed(end: Confirmed) -> str:
+    """`passes 0 of 5 fresh trials on head, 50 of 50 on base (p = 1.9e-07, limit 0.01)`."""
+    test = f" (p = {end.p:.2g}, limit {end.level:.2g})" if end.p is not None else ""
+    return f"passes {end.head[0]} of {end.head[1]} fresh trials on head, {end.base[0]} of {end.base[1]} on base{test}"
+
+
+def moved(end: Confirmed, history: Counts) -> str:
+    """What base does now, against what it did."""
+    now, before = end.fresh, history
+    return (
+        f"base itself passes {now[0]} of {now[1]} trials now, {before[0]} of {before[1]} before: "
+        "the provider or the world changed"
+    )
+
+
+def enough_passes(end: Confirmed) -> int:
+    """How many of as many head trials have to pass to be near enough to base's rate."""
+    return ceil((end.base[0] / end.base[1] - DELTA) * end.head[1] - 1e-9)
+
+
+def fresh_trials_needed(end: Confirmed) -> str:
+    """How many fresh head trials would tell a drop like this one from chance, with base's trials as they are."""
+    (passes, trials), base = end.head, end.base
+    for more in range(trials + 1, MOST_TRIALS + 1) if trials and base[1] else ():
+        if fisher_less(round(passes / trials * more), more, *base) <= end.level * TIES:
+            return f"about {more} fresh head trials would settle it at these rates"
+    return "at these rates more than 200 head trials would be needed to settle it"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 
 from tidegate.model.plan import Plan
 from tidegate.model.suite import Suite
 from tidegate.procedure import screening_trials
-from tidegate.statistics.exact import fisher_less
-from tidegate.statistics.one_shot import MOST_TRIALS, Pair, trials_to_settle
+from tidegate.statistics.detection import Screening, can_confirm
 from tidegate.statistics.repeats import HEAD_TRIALS
 
 ENOUGH_CASES = 20  # regression scenarios
@@ -44,18 +44,16 @@ def _few_repeats(suite: Suite, plan: Plan) -> Iterator[str]:
 
 
 def _few_trials(suite: Suite, plan: Plan) -> Iterator[str]:
-    """Other rows: too few trials for even the largest drop to be told from chance."""
-    rows = [row for row in plan.rows if not row.deterministic]
-    if not rows:
-        return
-    limit = suite.policy.alpha / len(rows)
-    needed = trials_to_settle(Pair(head_pass=0, head_n=1, base_pass=1, base_n=1), limit) or MOST_TRIALS
-    for row in rows:
+    """Other rows: too few trials for even the largest drop to be told from chance, as long as there is no history."""
+    alpha = suite.policy.alpha
+    for row in plan.rows:
         counts = row.scenario.trials.over(suite.trials)
-        base = screening_trials(counts, suite.policy)
-        head = min(base, counts.max or base)
-        if fisher_less(0, head, base, base) > limit:
+        if row.deterministic or counts.max is None:
+            continue
+        screening = screening_trials(counts, suite.policy)
+        enough = next(n for n in count(screening) if can_confirm(Screening(screening, False, n), alpha))
+        if counts.max < enough:
             yield (
-                f"{row.scenario.file}: {head} head and {base} base trials of {row.key.agent} cannot confirm any "
-                f"regression; `trials: {{min: {needed}}}` can"
+                f"{row.scenario.file}: with trials.max {counts.max} no regression of {row.key.agent} can be confirmed "
+                f"without history; that takes {enough} trials on head"
             )

@@ -48,17 +48,6 @@ def _name(name: str) -> str:
     return name
 
 
-def _regex(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        where = "" if error.pos is None else f" at position {error.pos}"
-        raise wrong(f"is no regular expression: {error.msg}{where}") from None
-    except (OverflowError, RecursionError):
-        raise wrong("is no regular expression: too large") from None
-    return pattern
-
-
 def _inside(path: str) -> str:
     pure = PurePosixPath(path)
     if pure.is_absolute() or ".." in pure.parts:
@@ -80,7 +69,6 @@ def _passable(name: str) -> str:
 
 Text = Annotated[str, Field(min_length=1), AfterValidator(_not_blank)]
 Name = Annotated[Text, AfterValidator(_name)]
-Regex = Annotated[Text, AfterValidator(_regex)]
 InsidePath = Annotated[Text, AfterValidator(_inside)]
 VariableName = Annotated[str, AfterValidator(_variable)]
 PassedVariable = Annotated[VariableName, AfterValidator(_passable)]

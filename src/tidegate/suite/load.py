@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from tidegate.errors import ConfigurationError, NothingToRunError
-from tidegate.model.suite import Budget, Diagnosis, Policy, Scenario, Suite, TrialCounts
+from tidegate.model.suite import Budget, Diagnosis, Policy, Scenario, Store, Suite, TrialCounts
 from tidegate.suite.agent_models import with_models_split
 from tidegate.suite.assemble import Assembly
 from tidegate.suite.document import Document
@@ -147,6 +147,7 @@ def _suite(file: str, suite: SuiteFile, scenarios: list[Scenario]) -> Suite:
         policy=Policy(**dict(suite.policy)),
         limits=suite.limits,
         pass_env=suite.pass_env,
+        store=Store(path=suite.store.path, max_trials=suite.store.max_trials, max_days=suite.store.max_days),
         diagnosis=Diagnosis(**dict(suite.diagnosis)),
         comment_template=suite.report.comment_template,
     )

@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from tidegate.gates import AnyGate
+from tidegate.gates.fields import Regex
 from tidegate.model.value import Value
-from tidegate.suite.fields import Count, Name, Positive, Regex, Seconds, Share, Text, VariableName, only, wrong
+from tidegate.suite.fields import Count, Name, Positive, Seconds, Share, Text, VariableName, only, wrong
 
 
 def _shape(value: object) -> str:

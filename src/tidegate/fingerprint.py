@@ -1,0 +1,42 @@
+"""What makes trials of base exchangeable: while it stays the same, earlier ones may stand for new ones (verdict.md)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tidegate import __version__
+from tidegate.model.plan import PlanRow
+from tidegate.plan import definition_hash
+from tidegate.trial.workspace import matching_files
+
+
+def fingerprint(row: PlanRow, definitions: Path, guidance: Sequence[str]) -> str:
+    """SHA-256 of the scenario, its template without guidance files, the agent with version and model, and Tidegate.
+
+    The subject is not in it: base's own history moves with base's commits, and fresh base trials guard against drift.
+    """
+    parts = {
+        "tidegate": __version__,
+        "scenario": definition_hash(row.scenario),
+        "template": list(_files(definitions, row.scenario.template, guidance)),
+        "agent": {"name": row.key.agent, **row.agent.model_dump(mode="json")},
+        "agent_version": row.agent.version,
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _files(definitions: Path, template: str | None, guidance: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each file of the template by name, with what it holds; a link with where it leads."""
+    if template is None:
+        return
+    folder = definitions / template
+    own = set(matching_files(folder, guidance))
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink():
+            yield name, f"-> {path.readlink()}"
+        elif path.is_file() and name not in own:
+            yield name, hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,103 @@
+"""The beta distribution: rates that are not known exactly, and Student's t, which is a beta in disguise."""
+
+from __future__ import annotations
+
+from functools import cache
+from math import exp, lgamma, log, log1p, sqrt
+
+from tidegate.statistics.rates import Interval
+
+_ENOUGH = 1e-15
+_TINY = 1e-300
+_MOST_TERMS = 500
+
+
+def jeffreys(passes: int, trials: int, confidence: float = 0.95) -> Interval:
+    """The interval of a rate from Jeffreys' prior (Brown, Cai and DasGupta 2001), 0 or 1 at its ends."""
+    tail = (1 - confidence) / 2
+    a, b = passes + 0.5, trials - passes + 0.5
+    return (
+        0.0 if passes == 0 else beta_quantile(tail, a, b),
+        1.0 if passes == trials else beta_quantile(1 - tail, a, b),
+    )
+
+
+def clopper_pearson(passes: int, trials: int, confidence: float = 0.95) -> Interval:
+    """The exact interval of a rate (Clopper and Pearson 1934)."""
+    tail = (1 - confidence) / 2
+    return (
+        0.0 if passes == 0 else beta_quantile(tail, passes, trials - passes + 1),
+        1.0 if passes == trials else beta_quantile(1 - tail, passes + 1, trials - passes),
+    )
+
+
+def no_failure_bound(trials: int, confidence: float = 0.95) -> float:
+    """The largest failure rate that no failure in so many trials leaves possible."""
+    return 1 - float((1 - confidence) ** (1 / trials))
+
+
+@cache
+def as_few(passes: int, trials: int, past_passes: int, past_trials: int) -> float:
+    """Probability of at most so many passes in new trials, given the past ones: beta-binomial with Jeffreys' prior."""
+    a, b = past_passes + 0.5, past_trials - past_passes + 0.5
+    terms = (
+        lgamma(trials + 1) - lgamma(x + 1) - lgamma(trials - x + 1) + _log_beta(x + a, trials - x + b) - _log_beta(a, b)
+        for x in range(passes + 1)
+    )
+    return min(1.0, sum(map(exp, terms)))
+
+
+@cache
+def t_quantile(probability: float, freedom: int) -> float:
+    """Student's t: the value below which that share lies; `freedom` degrees of freedom, at least 1."""
+    if probability < 0.5:
+        return -t_quantile(1 - probability, freedom)
+    share = beta_quantile(2 * (1 - probability), freedom / 2, 0.5)
+    return sqrt(freedom * (1 - share) / share)
+
+
+def beta_quantile(probability: float, a: float, b: float) -> float:
+    """Where the distribution function reaches `probability`, by bisection to the last bit that matters."""
+    low, high = 0.0, 1.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        if beta_cdf(middle, a, b) < probability:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def beta_cdf(x: float, a: float, b: float) -> float:
+    """The regularised incomplete beta function, by its continued fraction (DLMF 8.17.22)."""
+    if x <= 0 or x >= 1:
+        return 0.0 if x <= 0 else 1.0
+    if x > (a + 1) / (a + b + 2):
+        return 1 - beta_cdf(1 - x, b, a)
+    return exp(a * log(x) + b * log1p(-x) - _log_beta(a, b)) / a * _fraction(x, a, b)
+
+
+def _fraction(x: float, a: float, b: float) -> float:
+    """Lentz's evaluation, two terms at a time."""
+    c, d = 1.0, 1 / _not_zero(1 - (a + b) * x / (a + 1))
+    value = d
+    for m in range(1, _MOST_TERMS):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        for term in (even, odd):
+            d = 1 / _not_zero(1 + term * d)
+            c = _not_zero(1 + term / c)
+            value *= c * d
+        if abs(c * d - 1) < _ENOUGH:
+            break
+    return value
+
+
+def _not_zero(value: float) -> float:
+    return value if abs(value) > _TINY else _TINY
+
+
+def _log_beta(a: float, b: float) -> float:
+    return lgamma(a) + lgamma(b) - lgamma(a + b)

@@ -1,0 +1,65 @@
+"""What screen, confirm and verify found of each row, in words and states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tidegate.model.plan import RowKey
+from tidegate.statistics import words
+from tidegate.statistics.conclusion import Conclusion, say
+from tidegate.statistics.confirm import Confirmed
+from tidegate.statistics.exact import fisher_less
+from tidegate.statistics.flaky import is_flaky
+from tidegate.statistics.multiplicity import bh
+from tidegate.statistics.one_shot import IMPROVED
+from tidegate.statistics.screen import Screened
+from tidegate.statistics.seen import RowSeen
+from tidegate.statistics.sequential import TIES
+
+
+def found(entries: Sequence[RowSeen], screened: Mapping[RowKey, Screened]) -> dict[RowKey, Conclusion]:
+    """One conclusion for each of these rows; improvements are tested together, on the screening trials."""
+    rows = [screened[entry.row.key] for entry in entries]
+    better = bh([fisher_less(*row.compared_with, *row.head) for row in rows])
+    return {entry.row.key: _found(entry, row, q) for entry, row, q in zip(entries, rows, better, strict=True)}
+
+
+def _found(entry: RowSeen, row: Screened, q_better: float) -> Conclusion:
+    if row.confirmed is not None:
+        return _confirmed(entry, row, row.confirmed)
+    counts = words.compared(row.head, row.compared_with)
+    if row.hit:
+        reason = f"{counts}: looks worse, and was not confirmed before the run ended"
+        conclusion = say(entry, "suspicious", reason, clears_when="its head trials pass again")
+    elif q_better <= IMPROVED * TIES:
+        conclusion = say(entry, "improved", counts).model_copy(update={"p": q_better, "level": IMPROVED})
+    elif is_flaky(entry.past):
+        conclusion = say(entry, "flaky", f"base passes too seldom to tell: {counts}")
+    else:
+        conclusion = say(entry, "ok", f"no regression detected: {counts}{_cut_short(entry, row)}")
+    return conclusion.model_copy(update={"compared": (row.head, row.compared_with)})
+
+
+def _cut_short(entry: RowSeen, row: Screened) -> str:
+    tried = len(entry.of("head"))
+    return f"; the run ended after {tried} of {entry.screening} trials" if tried < entry.screening else ""
+
+
+def _confirmed(entry: RowSeen, row: Screened, end: Confirmed) -> Conclusion:
+    """A row that was on its way through CONFIRM and VERIFY."""
+    numbers = words.confirmed(end)
+    if end.found == "regressed":
+        best = f"at least {words.enough_passes(end)} of {end.head[1]} fresh trials pass on head"
+        conclusion = say(entry, "regressed", f"{numbers}, verified in a second batch", clears_when=best)
+    elif end.moved and end.found == "ok":
+        conclusion = say(
+            entry, "base_moved", f"{words.moved(end, entry.history)}; head does as base does now: {numbers}"
+        )
+    elif end.found == "ok":
+        conclusion = say(entry, "ok", f"no regression detected: looked worse at first, not on fresh trials: {numbers}")
+    else:
+        moved = f"; {words.moved(end, entry.history)}" if end.moved else ""
+        reason = f"{numbers}: this may be chance{moved}; {words.fresh_trials_needed(end)}"
+        conclusion = say(entry, "suspicious", reason, clears_when=words.fresh_trials_needed(end))
+    compared = end.head, end.base
+    return conclusion.model_copy(update={"p": end.p, "level": end.level, "compared": compared if end.head[1] else None})

@@ -1,0 +1,55 @@
+"""A test that looks again after every head trial: exact, by counting every way to get there (verdict.md)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import lru_cache
+from math import comb
+
+from tidegate.statistics.exact import fisher_less
+
+TIES = 1 + 1e-9  # equal but for rounding counts as equal
+GRID = (*(i / 40 for i in range(1, 40)), 0.9875, 0.995)  # the common success rates that are tried
+Look = tuple[int, int]  # head trials, base trials
+_Ways = dict[tuple[int, int], int]
+
+
+@lru_cache(maxsize=100_000)
+def p_seq(smallest: float, looks: tuple[Look, ...]) -> float:
+    """The probability that Fisher's p is as small as `smallest` at any of the looks when the sides do not differ.
+
+    The largest over a grid of common success rates. A path ends where it first is as small; paths are counted as
+    integers, and only the sum over the success rates is rounded.
+    """
+    hits = tuple((passes, trials - passes, ways) for (passes, trials), ways in _first_hits(smallest, looks).items())
+    return max(sum(ways * rate**passes * (1 - rate) ** fails for passes, fails, ways in hits) for rate in GRID)
+
+
+def _first_hits(smallest: float, looks: tuple[Look, ...]) -> _Ways:
+    """How many paths end with so many passes in so many trials of both sides together."""
+    limit = smallest * TIES
+    hits: defaultdict[tuple[int, int], int] = defaultdict(int)
+    going: _Ways = {(0, 0): 1}
+    before = (0, 0)
+    for head_n, base_n in looks:
+        steps = tuple(_steps(head_n - before[0], base_n - before[1]))
+        reached: defaultdict[tuple[int, int], int] = defaultdict(int)
+        for (head, base), ways in going.items():
+            for more_head, more_base, choices in steps:
+                reached[head + more_head, base + more_base] += ways * choices
+        going = {}
+        for (head, base), ways in reached.items():
+            if fisher_less(head, head_n, base, base_n) <= limit:
+                hits[head + base, head_n + base_n] += ways
+            else:
+                going[head, base] = ways
+        before = head_n, base_n
+    return hits
+
+
+def _steps(head_n: int, base_n: int) -> Iterator[tuple[int, int, int]]:
+    """Every number of passes among so many further trials of each side, and in how many orders."""
+    for head in range(head_n + 1):
+        for base in range(base_n + 1):
+            yield head, base, comb(head_n, head) * comb(base_n, base)

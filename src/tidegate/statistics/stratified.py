@@ -1,0 +1,61 @@
+"""The suite as one test: head's passes against base's, scenario by scenario (exact Cochran, Mantel and Haenszel)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cache
+from math import comb, sqrt
+from statistics import NormalDist
+from typing import NamedTuple
+
+from tidegate.statistics.one_shot import Pair
+
+HEAVIEST = 4  # the largest weight of a scenario
+
+
+class Stratified(NamedTuple):
+    """The one-sided p, and the mid-p for screening."""
+
+    p: float
+    midp: float
+
+
+def stratified_less(tables: Sequence[Pair], weights: Sequence[int] | None = None) -> Stratified:
+    """Whether head's passes, each with its scenario's weight, are fewer than base's; exact, given every table's sums.
+
+    The null distribution is the convolution of the tables' hypergeometric ones.
+    """
+    weights = weights or [1] * len(tables)
+    seen = sum(weight * table.head_pass for weight, table in zip(weights, tables, strict=True))
+    null = {0: 1.0}
+    for weight, table in zip(weights, tables, strict=True):
+        one = _hypergeometric(table.head_n, table.base_n, table.head_pass + table.base_pass)
+        spread: defaultdict[int, float] = defaultdict(float)
+        for total, chance in null.items():
+            for passes, share in one:
+                spread[total + weight * passes] += chance * share
+        null = spread
+    below = sum(chance for total, chance in null.items() if total < seen)
+    point = null.get(seen, 0.0)
+    return Stratified(min(1.0, below + point), below + point / 2)
+
+
+def suite_weights(tables: Sequence[Pair]) -> list[int]:
+    """More weight for scenarios that hardly vary: 1/(q(1−q)) with the pooled rate q, in steps from 1 to 4."""
+    rates = [(t.head_pass + t.base_pass + 1) / (t.head_n + t.base_n + 2) for t in tables]
+    certainty = [1 / (q * (1 - q)) for q in rates]
+    return [min(HEAVIEST, max(1, round(u / min(certainty)))) for u in certainty]
+
+
+def smallest_difference(rates: Sequence[float], head_n: int, base_n: int, alpha: float, power: float) -> float:
+    """The drop of the mean rate that would be found with that power, at these rates and trials a scenario."""
+    z = NormalDist().inv_cdf(1 - alpha) + NormalDist().inv_cdf(power)
+    return z * sqrt(sum(rate * (1 - rate) for rate in rates) * (1 / head_n + 1 / base_n)) / len(rates)
+
+
+@cache
+def _hypergeometric(head_n: int, base_n: int, passes: int) -> tuple[tuple[int, float], ...]:
+    total = comb(head_n + base_n, passes)
+    possible = range(max(0, passes - base_n), min(head_n, passes) + 1)
+    return tuple((x, comb(head_n, x) * comb(base_n, passes - x) / total) for x in possible)
