@@ -12,7 +12,9 @@ from tidegate.model.result import Result
 from tidegate.reports.junit import junit_xml
 
 Stories = Mapping[str, Callable[[], Result]]
-EXPECTED = {"regressed": "failed", "suspicious": "skipped", "not_measured": "skipped", "removed": "skipped"}
+EXPECTED = {"regressed": "failed"} | dict.fromkeys(
+    ("suspicious", "not_measured", "removed", "not_comparable"), "skipped"
+)
 
 
 def read(result: Result, folder: Path) -> dict[tuple[str, str], tuple[str, str]]:
