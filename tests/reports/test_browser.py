@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -53,6 +55,9 @@ def browser() -> Iterator[Browser]:
         browser = driver.chromium.launch(executable_path=program, args=SWITCHES)
         yield browser
         browser.close()
+    with warnings.catch_warnings():  # the driver leaves a pipe for the collector to close
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 @pytest.fixture
