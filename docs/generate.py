@@ -1,4 +1,4 @@
-"""Write gates.md, evaluators.md and agents.md from docstrings and fields of the families; `--check` only compares."""
+"""Write the generated pages from the docstrings and fields of the models; `--check` only compares."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ from tidegate.gates import AnyGate
 from tidegate.model.agent import Agent
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
+from tidegate.model.marker import Fixed
+from tidegate.reports.comment import Shown
+from tidegate.reports.filters import FILTERS
+from tidegate.reports.pieces import PIECES
+from tidegate.reports.view import CommentView
 
 FOLDER = Path(__file__).parent
 NOTE = "<!-- Written by `make docs`; change the docstrings instead. -->\n"
@@ -51,6 +56,83 @@ than the version that is known to work, and their key in the environment; what i
 `args` are given to the program besides Tidegate's own, `version` pins it. All that it prints is kept in the trial's
 `record/output`.
 """
+
+
+TEMPLATES = """# Templates of your own
+
+`report: {comment_template: .github/comment.md.j2}` in `tidegate.yaml` changes the comment. The file is Jinja, runs in a
+sandbox, and extends ours; what it does not replace stays:
+
+```jinja
+{% extends "comment.md.j2" %}
+{% block footer %}{{ super() }}
+Questions: #agents on our chat.
+{% endblock %}
+```
+
+Blocks, from top to bottom: `heading`, `definitions`, `regressions`, `inconclusive`, `improvements`, `table`,
+`diagnosis`, `cost`, `footer`. The marker on line 1 is added afterwards. The file is read at base, like the rules, so
+that no pull request rewrites its own verdict. A template that fails, or whose comment is too long, is not used, and
+the comment says so.
+
+Everything that an agent, a scenario or a pull request wrote has to pass one of the filters `cell`, `code` and `fenced`,
+or it can forge Markdown. A template sees `view` (CommentView), `shown` (Shown) and `fixed` (Fixed, or none):
+"""
+
+
+def templates() -> str:
+    """The page about comment templates: every model that one sees, and every filter."""
+    models: dict[str, type[BaseModel]] = {}
+    for model in (CommentView, Shown, Fixed):
+        _collect(model, models)
+    parts = [NOTE, TEMPLATES]
+    for name, seen in models.items():
+        fields = "".join(f"| `{key}` | {_type(field.annotation)} |\n" for key, field in seen.model_fields.items())
+        parts.append(f"## {name}\n\n{inspect.getdoc(seen)}\n\n| field | value |\n|---|---|\n{fields}")
+    filters = sorted((FILTERS | PIECES).items())
+    rows = "".join(f"| `{name}` | {_first_line(made)} |\n" for name, made in filters)
+    parts.append(f"## Filters\n\n| filter | makes |\n|---|---|\n{rows}")
+    return "\n".join(parts)
+
+
+def _first_line(made: Any) -> str:
+    return (inspect.getdoc(made) or "").splitlines()[0].replace("|", "\\|")
+
+
+def _collect(annotation: Any, models: dict[str, type[BaseModel]]) -> None:
+    """Every model that a value of this type can lead to, each once, in the order of its first mention."""
+    is_model = inspect.isclass(annotation) and issubclass(annotation, BaseModel)
+    if is_model and annotation.__name__ not in models:
+        models[annotation.__name__] = annotation
+        for field in annotation.model_fields.values():
+            _collect(field.annotation, models)
+    for argument in get_args(annotation):
+        _collect(argument, models)
+
+
+def _type(annotation: Any) -> str:
+    """A type as authors of templates call it."""
+    arguments = get_args(annotation)
+    match get_origin(annotation):
+        case None:
+            return {NoneType: "none", Any: "anything", Ellipsis: "…"}.get(annotation, _PLAIN.get(annotation, "")) or (
+                f"[{annotation.__name__}](#{annotation.__name__.lower()})"
+            )
+        case origin if origin is Annotated:
+            return _type(arguments[0])
+        case origin if origin is Literal:
+            return " or ".join(f"`{value}`" for value in arguments)
+        case origin if origin in (Union, UnionType):
+            return " or ".join(_type(each) for each in arguments)
+        case origin if origin is dict:
+            return f"{_type(arguments[0])} → {_type(arguments[1])}"
+        case _ if arguments[-1] is Ellipsis:
+            return f"list of {_type(arguments[0])}"
+        case _:
+            return f"({', '.join(map(_type, arguments))})"
+
+
+_PLAIN: dict[Any, str] = {str: "text", bool: "true or false", int: "whole number", float: "number"}
 
 
 def page(title: str, base: type[BaseModel], family: Any) -> str:
@@ -122,6 +204,7 @@ def main() -> int:
         "gates.md": page(GATES, Gate, AnyGate),
         "evaluators.md": page(EVALUATORS, Evaluator, AnyEvaluator),
         "agents.md": page(AGENTS, Agent, AnyAgent),
+        "templates.md": templates(),
     }
     stale = []
     for name, text in pages.items():

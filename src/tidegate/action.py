@@ -126,9 +126,9 @@ def _tell(result: Result, publication: Publication | None, runner: Runner, out: 
     if runner.step_summary is not None:
         append_summary(runner.step_summary, [_without_marker(render_comment(result))])
     if runner.output is not None:
-        path = (out / "result.json").relative_to(runner.workspace).as_posix()
-        url = publication.url if publication else None
-        write_outputs(runner.output, outputs(result, url, {"result_path": path}))
+        folder = out.relative_to(runner.workspace)
+        paths = {"result_path": f"{folder / 'result.json'}", "report_path": f"{folder / 'report.html'}"}
+        write_outputs(runner.output, outputs(result, publication.url if publication else None, paths))
 
 
 def _annotations(result: Result, publication: Publication | None) -> list[Annotation]:

@@ -16,7 +16,8 @@ from tidegate.model.suite import Scenario, Suite
 from tidegate.model.value import Value
 from tidegate.procedure import screening_trials
 
-READ_AT_BASE = ("trials", "jobs", "budget", "policy", "limits", "pass_env", "prices", "store")  # config.md, S
+# config.md, S
+READ_AT_BASE = ("trials", "jobs", "budget", "policy", "limits", "pass_env", "prices", "store", "comment_template")
 _READ_AT_HEAD = ("subject", "guidance")
 _OWN_CHECKS = {"name", "file", "gates", "evaluators", "tool_matrix", "trials", "purpose", "deterministic"}
 _CERTAINTY = {True: 2, None: 1, False: 0}  # of `deterministic`: without it, fewer trials prove less

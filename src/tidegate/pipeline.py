@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,16 +23,17 @@ from tidegate.model.plan import Plan, RowKey
 from tidegate.model.progress import Progress
 from tidegate.model.result import Result
 from tidegate.model.suite import Suite
-from tidegate.model.trial import TrialSpec
+from tidegate.model.trial import Side, TrialSpec
 from tidegate.plan import Selection, make_plan, run_rows, suite_hash, watched_files, with_presence
 from tidegate.procedure import RunTrials, next_step, observe, screening_trials, start
 from tidegate.reports.comment import render_comment
+from tidegate.reports.html import render_html
 from tidegate.reports.result_json import result_json
 from tidegate.result import make_result
 from tidegate.revisions import changed_files, repository_root, tracked_files
 from tidegate.run import Runner
 from tidegate.sides import Asked, one_side, scratch_folder, two_sides
-from tidegate.store.directory import write_text
+from tidegate.store.directory import RunFolder, load_run, write_text
 from tidegate.store.history import History, Read
 from tidegate.suite.load import load_suite, try_load_suite
 
@@ -78,7 +80,7 @@ class Work:
 
 
 async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) -> Result:
-    """Run both sides of a pull request and compare them; comment.md, result.json and the two runs go to `out`.
+    """Run both sides of a pull request and compare them; the reports and the two runs go to `out`.
 
     Base's trials are run at the merge base of the two.
     """
@@ -86,6 +88,7 @@ async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) ->
         base_suite, warnings = try_load_suite(base_side.folder, options.config, environ=options.environ)
         head_suite = load_suite(head_side.folder, options.config, environ=_passed(options.environ, base_suite))
         suite = in_force(base_suite, head_suite)
+        template = _comment_template(head_side if base_suite is None else base_side, suite)
         plan = make_plan(suite, options.selection)
         if base_suite is not None:
             plan = with_presence(plan, make_plan(base_suite), options.selection)
@@ -99,11 +102,12 @@ async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) ->
             comparison = compare(base_run, head_run, changes(base_suite, head_suite))
             verdict = decide(comparison, suite.policy)
         else:
-            base_run, head_run = (_run_of(work, side, [], 0.0, time.time()) for side in work.sides)
+            now = time.time()
+            base_run, head_run = (_run_of(work, side, [], now, now) for side in work.sides)
             comparison, verdict = Comparison(rows=()), nothing_to_do(suite.policy)
     result = make_result(comparison, verdict, base_run, head_run, warnings=warnings, budget=suite.budget)
-    result = result.model_copy(update={"instance": options.instance})
-    write_reports(result, out)
+    result = result.model_copy(update={"instance": options.instance, "comment_template": template})
+    write_reports(result, out, {side.side: side.store for side in work.sides})
     return result
 
 
@@ -133,25 +137,45 @@ async def single_run(
         return run
 
 
-def compare_runs(base: Run, head: Run, out: Path | None) -> Result:
+def compare_runs(base_folder: Path, head_folder: Path, out: Path | None) -> Result:
     """Compare two stored runs, in one shot: no trial can be asked for any more."""
-    comparison = compare(base.as_side("base"), head.as_side("head"), stored=True)
+    base, head = load_run(base_folder).as_side("base"), load_run(head_folder).as_side("head")
+    comparison = compare(base, head, stored=True)
     verdict = decide(comparison, head.policy)
-    result = make_result(comparison, verdict, base.as_side("base"), head.as_side("head"))
+    result = make_result(comparison, verdict, base, head)
     if out is not None:
-        write_reports(result, out)
+        write_reports(result, out, {"base": RunFolder.at(base_folder), "head": RunFolder.at(head_folder)})
     return result
 
 
-def write_reports(result: Result, out: Path) -> None:
-    """comment.md and result.json, each whole or not at all."""
+def write_reports(result: Result, out: Path, stores: Mapping[Side, RunFolder]) -> None:
+    """comment.md, result.json and report.html, each whole or not at all."""
     write_text(out / "comment.md", render_comment(result))
     write_text(out / "result.json", result_json(result))
+    folders: dict[Side, str] = {side: os.path.relpath(store.folder, out) for side, store in stores.items()}
+    page = render_html(result, lambda trial: stores[trial.side].record(trial.spec), folders)
+    write_text(out / "report.html", page)
 
 
 def _passed(environ: Mapping[str, str], base: Suite | None) -> Mapping[str, str]:
     """What head's `${NAME}` may stand for: base decides, or a pull request could name any secret of the job."""
     return environ if base is None else {name: environ[name] for name in base.pass_env if name in environ}
+
+
+def _comment_template(side: Checkout, suite: Suite) -> str | None:
+    """The text of the suite's own template, of the side that rules are read at."""
+    if suite.comment_template is None:
+        return None
+    path = (side.folder / suite.comment_template).resolve()
+    try:
+        if not path.is_relative_to(side.folder.resolve()):
+            raise OSError("it leads out of the repository")
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            f"report.comment_template: {suite.comment_template} cannot be read on {side.side}: {error}",
+            "The path is relative to the repository's root.",
+        ) from None
 
 
 async def _run_both(work: Work, history: History | None, options: Options) -> tuple[Run, Run, tuple[str, ...]]:
@@ -265,6 +289,7 @@ def _run_of(
         suite_file=work.suite.file,
         suite_hash=suite_hash(work.suite),
         policy=work.suite.policy,
+        diagnosis=work.suite.diagnosis,
         rows=tuple(
             row.model_copy(update={"fingerprint": fingerprints.get(row.key, "")})
             for row in run_rows(work.plan, work.suite.trials)

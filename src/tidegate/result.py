@@ -38,6 +38,7 @@ def make_result(
         suite=comparison.suite,
         definitions=comparison.definitions,
         agents={**base.agents, **head.agents},
+        diagnosis=head.diagnosis,
         warnings=(*comparison.warnings, *warnings),
         cost=_cost(trials, seconds, budget),
         confinement=head.confinement,

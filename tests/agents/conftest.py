@@ -50,7 +50,7 @@ class LocalSession:
     repo: Path = field(init=False)
     prompt_file: Path = field(init=False)
     home: Path = field(init=False)
-    recorder: Path = field(init=False)
+    recorder: Path | None = field(init=False)
 
     def __post_init__(self) -> None:
         self.home = self.root / "home"

@@ -113,3 +113,10 @@ def test_schema_of_something_else_is_a_usage_error(tidegate: Run) -> None:
 
     assert done.returncode == 2
     assert "invalid choice" in done.stderr
+
+
+def test_what_would_be_run_is_there_for_scripts_too(tidegate: Run) -> None:
+    told = json.loads(tidegate("check", "--json").stdout)
+    assert (told["suite"], told["trials"]) == ("tidegate.yaml", 2)
+    assert [(row["scenario"], row["agent"], row["gates"]) for row in told["rows"]] == [("first", "docs", 2)]
+    assert len(told["advice"]) == 1

@@ -67,6 +67,7 @@ def test_a_regression_is_one_comment_that_follows_the_pull_request_until_it_is_g
     assert (outputs["verdict"], outputs["reason"], outputs["regressions"]) == ("failed", "regression", "1")
     assert outputs["comment_url"] == comment.url
     assert (job.repo.root / outputs["result_path"]).is_file()
+    assert (job.repo.root / outputs["report_path"]).read_text(encoding="utf-8").startswith("<!doctype html>")
     assert "notes: unknown command: add" in step.summary()
     assert step.variables() == {}
     (annotation,) = red.log.annotations()

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import pytest
 
+from tests.reports import situations
 from tidegate.model.comparison import (
     BaseCounts,
     DefinitionChange,
@@ -526,6 +527,12 @@ STORIES: dict[str, Callable[[], Result]] = {
         loosened,
         many_rows,
         hostile,
+        situations.added_and_removed,
+        situations.budget_used_up,
+        situations.first_run,
+        situations.monorepo_instance,
+        situations.not_comparable,
+        situations.nothing_changed,
     )
 }
 

@@ -4,7 +4,7 @@ import pytest
 
 from tidegate.model.comparison import BaseCounts, HeadCounts, MetricChange, Row
 from tidegate.model.measurement import SubcommandCounts, TrialResult
-from tidegate.model.suite import RowState
+from tidegate.model.suite import Diagnosis, RowState
 from tidegate.reports.diagnosis import diagnose
 
 Numbers = tuple[float | None, float | None]
@@ -96,3 +96,10 @@ def test_retries_without_a_subcommand_name_none() -> None:
 def test_a_row_without_measured_trials_says_nothing() -> None:
     unmeasured = row("regressed", {"error_rate": (0.5, 0.5)}).model_copy(update={"head": HeadCounts()})
     assert list(diagnose([unmeasured], [])) == []
+
+
+def test_the_suites_own_thresholds_count() -> None:
+    worse = row("ok", {"error_rate": (0.0, 0.25), "help_count": (0, 0)})
+    assert list(diagnose([worse], [])) == []
+    (found,) = diagnose([worse], [], Diagnosis(error_rate=0.2))
+    assert "wrong examples in the docs" in found.says

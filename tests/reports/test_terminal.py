@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -8,7 +9,7 @@ from rich.console import Console
 
 from tidegate.model.result import Result
 from tidegate.reports.comment import render_comment
-from tidegate.reports.terminal import print_comment, result_table
+from tidegate.reports.terminal import print_comment, print_result, result_table
 
 Stories = Mapping[str, Callable[[], Result]]
 
@@ -88,3 +89,37 @@ def test_colours_are_for_terminals_that_want_them(stories: Stories) -> None:
 def test_the_table_keeps_to_the_width(stories: Stories) -> None:
     text = table_of(stories["hostile"](), console(terminal=False, width=60))
     assert max(len(line) for line in text.splitlines()) <= 60
+
+
+def test_the_last_lines_on_a_terminal_are_the_rows_and_the_verdict(stories: Stories) -> None:
+    on = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
+    print_result(stories["one_regression"](), on)
+    assert isinstance(on.file, io.StringIO)
+    lines = [line.rstrip() for line in on.file.getvalue().rstrip().splitlines()]
+    assert lines[-7:] == [
+        "\u2500" * 80,
+        "state      scenario           agent  base  head   difference",
+        "ok         add_task           docs    1/1   1/1",
+        "ok         list_tasks         docs    1/1   1/1",
+        "ok         finish_task        docs    1/1   1/1",
+        "regressed  add_high_priority  docs    2/2   0/3  −100 points",
+        "failed: 1 of 4 rows regressed: add_high_priority × docs passes 0/3, 2/2 on main",
+    ]
+
+
+def test_without_colour_there_is_no_colour(stories: Stories) -> None:
+    """NO_COLOR, as no-color.org asks for it; bold and the like may stay."""
+    on = Console(
+        file=io.StringIO(), force_terminal=True, width=80, _environ={"TERM": "xterm-256color", "NO_COLOR": "1"}
+    )
+    print_result(stories["one_regression"](), on)
+    assert isinstance(on.file, io.StringIO)
+    codes = {code for run in re.findall(r"\x1b\[([\d;]*)m", on.file.getvalue()) for code in run.split(";")}
+    assert not [code for code in codes if code.isdigit() and 30 <= int(code) <= 107]
+
+
+def test_a_log_has_no_second_table(stories: Stories) -> None:
+    result, on = stories["one_regression"](), console(terminal=False)
+    print_result(result, on)
+    assert isinstance(on.file, io.StringIO)
+    assert on.file.getvalue() == render_comment(result).partition("\n")[2]

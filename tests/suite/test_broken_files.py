@@ -83,7 +83,6 @@ NOT_YET = {
     "policy: {judge_blocks: true}": "3:24: policy.judge_blocks: is not supported yet",
     "budget: {usd: 5}": "3:15: budget.usd: is not supported yet",
     "budget: {tokens: 5}": "3:18: budget.tokens: is not supported yet",
-    "report: {comment_template: x.j2}": "3:28: report.comment_template: is not supported yet",
     "report: {comment: off}": "3:19: report.comment: must be one of always, on-change, on-regression, off; "
     'YAML reads off as false, so quote it: "off"',
     "report: {comment: 'off'}": "3:19: report.comment: is not supported yet",

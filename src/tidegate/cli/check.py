@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tidegate.cli import options
 
@@ -22,6 +24,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = commands.add_parser("check", help="validate the suite, and say what would be run", description=DESCRIPTION)
     options.add_repository(parser)
+    options.add_json(parser, "what would be run")
     parser.set_defaults(run=run)
 
 
@@ -34,8 +37,12 @@ def run(args: argparse.Namespace) -> int:
 
     suite = load_suite(_root(args.repo, args.config), args.config, environ=options.environ())
     plan = make_plan(suite)
+    hints = advice(suite, plan)
+    if args.json:
+        print(json.dumps(_as_json(suite, plan, hints), indent=2))
+        return 0
     print(_totals(suite, plan), _listing(plan), sep="\n\n")
-    if hints := advice(suite, plan):
+    if hints:
         print("\nadvice:", *(f"  {hint}" for hint in hints), sep="\n")
     if others := departures(suite):
         print("\ncomputed in another way than elsewhere:", *(f"  {line}" for line in others), sep="\n")
@@ -55,14 +62,33 @@ def _root(folder: Path, config: str) -> Path:
         return folder
 
 
-def _totals(suite: Suite, plan: Plan) -> str:
+def _as_json(suite: Suite, plan: Plan, hints: Iterable[str]) -> dict[str, Any]:
+    rows = [
+        {
+            "scenario": row.key.scenario,
+            "agent": row.key.agent,
+            "deterministic": row.deterministic,
+            "gates": len(row.scenario.gates),
+            "file": row.scenario.file,
+        }
+        for row in plan.rows
+    ]
+    return {"suite": suite.file, "rows": rows, "trials": _first_trials(suite, plan), "advice": list(hints)}
+
+
+def _first_trials(suite: Suite, plan: Plan) -> int:
+    """How many trials a pull request takes if all is well."""
     from tidegate.plan import run_rows
     from tidegate.procedure import screening_of
 
+    return sum(2 * screening_of(row, suite.policy) for row in run_rows(plan, suite.trials))
+
+
+def _totals(suite: Suite, plan: Plan) -> str:
     scenarios, agents = len(suite.scenarios), len({row.key.agent for row in plan.rows})
     rows = len(plan.rows)
     product = "=" if scenarios * agents == rows else "→"
-    trials = sum(2 * screening_of(row, suite.policy) for row in run_rows(plan, suite.trials))
+    trials = _first_trials(suite, plan)
     steady = sum(row.deterministic for row in plan.rows)
     kinds = "deterministic" if steady == rows else f"{steady} of {rows} rows deterministic"
     return (

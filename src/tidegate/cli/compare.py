@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from tidegate.cli import options
+
 DESCRIPTION = """\
 Compares two stored runs in one shot and prints the comment; the exit code is the verdict's. No further trial can
 be asked for, so a change that repeats would have confirmed is called suspicious here, not regressed.
@@ -16,7 +18,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("compare", help="compare two stored runs", description=DESCRIPTION)
     parser.add_argument("base", type=Path, metavar="BASE", help="the folder of a stored run")
     parser.add_argument("head", type=Path, metavar="HEAD", help="the folder of the run that is compared with it")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="write comment.md and result.json there")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write comment.md, result.json and report.html there")
+    options.add_json(parser, "the result")
     parser.set_defaults(run=run)
 
 
@@ -25,12 +28,14 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from tidegate.pipeline import compare_runs
-    from tidegate.reports.comment import render_comment
-    from tidegate.reports.terminal import print_comment
-    from tidegate.store.directory import load_run
+    from tidegate.reports.result_json import result_json
+    from tidegate.reports.terminal import print_result
 
-    result = compare_runs(load_run(args.base), load_run(args.head), args.out)
-    print_comment(render_comment(result), Console())
+    result = compare_runs(args.base, args.head, args.out)
+    if args.json:
+        print(result_json(result), end="")
+        return result.verdict.exit_code
+    print_result(result, Console())
     if args.out is not None:
-        print(f"comment: {args.out / 'comment.md'}\nresult:  {args.out / 'result.json'}")
+        options.print_paths(args.out)
     return result.verdict.exit_code

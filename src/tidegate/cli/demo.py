@@ -80,8 +80,7 @@ def _compare(
     from tidegate.cli.progress import make_progress
     from tidegate.pipeline import Options
     from tidegate.pipeline import pull_request as compare
-    from tidegate.reports.comment import render_comment
-    from tidegate.reports.terminal import print_comment
+    from tidegate.reports.terminal import print_result
     from tidegate.sides import Asked
 
     console.print(Rule(f"{pull_request.name}: {pull_request.title}"))
@@ -90,6 +89,7 @@ def _compare(
         result = options.run_until_stopped(
             lambda: compare(repository, Asked(pull_request.base, pull_request.head), out, chosen)
         )
-    print_comment(render_comment(result), console)
-    print(f"comment: {out / 'comment.md'}\nresult:  {out / 'result.json'}\nruns:    {out / 'runs'}\n")
+    print_result(result, console)
+    options.print_paths(out)
+    print()
     return result

@@ -42,6 +42,11 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
 
+def add_json(parser: argparse.ArgumentParser, what: str) -> None:
+    """`--json`."""
+    parser.add_argument("--json", action="store_true", help=f"print {what} as JSON, and nothing else, on stdout")
+
+
 def positive(text: str) -> int:
     """An argument that counts something."""
     number = int(text)
@@ -98,3 +103,15 @@ def pipeline_options(args: argparse.Namespace, progress: Progress) -> Options:
         tier=args.tier,
     )
     return Options(environ=environ(), progress=progress, config=args.config, selection=selection, jobs=args.jobs)
+
+
+def print_paths(out: Path) -> None:
+    """Where the reports are, and the runs that they are made of."""
+    for name, file in (
+        ("comment", "comment.md"),
+        ("result", "result.json"),
+        ("report", "report.html"),
+        ("runs", "runs"),
+    ):
+        if (out / file).exists():
+            print(f"{name + ':':<9}{out / file}")

@@ -10,7 +10,8 @@ from tidegate.cli import options
 
 DESCRIPTION = """\
 Checks out base (at the merge base) and head, builds both, runs every scenario on both sides, compares them,
-prints the comment, and writes comment.md, result.json and the stored runs. The exit code is the verdict's.
+prints the comment, and writes comment.md, result.json, report.html
+and the stored runs. The exit code is the verdict's.
 Only what is committed on head counts; the working tree is left alone.
 """
 
@@ -23,6 +24,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--base", metavar="REV", help="the branch that the pull request goes to (default: main)")
     parser.add_argument("--head", metavar="REV", default="HEAD", help="the branch that is to be merged (default: HEAD)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="where reports and runs go (default: .tidegate/pr)")
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="write the rows as JUnit XML too")
+    options.add_json(parser, "the result")
     parser.add_argument(
         "--pause",
         type=options.seconds,
@@ -41,10 +44,12 @@ def run(args: argparse.Namespace) -> int:
 
     from tidegate.cli.progress import make_progress
     from tidegate.pipeline import pull_request
-    from tidegate.reports.comment import render_comment
-    from tidegate.reports.terminal import print_comment
+    from tidegate.reports.junit import junit_xml
+    from tidegate.reports.result_json import result_json
+    from tidegate.reports.terminal import print_result
     from tidegate.revisions import default_base, repository_root
     from tidegate.sides import Asked, make_our_folder
+    from tidegate.store.directory import write_text
 
     root = repository_root(args.repo)
     base = args.base or default_base(root)
@@ -52,6 +57,11 @@ def run(args: argparse.Namespace) -> int:
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
         chosen = replace(options.pipeline_options(args, progress), pause_s=args.pause)
         result = options.run_until_stopped(lambda: pull_request(root, Asked(base, args.head), out, chosen))
-    print_comment(render_comment(result), Console())
-    print(f"comment: {out / 'comment.md'}\nresult:  {out / 'result.json'}\nruns:    {out / 'runs'}")
+    if args.junit is not None:
+        write_text(args.junit, junit_xml(result))
+    if args.json:
+        print(result_json(result), end="")
+        return result.verdict.exit_code
+    print_result(result, Console())
+    options.print_paths(out)
     return result.verdict.exit_code

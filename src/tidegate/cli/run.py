@@ -24,6 +24,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--trials", type=options.positive, metavar="N", help="trials per scenario and agent (default: the suite's)"
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="where the run goes (default: .tidegate/runs/TIME)")
+    options.add_json(parser, "the run")
     parser.add_argument(
         "--history", action="store_true", help="keep the trials as base's history, for pull requests to compare with"
     )
@@ -52,6 +53,9 @@ def run(args: argparse.Namespace) -> int:
         stored = options.run_until_stopped(
             lambda: single_run(root, args.rev, out, chosen, trials=args.trials, as_history=args.history)
         )
-    Console().print(run_overview(stored))
-    print(f"run: {out}")
+    if args.json:
+        print(stored.model_dump_json(indent=2))
+    else:
+        Console().print(run_overview(stored))
+        print(f"run: {out}")
     return 0 if any(trial.outcome is not None for trial in stored.trials) else CANNOT_RUN

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from tidegate.model.evaluator import EvaluatorVerdict
 from tidegate.model.event import CallStatus, TrialEnd
 from tidegate.model.plan import RowKey
-from tidegate.model.suite import Policy, TrialCounts
+from tidegate.model.suite import Diagnosis, Policy, TrialCounts
 from tidegate.model.trial import NotMeasured, Phase, Side, TrialSpec
 from tidegate.model.value import Value
 
@@ -185,6 +185,7 @@ class Run(Value):
     suite_file: str
     suite_hash: str
     policy: Policy
+    diagnosis: Diagnosis = Diagnosis()
     rows: tuple[RunRow, ...]
     agents: dict[str, AgentInfo]
     build_error: str | None = None

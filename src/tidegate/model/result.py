@@ -6,6 +6,7 @@ from typing import Literal
 
 from tidegate.model.comparison import DefinitionChange, Row, SuiteEffect
 from tidegate.model.measurement import AgentInfo, TrialResult
+from tidegate.model.suite import Diagnosis
 from tidegate.model.value import Value
 from tidegate.model.verdict import Verdict
 
@@ -64,7 +65,9 @@ class Result(Value):
     suite: SuiteEffect
     definitions: tuple[DefinitionChange, ...] = ()
     agents: dict[str, AgentInfo] = {}
+    diagnosis: Diagnosis = Diagnosis()  # the suite's own thresholds
     warnings: tuple[str, ...] = ()
     cost: Cost
+    comment_template: str | None = None  # the suite's own, as text: Jinja that extends ours
     confinement: tuple[str, ...] = ()
     trials: tuple[TrialResult, ...] = ()

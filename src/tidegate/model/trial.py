@@ -95,3 +95,14 @@ class Trial(Value):
     answers: tuple[Answer | None, ...] = ()
     evaluator_answers: tuple[tuple[Answer, ...], ...] = ()
     warnings: tuple[str, ...] = ()
+
+
+class Record(Value):
+    """What is kept of a trial for a reader: its events, and what the agent changed in the workspace, as a diff.
+
+    `problem` says what is missing of it.
+    """
+
+    events: tuple[Event, ...] = ()
+    diff: str = ""
+    problem: str = ""

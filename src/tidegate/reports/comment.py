@@ -14,7 +14,7 @@ from tidegate.reports.pieces import PIECES
 from tidegate.reports.view import CommentView, comment_view
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment, Template
 
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 _ONE_BLANK_LINE = "\n\n"  # so that templates may be laid out for their own readers
@@ -44,9 +44,25 @@ def render_comment(result: Result, marker: Marker | None = None, fixed: Fixed | 
     """
     marker = marker or Marker(instance=result.instance, head=result.sides.head.sha)
     view = comment_view(result)
+    if result.comment_template is None:
+        return _first_that_fits(_template(), view, marker, fixed)
+    try:
+        text = _first_that_fits(own_template(result.comment_template), view, marker, fixed)
+    except Exception as error:  # a template is a program: whatever is wrong with it, the verdict has to be said
+        text, problem = "", f"{type(error).__name__}: {error}"
+    else:
+        problem = "what it makes is too long for a comment" if len(text.encode()) > MAX_BYTES else ""
+    if not problem:
+        return text
+    said = f"report.comment_template was not used: {problem}"
+    return _first_that_fits(_template(), view.model_copy(update={"warnings": (*view.warnings, said)}), marker, fixed)
+
+
+def _first_that_fits(template: Template, view: CommentView, marker: Marker, fixed: Fixed | None) -> str:
+    """With as many parts as there is room for."""
     text = ""
     for shown in _levels(view):
-        body = _template().render(view=view, shown=shown, fixed=fixed)
+        body = template.render(view=view, shown=shown, fixed=fixed)
         text = f"{marker.format()}\n{_BLANK_LINES.sub(_ONE_BLANK_LINE, body).strip()}\n"
         if len(text.encode()) <= MAX_BYTES:
             break
@@ -74,10 +90,20 @@ def _levels(view: CommentView) -> list[Shown]:
 
 @cache
 def _template() -> Template:
-    from jinja2 import PackageLoader, StrictUndefined
-    from jinja2.sandbox import SandboxedEnvironment
+    return _environment().get_template("comment.md.j2")
 
-    environment = SandboxedEnvironment(
+
+def own_template(source: str) -> Template:
+    """A template of a suite's own, which extends "comment.md.j2"; a TemplateError says what is wrong with it."""
+    return _environment().from_string(source)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import PackageLoader, StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(
         loader=PackageLoader("tidegate.templates", ""),
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -85,4 +111,4 @@ def _template() -> Template:
         autoescape=False,  # the filters escape for Markdown; entities of HTML would be wrong in code
     )
     environment.filters |= FILTERS | PIECES
-    return environment.get_template("comment.md.j2")
+    return environment

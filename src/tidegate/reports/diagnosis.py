@@ -10,7 +10,7 @@ from tidegate.model.suite import Diagnosis
 from tidegate.model.value import Value
 from tidegate.reports.filters import number, percent, to
 
-THRESHOLDS = Diagnosis()
+DEFAULTS = Diagnosis()
 LOW_FIRST_TRY = 0.5
 LOW_STEP_EFFICIENCY = 0.5
 _RATE_MARGIN = 0.05  # less is no change (verdict.md, Metrics warn)
@@ -27,36 +27,40 @@ class Diagnosed(Value):
     subcommand: str | None = None
 
 
-def diagnose(rows: Iterable[Row], trials: Sequence[TrialResult]) -> Iterator[Diagnosed]:
-    """The patterns of every row where head is worse than base, and of every row that regressed."""
+def diagnose(rows: Iterable[Row], trials: Sequence[TrialResult], limits: Diagnosis = DEFAULTS) -> Iterator[Diagnosed]:
+    """The patterns of every row where head is worse than base, and of every row that regressed.
+
+    `limits` are the suite's own thresholds.
+    """
     for row in rows:
         if row.head.trials:
-            yield from _patterns(row)
-            yield from _retries(row, [trial for trial in trials if trial.side == "head" and trial.key == row.key])
+            yield from _patterns(row, limits)
+            own = [trial for trial in trials if trial.side == "head" and trial.key == row.key]
+            yield from _retries(row, own, limits)
 
 
-def _patterns(row: Row) -> Iterator[Diagnosed]:
-    yield from _errors_and_help(row)
+def _patterns(row: Row, limits: Diagnosis) -> Iterator[Diagnosed]:
+    yield from _errors_and_help(row, limits)
     first_try, steps = _metric(row, "first_try_success_rate"), _metric(row, "step_efficiency")
-    if _below(row, first_try, LOW_FIRST_TRY) and not _errors_high(row):
+    if _below(row, first_try, LOW_FIRST_TRY) and not _errors_high(row, limits):
         yield _said(row, _rates("first-try success", first_try), "the docs mislead, or the CLI surprises")
     if _below(row, steps, LOW_STEP_EFFICIENCY):
         yield _said(row, _rates("step efficiency", steps), "confused planning, or redundant calls")
     commands, completed = _metric(row, "command_count"), _metric(row, "completed")
-    more = commands.base and commands.head and commands.head >= commands.base * THRESHOLDS.commands_ratio
-    if more and completed.head == 1 and not _errors_high(row):
+    more = commands.base and commands.head and commands.head >= commands.base * limits.commands_ratio
+    if more and completed.head == 1 and not _errors_high(row, limits):
         yield _said(row, _amounts("commands", commands), "the commands are described, the workflow is not")
 
 
-def _errors_and_help(row: Row) -> Iterator[Diagnosed]:
+def _errors_and_help(row: Row, limits: Diagnosis) -> Iterator[Diagnosed]:
     errors, calls_for_help = _metric(row, "error_rate"), _metric(row, "help_count")
     if errors.head is None:
         return
     numbers = f"{_rates('error rate', errors)}, {_amounts('calls for help', calls_for_help)}"
-    high_help = (calls_for_help.head or 0) >= THRESHOLDS.help
-    if _errors_high(row) and high_help:
+    high_help = (calls_for_help.head or 0) >= limits.help
+    if _errors_high(row, limits) and high_help:
         yield _said(row, numbers, "the help text is not enough: missing examples, unclear arguments")
-    elif _errors_high(row):
+    elif _errors_high(row, limits):
         yield _said(
             row,
             numbers,
@@ -68,15 +72,15 @@ def _errors_and_help(row: Row) -> Iterator[Diagnosed]:
         yield _said(row, numbers, "docs and CLI are clear")
 
 
-def _errors_high(row: Row) -> bool:
+def _errors_high(row: Row, limits: Diagnosis) -> bool:
     errors = _metric(row, "error_rate")
-    return (errors.head or 0) >= THRESHOLDS.error_rate and _worse(row, errors, _RATE_MARGIN)
+    return (errors.head or 0) >= limits.error_rate and _worse(row, errors, _RATE_MARGIN)
 
 
-def _retries(row: Row, trials: Sequence[TrialResult]) -> Iterator[Diagnosed]:
+def _retries(row: Row, trials: Sequence[TrialResult], limits: Diagnosis) -> Iterator[Diagnosed]:
     """Retries on one subcommand: the one that head's trials repeated most."""
     rate = _metric(row, "retry_rate")
-    if (rate.head or 0) < THRESHOLDS.retry_rate or not _worse(row, rate, _RATE_MARGIN):
+    if (rate.head or 0) < limits.retry_rate or not _worse(row, rate, _RATE_MARGIN):
         return
     retries: dict[str, int] = {}
     for trial in trials:

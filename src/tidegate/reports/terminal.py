@@ -9,11 +9,13 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.markdown import Markdown, TableElement
 from rich.measure import Measurement
+from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
+from tidegate.reports.comment import render_comment
 from tidegate.reports.filters import points
 from tidegate.reports.pieces import passed, words
 from tidegate.reports.text import log_line, one_line, shortened
@@ -32,6 +34,19 @@ _STYLES: dict[RowState, str] = {
 }
 _LONGEST_NAME = 60
 _UNBOUND = 10_000  # columns
+
+
+def print_result(result: Result, console: Console) -> None:
+    """The comment; on a terminal, where its end is what a person sees, a final table of all rows after it."""
+    print_comment(render_comment(result), console)
+    if console.is_terminal and result.rows:
+        console.print(Rule(style="dim"))
+        console.print(result_table(result), _verdict(result))
+
+
+def _verdict(result: Result) -> Text:
+    style = {"passed": "bold green", "failed": "bold red"}.get(result.verdict.state, "bold yellow")
+    return Text(f"{words(result.verdict.state)}: {one_line(result.verdict.summary)}", style=style)
 
 
 def print_comment(markdown: str, console: Console) -> None:

@@ -136,7 +136,7 @@ def comment_view(result: Result) -> CommentView:
         table=tuple(map(_line, rows)),
         ok=sum(row.state == "ok" for row in rows),
         metric_warnings=(*_suite_warnings(result.suite), *_row_warnings(rows, result.suite)),
-        diagnosis=tuple(diagnose(rows, result.trials)),
+        diagnosis=tuple(diagnose(rows, result.trials, result.diagnosis)),
         suite=result.suite,
         catches=tuple(
             Catch(drop=-float(drop), probability=probability)

@@ -6,13 +6,14 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 from pydantic import TypeAdapter, ValidationError
 
 from tidegate.errors import ConfigurationError
 from tidegate.model.event import Event
 from tidegate.model.measurement import Run, TrialResult
-from tidegate.model.trial import TrialSpec, encoded
+from tidegate.model.trial import Record, TrialSpec, encoded
 from tidegate.model.value import Value
 
 RUN_FILE = "run.json"
@@ -25,6 +26,11 @@ class RunFolder:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        """The run that a person named: by its folder, or by the run.json in it."""
+        return cls(path.parent if path.is_file() else path)
 
     def trial_folder(self, spec: TrialSpec) -> Path:
         """`trials/SCENARIO/AGENT/INDEX`, names percent-encoded."""
@@ -57,6 +63,17 @@ class RunFolder:
                     yield _event.validate_json(line)
                 except ValidationError as error:
                     raise _damaged(path, f"line {number}: {_first(error)}") from None
+
+    def record(self, spec: TrialSpec) -> Record:
+        """What a reader wants to see of a trial; what cannot be read is missing from it, and it says so."""
+        diff = self.record_folder(spec) / "workspace.diff"
+        try:
+            text = diff.read_text(encoding="utf-8", errors="replace") if diff.is_file() else ""
+            return Record(events=tuple(self.events(spec)), diff=text)
+        except ConfigurationError as error:
+            return Record(problem=error.message)
+        except OSError as error:
+            return Record(problem=f"{error.filename}: {error.strerror}")
 
 
 def load_run(folder: Path) -> Run:

@@ -76,7 +76,7 @@ class DiagnosisFile(Diagnosis):
 class ReportFile(Value):
     """How the comment looks, and when there is one."""
 
-    comment_template: Annotated[InsidePath | None, only(None)] = None
+    comment_template: InsidePath | None = None
     comment: Annotated[Literal["always", "on-change", "on-regression", "off"], only("always")] = "always"
     max_transcripts: Annotated[Annotated[int, Field(ge=0)], only(50)] = 50
 

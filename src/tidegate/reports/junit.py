@@ -1,0 +1,69 @@
+"""Result → JUnit XML, for whatever draws test results: a scenario × agent is a test case."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidegate.model.comparison import Row
+from tidegate.model.result import Result
+from tidegate.reports.pieces import console, passed, words
+from tidegate.reports.text import one_line, visible
+
+if TYPE_CHECKING:
+    from junitparser import TestCase
+
+_SKIPPED = frozenset({"suspicious", "not_measured", "not_comparable", "removed"})  # neither a pass nor a failure
+
+
+def junit_xml(result: Result) -> str:
+    """Regressed is a failure; what is suspicious or was not measured is skipped, with the reason."""
+    from junitparser import JUnitXml, TestSuite
+
+    suite = TestSuite(f"tidegate {_attribute(result.instance)}")
+    suite.add_property("verdict", result.verdict.state)
+    suite.add_property("summary", _attribute(result.verdict.summary))
+    suite.add_testcases([_case(row, _seconds(row, result)) for row in result.rows])
+    report = JUnitXml("tidegate")
+    report.add_testsuite(suite)
+    report.update_statistics()  # type: ignore[no-untyped-call]
+    text: bytes = report.tostring()  # type: ignore[no-untyped-call]
+    return text.decode()
+
+
+def _case(row: Row, seconds: float) -> TestCase:
+    from junitparser import Failure, Skipped, TestCase
+
+    case = TestCase(_attribute(row.scenario), _attribute(row.agent), seconds)
+    reason = _attribute(row.reason)
+    if row.state == "regressed":
+        failure = Failure(reason, "regressed")
+        failure.text = _evidence(row)
+        case.result = [failure]
+    elif row.state in _SKIPPED or not row.head.trials:
+        case.result = [Skipped(f"{words(row.state)}: {reason}")]
+    case.system_out = _legal(f"{words(row.state)}: base {passed(row.base)}, head {passed(row.head)}")
+    return case
+
+
+def _seconds(row: Row, result: Result) -> float:
+    """What the row's agents took on head, all trials together."""
+    return sum(
+        trial.metrics.duration_s or 0.0 for trial in result.trials if trial.side == "head" and trial.key == row.key
+    )
+
+
+def _evidence(row: Row) -> str:
+    found = row.evidence
+    if found is None:
+        return ""
+    parts = (found.gate or "", found.message, console(found.calls), found.reproduce)
+    return _legal("\n".join(filter(None, parts)))
+
+
+def _attribute(text: str) -> str:
+    return _legal(one_line(text))
+
+
+def _legal(text: str) -> str:
+    """XML 1.0 cannot hold every character, not even escaped (section 2.2)."""
+    return visible(text).translate({0xFFFE: None, 0xFFFF: None})

@@ -1,0 +1,64 @@
+"""The events of a trial → the steps that a reader follows: what was said, and every call with its answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
+from tidegate.model.measurement import Call
+from tidegate.model.value import Value
+
+
+class Step(Value):
+    """One step. Two steps are the same one on both sides if kind and title are; `ok`: None where nothing can fail."""
+
+    kind: Literal["message", "call", "note", "end"]
+    title: str
+    at: float | None = None  # seconds since the agent was started
+    ended: str = ""
+    ok: bool | None = None
+    text: str = ""
+
+
+def steps(events: Iterable[Event], calls: Sequence[Call]) -> tuple[Step, ...]:
+    """The trial's steps; of an agent that keeps no record of what it does, the calls of the target."""
+    found = tuple(events)
+    answers = {event.id: event for event in found if isinstance(event, ToolResult)}
+    told = tuple(_step(event, answers) for event in found if not isinstance(event, ToolResult))
+    if any(step.kind == "call" for step in told):
+        return told
+    return *(step for step in told if step.kind != "end"), *map(_called, calls), *(s for s in told if s.kind == "end")
+
+
+def _step(event: Event, answers: dict[str, ToolResult]) -> Step:
+    match event:
+        case ToolCall():
+            return _asked(event, answers.get(event.id))
+        case Message(at=at, role=role, text=text):
+            return Step(kind="message", at=at, title="agent" if role == "assistant" else role, text=text)
+        case ApiRetry(at=at, text=text):
+            return Step(kind="note", at=at, title="the model was asked again", text=text)
+        case Warning(at=at, text=text):
+            return Step(kind="note", at=at, title="warning", text=text)
+        case End(at=at, end=end, message=message):
+            return Step(kind="end", at=at, title=f"ended: {end}", ok=end == "completed", text=message)
+        case ToolResult():
+            raise AssertionError("an answer belongs to its call")
+
+
+def _asked(call: ToolCall, answer: ToolResult | None) -> Step:
+    arguments = json.dumps(call.input, ensure_ascii=False) if call.input else ""
+    title = f"$ {call.command}" if call.command else f"{call.tool} {arguments}".strip()
+    if answer is None:
+        return Step(kind="call", at=call.at, title=title, ended="no answer")
+    ended = answer.status if answer.exit_code is None else f"exit {answer.exit_code}"
+    return Step(
+        kind="call", at=call.at, title=title, ended=ended, ok=answer.status in ("ok", "background"), text=answer.output
+    )
+
+
+def _called(call: Call) -> Step:
+    ended = call.status if call.exit_code is None else f"exit {call.exit_code}"
+    return Step(kind="call", title=f"$ {call.command}", ended=ended, ok=call.status == "ok", text=call.message)

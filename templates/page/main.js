@@ -1,0 +1,57 @@
+// Which page the address asks for: `#` or `#?filters`, `#scenario/agent`, `#scenario/agent/BASE-HEAD`.
+
+function route() {
+  const hash = location.hash.slice(1);
+  if (hash === "" || hash.startsWith("?")) return [overview(new URLSearchParams(hash.slice(1)))];
+  const [name, agent, chosen] = parts(hash);
+  const row = data.rows.find((one) => {
+    const [scenarioName, agentName] = parts(one.path);
+    return scenarioName === name && (agent === undefined || agentName === agent);
+  });
+  if (!row) return [[el("h1", null, "There is no such page"), el("p", null, el("a", { href: "#" }, "All scenarios"))]];
+  const indices = /^(\d+)-(\d+)$/.exec(chosen || "");
+  return indices ? [compare(row, { base: Number(indices[1]), head: Number(indices[2]) }), row] : [scenario(row), row];
+}
+
+function parts(path) {
+  return path.split("/").map((part) => {
+    try {
+      return decodeURIComponent(part);
+    } catch {
+      return part;
+    }
+  });
+}
+
+let latest = 0;
+
+async function show(moved) {
+  const mine = ++latest;
+  const main = document.getElementById("main");
+  const [page, row] = route();
+  const made = await page;
+  if (mine !== latest) return; // a newer page was asked for meanwhile
+  fill(main, null, [main.replaceChildren() ?? "", made]);
+  document.title = row ? `${row.scenario} × ${row.agent} · ${data.title}` : data.title;
+  if (moved) {
+    scrollTo(0, 0);
+    main.focus({ preventScroll: true });
+  }
+}
+
+const next = (offset) => {
+  const [name, agent] = parts(location.hash.slice(1));
+  const place = data.rows.findIndex((row) => parts(row.path).join("/") === `${name}/${agent}`);
+  const row = data.rows[place + offset];
+  if (row) location.hash = row.path;
+};
+
+document.getElementById("skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  document.getElementById("main").focus();
+});
+fill(document.getElementById("top"), null, [el("nav", { "aria-label": "Report" }, el("a", { href: "#", class: "home" }, "Tidegate"),
+  el("button", { type: "button", click: () => next(-1) }, "‹ Previous"), el("button", { type: "button", click: () => next(1) }, "Next ›"))]);
+fill(document.getElementById("bottom"), null, [el("p", { class: "quiet" }, "Made by Tidegate. This file holds all it needs and fetches nothing.")]);
+addEventListener("hashchange", () => show(true));
+show(false);

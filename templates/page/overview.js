@@ -1,0 +1,80 @@
+// The overview: the verdict, and every row with what became of it.
+
+function overview(query) {
+  const rows = data.rows;
+  const shown = el("tbody");
+  const found = el("p", { role: "status", class: "quiet" });
+  const states = [...new Set(rows.map((row) => row.state))];
+  const asked = { q: query.get("q") || "", agent: query.get("agent") || "", state: query.getAll("state") };
+
+  const show = () => {
+    const words = asked.q.toLowerCase().split(/\s+/).filter(Boolean);
+    const fits = (row) => (!asked.state.length || asked.state.includes(row.state)) && (!asked.agent || row.agent === asked.agent) &&
+      words.every((word) => haystack(row).includes(word));
+    const fitting = rows.filter(fits);
+    shown.replaceChildren(...fitting.map(line));
+    found.textContent = fitting.length === rows.length ? many(rows.length, "row") : `${fitting.length} of ${many(rows.length, "row")}`;
+  };
+  const changed = () => {
+    const kept = new URLSearchParams();
+    if (asked.q) kept.set("q", asked.q);
+    if (asked.agent) kept.set("agent", asked.agent);
+    asked.state.forEach((state) => kept.append("state", state));
+    history.replaceState(null, "", kept.size ? `#?${kept}` : "#");
+    show();
+  };
+  const heads = ["state", "scenario", "agent", "base", "head", "effect", ...data.columns];
+  show();
+  return [
+    el("h1", null, `${data.sign} ${data.title}`),
+    el("p", { class: "lead" }, data.summary),
+    data.notes.length > 0 && list(data.notes),
+    data.definitions.length > 0 && section("Changed definitions", list(data.definitions)),
+    data.warnings.length > 0 && section("Warnings", list(data.warnings)),
+    rows.length > 0 && section("Scenarios × agents", filters(asked, states, changed), found,
+      scrolled("All rows", el("table", { class: "rows" }, el("caption", { class: "unseen" }, "All rows"),
+        el("thead", null, el("tr", null, heads.map((head) => el("th", { scope: "col" }, head)))), shown))),
+    suite(),
+    section("The run", el("dl", null, data.facts.map(([name, value]) => el("div", null, el("dt", null, name), el("dd", null, value))))),
+  ];
+}
+
+const haystack = (row) => [row.scenario, row.agent, row.words, row.reason, row.evidence?.message, row.evidence?.gate,
+  ...row.gates.map((gate) => gate.gate)].join("\n").toLowerCase();
+
+function filters(asked, states, changed) {
+  const agents = [...new Set(data.rows.map((row) => row.agent))];
+  const chip = (state) => {
+    const rows = data.rows.filter((row) => row.state === state);
+    const button = el("button", { type: "button", class: `chip ${state}`, "aria-pressed": String(asked.state.includes(state)), click: () => {
+      const place = asked.state.indexOf(state);
+      if (place < 0) asked.state.push(state);
+      else asked.state.splice(place, 1);
+      button.setAttribute("aria-pressed", String(place < 0));
+      changed();
+    } }, `${rows[0].sign} ${rows.length} ${state.replaceAll("_", " ")}`);
+    return button;
+  };
+  return el("form", { class: "filters", role: "search", submit: (event) => event.preventDefault() },
+    el("label", null, "Search ", el("input", { type: "search", value: asked.q, input: (event) => { asked.q = event.target.value; changed(); } })),
+    agents.length > 1 && el("label", null, "Agent ", el("select", { change: (event) => { asked.agent = event.target.value; changed(); } },
+      el("option", { value: "" }, "all"), agents.map((agent) => el("option", { value: agent, selected: agent === asked.agent }, agent)))),
+    el("span", { role: "group", "aria-label": "States" }, states.map(chip)));
+}
+
+function line(row) {
+  return el("tr", null,
+    el("td", null, badge(row.state, `${row.sign} ${row.words}`)),
+    el("th", { scope: "row" }, el("a", { href: `#${row.path}` }, row.scenario)),
+    el("td", null, row.agent), el("td", { class: "number" }, row.base), el("td", { class: "number" }, row.head),
+    el("td", null, row.effect ? effectPlot(row.effect, row.effect_text) : row.effect_text),
+    row.cells.map((cell) => el("td", { class: `number ${cell.trend}` }, cell.text)));
+}
+
+function suite() {
+  if (!data.suite_text) return null;
+  const { difference, interval } = data.suite;
+  return section("The suite as a whole", el("p", null, data.suite_text),
+    interval && interval[0] !== interval[1] && effectPlot({ difference, interval }, data.suite_text),
+    data.catches.length > 0 && [el("p", null, "What this run would have caught:"), list(data.catches)]);
+}

@@ -1,0 +1,37 @@
+// Plots, as SVG: the effect of a row with its interval, and a metric's trials as strips.
+
+const WIDTH = 120;
+
+function effectPlot(effect, text) {
+  const at = (difference) => (10 + ((difference + 1) / 2) * (WIDTH - 20)).toFixed(1);
+  const [low, high] = effect.interval;
+  const kind = high < 0 ? "worse" : low > 0 ? "better" : "same";
+  return svg("svg", { class: `plot ${kind}`, viewBox: `0 0 ${WIDTH} 22`, width: WIDTH, height: 22, role: "img", "aria-label": text },
+    svg("title", null, text),
+    svg("line", { class: "axis", x1: at(-1), x2: at(1), y1: 18, y2: 18 }),
+    svg("line", { class: "zero", x1: at(0), x2: at(0), y1: 2, y2: 20 }),
+    svg("line", { class: "whisker", x1: at(low), x2: at(high), y1: 10, y2: 10 }),
+    [low, high].map((end) => svg("line", { class: "whisker", x1: at(end), x2: at(end), y1: 6, y2: 14 })),
+    svg("circle", { class: "estimate", cx: at(effect.difference), cy: 10, r: 4 }));
+}
+
+function strips(name, key, trials) {
+  const shown = trials.filter((trial) => Object.hasOwn(trial.metrics, key));
+  const values = shown.map((trial) => trial.metrics[key][0]);
+  const low = Math.min(0, ...values);
+  const high = Math.max(...values, low + 1e-9);
+  const wide = 260;
+  const at = (value) => (8 + ((value - low) / (high - low)) * (wide - 16)).toFixed(1);
+  const seen = {};
+  const dots = shown.map((trial) => {
+    const [value, text] = trial.metrics[key];
+    const place = `${trial.side} ${at(value)}`;
+    const above = (seen[place] = (seen[place] || 0) + 1) - 1;
+    const middle = trial.side === "base" ? 11 : 29;
+    const y = middle + (above % 2 ? 1 : -1) * Math.min(Math.ceil(above / 2) * 2, 7);
+    return svg("circle", { class: trial.side, cx: at(value), cy: y, r: 3 }, svg("title", null, `${trial.side} trial ${trial.index}: ${text}`));
+  });
+  const label = `${name}: ${many(shown.length, "trial")}, each a dot, base above head`;
+  return svg("svg", { class: "strips", viewBox: `0 0 ${wide} 40`, width: wide, height: 34, role: "img", "aria-label": label },
+    [11, 29].map((y) => svg("line", { class: "axis", x1: 4, x2: wide - 4, y1: y, y2: y })), dots);
+}

@@ -1,0 +1,119 @@
+"""More stories, whose verdicts the product itself makes: rows and changed definitions go in, `decide` says the rest."""
+
+from __future__ import annotations
+
+from tidegate.decide import decide, nothing_to_do
+from tidegate.model.comparison import BaseCounts, Comparison, DefinitionChange, HeadCounts, Row, SuiteEffect
+from tidegate.model.measurement import AgentInfo
+from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals
+from tidegate.model.suite import Policy, RowState
+from tidegate.model.trial import NotMeasured
+from tidegate.model.verdict import Verdict
+
+SIDES = Sides(
+    base=BaseSide(sha="4f1c2a9be07d5a3386f0c1d2e3b4a5968778695a", ref="main"),
+    head=HeadSide(sha="b82d07e4c9f3a1560e7d8c9bab1a2f3e4d5c6b7a", ref="rename-prio-flag"),
+)
+
+
+def added_and_removed() -> Result:
+    """A scenario of head alone, and one of base alone, which the policy takes for a loosened definition."""
+    return _result(
+        _row("export_csv", "added", (0, 0), (1, 1), "new in the suite; passes 1 of 1 trials on head"),
+        _row("old_export", "removed", (0, 0), (0, 0), "is no longer in the suite"),
+        _fine("add_task"),
+        definitions=(
+            DefinitionChange(scenario="old_export", kind="scenario_removed", detail="3 gates", loosened=True),
+            DefinitionChange(scenario="export_csv", kind="added", detail="2 gates"),
+        ),
+    )
+
+
+def budget_used_up() -> Result:
+    reason = "no trial was measured on base and head (budget: the run's 5 minutes were used up)"
+    return _result(
+        _row("sync", "not_measured", (0, 0), (0, 0), reason, "budget"),
+        _row("import_csv", "not_measured", (0, 0), (0, 0), reason, "budget"),
+        _fine("add_task"),
+        cost=Cost(
+            usd=5.01,
+            tokens_in=900_000,
+            tokens_out=40_000,
+            trials=TrialTotals(base=1, head=1),
+            seconds=301,
+            budget_used=1,
+        ),
+    )
+
+
+def first_run() -> Result:
+    """Base has no suite: there is nothing to compare with, and no rule in force yet."""
+    return _result(
+        _row("add_task", "added", (0, 0), (1, 1), "new in the suite; passes 1 of 1 trials on head"),
+        _row("list_tasks", "added", (0, 0), (0, 1), "new in the suite; passes 0 of 1 trials on head"),
+        policy=Policy(mode="advisory"),
+        warnings=("main has no tidegate.yaml: nothing can be compared yet, and nothing is blocked.",),
+    )
+
+
+def monorepo_instance() -> Result:
+    return _result(_fine("add_task"), _fine("list_tasks")).model_copy(update={"instance": "packages/cli"})
+
+
+def not_comparable() -> Result:
+    why = "the build fails on base alone, so there is nothing to compare with"
+    return _result(
+        _row("add_task", "not_comparable", (0, 0), (1, 1), f"{why}; passes 1 of 1 trials on head"),
+        _fine("list_tasks"),
+    )
+
+
+def nothing_changed() -> Result:
+    return _result(verdict=nothing_to_do(Policy()), cost=Cost(seconds=0.4))
+
+
+def _row(
+    scenario: str,
+    state: RowState,
+    base: tuple[int, int],
+    head: tuple[int, int],
+    reason: str,
+    not_measured: NotMeasured | None = None,
+) -> Row:
+    return Row(
+        scenario=scenario,
+        agent="docs",
+        state=state,
+        reason=reason,
+        not_measured=not_measured,
+        deterministic=True,
+        base=BaseCounts(passes=base[0], trials=base[1]),
+        head=HeadCounts(passes=head[0], trials=head[1]),
+    )
+
+
+def _fine(scenario: str) -> Row:
+    return _row(scenario, "ok", (1, 1), (1, 1), "no regression detected: passes 1 of 1 trials on head, 1 of 1 on base")
+
+
+def _result(
+    *rows: Row,
+    definitions: tuple[DefinitionChange, ...] = (),
+    policy: Policy | None = None,
+    sides: Sides = SIDES,
+    cost: Cost | None = None,
+    warnings: tuple[str, ...] = (),
+    verdict: Verdict | None = None,
+) -> Result:
+    comparison = Comparison(rows=rows, definitions=definitions, warnings=warnings)
+    return Result(
+        tidegate_version="0.1.0",
+        verdict=verdict or decide(comparison, policy or Policy()),
+        sides=sides,
+        rows=rows,
+        suite=SuiteEffect(),
+        definitions=definitions,
+        agents={"docs": AgentInfo(type="doc-follower")},
+        warnings=warnings,
+        cost=cost or Cost(trials=TrialTotals(base=len(rows), head=len(rows)), seconds=4.2, budget_used=0.01),
+    )

@@ -1,0 +1,286 @@
+"""report.html as a reader meets it, in Chromium: every page, filter, link and fold, by script and by keyboard."""
+
+from __future__ import annotations
+
+import gc
+import os
+import shutil
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.gh.emulated.node import EquipmentMissingError, npm_packages
+from tests.reports.large import large_record, large_result
+from tidegate.model.event import End, Message, ToolCall, ToolResult
+from tidegate.model.measurement import TrialResult
+from tidegate.model.result import Result
+from tidegate.model.trial import Record, encoded
+from tidegate.reports.comment import render_comment
+from tidegate.reports.html import MAX_BYTES, render_html
+
+Stories = Mapping[str, Callable[[], Result]]
+Opened = Callable[..., Page]
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+SWITCHES = (
+    "--no-sandbox",  # in a container root has none
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
+COMMENT_STYLE = (
+    "body { font: 14px/1.5 sans-serif; margin: 16px } h2, h3 { border-bottom: 1px solid #d1d9e0 }"
+    "code, pre { background: #f6f8fa }"
+    "pre { padding: 12px } table { border-collapse: collapse } th, td { border: 1px solid #d1d9e0; padding: 4px 12px }"
+)
+HOSTILE = "</script><img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The system's Chromium; playwright only drives it."""
+    program = next(filter(None, map(shutil.which, NAMES)), None)
+    if program is None:
+        if os.environ.get("CI"):
+            pytest.fail(f"none of {', '.join(NAMES)} is installed")
+        pytest.skip(f"the report was not looked at: none of {', '.join(NAMES)} is installed")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=SWITCHES)
+        yield browser
+        browser.close()
+    with warnings.catch_warnings():  # the driver leaves a pipe for the collector to close
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
+    """Opens the page of a result; whatever it fetches, and whatever goes wrong in its script, fails the test."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    asked: list[str] = []
+    wrong: list[str] = []
+    path = tmp_path / "report.html"
+
+    def open_page(
+        result: Result, read: Callable[[TrialResult], Record] = lambda _: Record(), fragment: str = ""
+    ) -> Page:
+        path.write_text(
+            render_html(result, read, {"base": "runs/base", "head": "runs/head"}), encoding="utf-8", newline="\n"
+        )
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(f"{path.as_uri()}#{fragment}")
+        page.wait_for_selector("h1")
+        return page
+
+    yield open_page
+    context.close()
+    assert wrong == []
+    assert {url.partition("#")[0] for url in asked if not url.startswith("data:")} <= {path.as_uri()}
+
+
+def told(trial: TrialResult) -> Record:
+    """Base lists and adds; head asks for help in between, and its adding fails."""
+    failed = trial.outcome == "fail"
+    help_call = (
+        ToolCall(id="h", tool="shell", command="taskmgr add --help", at=1),
+        ToolResult(id="h", status="ok", exit_code=0, output="usage: taskmgr add\nwith --priority\n"),
+    )
+    return Record(
+        events=(
+            Message(text=f"Let me see, says {trial.id}."),
+            ToolCall(id="1", tool="shell", command="taskmgr list"),
+            ToolResult(id="1", status="ok", exit_code=0, output="none\nat\nall"),
+            *(help_call if failed else ()),
+            ToolCall(id="2", tool="shell", command="taskmgr add --prio high x", at=2),
+            ToolResult(id="2", status="error" if failed else "ok", exit_code=2 if failed else 0),
+            End(end="completed", at=3),
+        ),
+        diff="diff --git a/tasks.json b/tasks.json\n+x\n-y\n",
+    )
+
+
+def test_the_overview_says_what_the_comment_says(opened: Opened, stories: Stories) -> None:
+    page = opened(stories["one_regression"]())
+    assert page.locator("h1").inner_text() == "❌ Tidegate: failed"
+    assert page.locator(".rows tbody tr").count() == 4
+    first = page.locator(".rows tbody tr").first.inner_text()
+    assert all(words in first for words in ("regressed", "add_high_priority", "docs", "2/2", "0/3", "−100 points"))
+
+
+def test_rows_are_found_by_words_states_and_agents(opened: Opened, stories: Stories) -> None:
+    page = opened(stories["suspicious"]())
+    rows = page.locator(".rows tbody tr")
+    every = rows.count()
+    suspicious = page.get_by_role("button", name="suspicious")
+    suspicious.click()
+    assert (rows.count(), suspicious.get_attribute("aria-pressed")) == (1, "true")
+    assert page.get_by_role("status").inner_text() == f"1 of {every} rows"
+    address = page.url
+    suspicious.click()
+    assert rows.count() == every
+    page.get_by_label("Search").fill("no such words anywhere")
+    assert rows.count() == 0
+    page.goto("about:blank")
+    page.goto(address)
+    assert rows.count() == 1, "filters are part of the address"
+
+
+def test_every_row_has_a_page_and_every_trial_a_dot(opened: Opened, stories: Stories) -> None:
+    result = stories["one_regression"]()
+    page = opened(result, told)
+    page.get_by_role("link", name="add_high_priority").click()
+    page.wait_for_selector(".dot")
+    assert page.url.endswith("#add_high_priority/docs")
+    assert page.evaluate("document.activeElement.id") == "main", "a screen reader goes on with the new page"
+    assert page.title().startswith("add_high_priority × docs")
+    assert page.locator(".dot").count() == len(result.trials)
+    assert page.locator(".grid tbody tr").count() == 1
+    assert page.locator(".grid tbody .minus").count() == 3
+    assert page.locator("svg.strips").count() == len(
+        [change for change in result.rows[-1].metrics.values() if change.base is not None or change.head is not None]
+    )
+    assert page.get_by_text("2 → 6").is_visible(), "calls of the subcommand, base against head"
+    assert "unrecognized arguments: --prio" in page.locator("main").inner_text()
+
+
+def test_two_trials_stand_side_by_side(opened: Opened, stories: Stories) -> None:
+    page = opened(stories["one_regression"](), told, "add_high_priority/docs")
+    page.get_by_role("link", name="Base and head side by side").click()
+    page.wait_for_selector(".steps")
+    lines = page.locator(".steps tbody tr")
+    assert [lines.nth(place).get_attribute("id") or lines.nth(place).get_attribute("class") for place in range(6)] == [
+        None, None, "divergence", "parts", "differs", None]  # fmt: skip
+    parting = lines.nth(3).inner_text()
+    assert "taskmgr add --help" in parting
+    assert "exit 2" in lines.nth(4).inner_text()
+    page.get_by_role("button", name="Go to where head leaves").click()
+    assert page.evaluate("document.activeElement.id") == "divergence"
+
+
+def test_output_is_folded_and_unfolds(opened: Opened, stories: Stories) -> None:
+    page = opened(stories["one_regression"](), told, "add_high_priority/docs/1-2")
+    page.wait_for_selector(".steps")
+    output = page.locator(".steps pre").first
+    assert not output.is_visible()
+    page.locator(".steps summary").first.press("Enter")
+    assert output.inner_text() == "none\nat\nall"
+    page.get_by_role("button", name="Unfold all").click()
+    assert page.locator("main details[open]").count() == page.locator("main details").count() > 3
+    page.get_by_role("button", name="Fold all", exact=True).click()
+    assert page.locator("main details[open]").count() == 0
+
+
+def test_any_two_trials_can_be_chosen_and_the_address_names_them(opened: Opened, stories: Stories) -> None:
+    page = opened(stories["one_regression"](), told, "add_high_priority/docs/1-2")
+    page.get_by_label("Trial on head").select_option("3")
+    page.wait_for_function("location.hash === '#add_high_priority/docs/1-3'")
+    page.get_by_text("says head/add_high_priority/docs/3").wait_for()
+    page.go_back()
+    page.get_by_text("says head/add_high_priority/docs/2").wait_for()
+
+
+def test_the_keyboard_is_enough(opened: Opened, stories: Stories) -> None:
+    page = opened(stories["one_regression"](), told)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main", "the first key skips to the content"
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == "add_high_priority":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".dot")
+    page.get_by_role("button", name="Next").press("Enter")
+    page.wait_for_function("location.hash === '#add_task/docs'")
+
+
+def test_an_address_of_nothing_says_so(opened: Opened, stories: Stories) -> None:
+    page = opened(stories["one_regression"](), fragment="nothing/%zz")
+    assert page.locator("h1").inner_text() == "There is no such page"
+
+
+def test_no_hostile_text_becomes_markup(opened: Opened, stories: Stories) -> None:
+    evil = stories["hostile"]()
+    row = evil.rows[0].model_copy(update={"scenario": HOSTILE, "agent": "../a b%2F#?"})
+    trials = tuple(
+        trial.model_copy(update={"scenario": HOSTILE, "agent": row.agent, "id": trial.spec.model_copy(
+            update={"scenario": HOSTILE, "agent": row.agent}).id}) for trial in evil.trials
+    )  # fmt: skip
+    record = Record(events=(Message(text=HOSTILE), ToolCall(id="1", tool=HOSTILE, command=HOSTILE)), diff=HOSTILE)
+    result = evil.model_copy(update={"rows": (row, *evil.rows), "trials": trials})
+    page = opened(result, lambda _: record)
+    own = f"#{encoded(HOSTILE)}/{encoded(row.agent)}"
+    for fragment in ("", own, f"{own}/0-1"):
+        page.evaluate("(hash) => { location.hash = hash }", fragment)
+        page.wait_for_function("document.querySelector('h1') !== null")
+        page.wait_for_timeout(100)
+        assert page.locator("main img, main script, main iframe").count() == 0
+        assert "taken" not in page.title().replace(HOSTILE, "")
+        assert HOSTILE in page.locator("body").inner_text()
+    assert page.locator(".steps tbody tr").count() >= 2
+
+
+@pytest.fixture(scope="module")
+def large() -> Result:
+    """50 scenarios × 20 trials."""
+    return large_result()
+
+
+def test_a_large_run_opens_at_once(opened: Opened, large: Result, tmp_path: Path) -> None:
+    page = opened(large, large_record)
+    assert (tmp_path / "report.html").stat().st_size <= MAX_BYTES
+    took = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
+    assert 0 < took < 2000
+    assert page.locator(".rows tbody tr").count() == 50
+    page.get_by_role("link", name="scenario_00").click()
+    page.get_by_role("link", name="Base and head side by side").click()
+    page.wait_for_selector(".steps code")
+
+
+def test_what_is_left_out_is_said_and_linked(opened: Opened, large: Result) -> None:
+    page = opened(large, large_record, "scenario_49/claude/1-10")
+    page.get_by_text("left out").first.wait_for()
+    links = page.get_by_role("link", name="runs/head/trials/scenario_49/claude/10/")
+    assert links.get_attribute("href") == "./runs/head/trials/scenario_49/claude/10/"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(opened: Opened, stories: Stories, scheme: str) -> None:
+    """On every kind of page, in both colour schemes."""
+    try:
+        axe = npm_packages(Path(__file__).parent / "browser") / "axe-core/axe.min.js"
+    except EquipmentMissingError as missing:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"axe-core cannot be had: {missing}")
+    page = opened(stories["one_regression"](), told)
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    source = axe.read_text(encoding="utf-8")
+    for fragment in ("", "add_high_priority/docs", "add_high_priority/docs/1-1"):
+        page.evaluate("(hash) => { location.hash = hash }", fragment)
+        page.wait_for_selector({0: ".rows", 1: ".dots", 2: ".steps"}[fragment.count("/")])
+        page.evaluate(source)
+        found = page.evaluate("axe.run().then((found) => found.violations)")
+        assert [(one["id"], one["impact"], one["nodes"][0]["html"]) for one in found] == []
+
+
+def test_every_comment_can_be_looked_at(browser: Browser, story: tuple[str, Result], tmp_path: Path) -> None:
+    """TIDEGATE_SCREENSHOTS names a folder that keeps the pictures: about as GitHub shows the comments."""
+    name, result = story
+    folder = Path(os.environ.get("TIDEGATE_SCREENSHOTS") or tmp_path)
+    page = browser.new_page(viewport={"width": 900, "height": 400})
+    page.set_content(f"<style>{COMMENT_STYLE}</style>{MARKDOWN.render(render_comment(result))}")
+    assert "Tidegate" in page.locator("h2").first.inner_text()
+    page.screenshot(path=folder / f"{name}.png", full_page=True)
+    page.close()
+    assert (folder / f"{name}.png").stat().st_size > 0
