@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, TypeVar
 
+from tidegate.doubts import doubts
 from tidegate.evidence import Measured, find_evidence, gate_table, metric_changes
 from tidegate.metric_tests import RULES, RowTrials, compared_metrics, is_worse
 from tidegate.model.comparison import (
@@ -62,7 +63,7 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
         suite=_suite(rows, state).model_copy(update={"metrics": metrics}),
         definitions=(*definitions, *_changed_since(base, head, definitions)),
         excluded_share=_excluded_share((*base_trials, *head_trials)),
-        warnings=tuple(_warnings(conclusions, stored)),
+        warnings=(*_warnings(conclusions, stored), *doubts(rows, (*base_trials, *head_trials))),
     )
 
 

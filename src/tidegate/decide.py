@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from tidegate.doubts import cannot_guard, fails_from_the_start
 from tidegate.metric_tests import Q, is_worse
 from tidegate.model.comparison import Comparison, DefinitionChange, Row
 from tidegate.model.suite import Policy, RowState
@@ -168,6 +169,10 @@ def _summary(comparison: Comparison, decision: _Decision, loosened: Sequence[Def
     if states["regressed"] and decision.reason not in ("regression", "setup_regression"):
         parts.append("by the policy that does not block")
     parts += [f"{states[state]} {words}" for state, words in _OTHER_NEWS.items() if states[state]]
+    if useless := sum(map(cannot_guard, rows)):
+        parts.append(f"{useless} passing on neither side")
+    if failing := sum(map(fails_from_the_start, rows)):
+        parts.append(f"{failing} new that no trial passes")
     return "; ".join(parts)
 
 

@@ -45,6 +45,8 @@ def _must(root: Path, *arguments: str) -> str:
 
 def repository_root(folder: Path) -> Path:
     """The top folder of the repository that `folder` stands in."""
+    if not folder.is_dir():
+        raise ConfigurationError(f"there is no folder {folder}.", "Name the repository's own with `--repo`.")
     done = _git(folder, "rev-parse", "--show-toplevel")
     if done.returncode != 0:
         raise ConfigurationError(f"{folder} is not in a git repository.", "Run it in a repository, or `git init` one.")

@@ -85,10 +85,12 @@ def make_our_folder(repo: Path) -> Path:
 
 
 def _start_afresh(runs: Path) -> None:
-    """Remove the runs that an earlier call stored here, and nothing that is not a run."""
+    """Remove what an earlier call stored here, and nothing else: a report must not outlive its runs."""
     strangers = [entry for entry in runs.glob("*") if entry.name not in ("base", "head")] if runs.exists() else []
     if strangers:
         raise ConfigurationError(
             f"{runs} holds `{strangers[0].name}`, which is not ours.", "Name another folder with `--out`."
         )
     shutil.rmtree(runs, ignore_errors=True)
+    for report in ("comment.md", "result.json", "report.html"):
+        (runs.parent / report).unlink(missing_ok=True)

@@ -235,3 +235,36 @@ def test_a_pull_request_cannot_name_a_secret_that_base_does_not_pass_on(
     assert ran.code == 2
     assert "HUSH" in ran.stderr
     assert "secret-value" not in ran.stdout + ran.stderr
+
+
+def test_an_out_folder_may_be_relative_and_loses_the_reports_of_earlier_calls(
+    make_repository: Make, tidegate: Make, files: dict[str, str]
+) -> None:
+    repo = make_repository()
+    repo.commit(files)
+    repo.branch("pr", {"README.md": "x"})
+    (repo.root / "elsewhere").mkdir()
+    (repo.root / "elsewhere" / "comment.md").write_text("of another commit")
+    broken = {"tidegate.yaml": files["tidegate.yaml"] + "nonsense: 1\n"}
+
+    ran = tidegate("pr", "--base", "main", "--head", "pr", "--out", "elsewhere", cwd=repo.root)
+    kept = (repo.root / "elsewhere" / "comment.md").read_text()
+    repo.branch("broken", broken)
+    tidegate("pr", "--base", "main", "--head", "broken", "--out", "elsewhere", cwd=repo.root)
+
+    assert ran.code == 0, ran.stderr
+    assert "passed" in kept
+    assert not (repo.root / "elsewhere" / "comment.md").exists()
+
+
+def test_a_suite_that_guards_nothing_does_not_look_green(
+    make_repository: Make, tidegate: Make, files: dict[str, str]
+) -> None:
+    repo = make_repository()
+    repo.commit({**files, "AGENTS.md": "Nothing to run here."})
+    repo.branch("pr", {"README.md": "x"})
+
+    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+
+    assert ran.result["verdict"]["summary"].endswith("1 passing on neither side")
+    assert "the target was never called" in ran.comment

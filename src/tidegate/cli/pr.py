@@ -47,14 +47,16 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.reports.junit import junit_xml
     from tidegate.reports.result_json import result_json
     from tidegate.reports.terminal import print_result
-    from tidegate.revisions import default_base, repository_root
+    from tidegate.revisions import default_base, repository_root, working_tree
     from tidegate.sides import Asked, make_our_folder
     from tidegate.store.directory import write_text
 
     root = repository_root(args.repo)
     base = args.base or default_base(root)
-    out = args.out or make_our_folder(root) / "pr"
+    out = (args.out or make_our_folder(root) / "pr").resolve()
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
+        if args.head == "HEAD" and working_tree(root).dirty:
+            progress.say("not compared: the working tree has changes that are not committed")
         chosen = replace(options.pipeline_options(args, progress), pause_s=args.pause)
         result = options.run_until_stopped(lambda: pull_request(root, Asked(base, args.head), out, chosen))
     if args.junit is not None:

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.sides import make_our_folder
 
     root = repository_root(args.repo)
-    out = args.out or make_our_folder(root) / "runs" / time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    out = (args.out or make_our_folder(root) / "runs" / time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())).resolve()
     if out.exists() and any(out.iterdir()):
         raise ConfigurationError(f"{out} is not empty.", "Name a new folder with `--out`.")
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
