@@ -12,7 +12,6 @@ from typing import TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
-from tidegate import agents
 from tidegate.agents.agentv_cli import AgentVCli, unknown_placeholder
 from tidegate.agents.command import CommandAgent
 from tidegate.model.agent import Agent
@@ -27,7 +26,8 @@ PLACES = (".agentv/targets.yaml", "targets.yaml")
 _COMMON = ("name", "provider", "judge_target", "workers", "provider_batching")
 _ALIASES = {"codex-cli": "codex", "azure-openai": "azure", "google": "gemini", "google-gemini": "gemini"}
 _INSTEAD = dict.fromkeys(("azure", "gemini", "vscode", "vscode-insiders"), "a target with `provider: cli`")
-_KNOWN = ("cli", "mock", "codex", "anthropic", *_INSTEAD)
+_NOT_YET = ("codex", "anthropic")  # the agents are there, AgentV's own settings of them are not read
+_KNOWN = ("cli", "mock", *_NOT_YET, *_INSTEAD)
 _VARIABLE = re.compile(r"\$\{\{\s*([^}\s]*)\s*\}\}")
 
 M = TypeVar("M", bound=BaseModel)
@@ -132,6 +132,6 @@ class Targets:
 def _refusal(provider: str) -> str:
     if provider in _INSTEAD:
         return f"{provider} cannot be tested here; use {_INSTEAD[provider]}, or an agent of tidegate.yaml"
-    if provider in agents.NOT_YET:
+    if provider in _NOT_YET:
         return f"{provider} is not supported yet; use cli or mock"
     return f"unknown provider `{provider}`" + (did_you_mean(provider, _KNOWN) or f" (one of {', '.join(_KNOWN)})")
