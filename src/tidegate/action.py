@@ -15,12 +15,13 @@ from tidegate.gh.workflow_commands import Annotation, annotate
 from tidegate.model.comparison import Row
 from tidegate.model.progress import Progress
 from tidegate.model.result import Result
-from tidegate.pipeline import Options, pull_request
+from tidegate.pipeline import pull_request
 from tidegate.reports.comment import render_comment
 from tidegate.reports.filters import fenced
 from tidegate.revisions import checked_out_sides
 from tidegate.settings import Runner, Settings
 from tidegate.sides import Asked, make_our_folder
+from tidegate.work import Options
 
 PAUSE_S = 60.0  # before a verification: longer than most bursts of trouble
 OUT = "pr"  # below .tidegate in the workspace: of our folders the only one that later steps can see

@@ -78,10 +78,10 @@ def _compare(
     from rich.rule import Rule
 
     from tidegate.cli.progress import make_progress
-    from tidegate.pipeline import Options
     from tidegate.pipeline import pull_request as compare
     from tidegate.reports.terminal import print_result
     from tidegate.sides import Asked
+    from tidegate.work import Options
 
     console.print(Rule(f"{pull_request.name}: {pull_request.title}"))
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from tidegate.model.progress import Progress
-    from tidegate.pipeline import Options
+    from tidegate.work import Options
 
 T = TypeVar("T")
 
@@ -93,8 +93,8 @@ def environ() -> dict[str, str]:
 
 def pipeline_options(args: argparse.Namespace, progress: Progress) -> Options:
     """What the shared options say, for the pipeline."""
-    from tidegate.pipeline import Options
     from tidegate.plan import Selection
+    from tidegate.work import Options
 
     selection = Selection(
         scenarios=tuple(args.scenario),

@@ -44,7 +44,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Simulate and print the table."""
-    from tidegate.pipeline import history_counts
+    from tidegate.past import history_counts
     from tidegate.plan import make_plan
     from tidegate.procedure import screening_trials
     from tidegate.revisions import repository_root

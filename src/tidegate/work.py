@@ -1,0 +1,115 @@
+"""What is run, with what was chosen for it, and the run that comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tidegate import __version__
+from tidegate.build import Checkout
+from tidegate.fingerprint import fingerprint
+from tidegate.model.measurement import AgentInfo, Run, TrialResult
+from tidegate.model.plan import Plan, RowKey
+from tidegate.model.progress import Progress
+from tidegate.model.suite import Suite
+from tidegate.model.trial import TrialSpec
+from tidegate.plan import Selection, run_rows, suite_hash
+from tidegate.procedure import screening_trials
+from tidegate.run import Runner
+
+# What holds today, and nothing else; every report says it (docs/security.md).
+CONFINEMENT = ("own environment", "own HOME and TMPDIR", "no process outlives its step")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a person chose on the command line, and what of the machine reaches the run."""
+
+    environ: Mapping[str, str]
+    progress: Progress
+    config: str = "tidegate.yaml"
+    instance: str = "default"
+    selection: Selection = field(default_factory=Selection)
+    jobs: int | None = None
+    pause_s: float = 0.0  # before a verification, so that it is apart in time from what it verifies
+
+
+@dataclass(frozen=True)
+class Work:
+    """A plan, and the checkouts that it is run in; scenarios and templates are read at the last of them."""
+
+    suite: Suite
+    plan: Plan
+    sides: tuple[Checkout, ...]
+    scratch: Path
+
+    @property
+    def definitions(self) -> Path:
+        """Where scenarios and templates are read."""
+        return self.sides[-1].folder
+
+    def fingerprints(self, versions: Mapping[str, str | None]) -> dict[RowKey, str]:
+        """Of the rows that have a history; `versions` are those of the agents' programs."""
+        return {
+            row.key: fingerprint(row, self.definitions, self.suite.guidance, versions.get(row.key.agent))
+            for row in self.plan.rows
+            if row.presence == "both" and not row.deterministic
+        }
+
+
+def screening_specs(work: Work, trials: int | None) -> list[TrialSpec]:
+    """The trials of a single run: as many per row as were asked for, else as the screening of a pull request has."""
+    suite = work.suite
+    return [
+        TrialSpec(side="head", scenario=row.scenario, agent=row.agent, index=index + 1)
+        for row in run_rows(work.plan, suite.trials)
+        for index in range(trials or (1 if row.deterministic else screening_trials(row.trials, suite.policy)))
+    ]
+
+
+def runner_of(work: Work, options: Options) -> Runner:
+    """What runs the trials of this work."""
+    return Runner(
+        work.suite,
+        work.plan,
+        work.sides,
+        work.scratch,
+        environ=options.environ,
+        progress=options.progress,
+        definitions=work.definitions,
+        jobs=options.jobs,
+    )
+
+
+def run_of(
+    work: Work,
+    checkout: Checkout,
+    results: Sequence[TrialResult],
+    started: float,
+    ended: float,
+    runner: Runner | None = None,
+) -> Run:
+    """One side's run, measured from `started` to `ended` (seconds since the epoch)."""
+    agents = {row.key.agent: row.agent for row in work.plan.rows}
+    versions = runner.versions if runner else {}
+    fingerprints = work.fingerprints(versions)
+    return Run(
+        tidegate_version=__version__,
+        side=checkout.side,
+        revision=checkout.revision,
+        suite_file=work.suite.file,
+        suite_hash=suite_hash(work.suite),
+        policy=work.suite.policy,
+        diagnosis=work.suite.diagnosis,
+        rows=tuple(
+            row.model_copy(update={"fingerprint": fingerprints.get(row.key, "")})
+            for row in run_rows(work.plan, work.suite.trials)
+        ),
+        agents={name: AgentInfo(type=a.type, model=a.model, version=versions.get(name)) for name, a in agents.items()},
+        build_error=runner.build_errors.get(checkout.side) if runner else None,
+        started_at=started,
+        seconds=round(ended - started, 3),
+        confinement=CONFINEMENT,
+        trials=tuple(result for result in results if result.side == checkout.side),
+    )
