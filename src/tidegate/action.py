@@ -52,8 +52,7 @@ async def act(outside: Outside) -> int:
 
 
 async def _act(settings: Settings, runner: Runner, outside: Outside) -> int:
-    if settings.command != "action":
-        raise ConfigurationError(f"input `command`: `{settings.command}` is not supported yet.", "Leave it out.")
+    _refuse_what_would_be_ignored(settings)
     event = read_event(runner.event_name, read_payload(runner.event_path))
     if (why := _nothing_to_run(event, settings)) is not None:
         return _skip(why, runner, outside)
@@ -69,6 +68,13 @@ async def _act(settings: Settings, runner: Runner, outside: Outside) -> int:
         publication = _published(event, result, settings, runner, outside)
     _tell(result, publication, runner, out, outside)
     return result.verdict.exit_code
+
+
+def _refuse_what_would_be_ignored(settings: Settings) -> None:
+    """Inputs that a later version will use; until then only their defaults are true."""
+    for name in ("command", "args", "accept_label"):
+        if getattr(settings, name) != Settings.model_fields[name].default:
+            raise ConfigurationError(f"input `{name}`: nothing but its default is supported yet.", "Leave it out.")
 
 
 def _nothing_to_run(event: Event, settings: Settings) -> tuple[str, str] | None:

@@ -41,9 +41,3 @@ class CannotRunError(TidegateError):
 
 class MissingKeyError(CannotRunError):
     """An agent has no key; on a pull request from a fork that is as it should be."""
-
-
-class InterruptedRunError(TidegateError):
-    """A person or the system stopped the run; what had been stored stays valid."""
-
-    exit_code = 130

@@ -233,3 +233,12 @@ def test_a_fork_without_a_key_says_so_and_does_not_stay_red(job: Job) -> None:
     assert (passed.exit_code, step.outputs()["reason"]) == (0, "fork_without_key"), passed.stdout
     assert (failed.exit_code, own.exit_code) == (4, 4)
     assert "ANTHROPIC_API_KEY" in step.summary()
+
+
+@pytest.mark.parametrize("given", [{"command": "publish"}, {"args": "--jobs 2"}, {"accept_label": "fine by me"}])
+def test_an_input_that_would_be_ignored_is_refused(job: Job, given: dict[str, str]) -> None:
+    ran, _ = job.run(inputs=given)
+
+    assert ran.exit_code == 2
+    assert f"input `{next(iter(given))}`" in ran.stderr
+    assert job.pull.bot_comments() == []
