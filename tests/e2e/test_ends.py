@@ -97,3 +97,19 @@ def test_whatever_ends_tidegate_ends_everything_that_it_started(
         assert running.returncode == 130
         assert "interrupted" in errors
         assert "Traceback" not in errors
+
+
+def test_a_trial_that_the_runs_minutes_cut_off_is_not_measured(
+    make_repository: Make, tidegate: Make, files: dict[str, str]
+) -> None:
+    """It would have gone on, so it is no fail."""
+    mark = f"minutes-{os.getpid()}"
+    repo = make_repository()
+    repo.commit({**files, "tidegate.yaml": suite(mark, "60") + "budget: {minutes: 0.06}\n", "daemon.py": DAEMON})
+    repo.branch("pr", {"README.md": "x"})
+
+    ran = tidegate("pr", "--base", "main", "--head", "pr", "--jobs", "2", cwd=repo.root)
+
+    assert (ran.code, ran.result["verdict"]["reason"]) == (4, "budget"), ran.stderr
+    assert {trial["not_measured"] for trial in ran.result["trials"]} == {"budget"}
+    assert alive(mark) == []
