@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections import Counter
 from collections.abc import Sequence
@@ -11,11 +10,15 @@ from tidegate.model.event import COUNTED, CallStatus, End, ToolCall
 from tidegate.model.measurement import InvocationCounts, Metrics, SubcommandCounts
 from tidegate.model.suite import Price
 from tidegate.model.trial import Invocation, Trial
+from tidegate.patterns import PatternTooSlowError, search
 
 
 def subcommand(binary: str, argv: Sequence[str], pattern: str | None) -> str | None:
     """What a call asks of the target: the pattern's first group on the command line, else the first non-option."""
-    match = re.search(pattern, shlex.join([binary, *argv])) if pattern else None
+    try:
+        match = search(pattern, shlex.join([binary, *argv])) if pattern else None
+    except PatternTooSlowError:
+        match = None
     if match and match.re.groups and match[1]:
         return match[1]
     return next((argument for argument in argv if argument and not argument.startswith("-")), None)

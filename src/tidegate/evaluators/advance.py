@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tidegate.model.evaluator import Evaluator, Record, Score
 from tidegate.model.probe import Answer, Request
+from tidegate.patterns import PatternTooSlowError
 
 
 def advance(evaluator: Evaluator, record: Record, answers: Sequence[Answer]) -> Request | Score:
@@ -18,4 +19,6 @@ def advance(evaluator: Evaluator, record: Record, answers: Sequence[Answer]) -> 
     except StopIteration as end:
         score: Score = end.value
         return score
+    except PatternTooSlowError as error:
+        return Score.unknown(f"a pattern is not decided: {error}")
     return request

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeVar
 
@@ -12,6 +11,7 @@ from tidegate.evaluators.calls import Call
 from tidegate.gates.assertion import same
 from tidegate.gates.fields import NonEmpty
 from tidegate.model.value import Value
+from tidegate.patterns import check_pattern, search
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -21,10 +21,12 @@ def _check_patterns(expected: Any) -> Any:
     """The value itself; ValueError if a `{regex: …}` in it is none."""
     match expected:
         case {"regex": pattern} if len(expected) == 1:
+            if not isinstance(pattern, str):
+                raise ValueError("holds a `regex` that is no text")
             try:
-                re.compile(pattern)
-            except (re.error, TypeError, OverflowError, RecursionError) as error:
-                raise ValueError(f"holds a `regex` that is no regular expression: {error}") from None
+                check_pattern(pattern)
+            except ValueError as error:
+                raise ValueError(f"holds a `regex` that {error}") from None
         case dict():
             for value in expected.values():
                 _check_patterns(value)
@@ -61,7 +63,7 @@ def matches(expected: Any, actual: Any) -> bool:
         case {"any": True} if len(expected) == 1:
             return True
         case {"regex": str(pattern)} if len(expected) == 1:
-            return isinstance(actual, str) and re.search(pattern, actual) is not None
+            return isinstance(actual, str) and search(pattern, actual) is not None
         case dict():
             return isinstance(actual, dict) and all(
                 key in actual and matches(value, actual[key]) for key, value in expected.items()

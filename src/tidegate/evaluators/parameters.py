@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import Any, Literal, Self
 
-from jsonschema import SchemaError
-from jsonschema.validators import validator_for
+from jsonschema import SchemaError, ValidationError
+from jsonschema.protocols import Validator
+from jsonschema.validators import extend, validator_for
 from pydantic import model_validator
 from referencing import Registry
 from referencing.exceptions import Unresolvable
@@ -15,6 +16,7 @@ from referencing.exceptions import Unresolvable
 from tidegate.evaluators.calls import NO_TRACE, Call, calls_of
 from tidegate.evaluators.matching import Matcher, matches
 from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+from tidegate.patterns import search
 
 
 class Parameters(Evaluator):
@@ -64,7 +66,7 @@ class Parameters(Evaluator):
         for call in calls:
             schema = self.schemas.get(call.tool)
             if isinstance(schema, dict):
-                validator = validator_for(schema)(schema, registry=Registry())  # an empty one: nothing is fetched
+                validator = _validator(schema)
                 error = next(validator.iter_errors(call.input), None)
                 yield "" if error is None else f"{call.tool}: {error.json_path}: {error.message}"[:300]
 
@@ -84,6 +86,27 @@ def schema_problem(schema: dict[str, Any]) -> str:
     except SchemaError as error:
         return f"is no JSON Schema: {error.message}"[:300]
     return ""
+
+
+def _validator(schema: dict[str, Any]) -> Validator:
+    """With an empty registry, so that nothing is fetched, and with patterns that cannot hang the run."""
+    limited = {"pattern": _pattern, "patternProperties": _pattern_properties}
+    kind: type[Validator] = extend(validator_for(schema), limited)  # type: ignore[no-untyped-call]
+    return kind(schema, registry=Registry())
+
+
+def _pattern(validator: Validator, pattern: str, instance: Any, _: Any) -> Iterator[ValidationError]:
+    if isinstance(instance, str) and not search(pattern, instance):
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _pattern_properties(
+    validator: Validator, properties: dict[str, Any], instance: Any, _: Any
+) -> Iterator[ValidationError]:
+    for pattern, schema in properties.items():
+        for name, value in instance.items() if isinstance(instance, dict) else ():
+            if search(pattern, name):
+                yield from validator.descend(value, schema, path=name, schema_path=pattern)  # type: ignore[attr-defined]
 
 
 def _met(wanted: dict[str, Any], given: dict[str, Any]) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import PurePosixPath
 from typing import Annotated
 
 from pydantic import AfterValidator
+
+from tidegate.patterns import check_pattern
 
 
 def _not_empty(text: str) -> str:
@@ -23,17 +24,6 @@ def _for_the_system(text: str) -> str:
     return text
 
 
-def _regex(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        where = "" if error.pos is None else f" at position {error.pos}"
-        raise ValueError(f"is no regular expression: {error.msg}{where}") from None
-    except (OverflowError, RecursionError):
-        raise ValueError("is no regular expression: it is too large") from None
-    return pattern
-
-
 def _in_workspace(path: str) -> str:
     if path.startswith("/"):
         raise ValueError(f"leaves the workspace: {path!r} is absolute")
@@ -48,6 +38,6 @@ def _in_workspace(path: str) -> str:
 
 
 NonEmpty = Annotated[str, AfterValidator(_not_empty)]
-Regex = Annotated[NonEmpty, AfterValidator(_regex)]
+Regex = Annotated[NonEmpty, AfterValidator(check_pattern)]
 ShellCommand = Annotated[str, AfterValidator(_for_the_system)]
 WorkspacePath = Annotated[str, AfterValidator(_for_the_system), AfterValidator(_in_workspace)]

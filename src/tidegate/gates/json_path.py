@@ -1,13 +1,22 @@
-"""JSONPath in the full language of `jsonpath_ng.ext`."""
+"""JSONPath in the full language of `jsonpath_ng.ext`, within limits: a hostile path must not hang a run."""
 
 from __future__ import annotations
 
+import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from tidegate.patterns import check_pattern, replace, search
+
 if TYPE_CHECKING:
+    from types import FrameType
+
     from jsonpath_ng import JSONPath
+
+MOST_CALLS = 5_000_000  # of functions while one path is followed: some seconds
 
 
 def check_path(path: str) -> str:
@@ -20,7 +29,8 @@ def find(path: str, document: Any) -> list[Any]:
     """The values of all matches. ValueError if the path cannot be applied to this document."""
     parsed = _parse(path)
     try:
-        return [match.value for match in parsed.find(document)]
+        with _limited():
+            return [match.value for match in parsed.find(document)]
     except Exception as error:  # the library lets errors of any class through
         raise ValueError(f"cannot be applied: {error}") from None
 
@@ -37,9 +47,69 @@ def _parse(path: str) -> JSONPath:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # old forms stay allowed as long as the library has them
         try:
-            return parse(path)
+            parsed = parse(path)
+            _guard_patterns(parsed)
+            return parsed
         except Exception as error:  # lexer, parser and constructors each raise classes of their own
             raise ValueError(f"is no JSONPath: {error}") from None
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """Ends what is done in it with a ValueError after so many calls.
+
+    The library has no limit of its own, and `$..*..*..*` visits more nodes than any machine can. Calls are counted
+    rather than time, so that the same path and document have the same answer everywhere.
+    """
+    calls = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+        if calls > MOST_CALLS:
+            raise ValueError(f"too much to do: given up after {MOST_CALLS:,} steps")
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
+
+
+class _Sub:
+    """Stands for the compiled expression of the library's `sub`."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = check_pattern(pattern)
+
+    def sub(self, replacement: str, text: str) -> str:
+        """As of `re`, but within a limit."""
+        return replace(self.pattern, replacement, text)
+
+
+def _guard_patterns(path: object) -> None:
+    """Regular expressions in a path keep the limits of all others."""
+    from jsonpath_ng.ext.filter import OPERATOR_MAP
+    from jsonpath_ng.ext.string import Sub
+
+    OPERATOR_MAP["=~"] = lambda value, pattern: isinstance(value, str) and search(pattern, value) is not None
+    for part in _parts(path):
+        if isinstance(part, Sub):
+            part.regex = _Sub(part.expr)  # type: ignore[assignment]
+        elif getattr(part, "op", None) == "=~":
+            check_pattern(part.value)  # type: ignore[attr-defined]
+
+
+def _parts(path: object) -> Iterator[object]:
+    """The path and everything in it."""
+    from jsonpath_ng import JSONPath
+
+    yield path
+    for value in vars(path).values():
+        for child in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(child, JSONPath):
+                yield from _parts(child)
 
 
 def _is_many(path: object) -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from tidegate.gates.excerpt import excerpt
 from tidegate.model.gate import Decision
+from tidegate.patterns import PatternTooSlowError, search
 
 
 def contains(what: str, text: str, substring: str) -> Decision:
@@ -17,7 +16,11 @@ def contains(what: str, text: str, substring: str) -> Decision:
 
 def matches(what: str, text: str, pattern: str) -> Decision:
     """Whether the regular expression is found in the text, with what it found or the text's excerpt."""
-    if found := re.search(pattern, text):
+    try:
+        found = search(pattern, text)
+    except PatternTooSlowError as error:
+        return Decision(passed=False, message=f"`{excerpt(pattern)}` is not decided for {what}: {error}")
+    if found:
         return Decision(passed=True, message=f"{what} matches `{excerpt(pattern)}`: {_shown(found[0])}")
     return Decision(passed=False, message=f"{what} does not match `{excerpt(pattern)}`: {_shown(text)}")
 
