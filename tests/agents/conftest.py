@@ -139,6 +139,10 @@ class LocalSession:
         file = self.workspace / path
         return file.read_text() if file.is_file() else None
 
+    def definition_text(self, path: str) -> str | None:
+        file = self.repo / path
+        return file.read_text() if file.is_file() else None
+
     def write(self, path: str, text: str) -> None:
         (self.workspace / path).write_text(text)
 

@@ -18,7 +18,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
 )
 
 # What is appended to the valid suite file (two lines) → the one line that is said.
-TYPES = ("doc-follower", "scripted", "command", "claude-code", "codex", "gemini", "opencode", "anthropic")
+TYPES = ("doc-follower", "scripted", "replay", "command", "claude-code", "codex", "gemini", "opencode", "anthropic")
 IN_THE_SUITE = {
     "scenarois: [x]": "3:1: scenarois: unknown key (did you mean `scenarios`?)",
     "build: make": "3:8: build: must be a list",
@@ -88,11 +88,10 @@ NOT_YET = {
     "report: {comment: 'off'}": "3:19: report.comment: is not supported yet",
     "agents: {a: {type: doc-follower, max_usd: 1}}": "3:34: agents.a.max_usd: is not a key of this type of agent, "
     "which has no limit of cost",
-    **{
-        f"agents: {{a: {{type: {name}}}}}": f"3:20: agents.a.type: {name} is not supported yet; "
-        f"use {', '.join(TYPES[:-1])} or {TYPES[-1]}"
-        for name in ("replay",)
-    },
+    "agents: {a: {type: replay, traces: {first: none.jsonl}}}": "3:44: agents.a.traces.first: "
+    "no such file in the repository",
+    "agents: {a: {type: replay, traces: {first: ../x.jsonl}}}": "3:44: agents.a.traces.first: "
+    "no such file in the repository",
 }
 
 WHOLE_SUITES: dict[str, tuple[str | bytes, str]] = {

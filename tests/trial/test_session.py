@@ -32,6 +32,7 @@ def at_work(tmp_path: Path, work: Work[T], *, seconds: float = 20, silence: floa
                 workspace=tmp_path,
                 home=tmp_path,
                 record=tmp_path,
+                definitions=tmp_path,
                 recorder=tmp_path / "tool",
                 environment={"PATH": "/usr/local/bin:/usr/bin:/bin"},
                 credentials={"THE_KEY": KEY, "THE_URL": "http://127.0.0.1:1"},

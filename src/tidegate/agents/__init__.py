@@ -13,10 +13,10 @@ from tidegate.agents.command import CommandAgent
 from tidegate.agents.doc_follower import DocFollower
 from tidegate.agents.gemini import GeminiAgent
 from tidegate.agents.opencode import OpenCodeAgent
+from tidegate.agents.replay import Replay
 from tidegate.agents.scripted import Scripted
 
 __all__ = [
-    "NOT_YET",
     "AnthropicAgent",
     "AnyAgent",
     "ClaudeCodeAgent",
@@ -25,13 +25,19 @@ __all__ = [
     "DocFollower",
     "GeminiAgent",
     "OpenCodeAgent",
+    "Replay",
     "Scripted",
 ]
 
 AnyAgent = Annotated[
-    DocFollower | Scripted | CommandAgent | ClaudeCodeAgent | CodexAgent | GeminiAgent | OpenCodeAgent | AnthropicAgent,
+    DocFollower
+    | Scripted
+    | Replay
+    | CommandAgent
+    | ClaudeCodeAgent
+    | CodexAgent
+    | GeminiAgent
+    | OpenCodeAgent
+    | AnthropicAgent,
     Field(discriminator="type"),
 ]
-
-NOT_YET = ("replay",)
-"""The types that the design names and that are not here yet, so that the loader can say just that."""

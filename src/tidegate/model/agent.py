@@ -77,6 +77,9 @@ class Session(Protocol):
     def read_text(self, path: str) -> str | None:
         """A text file of the workspace; None if there is none, or if it is a link that leads out of the workspace."""
 
+    def definition_text(self, path: str) -> str | None:
+        """A text file of the checkout that scenarios are read at; None like read_text."""
+
     def side_file(self, path: Path) -> str:
         """The text of a file that the agent's program left below its home, kept in the record; '' if there is none."""
 

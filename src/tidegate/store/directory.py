@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from tidegate.errors import ConfigurationError
 from tidegate.model.event import Event
 from tidegate.model.measurement import Run, TrialResult
-from tidegate.model.trial import Record, TrialSpec, encoded
+from tidegate.model.trial import Record, Trial, TrialSpec, encoded
 from tidegate.model.value import Value
 
 RUN_FILE = "run.json"
@@ -63,6 +63,21 @@ class RunFolder:
                     yield _event.validate_json(line)
                 except ValidationError as error:
                     raise _damaged(path, f"line {number}: {_first(error)}") from None
+
+    def trial(self, spec: TrialSpec) -> Trial | None:
+        """The raw record of a trial; None if it was never started."""
+        path = self.record_folder(spec) / "trial.json"
+        if not path.is_file():
+            return None
+        try:
+            return Trial.model_validate_json(path.read_bytes())
+        except ValidationError as error:
+            raise _damaged(path, _first(error)) from None
+
+    def prompt(self, spec: TrialSpec) -> str:
+        """What the agent was asked; '' if it never was."""
+        path = self.record_folder(spec) / "prompt.txt"
+        return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
     def record(self, spec: TrialSpec) -> Record:
         """What a reader wants to see of a trial; what cannot be read is missing from it, and it says so."""

@@ -6,14 +6,15 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 
 from tidegate.model.event import Event
-from tidegate.streams import agentv, claude_code, codex, events, gemini, opencode, text
+from tidegate.streams import agentv, atif, claude_code, codex, events, gemini, opencode, text
 
-StreamName = Literal["text", "events", "agentv", "claude-code", "codex", "gemini", "opencode"]
+StreamName = Literal["text", "events", "agentv", "atif", "claude-code", "codex", "gemini", "opencode"]
 
 PARSERS: Mapping[StreamName, Callable[[str], tuple[Event, ...]]] = {
     "text": text.parse,
     "events": events.parse,
     "agentv": agentv.parse,
+    "atif": atif.parse,
     "claude-code": claude_code.parse,
     "codex": codex.parse,
     "gemini": gemini.parse,

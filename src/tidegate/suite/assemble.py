@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tidegate.agents.replay import Replay
+from tidegate.model.agent import Agent
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.suite import Composite, EvaluatorScript, Scenario, Script, Target, ToolMatrixEntry, TrialCounts
 from tidegate.plan import base_name, did_you_mean
 from tidegate.suite.document import Document, KeyPath
 from tidegate.suite.environment import expanded
 from tidegate.suite.evaluator_files import EvaluatorFiles
-from tidegate.suite.folders import find_template
+from tidegate.suite.folders import find_template, stays_in
 from tidegate.suite.problem import Problem
 from tidegate.suite.scenario_file import ScenarioFile, TargetFile, TaskFile, TrialsFile
 from tidegate.suite.suite_file import SuiteFile
@@ -75,10 +77,18 @@ class Assembly:
         self._check_trials(self.suite_document, self.suite.trials, TrialsFile())
         for index, agent in enumerate(self.suite.policy.agents or ()):
             self._check_agent(self.suite_document, ("policy", "agents", index), agent, matrix)
+        for name, written in self.suite.agents.items():
+            self._check_traces(name, written)
         agents = self.suite_document.node(("agents",))
         for name in agents.keys if agents else ():
             if ":" in name:
                 self._complain(self.suite_document, ("agents", name), "a name must not hold a colon", at_key=True)
+
+    def _check_traces(self, name: str, agent: Agent) -> None:
+        for scenario, trace in agent.traces.items() if isinstance(agent, Replay) else ():
+            if not (stays_in(self.root, trace) and (self.root / trace).is_file()):
+                path = ("agents", base_name(name), "traces", scenario)
+                self._complain(self.suite_document, path, "no such file in the repository")
 
     def _evaluators(self, document: Document, file: ScenarioFile) -> tuple[Evaluator, ...]:
         files = EvaluatorFiles(self.root, document)

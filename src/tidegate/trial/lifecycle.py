@@ -238,6 +238,7 @@ class _Attempt:
             workspace=self._folders.workspace,
             home=self._folders.home,
             record=self._folders.record,
+            definitions=self._place.definitions,
             recorder=wrapper,
             credentials=self._place.credentials,
             environment={

@@ -48,6 +48,7 @@ class Desk:
     workspace: Path
     home: Path
     record: Path
+    definitions: Path  # the checkout that scenarios are read at
     recorder: Path | None  # the wrapper that has the target's name; None: there is no target
     environment: Mapping[str, str]
     credentials: Mapping[str, str]
@@ -154,7 +155,14 @@ class TrialSession:
 
     def read_text(self, path: str) -> str | None:
         """A text file of the workspace, or None."""
-        answer = read_file(self.workspace, path, int(self._desk.limits.output_mb * 1_000_000))
+        return self._read(self.workspace, path)
+
+    def definition_text(self, path: str) -> str | None:
+        """A text file of the checkout that scenarios are read at, or None."""
+        return self._read(self._desk.definitions, path)
+
+    def _read(self, folder: Path, path: str) -> str | None:
+        answer = read_file(folder, path, int(self._desk.limits.output_mb * MEGABYTE))
         if answer.state not in ("present", "missing"):
             self.emit(Warning(text=f"{path} was not read: {answer.state}"))
         return answer.text

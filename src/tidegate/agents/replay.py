@@ -1,0 +1,69 @@
+"""An agent without a model: it does again what a stored trial did."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from typing import Literal
+
+from tidegate.model.agent import Agent, Session
+from tidegate.model.event import End, Event, Message, ToolCall, ToolResult, Warning
+from tidegate.streams import PARSERS, StreamName
+
+_NEVER_RAN = frozenset({"denied", "invalid", "not_executed"})
+# Agents like to name their workspace in full; a trial's own one is always called like this.
+_WORKSPACE = re.compile(r"""/[^\s'"]*/trials/(?:base|head)/[^\s'"/]+/[^\s'"/]+/\d+/workspace""")
+
+
+class Replay(Agent):
+    """Does what an agent did in a stored trial once more, command by command. Needs no key, and is deterministic.
+
+    It answers whether what a real agent once did with the tool still works, without asking a model. `traces` names each
+    scenario's file in the repository: the `events.jsonl` of a stored trial, or with `format` an ATIF trajectory
+    (`atif`) or an agent's own stream. Commands run again in the fresh workspace, whatever becomes of each, with the
+    recorder in front of the target; calls of other tools (an editor's) are not repeated, and counted. What had been
+    denied is not run.
+    """
+
+    type: Literal["replay"]
+    traces: dict[str, str]
+    format: StreamName = "events"
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Always, unless `deterministic: false` says that the target itself is not."""
+        return self.deterministic is not False
+
+    async def run(self, session: Session) -> End:
+        """Repeat the trace of the session's scenario; always completes."""
+        name = self.traces.get(session.scenario)
+        if name is None:
+            session.emit(Warning(text=f"this agent has no trace for the scenario {session.scenario}"))
+            return End(end="completed", message="nothing to repeat")
+        text = session.definition_text(name)
+        if text is None:
+            raise ValueError(f"the trace {name} cannot be read")
+        events = PARSERS[self.format](text)
+        ran = _ran(events)
+        for event in events:
+            if isinstance(event, Message) and event.role == "assistant":
+                session.emit(event.model_copy(update={"at": 0.0}))
+            elif isinstance(event, ToolCall) and event.id in ran:
+                await _repeat(event, session)
+        repeated = sum(bool(call.command) for call in ran.values())
+        return End(end="completed", message=f"repeated {repeated} of {len(ran)} calls of {name}")
+
+
+def _ran(events: Sequence[Event]) -> dict[str, ToolCall]:
+    """The calls that were carried out, by their id."""
+    never = {event.id for event in events if isinstance(event, ToolResult) and event.status in _NEVER_RAN}
+    return {event.id: event for event in events if isinstance(event, ToolCall) and event.id not in never}
+
+
+async def _repeat(call: ToolCall, session: Session) -> None:
+    if not call.command:
+        session.emit(Warning(text=f"a call of the tool {call.tool} was not repeated: only commands are"))
+        return
+    here = shlex.quote(str(session.workspace))
+    await session.shell(_WORKSPACE.sub(lambda _: here, call.command))
