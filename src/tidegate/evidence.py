@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import zip_longest
 
-from tidegate.model.comparison import Counts, Divergence, Evidence, FailedCall, GateCounts, MetricChange
+from tidegate.divergence import closest, divergence
+from tidegate.model.comparison import Counts, Evidence, FailedCall, GateCounts, MetricChange
 from tidegate.model.measurement import Call, GateResult, Metrics, PastTrial, Revision, TrialResult
 from tidegate.model.trial import SETUP_KINDS
 from tidegate.procedure import Conclusion
@@ -28,9 +28,9 @@ def find_evidence(conclusion: Conclusion, base: Trials, head: Trials, revision: 
         return None
     improved = conclusion.state == "improved"
     shows = _first(head, _setup_failed if conclusion.kind == "setup" else _passed if improved else _failed)
-    other = _first(base, _failed if improved else _passed) or _first(base, _measured)
     if shows is None:
         return None
+    other = closest(shows, filter(_failed if improved else _passed, base)) or closest(shows, filter(_measured, base))
     failing = other if improved and other is not None else shows
     gate = _failed_gate(failing)
     return Evidence(
@@ -38,7 +38,7 @@ def find_evidence(conclusion: Conclusion, base: Trials, head: Trials, revision: 
         gate=gate.label if gate else None,
         message=gate.message if gate else failing.reason,
         calls=_failed_calls(failing.calls),
-        divergence=_divergence(other.calls, shows.calls) if other is not None and _measured(shows) else None,
+        divergence=divergence(other.calls, shows.calls) if other is not None and _measured(shows) else None,
         reproduce=_reproduce(conclusion, revision),
         clears_when=conclusion.clears_when,
     )
@@ -77,29 +77,6 @@ def _failed_calls(calls: Iterable[Call]) -> tuple[FailedCall, ...]:
         if call.status in ("error", "timeout")
     )
     return tuple(failed)[:MOST_CALLS]
-
-
-def _divergence(base: Sequence[Call], head: Sequence[Call]) -> Divergence | None:
-    """The first step at which command or success differ; None: both went the same way to the end."""
-    for step, (ours, theirs) in enumerate(zip_longest(base, head), start=1):
-        if _way(ours) != _way(theirs):
-            return Divergence(step=step, base=_line(ours), head=_line(theirs))
-    return None
-
-
-def _way(call: Call | None) -> tuple[str, bool] | None:
-    return None if call is None else (call.command, call.status == "ok")
-
-
-def _line(call: Call | None) -> str:
-    """`taskmgr add a --prio 1 (exit 2: unknown option --prio)`."""
-    if call is None:
-        return ""
-    if call.status == "ok":
-        return call.command
-    end = f"exit {call.exit_code}" if call.status == "error" and call.exit_code is not None else call.status
-    message = call.message.strip().splitlines()
-    return f"{call.command} ({end}: {message[0]})" if message else f"{call.command} ({end})"
 
 
 def _reproduce(conclusion: Conclusion, revision: Revision) -> str:

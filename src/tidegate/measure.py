@@ -27,6 +27,7 @@ from tidegate.model.value import Value
 
 MAX_CALLS = 200
 MAX_MESSAGE = 500
+MAX_ANSWER = 200  # of a call that did not fail
 _NEVER_RUN: frozenset[CallStatus] = frozenset({"denied", "invalid", "not_executed"})
 _OPERATORS = ";&|()<>\n"
 
@@ -200,7 +201,7 @@ def _calls(trial: Trial, binary: str) -> tuple[Call, ...]:
             command=excerpt(shlex.join([binary, *call.argv]), MAX_MESSAGE),
             exit_code=call.exit_code,
             status=call.status,
-            message=messages.get(number, "") if failed(call) else "",
+            message=excerpt(messages.get(number, ""), MAX_MESSAGE if failed(call) else MAX_ANSWER),
         )
         for number, call in enumerate(in_order(trial.invocations)[:MAX_CALLS])
     )

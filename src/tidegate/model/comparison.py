@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from tidegate.model.measurement import Call
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import RowState
 from tidegate.model.trial import NotMeasured
@@ -72,11 +73,17 @@ class GateCounts(Value):
 
 
 class Divergence(Value):
-    """The first step (from 1) at which head leaves base's way, a line of each; '' where a side had ended."""
+    """The first step (from 1) at which head leaves base's way, a line of each; '' where a side had ended.
+
+    `before`: the last step that both took. `base_steps`, `head_steps`: that step and the next, with their answers.
+    """
 
     step: int
     base: str
     head: str
+    before: str = ""
+    base_steps: tuple[Call, ...] = ()
+    head_steps: tuple[Call, ...] = ()
 
 
 class FailedCall(Value):

@@ -81,7 +81,7 @@ class EvaluatorResult(Value):
 
 
 class Call(Value):
-    """One invocation as reports show it: the command line, how it ended, and the tool's own message if it failed."""
+    """One invocation as reports show it: the command line, how it ended, and what the target said (an excerpt)."""
 
     command: str
     exit_code: int | None = None
