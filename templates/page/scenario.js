@@ -11,7 +11,7 @@ function scenario(row) {
     row.effect && effectPlot(row.effect, row.effect_text),
     row.trials.length > 0 && el("p", null, el("a", { class: "action", href: pair(row) }, "Base and head side by side")),
     row.definitions.length > 0 && section("Changed definitions", list(row.definitions)),
-    row.evidence && evidence(row.evidence),
+    row.evidence && evidence(row.evidence, row.parting),
     row.diagnosis.length > 0 && section("What the numbers say", list(row.diagnosis)),
     row.trials.length > 0 && section("Trials", dots(row)),
     row.gates.length > 0 && section("Gates × trials", gateGrid(row)),
@@ -30,7 +30,7 @@ function pair(row, base, head) {
   return `#${row.path}/${base ?? other?.index ?? 0}-${head ?? first?.index ?? 0}`;
 }
 
-function evidence(found) {
+function evidence(found, parting) {
   const calls = found.calls.flatMap((call) => [`$ ${call.command}`, ...call.message.split("\n").map((text) => `  ${text}`),
     `  [${call.exit_code === null ? "no exit code" : `exit ${call.exit_code}`}]`]);
   const way = found.divergence;
@@ -38,8 +38,8 @@ function evidence(found) {
     found.gate && el("p", null, "Gate: ", el("strong", null, found.gate)),
     found.message && el("pre", null, found.message),
     calls.length > 0 && [el("p", null, "The target's own words:"), el("pre", null, calls.join("\n"))],
-    way && [el("p", null, `Head leaves base’s way at step ${way.step}:`),
-      el("pre", null, el("span", { class: "base" }, `- base: ${way.base || "(had ended)"}\n`), el("span", { class: "head" }, `+ head: ${way.head || "(had ended)"}`))],
+    way && [el("p", null, `Head leaves base’s way at step ${way.step}; - is base, + is head:`),
+      el("pre", null, parting.split("\n").map((text) => el("span", { class: { "-": "base", "+": "head" }[text[0]] }, `${text}\n`)))],
     found.reproduce && [el("p", null, "See it yourself:"), el("pre", null, found.reproduce)],
     found.clears_when && el("p", null, `Clears when ${found.clears_when}.`));
 }

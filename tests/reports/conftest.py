@@ -219,6 +219,20 @@ def regressed_row() -> Row:
                 step=2,
                 base="taskmgr add --prio high x (exit 0)",
                 head="taskmgr add --prio high x (exit 2: unrecognized arguments: --prio)",
+                before="taskmgr --help",
+                base_steps=(
+                    Call(command="taskmgr add --prio high x", exit_code=0, status="ok", message="added task 1"),
+                    Call(command="taskmgr list", exit_code=0, status="ok", message="[ ] 1 x (high)"),
+                ),
+                head_steps=(
+                    Call(
+                        command="taskmgr add --prio high x",
+                        exit_code=2,
+                        status="error",
+                        message="usage: taskmgr [-h] {add,list} ... taskmgr: error: unrecognized arguments: --prio",
+                    ),
+                    Call(command="taskmgr list", exit_code=0, status="ok", message="no tasks"),
+                ),
             ),
             reproduce=f"tidegate run --rev {HEAD_SHA[:12]} --scenario add_high_priority --agent docs",
             clears_when="add_high_priority × docs passes again in the next run of this pull request",

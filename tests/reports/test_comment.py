@@ -111,7 +111,7 @@ def test_nothing_is_said_to_be_caught_where_nothing_was_measured(stories: Storie
 def test_a_deterministic_row_has_no_interval(stories: Stories) -> None:
     """Three repeats that must agree are no sample to make an interval from."""
     text = render_comment(stories["one_regression"]())
-    assert "**2/2 → 0/3** trials pass; deterministic, confirmed by repeats" in text
+    assert "**2/2** `██████████` → **0/3** `░░░░░░░░░░` trials pass; deterministic, confirmed by repeats" in text
     assert "95% interval" not in text
 
 

@@ -146,6 +146,14 @@ def test_metrics_that_were_not_reported_are_not_there() -> None:
     assert "cost" not in text
 
 
+def test_a_trial_that_was_not_measured_has_no_numbers() -> None:
+    lost = TRIAL.model_copy(update={"outcome": None, "decides": None, "not_measured": "outage", "reason": "529"})
+    text = "\n".join(text_of(trial_story(lost, ())))
+    assert "– not measured: 529" in text
+    assert "rate" not in text
+    assert "time" not in text
+
+
 def run_of(*trials: TrialResult, build_error: str | None = None) -> Run:
     return Run(
         tidegate_version="0.1.0",

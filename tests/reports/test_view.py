@@ -35,9 +35,8 @@ def test_every_row_stands_in_one_group(story: tuple[str, Result]) -> None:
     _, result = story
     view = comment_view(result)
     findings = (*view.regressed, *view.suspicious, *view.improved)
-    grouped: list[Row] = [row for finding in findings for row in (finding.row, *finding.others)]
-    grouped += [row for group in view.not_measured for row in group.rows]
-    grouped += view.notable
+    grouped: list[Row] = [row for finding in findings for row in (finding.row, *finding.others, *finding.unmeasured)]
+    grouped += [row for group in (*view.not_measured, *view.notable) for row in group.rows]
     assert len(grouped) + view.ok == len(result.rows) == len(view.table)
 
 
@@ -83,6 +82,42 @@ def test_an_arrow_needs_the_margin_of_its_metric(
     assert metric in COLUMNS
     (line,) = comment_view(with_metric(stories["all_fine"](), metric, base, head)).table
     assert line.metrics[metric].trend == trend
+
+
+def test_what_may_be_chance_gets_no_arrow_without_a_test(stories: Stories) -> None:
+    """Three trials of an agent that is not deterministic differ in their numbers whatever they are compared with."""
+    fine = with_metric(stories["all_fine"](), "error_rate", 0.0, 0.5)
+    (row,) = fine.rows
+    for change, trend in (({}, "same"), ({"state": "regressed"}, "worse"), ({"state": "suspicious"}, "same")):
+        stochastic = row.model_copy(update={"deterministic": False, **change})
+        (line,) = comment_view(fine.model_copy(update={"rows": (stochastic,)})).table
+        assert line.metrics["error_rate"].trend == trend
+
+
+def test_one_broken_start_is_one_finding(stories: Stories) -> None:
+    """A new scenario, which has no base to regress from, could not be measured for the same reason."""
+    broken = stories["setup_regression"]()
+    first = broken.rows[0]
+    assert first.evidence is not None
+    said = f"no trial was measured on head (build: {first.evidence.message})"
+    added = first.model_copy(update={"scenario": "added", "state": "not_measured", "reason": said, "evidence": None})
+    other = added.model_copy(update={"scenario": "other", "reason": "something else"})
+    view = comment_view(broken.model_copy(update={"rows": (*broken.rows, added, other)}))
+    (finding,) = view.regressed
+    assert len(finding.others) == 3
+    assert finding.unmeasured == (added,)
+    assert [group.rows for group in view.not_measured] == [(other,)]
+
+
+def test_a_call_is_shown_once(stories: Stories) -> None:
+    """Where head leaves base's way the call stands with its answer; the list of failed calls has the others."""
+    result = stories["one_regression"]()
+    (finding,) = comment_view(result).regressed
+    assert finding.row.evidence is not None
+    assert finding.calls == ()
+    alone = finding.row.evidence.model_copy(update={"divergence": None})
+    rows = (finding.row.model_copy(update={"evidence": alone}),)
+    assert comment_view(result.model_copy(update={"rows": rows})).regressed[0].calls == alone.calls
 
 
 def test_time_gets_an_arrow_only_by_test(stories: Stories) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby
 from typing import Any
 
-from tidegate.model.comparison import BaseCounts, Divergence, FailedCall, HeadCounts, Interval
+from tidegate.model.comparison import BaseCounts, DefinitionChange, Divergence, FailedCall, HeadCounts, Interval
+from tidegate.model.measurement import Call
 from tidegate.reports.filters import FILTERS, NONE, arrow, signed, to, together
 from tidegate.reports.text import one_line, shortened, visible
 from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, MetricCell
 
 _SIGNS = dict(chain[tuple[str, str]](VERDICT_SIGNS.items(), STATE_SIGNS.items()))
 _MESSAGE_LINES = 6
+_LINE = 280
 
 
 def sign(state: str) -> str:
@@ -28,6 +30,16 @@ def words(name: str) -> str:
 def passed(counts: BaseCounts | HeadCounts) -> str:
     """A side's passes and trials: `3/3`; nothing measured is no number."""
     return f"{counts.passes}/{counts.trials}" if counts.trials else NONE
+
+
+def bar(counts: BaseCounts | HeadCounts) -> str:
+    """A side's share of passes as a bar of ten: full only if all passed, empty only if none did; '' unmeasured."""
+    if not counts.trials:
+        return ""
+    full = 10 * counts.passes // counts.trials
+    if counts.passes:
+        full = max(full, 1)
+    return f"`{'█' * full}{'░' * (10 - full)}`"
 
 
 def interval(ends: Interval) -> str:
@@ -52,9 +64,51 @@ def _call_lines(call: FailedCall, times: int) -> list[str]:
 
 
 def diff(divergence: Divergence) -> str:
-    """The step at which the two sides part, as the two lines of a diff."""
-    base, head = (shortened(one_line(line), 280) or "(had ended)" for line in (divergence.base, divergence.head))
-    return f"- base: {base}\n+ head: {head}"
+    """Where the two sides part, as a diff: the last step of both, then each side's next steps with their answers."""
+    base, head = list(divergence.base_steps), list(divergence.head_steps)
+    lines = [_command(" ", divergence.before)] if divergence.before else []
+    while base and head and base[0].command == head[0].command:
+        lines += _same(base.pop(0), head.pop(0))
+    lines += _rest("-", base) if divergence.base_steps else _summary("-", divergence.base)
+    lines += _rest("+", head) if divergence.head_steps else _summary("+", divergence.head)
+    return "\n".join(lines)
+
+
+def _rest(mark: str, steps: Sequence[Call]) -> list[str]:
+    return [line for call in steps for line in (_command(mark, call.command), *_answer(mark, call))]
+
+
+def _summary(mark: str, line: str) -> list[str]:
+    return [_command(mark, line) if line else f"{mark} (had ended)"]
+
+
+def _same(base: Call, head: Call) -> Iterator[str]:
+    """One command of both sides, and its answers, once if they are the same."""
+    yield _command(" ", base.command)
+    ours, theirs = _answer("-", base), _answer("+", head)
+    yield from (_answer(" ", base) if ours and theirs and ours[0][1:] == theirs[0][1:] else [*ours, *theirs])
+
+
+def _command(mark: str, command: str) -> str:
+    return f"{mark} $ {shortened(one_line(command), _LINE)}"
+
+
+def _answer(mark: str, call: Call) -> list[str]:
+    """The tool's own words, indented, so that they can forge no call; none where it said nothing and did not fail."""
+    ended = "" if call.status == "ok" else f"[{ending(call)}]"
+    answer = " ".join(filter(None, (shortened(one_line(call.message), _LINE), ended)))
+    return [f"{mark}     {answer}"] if answer else []
+
+
+def ending(call: Call) -> str:
+    """How a call ended: `exit 2`, `timeout`."""
+    return call.status if call.exit_code is None or call.status != "error" else f"exit {call.exit_code}"
+
+
+def change_line(change: DefinitionChange) -> str:
+    """A changed definition on one line."""
+    parts = ("loosened" if change.loosened else "", words(change.kind), change.scenario or "", change.detail)
+    return " · ".join(filter(None, parts))
 
 
 def moved(metric: MetricCell, unit: str) -> str:
@@ -79,5 +133,5 @@ def measured(value: float | None, metric: str) -> str:
 
 
 PIECES: dict[str, Callable[..., Any]] = {
-    made.__name__: made for made in (console, diff, interval, measured, moved, passed, sign, words)
+    made.__name__: made for made in (bar, console, diff, interval, measured, moved, passed, sign, words)
 }

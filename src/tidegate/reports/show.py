@@ -57,7 +57,7 @@ def _trials_table(trials: Sequence[TrialResult]) -> Table:
             str(trial.index),
             number(trial.metrics.command_count) if trial.outcome else "–",
             number(trial.metrics.error_count) if trial.outcome else "–",
-            seconds(trial.metrics.duration_s),
+            seconds(trial.metrics.duration_s) if trial.outcome else "–",
             _text(shortened(one_line(trial.reason), 120)) if trial.outcome != "pass" else "",
         )
     return table
@@ -79,7 +79,8 @@ def _story(result: TrialResult, events: Sequence[Event]) -> Iterator[RenderableT
     yield from _other_calls(calls, bool(events))
     yield from _gates(result)
     yield Text()
-    yield from _metrics(result.metrics)
+    if result.outcome:  # of a trial that was not measured no number says anything
+        yield from _metrics(result.metrics)
     for warning in result.warnings:
         yield _text(f"warning: {warning}", "yellow")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
-from tidegate.model.comparison import DefinitionChange, MetricChange, Row, SuiteEffect
+from tidegate.model.comparison import DefinitionChange, FailedCall, MetricChange, Row, SuiteEffect
 from tidegate.model.measurement import TrialResult
 from tidegate.model.result import Cost, Result, Sides
 from tidegate.model.suite import RowState
@@ -31,6 +31,7 @@ STATE_SIGNS: dict[RowState, str] = {
     "ok": "✅",
 }  # in the order in which a reader wants them
 _RANK = {state: rank for rank, state in enumerate(STATE_SIGNS)}
+_NOTABLE = frozenset({"flaky", "base_moved", "added", "removed", "not_comparable"})
 _SELF_EXPLAINING = frozenset({"regression", "setup_regression", "no_regression"})
 
 # The margins above which a metric's change is worth an arrow (verdict.md): differences and ratios.
@@ -63,12 +64,15 @@ class Finding(Value):
 
     row: Row
     others: tuple[Row, ...] = ()
+    unmeasured: tuple[Row, ...] = ()  # which the same cause kept from being measured
     trials: tuple[TrialResult, ...] = ()
+    calls: tuple[FailedCall, ...] = ()  # those that failed, but for what the divergence shows already
 
 
-class Unmeasured(Value):
-    """Rows that could not be measured for one and the same reason."""
+class Group(Value):
+    """Rows of one state, for one and the same reason."""
 
+    state: RowState
     reason: str
     rows: tuple[Row, ...]
 
@@ -99,9 +103,9 @@ class CommentView(Value):
     definitions: tuple[DefinitionChange, ...]
     regressed: tuple[Finding, ...]
     suspicious: tuple[Finding, ...]
-    not_measured: tuple[Unmeasured, ...]
+    not_measured: tuple[Group, ...]
     improved: tuple[Finding, ...]
-    notable: tuple[Row, ...]  # flaky, base_moved, added, removed, not_comparable
+    notable: tuple[Group, ...]  # flaky, base_moved, added, removed, not_comparable
     table: tuple[Line, ...]
     ok: int
     metric_warnings: tuple[MetricWarning, ...]
@@ -119,6 +123,8 @@ def comment_view(result: Result) -> CommentView:
     """Everything that the comment needs, grouped and ranked; no text is made here."""
     rows = sorted(result.rows, key=lambda row: _RANK[row.state])
     measured = [row for row in rows if row.head.trials and row.base.trials]
+    regressed = _findings(result, "regressed")
+    told = {row.key for finding in regressed for row in finding.unmeasured}
     return CommentView(
         instance=result.instance,
         version=result.tidegate_version,
@@ -126,13 +132,11 @@ def comment_view(result: Result) -> CommentView:
         explain=result.verdict.reason not in _SELF_EXPLAINING,
         sides=result.sides,
         definitions=tuple(sorted(result.definitions, key=lambda change: not change.loosened)),
-        regressed=_findings(result, "regressed"),
+        regressed=regressed,
         suspicious=_findings(result, "suspicious"),
-        not_measured=_unmeasured(rows),
+        not_measured=_groups(row for row in rows if row.state == "not_measured" and row.key not in told),
         improved=_findings(result, "improved"),
-        notable=tuple(
-            row for row in rows if row.state in ("flaky", "base_moved", "added", "removed", "not_comparable")
-        ),
+        notable=_groups(row for row in rows if row.state in _NOTABLE),
         table=tuple(map(_line, rows)),
         ok=sum(row.state == "ok" for row in rows),
         metric_warnings=(*_suite_warnings(result.suite), *_row_warnings(rows, result.suite)),
@@ -168,10 +172,33 @@ def _findings(result: Result, state: RowState) -> tuple[Finding, ...]:
     for row in result.rows:
         if row.state == state:
             found.setdefault(_cause(row), []).append(row)
-    return tuple(
-        Finding(row=first, others=tuple(others), trials=_head_trials(result, first))
-        for first, *others in found.values()
+    return tuple(_finding(result, first, others) for first, *others in found.values())
+
+
+def _finding(result: Result, row: Row, others: Iterable[Row]) -> Finding:
+    return Finding(
+        row=row,
+        others=tuple(others),
+        unmeasured=tuple(_kept_from_measuring(row, result.rows)),
+        trials=tuple(trial for trial in result.trials if trial.side == "head" and trial.key == row.key),
+        calls=tuple(_other_calls(row)),
     )
+
+
+def _kept_from_measuring(row: Row, rows: Iterable[Row]) -> Iterator[Row]:
+    """Rows that could not be measured because of what broke this one: one broken start is told once."""
+    message = row.evidence.message if row.evidence and row.kind == "setup" else ""
+    for other in rows:
+        if message and other.state == "not_measured" and message in other.reason:
+            yield other
+
+
+def _other_calls(row: Row) -> Iterator[FailedCall]:
+    """The calls that failed and that the divergence does not show with their answers."""
+    found = row.evidence
+    if found:
+        shown = {call.command for call in found.divergence.head_steps} if found.divergence else set()
+        yield from (call for call in found.calls if call.command not in shown)
 
 
 def _cause(row: Row) -> object:
@@ -181,16 +208,11 @@ def _cause(row: Row) -> object:
     return row.key.scenario, row.key.agent
 
 
-def _head_trials(result: Result, row: Row) -> tuple[TrialResult, ...]:
-    return tuple(trial for trial in result.trials if trial.side == "head" and trial.key == row.key)
-
-
-def _unmeasured(rows: Iterable[Row]) -> tuple[Unmeasured, ...]:
-    reasons: dict[str, list[Row]] = {}
+def _groups(rows: Iterable[Row]) -> tuple[Group, ...]:
+    found: dict[tuple[RowState, str], list[Row]] = {}
     for row in rows:
-        if row.state == "not_measured":
-            reasons.setdefault(row.reason, []).append(row)
-    return tuple(Unmeasured(reason=reason, rows=tuple(found)) for reason, found in reasons.items())
+        found.setdefault((row.state, row.reason), []).append(row)
+    return tuple(Group(state=state, reason=reason, rows=tuple(rows)) for (state, reason), rows in found.items())
 
 
 def _line(row: Row) -> Line:
@@ -205,7 +227,13 @@ def _metric(row: Row, name: str) -> MetricCell:
     change = row.metrics.get(name)
     if change is None:
         return MetricCell()
-    return MetricCell(base=change.base, head=change.head, trend=_trend(name, change), warns=change.warns)
+    trend = _trend(name, change) if change.warns or _is_settled(row) else "same"
+    return MetricCell(base=change.base, head=change.head, trend=trend, warns=change.warns)
+
+
+def _is_settled(row: Row) -> bool:
+    """Its trials do not differ by chance, or head was shown to differ from base: then its metrics say why."""
+    return row.deterministic or row.state in ("regressed", "improved")
 
 
 def _trend(name: str, change: MetricChange) -> Trend:

@@ -1,0 +1,195 @@
+"""A row of the result → RowView, what the HTML report shows of it: numbers as texts, and as numbers where drawn."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from tidegate.model.comparison import Effect, Evidence, GateCounts, Row
+from tidegate.model.measurement import Metrics, SubcommandCounts, TrialResult
+from tidegate.model.suite import RowState
+from tidegate.model.trial import Side, encoded
+from tidegate.model.value import Value
+from tidegate.reports.filters import count, percent, points, probability, to
+from tidegate.reports.pieces import change_line, diff, interval, measured, moved, passed, sign, words
+from tidegate.reports.view import CommentView, Line, Trend
+
+COLUMNS = {
+    "error_rate": ("error rate", "percent"),
+    "first_try_success_rate": ("first-try success", "percent"),
+    "command_count": ("commands", "number"),
+    "duration_s": ("time", "seconds"),
+}  # of the overview: title and unit
+
+
+class Cell(Value):
+    """A metric of a row as a text, and whether it got better or worse."""
+
+    text: str
+    trend: Trend
+    warns: bool
+
+
+class MetricLine(Value):
+    """A metric of a row on both sides."""
+
+    key: str
+    name: str
+    base: str
+    head: str
+    warns: bool
+
+
+class Subcommand(Value):
+    """What agents did with one subcommand of the target, over all trials of a side."""
+
+    name: str
+    base: SubcommandCounts
+    head: SubcommandCounts
+
+
+class Mark(Value):
+    """A trial as a dot: how it ended, its metrics (number and text), and the row's gates in their order."""
+
+    side: Side
+    index: int
+    phase: str
+    outcome: str
+    decides: str
+    reason: str
+    metrics: dict[str, tuple[float, str]]
+    gates: tuple[bool | None, ...]  # None: this trial did not have it
+
+
+class RowView(Value):
+    """One scenario × agent: a line of the overview, and a page of its own."""
+
+    scenario: str
+    agent: str
+    path: str  # `scenario/agent`, percent-encoded: the way to its page, and to its trials' folders
+    state: RowState
+    sign: str
+    words: str
+    reason: str
+    base: str
+    head: str
+    effect: Effect | None
+    effect_text: str
+    facts: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    metrics: tuple[MetricLine, ...]
+    gates: tuple[GateCounts, ...]
+    subcommands: tuple[Subcommand, ...]
+    evidence: Evidence | None
+    parting: str  # where head leaves base's way, as the lines of a diff
+    diagnosis: tuple[str, ...]
+    definitions: tuple[str, ...]
+    trials: tuple[Mark, ...]
+
+
+def row_view(line: Line, view: CommentView, trials: Sequence[TrialResult]) -> RowView:
+    """`trials`: the row's own, of both sides."""
+    row = line.row
+    return RowView(
+        scenario=row.scenario,
+        agent=row.agent,
+        path=f"{encoded(row.scenario)}/{encoded(row.agent)}",
+        state=row.state,
+        sign=sign(row.state),
+        words=words(row.state) + (" (fails on both sides)" if line.fails_on_both else ""),
+        reason=row.reason,
+        base=passed(row.base),
+        head=passed(row.head),
+        effect=row.effect if row.effect and not row.deterministic else None,
+        effect_text=_effect(row),
+        facts=tuple(_row_facts(row)),
+        cells=tuple(
+            Cell(text=moved(cell, unit), trend=cell.trend, warns=cell.warns)
+            for cell, unit in ((line.metrics[name], unit) for name, (_, unit) in COLUMNS.items())
+        ),
+        metrics=tuple(_metric_lines(row)),
+        gates=row.gates,
+        subcommands=tuple(_subcommands(trials)),
+        evidence=row.evidence,
+        parting=diff(row.evidence.divergence) if row.evidence and row.evidence.divergence else "",
+        diagnosis=tuple(
+            f"{found.numbers}: {found.says}" + (f" (most often `{found.subcommand}`)" if found.subcommand else "")
+            for found in view.diagnosis
+            if found.row.key == row.key
+        ),
+        definitions=tuple(change_line(change) for change in view.definitions if change.scenario == row.scenario),
+        trials=tuple(_mark(trial, row.gates) for trial in trials),
+    )
+
+
+def _effect(row: Row) -> str:
+    if row.effect is None:
+        return ""
+    difference = points(row.effect.difference)
+    if row.deterministic:
+        return difference
+    return f"{difference}, {percent(row.effect.confidence)} interval {interval(row.effect.interval)}"
+
+
+def _row_facts(row: Row) -> Iterable[str]:
+    if row.deterministic:
+        yield "deterministic"
+    if row.effect and row.effect.p is not None:
+        limit = f", limit {probability(row.effect.level)}" if row.effect.level is not None else ""
+        yield f"p = {probability(row.effect.p)}{limit}"
+    for side, counts in (("base", row.base), ("head", row.head)):
+        if counts.not_measured:
+            yield f"{count(counts.not_measured, 'trial')} not measured on {side}"
+    for k, rates in row.pass_hat_k.items():
+        if int(k) > 1:
+            yield f"all of {k} pass: {to(percent(rates.get('base')), percent(rates.get('head')))}"
+
+
+def _metric_lines(row: Row) -> Iterable[MetricLine]:
+    for name, change in row.metrics.items():
+        if change.base is not None or change.head is not None:
+            yield MetricLine(
+                key=name,
+                name=words(name).removesuffix(" s").removesuffix(" usd"),
+                base=measured(change.base, name),
+                head=measured(change.head, name),
+                warns=change.warns,
+            )
+
+
+def _subcommands(trials: Iterable[TrialResult]) -> Iterable[Subcommand]:
+    sums: dict[str, dict[Side, Counter[str]]] = {}
+    for trial in trials:
+        for name, counts in trial.subcommands.items():
+            sides = sums.setdefault(name, {"base": Counter(), "head": Counter()})
+            sides[trial.side].update(counts.model_dump())
+    for name in sorted(sums):
+        yield Subcommand(
+            name=name, base=SubcommandCounts(**sums[name]["base"]), head=SubcommandCounts(**sums[name]["head"])
+        )
+
+
+def _mark(trial: TrialResult, gates: Sequence[GateCounts]) -> Mark:
+    measured_as = {name: getattr(trial.metrics, name) for name in Metrics.model_fields} if trial.outcome else {}
+    return Mark(
+        side=trial.side,
+        index=trial.index,
+        phase=trial.phase,
+        outcome=trial.outcome or "not measured",
+        decides=trial.decides or "not measured",
+        reason=trial.reason,
+        metrics={
+            name: (float(value), measured(value, name)) for name, value in measured_as.items() if value is not None
+        },
+        gates=_gates(trial, gates),
+    )
+
+
+def _gates(trial: TrialResult, gates: Sequence[GateCounts]) -> tuple[bool | None, ...]:
+    """Gates that have one label are told apart by their order, as in the row."""
+    left = [(gate.label, gate.passed) for gate in trial.gates]
+    found: list[bool | None] = []
+    for gate in gates:
+        here = next((place for place, (label, _) in enumerate(left) if label == gate.gate), None)
+        found.append(None if here is None else left.pop(here)[1])
+    return tuple(found)
