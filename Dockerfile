@@ -16,6 +16,10 @@ RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore 
     && rm -rf /opt/tidegate \
     && python -m compileall -q -x /tests?/ "$(python -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')"
 
+# The runner mounts its files below /github. Trials, which run as users of their own, do not get in; builds (the group,
+# which is BUILDERS of tidegate/trial/users.py) do, since git reads the repository's objects there.
+RUN install --directory --mode=0710 --group=61183 /github
+
 # The workspace belongs to the runner's user, which git refuses to read as root without this.
 ENV PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \

@@ -20,7 +20,8 @@ from tidegate.reports.comment import render_comment
 from tidegate.reports.filters import fenced
 from tidegate.revisions import checked_out_sides
 from tidegate.settings import Runner, Settings
-from tidegate.sides import Asked, make_our_folder
+from tidegate.sides import OUR_FOLDER, Asked, make_our_folder
+from tidegate.trial.users import give_back
 from tidegate.work import Options
 
 PAUSE_S = 60.0  # before a verification: longer than most bursts of trouble
@@ -49,6 +50,8 @@ async def act(outside: Outside) -> int:
     except TidegateError as error:
         _say_failure(error, runner, outside)
         raise
+    finally:
+        give_back(runner.workspace, (OUR_FOLDER, ".git"))
 
 
 async def _act(settings: Settings, runner: Runner, outside: Outside) -> int:

@@ -14,8 +14,9 @@ from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Side
 from tidegate.store.directory import RunFolder
-from tidegate.trial.environment import base_environment, side_path
+from tidegate.trial.environment import base_environment, git_trusts, side_path
 from tidegate.trial.processes import Supervisor, run_shell
+from tidegate.trial.users import give
 
 TRIES = 3  # a broken build is confirmed by two more tries (scenarios.md, The trial, in order)
 
@@ -77,13 +78,14 @@ async def _build_once(
     home = checkout.folder / ".tidegate" / "build-home"
     tmp = home / "tmp"
     tmp.mkdir(parents=True, exist_ok=True)
+    give(supervisor.account, home.parent)
     path = side_path(checkout.folder, suite.path, around.path)
     for number, command in enumerate(suite.build, 1):
         result, _ = await run_shell(
             supervisor,
             command,
             cwd=checkout.folder,
-            env=base_environment(path, home, tmp, around.passed),
+            env={**base_environment(path, home, tmp, around.passed), **git_trusts(checkout.folder)},
             output=output / f"{number:02d}",
             timeout_secs=max(1.0, deadline - time.monotonic()),
             limits=suite.limits,

@@ -19,10 +19,12 @@ from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
 from tidegate.model.trial import NotMeasured, Side, Trial, TrialSpec, encoded
 from tidegate.trial.environment import side_path
-from tidegate.trial.lifecycle import Folders, Place, remove_scratch, run_trial
+from tidegate.trial.lifecycle import run_trial
 from tidegate.trial.machine import CheckPlace
-from tidegate.trial.processes import Supervisor
+from tidegate.trial.place import Attempt, Folders, Place
+from tidegate.trial.processes import Account, Supervisor
 from tidegate.trial.slots import Slots
+from tidegate.trial.users import BUILDERS, Users, give, make_readable, why_not
 from tidegate.trial.workspace import Prepared, prepare
 
 RETRIES = 2  # of a trial that ended in infrastructure trouble (verdict.md, Units)
@@ -53,8 +55,9 @@ class Runner:
         self._around = Surroundings.of(environ, suite)
         self._progress = progress
         self._definitions = definitions
-        self._slots = Slots(jobs or suite.jobs or os.cpu_count() or 1)
+        self._slots = Slots(jobs or suite.jobs or os.cpu_count() or 1, self._account)
         self._prepared: dict[tuple[str, Side], asyncio.Future[Prepared]] = {}
+        self._users: Users | None = None
         self._begun = 0
         self._deadline = time.monotonic() + 60 * (suite.budget.minutes or _NO_LIMIT_MINUTES)
         self.build_errors: dict[Side, str] = {}
@@ -62,6 +65,7 @@ class Runner:
 
     async def __aenter__(self) -> Self:
         """Build every side and check every agent; a broken build is kept in `build_errors`."""
+        await self._choose_users()
         if self._suite.build:
             await _together([self._build(checkout) for checkout in self._checkouts.values()])
         agents = {row.key.agent: row.agent for row in self._plan.rows}
@@ -70,17 +74,51 @@ class Runner:
 
     async def __aexit__(self, *_: object) -> None:
         await self._slots.__aexit__()
+        if self._users is not None:
+            self._users.close()
+
+    @property
+    def confinement(self) -> str:
+        """Whose rights trials have."""
+        return "the user of Tidegate" if self._users is None else "own user"
 
     async def run(self, specs: Sequence[TrialSpec]) -> list[TrialResult]:
         """Run the trials, as many at once as there are slots; results come in the order of `specs`."""
         self._progress.expect(len(specs))
         return await _together([self._trial(spec) for spec in specs])
 
+    async def _choose_users(self) -> None:
+        """Give every slot a user of its own where that works, and say once which it is."""
+        if os.geteuid() == 0:
+            self._scratch.chmod(0o711)  # what stands in it is open or closed by itself
+        checkouts = [checkout.folder for checkout in self._checkouts.values()]
+        why = await why_not([self._scratch, *checkouts], self._around.path)
+        if why is None:
+            self._users = Users()
+            self._progress.say("every trial runs as a user of its own")
+        else:
+            self._progress.say(f"trials run as the user of Tidegate: {why}")
+
+    def _account(self) -> Account | None:
+        return None if self._users is None else self._users.take()
+
+    def _builder(self, checkout: Checkout) -> Account | None:
+        """The user of a side's build, to whom its checkout goes; somebody's own working tree goes to nobody."""
+        if self._users is None or not checkout.folder.is_relative_to(self._scratch):
+            return None
+        account = self._users.take(BUILDERS)
+        give(account, checkout.folder)
+        return account
+
     async def _build(self, checkout: Checkout) -> None:
-        async with self._slots.slot() as supervisor:
+        builder = self._builder(checkout)
+        # Not the slot's own supervisor: what a trial runs as must not own what all trials of the side use.
+        async with self._slots.slot(), await Supervisor.start(builder) as supervisor:
             error = await build(
                 self._suite, checkout, self._around, supervisor, deadline=self._deadline, progress=self._progress
             )
+        if builder is not None:
+            await asyncio.to_thread(make_readable, checkout.folder)
         if error is not None:
             self.build_errors[checkout.side] = error
 
@@ -150,19 +188,20 @@ class Runner:
             credentials=self._around.of_agent(row.agent),
             limits=self._suite.limits,
         )
+        attempt = Attempt(
+            spec=spec,
+            row=row,
+            place=place,
+            folders=folders,
+            supervisor=supervisor,
+            deadline=self._deadline,
+            on_step=lambda text: self._progress.step(spec, text),
+        )
         self._progress.started(spec)
         try:
-            return await run_trial(
-                spec,
-                row,
-                place,
-                folders,
-                supervisor,
-                deadline=self._deadline,
-                on_step=lambda text: self._progress.step(spec, text),
-            )
+            return await run_trial(attempt)
         finally:
-            await asyncio.to_thread(remove_scratch, folders)
+            await asyncio.to_thread(folders.remove_scratch)
 
     async def _workspace(self, row: PlanRow, checkout: Checkout) -> Prepared:
         """The scenario's workspace on this side, made by whoever needs it first."""

@@ -132,6 +132,12 @@ class LocalSession:
     def step(self, text: str) -> None:
         self.steps.append(text)
 
+    def home_file(self, name: str, text: str) -> Path:
+        file = self.home / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
     def side_file(self, path: Path) -> str:
         return path.read_text()
 

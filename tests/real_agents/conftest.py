@@ -62,3 +62,18 @@ def _npm_install(package: str, folder: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
     if done.returncode != 0:
         missing(f"{package} could not be installed: {done.stderr.strip().splitlines()[-1:]}")
+
+
+def for_others(programs: Path, agent: type[CodingAgent], folder: Path) -> Path:
+    """A copy of what is installed where other users can reach it, without taking room where that is possible."""
+
+    def link(source: str, target: str) -> None:
+        try:
+            os.link(source, target)
+        except OSError:
+            shutil.copy2(source, target)
+
+    shutil.copytree(programs.parent, folder, symlinks=True, copy_function=link)
+    (folder / "bin" / agent.program).unlink()
+    (folder / "bin" / agent.program).symlink_to(folder / "node_modules" / PROGRAMS[agent.program])
+    return folder / "bin"

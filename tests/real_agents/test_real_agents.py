@@ -1,4 +1,7 @@
-"""The real programs of real agents do a scenario of examples/, with a scripted model in the place of theirs."""
+"""The real programs of real agents do a scenario of examples/, with a scripted model in the place of theirs.
+
+As root, where a Python can be had that other users can run, they do it as the user of a trial.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.as_root import SYSTEM_PATH, open_python, tidegate
 from tests.conftest import Repository
+from tests.real_agents.conftest import for_others
 from tidegate.agents import ClaudeCodeAgent, CodexAgent, GeminiAgent, OpenCodeAgent
 from tidegate.agents.coding import CodingAgent
 from tidegate.model.event import ToolCall, ToolResult
@@ -62,26 +67,39 @@ class Ran(NamedTuple):
 
 
 @pytest.fixture
-def run_agent(
-    tmp_path: Path, make_repository: Callable[..., Repository], installed: Callable[[type[CodingAgent]], Path]
-) -> Callable[[Case], Ran]:
+def run_agent(open_folder: Path, installed: Callable[[type[CodingAgent]], Path]) -> Callable[[Case], Ran]:
     """Runs the example's scenario with a real agent and the scripted model."""
 
     def run(case: Case) -> Ran:
         programs = installed(case.agent)
-        repository = make_repository("taskmgr")
+        out = open_folder / "run"
+        command, path = [sys.executable, "-m", "tidegate"], os.environ["PATH"]
+        if os.geteuid() == 0 and open_python() is not None:
+            programs = for_others(programs, case.agent, open_folder / "agent")
+            command, path = tidegate(), SYSTEM_PATH
+        repository = Repository(open_folder / "taskmgr")
         shutil.copytree(EXAMPLE, repository.root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
         target = "{binary: taskmgr, command_pattern: 'taskmgr\\s+(\\S+)'}"
         scenarios = "scenarios: [scenarios/create_tasks.yaml]\npath: [bin]"
         suite = f"version: 1\n{scenarios}\ntarget: {target}\nagents: {{real: {case.written}}}\n"
         repository.commit({"tidegate.yaml": suite, "CLAUDE.md": "@AGENTS.md\n"})
-        script, requests, out = (tmp_path / name for name in ("script.json", "requests.json", "run"))
+        script, requests = (open_folder / name for name in ("script.json", "requests.json"))
         script.write_text(json.dumps(MASK))
-        tidegate = [sys.executable, "-m", "tidegate", "run", "--trials", "1", "--out", str(out)]
         done = subprocess.run(
-            [sys.executable, str(ALONE), str(script), str(requests), *tidegate],
+            [
+                sys.executable,
+                str(ALONE),
+                str(script),
+                str(requests),
+                *command,
+                "run",
+                "--trials",
+                "1",
+                "--out",
+                str(out),
+            ],
             cwd=repository.root,
-            env={**os.environ, **KEYS, "PATH": f"{programs}:{os.environ['PATH']}"},
+            env={**os.environ, **KEYS, "PATH": f"{programs}:{path}"},
             capture_output=True,
             text=True,
             timeout=300,
@@ -109,6 +127,7 @@ def test_a_real_agent_is_recorded_exactly(case: Case, run_agent: Callable[[Case]
     results = {event.id: event for event in trial.events if isinstance(event, ToolResult)}
     assert {results[call.id].exit_code for call in shell} == {0}
     assert ran.run["agents"]["real"]["version"] == case.agent.tested
+    assert ("own user" in ran.run["confinement"]) == (os.geteuid() == 0 and open_python() is not None)
     # Gemini CLI reads GEMINI.md alone, unless a project's settings say otherwise.
     assert case.agent is GeminiAgent or "of this folder are kept with `taskmgr`" in ran.requests, (
         "the model was told the project's guidance"

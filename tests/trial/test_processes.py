@@ -18,7 +18,8 @@ import pytest
 
 from tidegate.errors import CannotRunError
 from tidegate.model.suite import Limits
-from tidegate.trial.processes import Account, Command, Ended, Supervisor, SupervisorLost, read_output, run_shell
+from tidegate.trial.processes import Account, Command, Ended, Supervisor, SupervisorLost, run_shell
+from tidegate.trial.tampered import read_output
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
 PATH = "/usr/local/bin:/usr/bin:/bin"

@@ -14,6 +14,7 @@ import pytest
 
 from tidegate.model.event import End, Message
 from tidegate.model.suite import Limits
+from tidegate.trial.place import Folders
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.session import AgentStopped, Desk, TrialSession
 
@@ -26,12 +27,13 @@ def at_work(tmp_path: Path, work: Work[T], *, seconds: float = 20, silence: floa
     """The work's answer, done in a session that may take that long."""
 
     async def run() -> T:
+        folders = Folders(record=tmp_path / "record", scratch=tmp_path / "scratch")
+        folders.make(None)
+        folders.workspace.mkdir()
         async with await Supervisor.start() as supervisor:
             desk = Desk(
                 supervisor=supervisor,
-                workspace=tmp_path,
-                home=tmp_path,
-                record=tmp_path,
+                folders=folders,
                 definitions=tmp_path,
                 recorder=tmp_path / "tool",
                 environment={"PATH": "/usr/local/bin:/usr/bin:/bin"},
@@ -101,14 +103,14 @@ def test_a_secret_is_taken_out_of_events_outputs_and_files(tmp_path: Path) -> No
     async def work(session: TrialSession) -> str:
         result = await session.program(f"echo {KEY}; echo x{KEY}y >&2", watch=nothing)
         session.emit(Message(text=f"{KEY}, http://127.0.0.1:1"))
-        (tmp_path / "side.jsonl").write_text(KEY)
-        return result.stdout + result.stderr + session.side_file(tmp_path / "side.jsonl") + str(session.events)
+        (session.home / "side.jsonl").write_text(KEY)
+        return result.stdout + result.stderr + session.side_file(session.home / "side.jsonl") + str(session.events)
 
     said = at_work(tmp_path, work)
     assert KEY not in said
     assert "x[THE_KEY]y" in said
     assert "[THE_KEY], http://127.0.0.1:1" in said
-    kept = "".join(file.read_text() for file in (tmp_path / "output").iterdir())
+    kept = "".join(file.read_text() for file in (tmp_path / "record/output").iterdir())
     assert KEY not in kept
     assert kept.count("[THE_KEY]") == 3
 

@@ -54,10 +54,8 @@ class CodexAgent(CodingAgent):
     def launch(self, session: Session) -> Launch:
         """Its own sandbox stays off: trials are confined by Tidegate, and a sandbox in a sandbox breaks."""
         without_turn_limit(self.type, session)
-        folder = session.home / ".codex"
-        folder.mkdir()
         base_url = {**session.credentials, **self.env}.get(self.endpoint, "https://api.openai.com/v1")
-        (folder / "config.toml").write_text(_CONFIG.format(base_url=json.dumps(base_url)), encoding="utf-8")
+        config = session.home_file(".codex/config.toml", _CONFIG.format(base_url=json.dumps(base_url)))
         return Launch(
             argv=(
                 *(self.program, "exec", "--json", "--skip-git-repo-check", "-s", "danger-full-access"),
@@ -65,7 +63,7 @@ class CodexAgent(CodingAgent):
                 *(("-m", self.model) if self.model else ()),
                 *(*self.args, "--", session.prompt),
             ),
-            env={"CODEX_HOME": str(folder), **self.own_environment(session)},
+            env={"CODEX_HOME": str(config.parent), **self.own_environment(session)},
         )
 
     def stream(self, session: Session) -> JsonLines:

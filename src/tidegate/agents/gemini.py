@@ -33,8 +33,6 @@ class GeminiAgent(CodingAgent):
 
     def launch(self, session: Session) -> Launch:
         """Without trust in the folder it would not be offered a shell at all."""
-        folder = session.home / ".gemini"
-        folder.mkdir()
         settings = {
             "security": {
                 "auth": {"selectedType": "gemini-api-key"},
@@ -44,7 +42,7 @@ class GeminiAgent(CodingAgent):
             "privacy": {"usageStatisticsEnabled": False},
             **({"model": {"maxSessionTurns": session.max_turns}} if session.max_turns else {}),
         }
-        (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+        session.home_file(".gemini/settings.json", json.dumps(settings))
         model = ("-m", self.model) if self.model else ()
         return Launch(
             argv=(

@@ -61,8 +61,7 @@ class OpenCodeAgent(CodingAgent):
     def launch(self, session: Session) -> Launch:
         """One provider, one model, everything allowed, and nothing fetched at the start."""
         without_turn_limit(self.type, session)
-        file = session.home / "opencode.json"
-        file.write_text(json.dumps(self._configuration(session)), encoding="utf-8")
+        file = session.home_file("opencode.json", json.dumps(self._configuration(session)))
         return Launch(
             argv=(self.program, "run", "--format", "json", *self.args, "--", session.prompt),
             env={

@@ -80,6 +80,9 @@ class Session(Protocol):
     def definition_text(self, path: str) -> str | None:
         """A text file of the checkout that scenarios are read at; None like read_text."""
 
+    def home_file(self, name: str, text: str) -> Path:
+        """Write the file `name` below HOME, for the agent's program, which may change it; returns its path."""
+
     def side_file(self, path: Path) -> str:
         """The text of a file that the agent's program left below its home, kept in the record; '' if there is none."""
 

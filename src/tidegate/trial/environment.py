@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tidegate.model.trial import TrialSpec
+from tidegate.trial.place import Folders
 
 
 def side_path(checkout: Path, folders: Iterable[str], system_path: str) -> str:
@@ -22,15 +23,20 @@ def base_environment(path: str, home: Path, tmp: Path, passed: Mapping[str, str]
     return {**passed, **fixed}
 
 
-def script_variables(spec: TrialSpec, model: str | None, workspace: Path, record: Path) -> dict[str, str]:
+def git_trusts(checkout: Path) -> dict[str, str]:
+    """Lets builds read their commit (`git describe`) where files and repository belong to different users."""
+    return {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": str(checkout)}
+
+
+def script_variables(spec: TrialSpec, model: str | None, folders: Folders) -> dict[str, str]:
     """What scripts are told about the trial, under TIDEGATE_ and, for llm-tool-test's scripts, LLM_TOOL_TEST_."""
     values = {
-        "FIXTURE_DIR": str(workspace),
-        "RESULTS_DIR": str(record),
+        "FIXTURE_DIR": str(folders.workspace),
+        "RESULTS_DIR": str(folders.results),
         "SCENARIO": spec.scenario,
         "AGENT": spec.agent,
         "MODEL": model or "",
-        "TRANSCRIPT": str(record / "transcript.txt"),
-        "EVENTS": str(record / "events.jsonl"),
+        "TRANSCRIPT": str(folders.shared / "transcript.txt"),
+        "EVENTS": str(folders.shared / "events.jsonl"),
     }
     return {f"{prefix}_{name}": value for prefix in ("LLM_TOOL_TEST", "TIDEGATE") for name, value in values.items()}

@@ -10,6 +10,7 @@ from tidegate.model.command import CommandResult
 from tidegate.model.suite import Limits
 from tidegate.trial.environment import base_environment
 from tidegate.trial.processes import Supervisor, run_shell
+from tidegate.trial.users import give
 
 TIMEOUT_SECS = 60.0  # of one command; some agents take seconds to say their version
 
@@ -28,6 +29,7 @@ class CheckPlace:
         home, tmp = self.folder / "home", self.folder / "tmp"
         for folder in (home, tmp):
             folder.mkdir(parents=True, exist_ok=True)
+        give(self.supervisor.account, home, tmp)
         result, _ = await run_shell(
             self.supervisor,
             command,

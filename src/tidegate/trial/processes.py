@@ -7,17 +7,17 @@ import json
 import os
 import signal
 import socket
-import stat
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
 
 from tidegate.errors import CannotRunError
 from tidegate.model.command import CommandEnd, CommandResult
 from tidegate.model.suite import Limits
+from tidegate.trial.tampered import read_output
 
 PROGRAM = Path(__file__).with_name("supervisor.py")
 PATIENCE_SECS = 30.0  # the supervisor gives a sweep up after 20 s; the rest is for a busy machine
@@ -114,6 +114,11 @@ class Supervisor:
             await supervisor.close()
             raise CannotRunError(f"Tidegate needs Linux with child subreapers, pidfd and /proc: {missing}.", ADVICE)
         return supervisor
+
+    @property
+    def account(self) -> Account | None:
+        """The user that its commands run as; None: our own."""
+        return self._account
 
     @property
     def is_usable(self) -> bool:
@@ -270,35 +275,3 @@ async def run_shell(
         duration_s=round(ended.duration_s, 3),
     )
     return result, ended
-
-
-def read_output(path: Path, limit_bytes: int) -> tuple[str, bool]:
-    """A file's text, and whether something is missing from it: of a longer file only both ends are read.
-
-    Bytes that are not UTF-8 are replaced. A file that the command has removed, or put something else in place of, is
-    ("", True).
-    """
-    file = open_regular(path)
-    if file is None:
-        return "", True
-    with file:
-        size = os.fstat(file.fileno()).st_size
-        if size <= limit_bytes:
-            return file.read(limit_bytes).decode(errors="replace"), False
-        half = limit_bytes // 2
-        start = file.read(half).decode(errors="replace")
-        file.seek(size - half)
-        end = file.read(half).decode(errors="replace")
-        return f"{start}\n[… {size - 2 * half} bytes left out …]\n{end}", True
-
-
-def open_regular(path: Path) -> BinaryIO | None:
-    """Open a file that a command could tamper with; None unless it is a regular file, and no link."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return None
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return os.fdopen(descriptor, "rb")
-    os.close(descriptor)
-    return None

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from tidegate.interaction import subcommand
 from tidegate.model.event import CallStatus
 from tidegate.model.trial import Invocation
-from tidegate.trial.processes import open_regular
+from tidegate.trial.tampered import open_regular
 
 SHIM = Path(__file__).with_name("recorder_shim.py")
 FLAGS = "-ISXutf8"  # a first line can hold one argument only

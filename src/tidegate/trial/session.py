@@ -15,9 +15,11 @@ from tidegate.model.event import CallStatus, End, Event, ToolCall, ToolResult, W
 from tidegate.model.suite import Limits
 from tidegate.model.trial import NotMeasured
 from tidegate.model.value import Value
-from tidegate.trial.processes import Supervisor, read_output, run_shell
+from tidegate.trial.place import Folders
+from tidegate.trial.processes import MEGABYTE, Supervisor, run_shell
 from tidegate.trial.redaction import Redaction
 from tidegate.trial.tail import Tail
+from tidegate.trial.tampered import read_output, write_below
 from tidegate.trial.workspace import read_file
 
 T = TypeVar("T")
@@ -26,7 +28,6 @@ M = TypeVar("M", bound=Value)
 LOOK_SECS = 0.1  # between two looks at what a watched program has printed
 SILENCE_SECS = 240.0  # after which a watched program is stopped: longer than an agent's shell waits for a command
 INTERRUPT_SECS = 5.0  # that an agent's program has to write its last words, after SIGINT
-MEGABYTE = 1_000_000
 OUTPUT_CHARACTERS = 4000  # of a command's output in an event; the whole output stays beside it in a file
 
 
@@ -45,9 +46,7 @@ class Desk:
     """Where a session works: folders, environment, limits and the supervisor that runs its commands."""
 
     supervisor: Supervisor
-    workspace: Path
-    home: Path
-    record: Path
+    folders: Folders
     definitions: Path  # the checkout that scenarios are read at
     recorder: Path | None  # the wrapper that has the target's name; None: there is no target
     environment: Mapping[str, str]
@@ -76,15 +75,14 @@ class TrialSession:
         self.trial_id = task["trial_id"]
         self.binary = task["binary"]
         self.max_turns = max_turns
-        self.workspace = desk.workspace
-        self.home = desk.home
+        self.workspace = desk.folders.workspace
+        self.home = desk.folders.home
         self.recorder = desk.recorder
         self.credentials = desk.credentials
         self.told: End | None = None
         self.repo = repo
         self.guidance = guidance
-        self.prompt_file = desk.record / "prompt.txt"
-        self.prompt_file.write_text(self.prompt, encoding="utf-8")
+        self.prompt_file = self._share_prompt(desk.folders)
         self.events: list[Event] = []
         self.killed_at: float | None = None  # when we began to kill the last command, if we did
         self.step = on_step
@@ -92,7 +90,7 @@ class TrialSession:
         self._redaction = Redaction(desk.credentials)
         self._started = time.monotonic()
         self._calls = 0
-        self._log: TextIO = (desk.record / "events.jsonl").open("a", encoding="utf-8", buffering=1)
+        self._log: TextIO = (desk.folders.record / "events.jsonl").open("a", encoding="utf-8", buffering=1)
 
     async def shell(self, command: str, *, timeout_secs: float | None = None) -> CommandResult:
         """Run `sh -c command` in the workspace; the call and its result are recorded as they happen."""
@@ -167,8 +165,15 @@ class TrialSession:
             self.emit(Warning(text=f"{path} was not read: {answer.state}"))
         return answer.text
 
+    def home_file(self, name: str, text: str) -> Path:
+        """Write a file below HOME, in the place of whatever a setup command has left there."""
+        account = self._desk.supervisor.account
+        return write_below(self.home, name, text, (account.uid, account.gid) if account else None)
+
     def side_file(self, path: Path) -> str:
-        """A file that the agent's program left, kept beside its output."""
+        """A file that the agent's program left below HOME, kept beside its output."""
+        if not path.resolve().is_relative_to(self.home.resolve()):
+            return ""
         text, _ = read_output(path, int(self._desk.limits.output_mb * MEGABYTE))
         text = self._redaction.text(text)
         if text:
@@ -180,7 +185,11 @@ class TrialSession:
         self._log.close()
 
     def _output(self, name: str) -> Path:
-        return self._desk.record / "output" / name
+        return self._desk.folders.record / "output" / name
+
+    def _share_prompt(self, folders: Folders) -> Path:
+        (folders.record / "prompt.txt").write_text(self.prompt, encoding="utf-8")
+        return folders.share("prompt.txt")
 
     async def _watched(self, command: Coroutine[None, None, CommandResult], watch: Watch) -> CommandResult:
         """Run the command and show each line of its output to `watch` as it comes; stop it when that says so."""
@@ -221,8 +230,8 @@ class TrialSession:
         result, ended = await run_shell(
             desk.supervisor,
             command,
-            cwd=desk.workspace,
-            env={**desk.environment, **(env or {})},
+            cwd=self.workspace,
+            env={**desk.environment, "TIDEGATE_PROMPT_FILE": str(self.prompt_file), **(env or {})},
             output=self._output(name),
             timeout_secs=min(left, timeout_secs or left),
             limits=desk.limits,

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Self
 
-from tidegate.trial.processes import Supervisor
+from tidegate.trial.processes import Account, Supervisor
 
 
 class Slots:
-    """A pool of supervisors; a trial takes its agent's weight of the slots, one that is too heavy runs alone."""
+    """A pool of supervisors; a trial takes its agent's weight of the slots, one that is too heavy runs alone.
 
-    def __init__(self, jobs: int) -> None:
+    `account` is asked for the user of each new supervisor.
+    """
+
+    def __init__(self, jobs: int, account: Callable[[], Account | None] = lambda: None) -> None:
         self._jobs = float(jobs)
+        self._account = account
         self._used = 0.0
         self._changed = asyncio.Condition()
         self._idle: list[Supervisor] = []
@@ -34,7 +38,7 @@ class Slots:
             await self._changed.wait_for(lambda: self._used == 0 or self._used + weight <= self._jobs)
             self._used += weight
         try:
-            supervisor = self._idle.pop() if self._idle else await Supervisor.start()
+            supervisor = self._idle.pop() if self._idle else await Supervisor.start(self._account())
             try:
                 yield supervisor
             finally:

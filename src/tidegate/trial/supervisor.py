@@ -264,7 +264,7 @@ class Command:
         status, killed, unended = sweep(pid, self._request.uid)
         if why == "exited" and self._output_size() > self._request.output_bytes:
             why = "output"  # it was quicker than we looked
-        self._cut_outputs()
+        self._close_outputs()
         return described(why, status)._replace(
             duration_s=duration,
             left_behind=len(killed - {pid}),
@@ -317,8 +317,11 @@ class Command:
         states = [os.fstat(file) for file in self._outputs]
         return sum({(state.st_dev, state.st_ino): state.st_size for state in states}.values())
 
-    def _cut_outputs(self) -> None:
+    def _close_outputs(self) -> None:
+        """What was said stays said: the files are ours again, and no longer than they may be."""
         for file in self._outputs:
+            if self._request.uid is not None:
+                os.fchown(file, os.getuid(), os.getgid())
             if os.fstat(file).st_size > self._request.output_bytes:
                 os.ftruncate(file, self._request.output_bytes)
 

@@ -1,0 +1,120 @@
+"""The agent's step of a trial: the agent at work, with the recorder in front of PATH, until it ends or is ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidegate.model.event import End, Event
+from tidegate.model.trial import Invocation, NotMeasured
+from tidegate.trial import recorder
+from tidegate.trial.passed_by import passed_by
+from tidegate.trial.place import Attempt
+from tidegate.trial.processes import SupervisorLost
+from tidegate.trial.session import AgentStopped, Desk, TrialSession
+
+DEFAULT_TIMEOUT_SECS = 300.0  # as in llm-tool-test
+_ENDS_NOT_MEASURED: Mapping[str, NotMeasured] = {"auth": "auth", "outage": "outage", "budget": "budget"}
+
+
+@dataclass(frozen=True)
+class AgentStep:
+    """What the agent did, and how it ended."""
+
+    end: End
+    not_measured: NotMeasured | None
+    events: tuple[Event, ...]
+    invocations: tuple[Invocation, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+async def run_agent(attempt: Attempt, environment: Mapping[str, str]) -> AgentStep:
+    """Let the agent work in `environment`, which the recorder's folder and the agent's own variables are added to."""
+    target, folders = attempt.scenario.target, attempt.folders
+    started = time.time()
+    if not target.binary:
+        session = _session(attempt, environment, None)
+        end, not_measured = await _ended(attempt, session)
+        return AgentStep(end, not_measured, tuple(session.events))
+    front = recorder.install(folders.scratch / "recorder", target.binary, environment["PATH"], folders.calls)
+    session = _session(
+        attempt, {**environment, "PATH": f"{front}:{environment['PATH']}"}, front / target.binary.rpartition("/")[2]
+    )
+    try:
+        end, not_measured = await _ended(attempt, session)
+    finally:
+        folders.keep_calls()
+    invocations, warnings = recorder.read(
+        folders.calls, binary=target.binary, command_pattern=target.command_pattern, killed_at=session.killed_at
+    )
+    invocations += passed_by(session.events, target, invocations, started)
+    return AgentStep(end, not_measured, tuple(session.events), invocations, warnings)
+
+
+async def _ended(attempt: Attempt, session: TrialSession) -> tuple[End, NotMeasured | None]:
+    """Let the agent work; its end is the last event."""
+    with closing(session):
+        end, not_measured = await _end(attempt, session)
+        end = session.redacted(end)
+        session.emit(end)
+        return end, not_measured
+
+
+async def _end(attempt: Attempt, session: TrialSession) -> tuple[End, NotMeasured | None]:
+    try:
+        end = await attempt.row.agent.run(session)
+    except AgentStopped as stopped:
+        if stopped.end == "timeout" and time.monotonic() >= attempt.deadline:
+            return End(end="budget", message="the run's minutes were used up"), "budget"
+        end = _stopped_end(stopped, session.told)
+        return end, stopped.not_measured or _ENDS_NOT_MEASURED.get(end.end)
+    except (SupervisorLost, OSError):
+        raise
+    except Exception as error:  # a plug-in's bug is this trial's trouble, not the run's
+        return End(end="crashed", message=f"the agent broke: {type(error).__name__}: {error}"), "infrastructure"
+    return end, _ENDS_NOT_MEASURED.get(end.end)
+
+
+def _stopped_end(stopped: AgentStopped, told: End | None) -> End:
+    """The end of a step that was ended from outside, with what the agent's log tells of turns, tokens and cost.
+
+    If the log says that the model could not be reached, that is why the time was up.
+    """
+    if told is None:
+        return End(end=stopped.end, message=stopped.message)
+    if told.end in ("auth", "outage"):
+        return told
+    return told.model_copy(update={"end": stopped.end, "message": stopped.message})
+
+
+def _session(attempt: Attempt, environment: Mapping[str, str], wrapper: Path | None) -> TrialSession:
+    scenario, agent, folders = attempt.scenario, attempt.row.agent, attempt.folders
+    timeout = scenario.timeout_secs or agent.timeout_secs or DEFAULT_TIMEOUT_SECS
+    desk = Desk(
+        supervisor=attempt.supervisor,
+        folders=folders,
+        definitions=attempt.place.definitions,
+        recorder=wrapper,
+        credentials=attempt.place.credentials,
+        environment={**environment, **agent.env},
+        limits=attempt.place.limits,
+        deadline=min(time.monotonic() + timeout, attempt.deadline),
+        timeout_secs=timeout,
+    )
+    task = {
+        "prompt": scenario.prompt,
+        "scenario": scenario.name,
+        "trial_id": attempt.spec.id,
+        "binary": scenario.target.binary,
+    }
+    return TrialSession(
+        desk,
+        task=task,
+        guidance=attempt.place.prepared.guidance,
+        max_turns=scenario.max_turns or agent.max_turns,
+        repo=attempt.place.repo,
+        on_step=attempt.on_step,
+    )
