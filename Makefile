@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint types format docs golden error-rates check clean
+.PHONY: help install demo test image lint types format docs golden error-rates check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ demo: $(READY) ## the whole thing on a throwaway repository: no key, no network
 
 test: $(READY) ## run the tests in parallel, file by file
 	@$(BIN)/pytest --quiet --numprocesses=auto --dist=loadfile
+
+image: $(READY) ## build the container image and run it as GitHub does; Debian 12 with podman, runc, mmdebstrap
+	@TIDEGATE_IMAGE_TEST=1 $(BIN)/pytest --quiet -rs tests/image
 
 lint: $(READY) ## ruff's rules and format, and the direction of imports
 	@$(BIN)/ruff check --quiet

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
-import signal
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -73,6 +71,8 @@ def rate(text: str) -> float:
 
 def run_until_stopped(start: Callable[[], Coroutine[None, None, T]]) -> T:
     """Run it; SIGTERM ends it as Ctrl-C does: everything that was started is gone before we are."""
+    import asyncio
+    import signal
 
     async def guarded() -> T:
         task = asyncio.current_task()
