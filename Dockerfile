@@ -6,13 +6,17 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends git tini \
     && rm -rf /var/lib/apt/lists/*
 
+# Releases and their hashes are locked (`make lock`).
+COPY requirements.lock /opt/
+RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore --require-hashes -r /opt/requirements.lock
+
 COPY pyproject.toml README.md LICENSE /opt/tidegate/
 COPY src /opt/tidegate/src
 COPY templates /opt/tidegate/templates
 COPY examples /opt/tidegate/examples
 
 # Compiled once, here: a container that runs once would compile everything on every start.
-RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore /opt/tidegate \
+RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore --no-deps /opt/tidegate \
     && rm -rf /opt/tidegate \
     && python -m compileall -q -x /tests?/ "$(python -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')"
 

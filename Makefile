@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test image lint types format docs golden error-rates check clean
+.PHONY: help install demo test image lock lint types format docs golden error-rates check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,11 @@ types: $(READY) ## mypy --strict
 format: $(READY) ## format the code and mend what ruff can mend
 	@$(BIN)/ruff check --quiet --fix
 	@$(BIN)/ruff format --quiet
+
+lock: $(READY) ## lock the image's dependencies anew, each release with its hashes
+	@echo '# What the image is made of: every release with its hashes. Written by `make lock`.' > requirements.lock
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate \
+		--upgrade pyproject.toml >> requirements.lock
 
 docs: $(READY) ## write the generated pages of docs/ again
 	@$(BIN)/python docs/generate.py

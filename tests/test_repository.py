@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from tidegate import errors
 
@@ -62,6 +63,21 @@ def test_the_wheel_holds_every_module_template_and_example_and_nothing_else(whee
 
     assert packed == sources
     assert {"tidegate/py.typed", "tidegate/examples/taskmgr/.gitignore"} <= packed
+
+
+def test_the_image_has_a_locked_and_hashed_release_of_every_dependency() -> None:
+    """A dependency that is added or bounded anew has to be locked anew: `make lock`."""
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wanted = [Requirement(text) for text in pyproject["project"]["dependencies"]]
+    blocks = re.findall(
+        r"^([\w.-]+)==(\S+).*\\\n((?:    --hash=sha256:[0-9a-f]{64}.*\n)+)",
+        (ROOT / "requirements.lock").read_text(),
+        re.M,
+    )
+    locked = {name: version for name, version, _ in blocks}
+
+    assert (ROOT / "requirements.lock").read_text(encoding="utf-8").count("==") == len(blocks)
+    assert [one.name for one in wanted if not one.specifier.contains(locked.get(one.name, "0"))] == []
 
 
 def test_the_license_travels_with_the_wheel(wheel: Path) -> None:
