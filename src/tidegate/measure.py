@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from itertools import takewhile
-from pathlib import PurePosixPath
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field, FiniteFloat, ValidationError
@@ -16,8 +14,9 @@ from tidegate.gates.command import what_went_wrong
 from tidegate.gates.excerpt import excerpt
 from tidegate.gates.json_text import parse_json
 from tidegate.interaction import failed, in_order, invocation_counts, subcommand_counts, trial_metrics
+from tidegate.logged_calls import logged_calls
 from tidegate.model.evaluator import Score
-from tidegate.model.event import CallStatus, Event, ToolCall, ToolResult
+from tidegate.model.event import Event
 from tidegate.model.gate import Seen
 from tidegate.model.measurement import Call, EvaluatorResult, GateResult, Metrics, Outcome, TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer, ReadFile, Request
@@ -28,8 +27,6 @@ from tidegate.model.value import Value
 MAX_CALLS = 200
 MAX_MESSAGE = 500
 MAX_ANSWER = 200  # of a call that did not fail
-_NEVER_RUN: frozenset[CallStatus] = frozenset({"denied", "invalid", "not_executed"})
-_OPERATORS = ";&|()<>\n"
 
 
 def measure_trial(trial: Trial, scenario: Scenario, price: Price | None = None) -> TrialResult:
@@ -230,38 +227,7 @@ def _outputs(events: Sequence[Event], binary: str) -> dict[tuple[str, ...], list
 
     The output of a command that calls the target more than once says nothing about one of the calls: ''.
     """
-    results = {event.id: event for event in events if isinstance(event, ToolResult)}
     outputs: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for event in events:
-        if isinstance(event, ToolCall) and event.command and (result := results.get(event.id)):
-            calls = [] if result.status in _NEVER_RUN else list(_target_calls(event.command, binary))
-            for argv in calls:
-                outputs[argv].append(result.output if len(calls) == 1 else "")
+    for logged in logged_calls(events, binary):
+        outputs[logged.call.argv].append(logged.result.output if logged.alone else "")
     return outputs
-
-
-def _target_calls(command: str, binary: str) -> Iterator[tuple[str, ...]]:
-    """The argv of each word of a shell command line that names the target, up to the next operator."""
-    name = PurePosixPath(binary).name
-    words = _words(command) if name and name in command else []
-    for place, word in enumerate(words, 1):
-        if PurePosixPath(word).name == name:
-            yield tuple(takewhile(lambda argument: not _is_operator(argument), words[place:]))
-
-
-def _words(command: str) -> list[str]:
-    """The words and operators of a shell command line, without redirected descriptors; none if a quote stays open."""
-    lexer = shlex.shlex(command.replace("\\\n", " "), posix=True, punctuation_chars=_OPERATORS)
-    lexer.whitespace = " \t\r"
-    lexer.whitespace_split = True
-    lexer.commenters = ""
-    try:
-        words = list(lexer)
-    except ValueError:
-        return []
-    pairs = zip(words, [*words[1:], ""], strict=True)
-    return [word for word, after in pairs if not (word.isdigit() and after.startswith(("<", ">")))]
-
-
-def _is_operator(word: str) -> bool:
-    return word != "" and set(word) <= set(_OPERATORS)

@@ -96,6 +96,7 @@ class LocalSession:
         stdin: Path | None = None,
         env: Mapping[str, str] | None = None,
         watch: Watch | None = None,
+        silent: bool = False,
     ) -> CommandResult:
         path = f"{self.root / 'bin'}:{os.environ['PATH']}"
         with (stdin or Path(os.devnull)).open("rb") as given:

@@ -58,7 +58,7 @@ def test_versions_from_1_5_on_are_read(version: str) -> None:
     assert events[:2] == (Message(role="user", text="Do it."), Message(text="Done."))
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", document(version="ATIF-v1.4"), document(version="ATIF-v2.0")])
+@pytest.mark.parametrize("text", ["{", "[]", "{}", document(version="ATIF-v1.4"), document(version="ATIF-v2.0")])
 def test_anything_else_is_a_warning_and_no_end(text: str) -> None:
     (event,) = parse(text)
     assert isinstance(event, Warning)

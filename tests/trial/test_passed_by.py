@@ -49,6 +49,15 @@ def test_a_call_by_a_path_has_the_shells_exit_code_if_it_is_the_whole_command() 
     assert unseen("cd x && ./tool add a; ./tool list") == ["add a unknown None", "list unknown None"]
 
 
+def test_a_record_of_another_time_answers_for_no_call() -> None:
+    """The command that the recorder missed, and later a script that made the same call: two, not one."""
+    later = [Invocation(argv=("list",), status="ok", started_at=130.0)]
+    found = passed_by(ran("tool list", "error", 127), TARGET, later, 100.0)
+    assert [(call.argv, call.exit_code) for call in found] == [(("list",), 127)]
+    at_once = [event.model_copy(update={"at": 3.0}) for event in ran("tool list")]  # told when it had ended
+    assert passed_by(at_once, TARGET, later, 100.0) == ()
+
+
 def test_a_call_where_path_had_been_reset_is_seen_by_the_log_alone() -> None:
     assert unseen("tool list", status="error", code=127) == ["list error 127"]
 

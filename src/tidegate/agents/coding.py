@@ -44,7 +44,9 @@ class _Reading:
     def watch(self, line: str, at: float) -> End | None:
         """Keep the line, show what the agent does, and end a run whose key is refused."""
         self.lines.append((line, at))
-        for event in self.live.read(line):
+        events = list(self.live.read(line))
+        self.session.told = self.live.so_far()
+        for event in events:
             if isinstance(event, ToolCall):
                 self.session.step(event.command or event.tool)
         return self.live.refused()
@@ -110,25 +112,27 @@ class CodingAgent(Agent):
         try:
             result = await session.program(command, stdin=launch.stdin, env=launch.env, watch=reading.watch)
         finally:
-            self._record(session, reading)
+            told = self._record(session, reading)
         if result.shell_status == PASSED_BY and not reading.lines:
             raise RecorderPassedByError(result.stderr.strip())
         for event in self.after(result.stderr):
             session.emit(event)
-        return own_end(session.told, result)
+        return own_end(told, result)
 
-    def _record(self, session: Session, reading: _Reading) -> None:
+    def _record(self, session: Session, reading: _Reading) -> End | None:
         """The whole of it once more, now that there are side files and it is known when the end came."""
         stream = self.stream(session)
-        last = 0.0
+        last, told = 0.0, None
         for line, last in reading.lines:
             for event in stream.read(line):
                 session.emit(event.model_copy(update={"at": last}))
         for event in stream.close():
             if isinstance(event, End):
-                session.told = event
+                told = event
             else:
                 session.emit(event.model_copy(update={"at": last}))
+        session.told = told or stream.so_far()
+        return told
 
     def launch(self, session: Session) -> Launch:
         """Write the program's configuration below HOME and say how to start it."""

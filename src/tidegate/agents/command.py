@@ -12,9 +12,10 @@ from pydantic import field_validator
 from tidegate.agents.ends import how, own_end
 from tidegate.model.agent import Agent, Session
 from tidegate.model.command import CommandResult
-from tidegate.model.event import End
+from tidegate.model.event import End, Message, ToolCall
 from tidegate.streams import PARSERS, StreamName, agentv
 
+_WHOLE = ("agentv", "atif")  # one document, read when the program has ended
 PLACEHOLDERS = ("prompt", "prompt_file", "workspace", "repo")
 
 
@@ -56,7 +57,15 @@ class CommandAgent(Agent):
             "repo": str(session.repo),
         }
         stdin = session.prompt_file if self.stdin == "prompt" else None
-        result = await session.program(_filled(self.command, values), stdin=stdin)
+
+        def watch(line: str, at: float) -> None:
+            """Show what the program does as it prints it; the whole is read when it has ended."""
+            for event in PARSERS[self.output](line) if self.output not in _WHOLE else ():
+                if isinstance(event, ToolCall | Message):
+                    session.step(event.text if isinstance(event, Message) else event.command or event.tool)
+
+        silent = self.output in ("text", *_WHOLE)
+        result = await session.program(_filled(self.command, values), stdin=stdin, watch=watch, silent=silent)
         events = PARSERS[self.output](result.stdout)
         for event in events:
             if not isinstance(event, End):

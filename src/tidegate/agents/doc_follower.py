@@ -14,7 +14,7 @@ from tidegate.model.event import End, Message, Warning
 
 if TYPE_CHECKING:
     from tidegate.agents.instructions import Block
-    from tidegate.agents.shell_lines import ShellLine
+    from tidegate.shell import ShellLine
 
 MAX_LINES = 200
 MAX_CHARACTERS = 200_000  # of one document

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidegate.model.progress import Progress, Silent
-from tidegate.reports.filters import count, seconds
+from tidegate.reports.filters import count, money, seconds
 from tidegate.reports.text import log_line, one_line, shortened
 
 if TYPE_CHECKING:
@@ -81,6 +81,8 @@ def outcome_line(result: TrialResult) -> str:
     parts = [_OUTCOMES[result.outcome]]
     if result.outcome:
         parts += [count(result.metrics.command_count, "command"), count(result.metrics.error_count, "error")]
+    if result.metrics.cost_usd is not None:
+        parts.append(money(result.metrics.cost_usd))
     if result.metrics.duration_s is not None:
         parts.append(seconds(result.metrics.duration_s))
     why = "" if result.outcome == "pass" else f": {shortened(one_line(result.reason), _LONGEST_REASON)}"
@@ -103,6 +105,7 @@ class LiveProgress:
         self._running: dict[TrialSpec, _Running] = {}
         self._expected = 0
         self._outcomes = {"pass": 0, "FAIL": 0, "not measured": 0}
+        self._cost: float | None = None  # of the trials that have ended; None: no agent has told any
 
     def say(self, text: str) -> None:
         """Print it above the live lines, where it stays."""
@@ -127,6 +130,8 @@ class LiveProgress:
         self._running.pop(result.spec, None)
         outcome = _OUTCOMES[result.outcome]
         self._outcomes[outcome] += 1
+        if result.metrics.cost_usd is not None:
+            self._cost = (self._cost or 0.0) + result.metrics.cost_usd
         if result.outcome != "pass":
             self._print(outcome_line(result), "red" if result.outcome == "fail" else "yellow")
 
@@ -150,7 +155,12 @@ class LiveProgress:
         done = sum(self._outcomes.values())
         found = [f"{number} {outcome}" for outcome, number in self._outcomes.items() if number]
         return " · ".join(
-            [f"{done} of {count(max(self._expected, done), 'trial')}", *found, seconds(round(now - self._since))]
+            [
+                f"{done} of {count(max(self._expected, done), 'trial')}",
+                *found,
+                *([] if self._cost is None else [money(self._cost)]),
+                seconds(round(now - self._since)),
+            ]
         )
 
     def _print(self, line: str, style: str) -> None:

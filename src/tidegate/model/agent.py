@@ -59,10 +59,12 @@ class Session(Protocol):
         stdin: Path | None = None,
         env: Mapping[str, str] | None = None,
         watch: Watch | None = None,
+        silent: bool = False,
     ) -> CommandResult:
         """Run the agent's own program by `sh -c command`; its raw output is kept, no event is recorded.
 
-        With `watch` it is read as it comes, and a program that prints nothing for minutes is stopped.
+        With `watch` it is read as it comes, and a program that prints nothing for minutes is stopped, unless it may be
+        `silent`.
         """
 
     async def in_time(self, waiting: Awaitable[T]) -> T:

@@ -16,10 +16,10 @@ from tidegate.model.measurement import Call, Metrics, Run, TrialResult
 from tidegate.reports.filters import count, money, number, percent, seconds
 from tidegate.reports.pieces import measured, words
 from tidegate.reports.text import one_line, shortened, visible
+from tidegate.shell import shell_lines
 
 _OUTPUT_LINES = 8
 _LINE = 400
-_OPERATORS = frozenset("();<>|&")  # of shlex
 _AT = 10  # columns that an event's time takes
 _OUTCOMES = {"pass": ("✓ pass", "green"), "fail": ("✗ fail", "red"), None: ("– not measured", "yellow")}
 
@@ -109,39 +109,22 @@ def _told(event: Event, calls: list[Call]) -> Iterator[RenderableType]:
 
 
 def _taken(command: str, calls: list[Call]) -> list[Call]:
-    """The calls, in their order, that the command line names word by word, however it quotes them."""
+    """The calls, in their order, that the command line makes, however it quotes them."""
     found = []
-    rest = _words(command)
-    for call in list(calls):
-        words_of_call = _words(call.command)
-        place = _place(words_of_call, rest)
-        if place is not None:
+    target = calls[0].command.partition(" ")[0] if calls else ""
+    for argv in (made.argv for line in shell_lines(command, target) for made in line.calls) if target else ():
+        call = next((call for call in calls if _argv(call) == argv), None)
+        if call is not None:
             found.append(call)
             calls.remove(call)
-            rest[place : place + len(words_of_call)] = [";"]
     return found
 
 
-def _place(call: Sequence[str], line: Sequence[str]) -> int | None:
-    """Where the call stands in the line as a whole command: an operator, a redirection or the end follows it."""
-    for place in range(len(line) - len(call) + 1):
-        after = line[place + len(call) : place + len(call) + 2]
-        if after and after[0].isdigit():
-            after = after[1:]  # of a redirection: 2>&1
-        if line[place : place + len(call)] == call and (not after or set(after[0]) <= _OPERATORS):
-            return place
-    return None
-
-
-def _words(line: str) -> list[str]:
-    """The words and operators of a shell command line; where a quote stays open, what spaces part."""
-    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
-    lexer.whitespace_split = True
-    lexer.commenters = ""
+def _argv(call: Call) -> tuple[str, ...]:
     try:
-        return list(lexer)
-    except ValueError:
-        return line.split()
+        return tuple(shlex.split(call.command)[1:])
+    except ValueError:  # it was too long, and was cut
+        return ()
 
 
 def _call_line(call: Call) -> Padding:

@@ -33,6 +33,8 @@ _END: TypeAdapter[TrialEnd] = TypeAdapter(TrialEnd)
 
 def parse(document: str) -> tuple[Event, ...]:
     """The events of a trajectory, times left out. A trajectory that is whole ends `completed`, unless it says else."""
+    if not document.strip():
+        return ()
     try:
         data = from_json(document.strip(), allow_inf_nan=False)
     except ValueError as error:

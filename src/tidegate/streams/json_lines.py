@@ -50,6 +50,10 @@ class JsonLines:
         if (end := self._end() or self._trouble) is not None:
             yield end
 
+    def so_far(self) -> End | None:
+        """What it has told of tokens and cost by now, if the agent were stopped; None where only the end tells."""
+        return None
+
     def refused(self) -> End | None:
         """The end, as soon as it is clear that the key is refused: to try again is a waste."""
         return self._trouble if self._trouble is not None and self._trouble.end == "auth" else None

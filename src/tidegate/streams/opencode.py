@@ -57,6 +57,13 @@ class OpenCode(JsonLines):
         if self._outcome is None:
             return None
         end, message = self._outcome
+        return self._used(end, "" if end == "completed" else message)
+
+    def so_far(self) -> End | None:
+        """What the steps have used."""
+        return self._used("killed") if self._steps else None
+
+    def _used(self, end: TrialEnd, message: str = "") -> End:
         tokens = [mapping(step, "tokens") for step in self._steps]
         read = total(*(count(mapping(used, "cache"), "read") for used in tokens))
         written = total(*(count(mapping(used, "cache"), "write") for used in tokens))
@@ -64,7 +71,7 @@ class OpenCode(JsonLines):
         cost = sum(amount(step, "cost") or 0 for step in self._steps)
         return End(
             end=end,
-            message="" if end == "completed" else message,
+            message=message,
             turns=len(self._steps) or None,
             tokens_in=total(*(count(used, "input") for used in tokens), read, written),
             tokens_out=total(*(count(used, key) for used in tokens for key in ("output", "reasoning"))),

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from tidegate.agents.shell_lines import Call, shell_lines
 from tidegate.interaction import subcommand
-from tidegate.model.event import CallStatus, Event, ToolCall, ToolResult
+from tidegate.logged_calls import LoggedCall, logged_calls
+from tidegate.model.event import Event
 from tidegate.model.suite import Target
 from tidegate.model.trial import Invocation
+from tidegate.shell import Call
 
 _EXPANDED = frozenset("$`*?[{~\\")  # what a shell may make something else of
-_NEVER_RAN: frozenset[CallStatus] = frozenset({"denied", "invalid", "not_executed"})
+CLOCKS_SECS = 5.0  # that the log may tell too early or too late: agents buffer, and machines are busy
 
 
 def passed_by(
@@ -22,41 +22,44 @@ def passed_by(
     """The calls that only the agent's log has: by a path, which PATH does not serve, or where PATH had been reset.
 
     A call by the bare name that is not in the record did not happen (`a || b`), unless it was all of a command that
-    ran. A call is never counted twice: each recorded one answers for one of the log with the same arguments. The exit
-    code is the shell's where the call was the whole command; else it is unknown.
+    ran. A call is never counted twice: each recorded one answers for one of the log with the same arguments, if it
+    was made while that command ran. The exit code is the shell's where the call was the whole command; else it is
+    unknown. `started_at`: when the log's times begin, in seconds since the epoch.
     """
-    left = Counter(call.argv for call in recorded)
-    found = list(_calls(events, target.binary))
+    left = list(recorded)
     unseen = []
-    for call, event, result in sorted(found, key=lambda one: "/" in one[0].program):  # bare names have the first claim
-        whole = _is_whole(event.command or "", call)
-        if left[call.argv] > 0:
-            left[call.argv] -= 1
-        elif whole or "/" in call.program:
-            unseen.append(
-                Invocation(
-                    argv=call.argv,
-                    subcommand=subcommand(target.binary, call.argv, target.command_pattern),
-                    exit_code=result.exit_code if whole else None,
-                    status=result.status if whole else "unknown",
-                    started_at=started_at + event.at,
-                    source="events",
-                )
-            )
+    found = sorted(logged_calls(events, target.binary), key=lambda logged: "/" in logged.call.program)
+    for logged in found:  # bare names have the first claim
+        answer = next((call for call in left if _may_be(call, logged, started_at)), None)
+        if answer is not None:
+            left.remove(answer)
+            continue
+        whole = _is_whole(logged.command.command or "", logged.call)
+        if whole or "/" in logged.call.program:
+            unseen.append(_invocation(logged, target, started_at, whole=whole))
     return tuple(sorted(unseen, key=lambda call: call.started_at))
 
 
-def _calls(events: Sequence[Event], binary: str) -> Iterator[tuple[Call, ToolCall, ToolResult]]:
-    """The calls of the target in the commands that ran."""
-    results = {event.id: event for event in events if isinstance(event, ToolResult)}
-    name = binary.rpartition("/")[2]
-    for event in events:
-        if not isinstance(event, ToolCall) or not event.command or name not in event.command:
-            continue
-        result = results.get(event.id)
-        if result is not None and result.status not in _NEVER_RAN:
-            for line in shell_lines(event.command, binary):
-                yield from ((call, event, result) for call in line.calls)
+def _may_be(recorded: Invocation, logged: LoggedCall, started_at: float) -> bool:
+    """The same arguments, at a time when the command ran; a log that tells a command when it ends has no such time."""
+    if recorded.argv != logged.call.argv:
+        return False
+    began, ended = logged.command.at, logged.result.at
+    if ended <= began or logged.result.status == "background":
+        return True
+    return began - CLOCKS_SECS <= recorded.started_at - started_at <= ended + CLOCKS_SECS
+
+
+def _invocation(logged: LoggedCall, target: Target, started_at: float, *, whole: bool) -> Invocation:
+    argv = logged.call.argv
+    return Invocation(
+        argv=argv,
+        subcommand=subcommand(target.binary, argv, target.command_pattern),
+        exit_code=logged.result.exit_code if whole else None,
+        status=logged.result.status if whole else "unknown",
+        started_at=started_at + logged.command.at,
+        source="events",
+    )
 
 
 def _is_whole(command: str, call: Call) -> bool:

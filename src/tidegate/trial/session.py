@@ -85,12 +85,18 @@ class TrialSession:
         self.prompt_file = self._share_prompt(desk.folders)
         self.events: list[Event] = []
         self.killed_at: float | None = None  # when we began to kill the last command, if we did
-        self.step = on_step
+        self._on_step = on_step
+        self._steps = 0
         self._desk = desk
         self._redaction = Redaction(desk.credentials)
         self._started = time.monotonic()
         self._calls = 0
         self._log: TextIO = (desk.folders.record / "events.jsonl").open("a", encoding="utf-8", buffering=1)
+
+    def step(self, text: str) -> None:
+        """Show what the agent is doing right now, which step it is, and what is known to be spent by then."""
+        self._steps += 1
+        self._on_step(" · ".join([f"step {self._steps}", *_spent(self.told), self._redaction.text(text)]))
 
     async def shell(self, command: str, *, timeout_secs: float | None = None) -> CommandResult:
         """Run `sh -c command` in the workspace; the call and its result are recorded as they happen."""
@@ -112,13 +118,14 @@ class TrialSession:
         stdin: Path | None = None,
         env: Mapping[str, str] | None = None,
         watch: Watch | None = None,
+        silent: bool = False,
     ) -> CommandResult:
         """Run the agent's own program; its output is kept beside the record, without the agent's key."""
-        self.step(command if watch is None else "started")
+        self._on_step(command if watch is None else "started")
         interrupt = 0 if watch is None else INTERRUPT_SECS
         running = self._run(command, "agent", stdin=stdin, env=env, interrupt_secs=interrupt)
         try:
-            result = await (running if watch is None else self._watched(running, watch))
+            result = await (running if watch is None else self._watched(running, watch, silent=silent))
         finally:
             for stream in ("stdout", "stderr"):
                 self._redaction.clean(self._output("agent").with_name(f"agent.{stream}"))
@@ -191,7 +198,9 @@ class TrialSession:
         (folders.record / "prompt.txt").write_text(self.prompt, encoding="utf-8")
         return folders.share("prompt.txt")
 
-    async def _watched(self, command: Coroutine[None, None, CommandResult], watch: Watch) -> CommandResult:
+    async def _watched(
+        self, command: Coroutine[None, None, CommandResult], watch: Watch, *, silent: bool
+    ) -> CommandResult:
         """Run the command and show each line of its output to `watch` as it comes; stop it when that says so."""
         self._output("agent").parent.mkdir(parents=True, exist_ok=True)
         tail = Tail(self._output("agent").with_name("agent.stdout"), self._started)
@@ -202,7 +211,7 @@ class TrialSession:
                 for line in tail.lines():
                     if (end := watch(*line)) is not None:
                         raise AgentStopped(end.end, end.message)
-                if time.monotonic() - tail.grew_at > self._desk.silence_secs:
+                if not silent and time.monotonic() - tail.grew_at > self._desk.silence_secs:
                     raise AgentStopped("watchdog", f"the agent printed nothing for {self._desk.silence_secs:g} s")
         finally:
             if not running.done():
@@ -249,6 +258,16 @@ class TrialSession:
 
     def _timed_out(self) -> AgentStopped:
         return AgentStopped("timeout", f"the agent was stopped after {self._desk.timeout_secs:g} s")
+
+
+def _spent(told: End | None) -> list[str]:
+    """Cost, else tokens, as far as the agent tells them while it works."""
+    if told is None:
+        return []
+    if told.cost_usd is not None:
+        return [f"${told.cost_usd:.4f}"]
+    tokens = (told.tokens_in or 0) + (told.tokens_out or 0)
+    return [f"{tokens:,} tokens"] if tokens else []
 
 
 def _status(result: CommandResult) -> CallStatus:

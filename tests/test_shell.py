@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.agents.shell_lines import shell_lines
+from tidegate.shell import shell_lines
 
 
 def texts(text: str) -> list[str]:
@@ -27,6 +27,8 @@ def calls(text: str) -> list[tuple[str, ...]]:
             "sudo -u me tool a\nenv A=1 tool b\nls | xargs -n1 tool c\ntime tool d\ntimeout 5 tool e",
             [(x,) for x in "abcde"],
         ),
+        ('bash -c \'tool a; tool b\' x\nsudo sh -ec "tool c \\"d e\\""', [("a",), ("b",), ("c", "d e")]),
+        ("bash tool\nsh -c 'echo tool'\necho bash -c 'tool a'\nbash -c", []),
         ("! tool a\n(tool b)\n{ tool c; }\nif tool d; then tool e; fi", [(x,) for x in "abcde"]),
         ("for i in 1 2; do\n  tool a\ndone < f", [("a",)]),
         ("[ -f x ] && tool a", [("a",)]),

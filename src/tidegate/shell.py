@@ -1,8 +1,8 @@
 """A piece of shell text → the command lines in it, by tree-sitter's Bash grammar.
 
-What it cannot see: a target that is called by `sh -c '…'`, through a variable or an alias, or by a launcher such as
-`npx`; a function defined in an earlier line; and which shell the text was written for (Bash's grammar is read, `sh`
-runs it). The grammar does not know `<<EOF>file` without a space: such a line counts as incomplete.
+What it cannot see: a target that is called through a variable or an alias, or by a launcher such as `npx`; a function
+defined in an earlier line; and which shell the text was written for (Bash's grammar is read, `sh` runs it). The
+grammar does not know `<<EOF>file` without a space: such a line counts as incomplete.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from tidegate.model.value import Value
 
 # Programs that run the command in their arguments.
 _WRAPPERS = frozenset({"command", "env", "exec", "nice", "nohup", "sudo", "time", "timeout", "xargs"})
+_SHELLS = frozenset({"bash", "dash", "sh", "zsh"})
+_COMMAND_OPTION = re.compile(r"-[a-z]*c")
 _STATE_COMMANDS = frozenset({"cd", "source", ".", "set", "umask"})
 _STATE_NODES = frozenset({"declaration_command", "unset_command", "variable_assignment", "variable_assignments"})
 _LITERAL = frozenset({"string", "raw_string", "ansi_c_string", "heredoc_body", "comment"})
@@ -137,15 +139,26 @@ def _walk(top: Node, into: str | None = None) -> Iterator[Node]:
 
 
 def _calls(node: Node, target: str) -> Iterator[Call]:
-    """The call of the target that a command node makes, itself or by a wrapper (`sudo tool`, `xargs tool`)."""
+    """The call of the target that a command node makes, itself, by a wrapper (`sudo tool`), or all those of `sh -c`."""
     if node.type != "command" or (name := node.child_by_field_name("name")) is None:
         return
     words = [_text(name), *map(_text, node.children_by_field_name("argument"))]
     start = 0
     if words[0] in _WRAPPERS:
         start = next((position for position, word in enumerate(words) if _is_target(word, target)), 0)
+    if (text := _given_to_shell(words)) is not None:
+        yield from (call for line in shell_lines(text, target) for call in line.calls)
     if _is_target(words[start], target):
         yield Call(program=words[start], argv=tuple(map(_unquoted, words[start + 1 :])))
+
+
+def _given_to_shell(words: Sequence[str]) -> str | None:
+    """`TEXT` of `bash -c TEXT`, where it is quoted as a whole."""
+    shell = next((place for place, word in enumerate(words) if PurePosixPath(word).name in _SHELLS), None)
+    if shell is None or (shell > 0 and words[0] not in _WRAPPERS):
+        return None
+    option = next((place for place in range(shell + 1, len(words)) if _COMMAND_OPTION.fullmatch(words[place])), None)
+    return None if option is None or option + 1 >= len(words) else _unquoted(words[option + 1])
 
 
 def _is_target(word: str, target: str) -> bool:

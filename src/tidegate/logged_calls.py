@@ -1,0 +1,36 @@
+"""The target's calls as the agent's own log tells them: in the command lines of its shell, and what came back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from tidegate.model.event import CallStatus, Event, ToolCall, ToolResult
+from tidegate.shell import Call, shell_lines
+
+_NEVER_RAN: frozenset[CallStatus] = frozenset({"denied", "invalid", "not_executed"})
+
+
+class LoggedCall(NamedTuple):
+    """One call of the target as it is written in a command, with that command and what became of it.
+
+    `alone`: the command calls the target nowhere else.
+    """
+
+    call: Call
+    command: ToolCall
+    result: ToolResult
+    alone: bool
+
+
+def logged_calls(events: Sequence[Event], binary: str) -> Iterator[LoggedCall]:
+    """The calls in all commands that ran, in order; loops count once, and what a script calls is not seen."""
+    results = {event.id: event for event in events if isinstance(event, ToolResult)}
+    name = binary.rpartition("/")[2]
+    for event in events:
+        if not isinstance(event, ToolCall) or not event.command or not name or name not in event.command:
+            continue
+        result = results.get(event.id)
+        if result is not None and result.status not in _NEVER_RAN:
+            calls = [call for line in shell_lines(event.command, binary) for call in line.calls]
+            yield from (LoggedCall(call, event, result, alone=len(calls) == 1) for call in calls)
