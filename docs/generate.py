@@ -8,6 +8,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from native_action import native_action
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -206,6 +207,7 @@ def main() -> int:
         "evaluators.md": page(EVALUATORS, Evaluator, AnyEvaluator),
         "agents.md": page(AGENTS, Agent, AnyAgent),
         "templates.md": templates(),
+        "../native/action.yml": native_action(),
     }
     stale = []
     for name, text in pages.items():
