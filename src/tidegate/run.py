@@ -129,6 +129,7 @@ class Runner:
             place = CheckPlace(
                 supervisor=supervisor,
                 folder=self._scratch / "agents" / encoded(name),
+                repo=side.folder,
                 path=side_path(side.folder, self._suite.path, self._around.path),
                 credentials=self._around.of_agent(agent),
             )

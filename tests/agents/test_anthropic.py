@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -122,6 +123,7 @@ class NoMachine:
 
     def __init__(self, **credentials: str) -> None:
         self.credentials = credentials
+        self.repo = Path()
 
     async def output(self, command: str) -> CommandResult:
         raise AssertionError(command)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import threading
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -86,3 +91,129 @@ def test_an_agent_without_a_trace_is_not_measured(make_repository: Make, tidegat
     assert {trial["not_measured"] for trial in ran.result["trials"]} == {"no_trace"}
     assert {trial["outcome"] for trial in ran.result["trials"]} == {None}
     assert ran.row("research/new", "default")["state"] == "not_measured"
+
+
+BATCH_TARGET = """\
+targets:
+  - name: default
+    provider: cli
+    provider_batching: true
+    command_template: sh batch.sh {EVAL_ID} {OUTPUT_FILE}
+    healthcheck: {type: command, command_template: test -f batch.sh}
+"""
+BATCH_EVALS = """\
+dataset: screen
+execution: {evaluators: [{name: answer, type: code_judge, script: python3 judge.py}]}
+evalcases:
+  - &case
+    id: one
+    input_messages: [{role: user, content: {amount: 1}}]
+    expected_messages: [{role: assistant, content: approve}]
+  - {<<: *case, id: two}
+  - {<<: *case, id: three}
+"""
+BATCH_FILES = {
+    "tidegate.yaml": "version: 1\nscenarios: [evals/*.yaml]\n",
+    "evals/screen.yaml": BATCH_EVALS,
+    "evals/judge.py": JUDGE,
+    "evals/answers.jsonl": "".join(
+        json.dumps({"id": name, "text": "approve"}) + "\n" for name in ("one", "two", "three")
+    ),
+    "evals/batch.sh": "echo $1 >> starts.txt\ncp answers.jsonl $2\ncp starts.txt $TIDEGATE_TEST_OUT/\n",
+    ".agentv/targets.yaml": BATCH_TARGET,
+}
+
+
+def test_a_batch_is_one_process_and_each_case_gets_its_line(
+    make_repository: Make, tidegate: Make, tmp_path: Path
+) -> None:
+    repo = make_repository()
+    files = BATCH_FILES | {"tidegate.yaml": BATCH_FILES["tidegate.yaml"] + "pass_env: [TIDEGATE_TEST_OUT]\n"}
+    repo.commit(files)
+
+    ran = tidegate(
+        "run", "--rev", "main", "--trials", "2", "--json", cwd=repo.root, env={"TIDEGATE_TEST_OUT": str(tmp_path)}
+    )
+
+    assert ran.code == 0, ran.stderr
+    trials = json.loads(ran.stdout)["trials"]
+    assert [(trial["outcome"], trial["case_score"]) for trial in trials] == [("pass", 1)] * 6
+    assert (tmp_path / "starts.txt").read_text() == "batch\nbatch\n"  # once for each attempt
+
+
+def test_an_id_that_is_missing_or_doubled_is_not_measured(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    answers = [("one", "approve"), ("two", "approve"), ("two", "approve"), ("other", "x")]
+    lines = "".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in answers)
+    repo.commit(BATCH_FILES | {"evals/answers.jsonl": lines, "evals/batch.sh": "cp answers.jsonl $2\n"})
+
+    ran = tidegate("run", "--trials", "1", "--json", cwd=repo.root)
+
+    one, two, three = json.loads(ran.stdout)["trials"]
+    assert one["outcome"] == "pass"
+    assert (two["outcome"], two["not_measured"]) == (None, "infrastructure")
+    assert "the output of the batch has 2 lines with the id `two`" in two["reason"]
+    assert "the output of the batch has no line with the id `three`" in three["reason"]
+
+
+def test_a_target_that_is_not_healthy_stops_before_any_trial(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(
+        BATCH_FILES
+        | {
+            "evals/batch.sh": "exit 0\n",
+            ".agentv/targets.yaml": BATCH_TARGET.replace("test -f batch.sh", "test -f no.sh"),
+        }
+    )
+
+    ran = tidegate("run", cwd=repo.root)
+
+    assert ran.code == 4
+    assert "The target's healthcheck failed: test -f no.sh: exit 1" in ran.stderr
+
+
+@pytest.mark.parametrize(("status", "code"), [(204, 0), (503, 4)])
+def test_a_healthcheck_by_http(make_repository: Make, tidegate: Make, status: int, code: int) -> None:
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Answer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        check = f"{{type: http, url: 'http://127.0.0.1:{server.server_port}/up'}}"
+        targets = BATCH_TARGET.replace("{type: command, command_template: test -f batch.sh}", check)
+        repo = make_repository()
+        repo.commit(BATCH_FILES | {".agentv/targets.yaml": targets, "evals/batch.sh": "cp answers.jsonl $2\n"})
+        ran = tidegate("run", "--trials", "1", cwd=repo.root)
+        server.shutdown()
+
+    assert ran.code == code, ran.stderr
+    assert ("/up: status 503" in ran.stderr) == (code == 4)
+
+
+def test_codex_does_a_case_that_has_no_tool_under_test(make_repository: Make, tidegate: Make, tmp_path: Path) -> None:
+    (tmp_path / "codex").write_text(CODEX)
+    (tmp_path / "codex").chmod(0o755)
+    targets = "targets: [{name: default, provider: codex, args: [--full-auto]}]\n"
+    repo = make_repository()
+    repo.commit(BATCH_FILES | {".agentv/targets.yaml": targets})
+
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "OPENAI_API_KEY": "none"}
+    ran = tidegate("run", "--trials", "1", "--json", cwd=repo.root, env=env)
+
+    assert ran.code == 0, ran.stderr
+    assert {trial["outcome"] for trial in json.loads(ran.stdout)["trials"]} == {"pass"}
+
+
+CODEX = """\
+#!/bin/sh
+[ "$1" = --version ] && { echo codex-cli 0.169.0; exit 0; }
+case "$*" in *--full-auto*) ;; *) exit 1 ;; esac
+echo '{"type":"thread.started","thread_id":"1"}'
+echo '{"type":"item.completed","item":{"id":"1","type":"agent_message","text":"approve"}}'
+echo '{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}'
+"""

@@ -7,7 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from tidegate.agents.agentv_cli import AgentVCli
+from tidegate.agents.agentv_batch import AgentVBatch
+from tidegate.agents.agentv_cli import AgentVCli, CommandCheck
+from tidegate.agents.anthropic import AnthropicAgent
+from tidegate.agents.codex import CodexAgent
 from tidegate.agents.command import CommandAgent
 from tidegate.errors import ConfigurationError
 from tidegate.evaluators.code_judge import CodeJudge
@@ -91,6 +94,42 @@ def test_targets_become_agents(load: Load) -> None:
     assert "cloud" not in agents  # nobody asks for it, so what is wrong with it is no problem
 
 
+def test_providers_become_the_agents_of_the_same_name(load: Load) -> None:
+    targets = """\
+targets:
+  - {name: default, provider: codex-cli, model: m, args: [--full-auto], timeout_seconds: 9, log_dir: logs}
+  - name: quick
+    provider: anthropic
+    api_key: ${{ ANTHROPIC_API_KEY }}
+    model: ${{ WORD }}
+    max_output_tokens: 4000
+    thinking_budget: 2000
+    max_retries: 3
+    retry_status_codes: [500, 429]
+"""
+    agents = load(FILES | {".agentv/targets.yaml": targets}, ENVIRON).agents
+    codex, model = agents["default"], agents["quick"]
+    assert isinstance(codex, CodexAgent)
+    assert (codex.model, codex.args, codex.timeout_secs) == ("m", ("--full-auto",), 9)
+    assert isinstance(model, AnthropicAgent)
+    assert (model.model, model.max_tokens, model.thinking_budget) == ("there", 4000, 2000)
+
+
+def test_a_target_with_one_worker_runs_alone(load: Load) -> None:
+    targets = TARGETS.replace("timeout_seconds: 20", "workers: 1")
+    assert load(FILES | {".agentv/targets.yaml": targets}, ENVIRON).agents["default"].weight > 100
+
+
+def test_batches_and_healthchecks_are_part_of_the_agent(load: Load) -> None:
+    targets = TARGETS.replace(
+        "timeout_seconds: 20",
+        "provider_batching: true, healthcheck: {type: command, command_template: 'up ${{ WORD }}', cwd: evals}",
+    )
+    agent = load(FILES | {".agentv/targets.yaml": targets}, ENVIRON).agents["default"]
+    assert isinstance(agent, AgentVBatch)
+    assert agent.health == CommandCheck(type="command", command_template="up there", cwd="evals")
+
+
 def test_a_cases_own_evaluators_replace_those_of_the_file(load: Load) -> None:
     tides, storms = load(FILES, ENVIRON).scenarios
     assert [evaluator.label for evaluator in tides.evaluators] == ["f1"]
@@ -141,9 +180,7 @@ BROKEN = {
     CASE: r":2:9: evalcases\[0\]\.id: has no evaluators, and AgentV's default, llm_judge, is not supported yet",
     CASE + F1 + "target: nobody\n": r":5:9: target: there is no target `nobody`",
     CASE + F1 + "execution: {target: qiuck}\n": r":5:21: execution\.target: .*\(did you mean `quick`\?\)",
-    CASE
-    + F1
-    + "target: cloud\n": r"targets\.yaml:4:\d+: targets\[2\]\.provider: azure cannot be tested here; use a target",
+    CASE + F1 + "target: cloud\n": r"targets\.yaml:4:\d+: targets\[2\]\.provider: azure is not one of the agents here",
     CASE.replace("content: x", "content: [{type: file, value: no.md}]")
     + F1: r"no such file in the repository \(looked for "
     r"evals/no\.md, no\.md\)",
@@ -169,12 +206,24 @@ TARGETS_BROKEN = {
     "{name: default, provider: cli, command_template: x, timeout_seconds: 0}": r"must be greater than 0",
     "{name: default, provider: cli, command_template: x, comand: 1}": r"targets\[0\]\.comand: unknown key",
     "{name: default, provider: cli, command_template: 'x ${{ OTHER }}'}": r"\$\{OTHER\} .*\(target `default`\)",
-    "{name: default, provider: cli, command_template: x, provider_batching: true}": r"batching: is not supported yet",
     "{name: default, provider: cli, command_template: x, workers: 0}": r"workers: must be at least 1",
-    "{name: default, provider: codex}": r":2:\d+: targets\[0\]\.provider: codex is not supported yet; use cli or mock",
-    "{name: default, provider: anthropic}": r"anthropic is not supported yet",
-    "{name: default, provider: gemini}": r"gemini cannot be tested here",
-    "{name: default, provider: vscode}": r"vscode cannot be tested here",
+    "{name: default, provider: mock, provider_batching: true}": r"provider_batching: is for the provider cli alone",
+    "{name: default, provider: cli, command_template: x, healthcheck: {type: ftp}}": r"healthcheck.*`ftp`",
+    "{name: default, provider: cli, command_template: x, healthcheck: {type: http}}": r"healthcheck\.url: is required",
+    "{name: default, provider: cli, command_template: x, healthcheck: {type: http, url: 'file:///'}}": r"check\.url: ",
+    "{name: default, provider: cli, command_template: x, healthcheck: {type: command, command_template: x, cwd: a}}": (
+        r"targets\[0\]\.healthcheck\.cwd: no such folder"
+    ),
+    "{name: default, provider: codex, executable: ./mine}": r"executable: must be codex, found on PATH",
+    "{name: default, provider: codex, cwd: .}": r"cwd: is each trial's own workspace; leave it out",
+    "{name: default, provider: codex, log_format: xml}": r"log_format: must be one of summary, json",
+    "{name: default, provider: anthropic}": r"targets\[0\]\.model: is required",
+    "{name: default, provider: anthropic, model: m, temperature: 0.5}": r"temperature: ",
+    "{name: default, provider: anthropic, model: m, api_key: sk-1}": r"api_key: must be \$\{\{ ANTHROPIC_API_KEY \}\}",
+    "{name: default, provider: anthropic, model: m, thinking_budget: 1}": r"thinking_budget: must be at least 1024",
+    "{name: default, provider: azure}": r"azure is not one of the agents here; use a target with `provider: cli`",
+    "{name: default, provider: google}": r"gemini is not one of the agents here; use the agent gemini of tidegate.yaml",
+    "{name: default, provider: vscode}": r"vscode is not one of the agents here; use an agent of tidegate.yaml",
     "{name: default, provider: mok}": r"unknown provider `mok` \(did you mean `mock`\?\)",
     "{name: default}": r"targets\[0\]\.provider: is required",
 }

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shlex
 from collections.abc import Mapping
-from typing import Literal
+from http.client import HTTPException
+from typing import Annotated, Literal
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
-from tidegate.model.agent import Agent, Session
+from pydantic import Field
+
+from tidegate.agents.ends import how
+from tidegate.errors import CannotRunError
+from tidegate.model.agent import Agent, Machine, Session
+from tidegate.model.command import CommandResult
 from tidegate.model.event import End
 from tidegate.model.value import Value
 from tidegate.streams import agentv
@@ -26,6 +35,26 @@ class CliCase(Value):
     files: tuple[str, ...] = ()
 
 
+class HttpCheck(Value):
+    """Healthy if GET answers with a status below 400."""
+
+    type: Literal["http"]
+    url: str = Field(pattern="^https?://")
+    timeout_seconds: float = Field(default=30, gt=0, le=86_400)
+
+
+class CommandCheck(Value):
+    """Healthy if the command succeeds; it runs in `cwd`, or else where the agent does."""
+
+    type: Literal["command"]
+    command_template: str = Field(min_length=1)
+    cwd: str | None = None
+    timeout_seconds: float = Field(default=30, gt=0, le=86_400)
+
+
+HealthCheck = Annotated[HttpCheck | CommandCheck, Field(discriminator="type")]
+
+
 class AgentVCli(Agent):
     """Runs `command_template` in `folder` of the side's checkout. Each placeholder is shell-quoted."""
 
@@ -33,11 +62,45 @@ class AgentVCli(Agent):
     command_template: str
     files_format: str = "{path}"
     folder: str = "."
+    health: HealthCheck | None = None
     cases: dict[str, CliCase] = {}
+
+    async def check(self, machine: Machine) -> str | None:
+        """What the cases need is there, as far as `healthcheck` says."""
+        if self.health is None:
+            return None
+        if isinstance(self.health, HttpCheck):
+            what, problem = self.health.url, await asyncio.to_thread(_unreachable, self.health)
+        else:
+            what, problem = self.health.command_template, await self._failing(self.health, machine)
+        if problem:
+            raise CannotRunError(
+                f"The target's healthcheck failed: {what}: {problem}",
+                "Start what the target needs, or mend `healthcheck` in targets.yaml; no trial was run.",
+            )
+        return None
+
+    async def _failing(self, check: CommandCheck, machine: Machine) -> str:
+        """How the command failed; '' if it did not. Its placeholders are empty, as there is no case yet."""
+        template = filled(check.command_template, dict.fromkeys(PLACEHOLDERS, "''"))
+        command = f"cd {shlex.quote(str(machine.repo / (check.cwd or self.folder)))} && {template}"
+        result = await machine.output(f"timeout {check.timeout_seconds:g} sh -c {shlex.quote(command)}")
+        return "" if result.ok else how(result)
 
     async def run(self, session: Session) -> End:
         """Run the command, and read what it wrote to {OUTPUT_FILE}, or else printed."""
-        case = self.cases.get(session.scenario) or CliCase(eval_id=session.scenario, question=session.prompt)
+        result, output = await self.program(session, self.case(session))
+        for event in agentv.parse(output):
+            session.emit(event)
+        message = "" if result.ok else how(result)
+        return End(end="completed" if result.ok else "crashed", message=message, traced=agentv.is_traced(output))
+
+    def case(self, session: Session) -> CliCase:
+        """The case that the session's scenario is."""
+        return self.cases.get(session.scenario) or CliCase(eval_id=session.scenario, question=session.prompt)
+
+    async def program(self, session: Session, case: CliCase) -> tuple[CommandResult, str]:
+        """Run the command for a case; how it ended, and its output."""
         values = {
             "PROMPT": shlex.quote(case.question),
             "GUIDELINES": shlex.quote(case.guidelines),
@@ -49,15 +112,23 @@ class AgentVCli(Agent):
         folder = shlex.quote(str(session.repo / self.folder))
         result = await session.program(f"cd {folder} && {filled(self.command_template, values)}")
         output = session.read_text(OUTPUT_FILE)
-        output = result.stdout if output is None else output
-        for event in agentv.parse(output):
-            session.emit(event)
-        message = "" if result.ok else f"{result.how_it_ended()}: {result.stderr.strip()[-200:]}"
-        return End(end="completed" if result.ok else "crashed", message=message, traced=agentv.is_traced(output))
+        return result, result.stdout if output is None else output
 
     def _file(self, path: str) -> str:
         quoted = {"{path}": shlex.quote(path), "{basename}": shlex.quote(path.rpartition("/")[2])}
         return re.sub(r"\{path\}|\{basename\}", lambda found: quoted[found.group()], self.files_format)
+
+
+def _unreachable(check: HttpCheck) -> str:
+    """Why the address does not answer as it should; '' if it does."""
+    try:
+        with urlopen(check.url, timeout=check.timeout_seconds):
+            return ""
+    except HTTPError as error:
+        error.close()
+        return f"status {error.code}"
+    except (OSError, HTTPException, ValueError) as error:
+        return str(error)
 
 
 def filled(template: str, values: Mapping[str, str]) -> str:

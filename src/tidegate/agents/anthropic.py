@@ -40,13 +40,15 @@ class AnthropicAgent(Agent):
     """A model of Anthropic's with a shell, driven by Tidegate itself. Needs `ANTHROPIC_API_KEY`.
 
     Each command is a process of its own with its own exit code; the key never leaves Tidegate. `max_tokens` is
-    the most that the model may say in one turn; a trial ends after `max_turns` turns, 50 if nobody says otherwise.
+    the most that the model may say in one turn, `thinking_budget` how much of that it may think before (none, if
+    nobody says otherwise); a trial ends after `max_turns` turns, else 50.
     Needs the package's extra: `pip install tidegate[anthropic]`.
     """
 
     type: Literal["anthropic"]
     model: str
     max_tokens: int = Field(default=8192, gt=0, le=20_000)
+    thinking_budget: int | None = Field(default=None, ge=1024, lt=20_000)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -115,6 +117,9 @@ class _Conversation:
 
     async def _ask(self) -> Answer:
         """The SDK retries what is worth it: 408, 409, 429, 5xx and broken connections."""
+        from anthropic import omit
+
+        budget = self.agent.thinking_budget
         response = await self.session.in_time(
             self.client.messages.with_raw_response.create(
                 model=self.agent.model,
@@ -123,6 +128,7 @@ class _Conversation:
                 messages=self.messages,
                 tools=[{"type": "bash_20250124", "name": "bash"}],
                 cache_control={"type": "ephemeral"},
+                thinking={"type": "enabled", "budget_tokens": budget} if budget else omit,
             )
         )
         for attempt in range(response.retries_taken):

@@ -108,7 +108,7 @@ class CodingAgent(Agent):
         """Start the program, record what it says and does, and tell how it ended."""
         launch = self.launch(session)
         reading = _Reading(session, self.stream(session))
-        command = f"{_preflight(session)}\nexec {shlex.join(launch.argv)}"
+        command = f"{_preflight(session)}exec {shlex.join(launch.argv)}"
         try:
             result = await session.program(command, stdin=launch.stdin, env=launch.env, watch=reading.watch)
         finally:
@@ -165,9 +165,10 @@ def without_turn_limit(agent: str, session: Session) -> None:
 
 def _preflight(session: Session) -> str:
     """Shell lines that end the start if bash, the agents' shell, finds something else by the target's name."""
+    if session.recorder is None:
+        return ""
     name = session.binary.rpartition("/")[2]
     found = f"$(bash -c {shlex.quote(f'command -v -- {shlex.quote(name)}')})"
     said = f"in the agent's shell {name} does not lead to the recorder"
-    return (
-        f'[ "{found}" = {shlex.quote(str(session.recorder))} ] || {{ echo {shlex.quote(said)} >&2; exit {PASSED_BY}; }}'
-    )
+    leads = f'[ "{found}" = {shlex.quote(str(session.recorder))} ]'
+    return f"{leads} || {{ echo {shlex.quote(said)} >&2; exit {PASSED_BY}; }}\n"

@@ -25,6 +25,10 @@ class Machine(Protocol):
     def credentials(self) -> Mapping[str, str]:
         """Of the agent's own variables (Agent.variables) those that are set."""
 
+    @property
+    def repo(self) -> Path:
+        """The checkout of one side, to look at."""
+
     async def output(self, command: str) -> CommandResult:
         """Run `sh -c command` with PATH, HOME and the like, in an empty folder."""
 

@@ -6,9 +6,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
+from tidegate.agents.agentv_cli import HealthCheck
 from tidegate.evaluators import AnyEvaluator
 from tidegate.model.value import Value
-from tidegate.suite.fields import Count, Name, Seconds, Text, only, wrong
+from tidegate.suite.fields import Count, Name, Positive, Seconds, Text, only, wrong
 
 
 class PartFile(Value):
@@ -88,7 +89,7 @@ class TargetEntry(Value, extra="allow"):
     provider: Text
     judge_target: Text | None = None
     workers: Count | None = None
-    provider_batching: Annotated[bool, only(False)] = False
+    provider_batching: bool = False
 
 
 class TargetsFile(Value):
@@ -105,7 +106,7 @@ class CliFile(Value):
     files_format: Text = "{path}"
     cwd: Text | None = None
     timeout_seconds: Seconds | None = None
-    healthcheck: Annotated[Any, only(None)] = None
+    healthcheck: HealthCheck | None = None
     verbose: bool = False
     keep_temp_files: bool = False
 
@@ -114,6 +115,37 @@ class MockFile(Value):
     """What a target with the provider `mock` holds besides."""
 
     response: str = ""
+
+
+class RetriesFile(Value):
+    """How AgentV asks a model again; here the provider's own client does that, and trouble of a provider is no fail."""
+
+    max_retries: Annotated[int, Field(ge=0)] | None = None
+    retry_initial_delay_ms: Positive | None = None
+    retry_max_delay_ms: Positive | None = None
+    retry_backoff_factor: Positive | None = None
+    retry_status_codes: tuple[int, ...] = ()
+
+
+class AnthropicFile(RetriesFile):
+    """What a target with the provider `anthropic` holds besides; its key is looked at before."""
+
+    model: Text
+    max_output_tokens: Annotated[int, Field(gt=0, le=20_000)] | None = None
+    thinking_budget: Annotated[int, Field(ge=1024, lt=20_000)] | None = None
+    temperature: Annotated[float | None, only(None, what="is not taken by the provider any more; leave it out")] = None
+
+
+class CodexFile(Value):
+    """What a target with the provider `codex` holds besides. Where a log goes says nothing here: all is kept."""
+
+    executable: Annotated[Text, only("codex", what="must be codex, found on PATH (`path` in tidegate.yaml)")] = "codex"
+    model: Text | None = None
+    args: tuple[Text, ...] = ()
+    cwd: Annotated[Text | None, only(None, what="is each trial's own workspace; leave it out")] = None
+    timeout_seconds: Seconds | None = None
+    log_dir: Text | None = None
+    log_format: Literal["summary", "json"] | None = None
 
 
 class AgentVConfigFile(Value):

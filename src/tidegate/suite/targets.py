@@ -12,22 +12,30 @@ from typing import TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
-from tidegate.agents.agentv_cli import AgentVCli, unknown_placeholder
+from tidegate.agents.agentv_batch import AgentVBatch
+from tidegate.agents.agentv_cli import AgentVCli, CommandCheck, unknown_placeholder
+from tidegate.agents.anthropic import KEY, AnthropicAgent
+from tidegate.agents.codex import CodexAgent
 from tidegate.agents.command import CommandAgent
 from tidegate.model.agent import Agent
 from tidegate.plan import did_you_mean
 from tidegate.suite.document import Document, KeyPath
 from tidegate.suite.environment import variable
-from tidegate.suite.eval_file import CliFile, MockFile, TargetsFile
+from tidegate.suite.eval_file import AnthropicFile, CliFile, CodexFile, MockFile, TargetsFile
 from tidegate.suite.explain import explain
 from tidegate.suite.problem import Problem
 
 PLACES = (".agentv/targets.yaml", "targets.yaml")
 _COMMON = ("name", "provider", "judge_target", "workers", "provider_batching")
 _ALIASES = {"codex-cli": "codex", "azure-openai": "azure", "google": "gemini", "google-gemini": "gemini"}
-_INSTEAD = dict.fromkeys(("azure", "gemini", "vscode", "vscode-insiders"), "a target with `provider: cli`")
-_NOT_YET = ("codex", "anthropic")  # the agents are there, AgentV's own settings of them are not read
-_KNOWN = ("cli", "mock", *_NOT_YET, *_INSTEAD)
+_INSTEAD = {
+    "azure": "a target with `provider: cli`",
+    "gemini": "the agent gemini of tidegate.yaml, by its name there",
+    "vscode": "an agent of tidegate.yaml, by its name there",
+    "vscode-insiders": "an agent of tidegate.yaml, by its name there",
+}
+_KNOWN = ("cli", "codex", "anthropic", "mock")
+_ALONE = 1000.0  # more slots than there are: nothing else runs beside it
 _VARIABLE = re.compile(r"\$\{\{\s*([^}\s]*)\s*\}\}")
 
 M = TypeVar("M", bound=BaseModel)
@@ -55,16 +63,24 @@ class Targets:
         path: KeyPath = ("targets", index)
         entry = self.file.targets[index]
         provider = _ALIASES.get(entry.provider, entry.provider)
+        if entry.provider_batching and provider != "cli":
+            self._complain((*path, "provider_batching"), "is for the provider cli alone")
+            return None
         match provider:
             case "cli":
-                return self._cli(path, folder)
+                agent = self._cli(path, folder, AgentVBatch if entry.provider_batching else AgentVCli)
+                return agent and agent.model_copy(update={"weight": _ALONE if entry.workers == 1 else 1.0})
+            case "codex":
+                return self._codex(path)
+            case "anthropic":
+                return self._anthropic(path)
             case "mock":
                 return self._mock(path)
             case _:
                 self._complain((*path, "provider"), _refusal(provider))
                 return None
 
-    def _cli(self, path: KeyPath, folder: str) -> Agent | None:
+    def _cli(self, path: KeyPath, folder: str, kind: type[AgentVCli]) -> Agent | None:
         cli = self._read(CliFile, path)
         if cli is None:
             return None
@@ -72,11 +88,16 @@ class Targets:
             hint = did_you_mean(unknown, ("PROMPT", "GUIDELINES", "EVAL_ID", "ATTEMPT", "FILES", "OUTPUT_FILE"))
             self._complain((*path, "command_template"), f"unknown placeholder {{{unknown}}}{hint}")
             return None
-        where = folder if cli.cwd is None else self._folder(cli.cwd, folder, path)
-        return AgentVCli(
+        where = folder if cli.cwd is None else self._folder(cli.cwd, folder, (*path, "cwd"))
+        health = cli.healthcheck
+        if isinstance(health, CommandCheck) and health.cwd is not None:
+            cwd = self._folder(health.cwd, folder, (*path, "healthcheck", "cwd"))
+            health = health.model_copy(update={"cwd": cwd})
+        return kind(
             command_template=cli.command_template,
             files_format=cli.files_format,
             folder=where,
+            health=health,
             timeout_secs=cli.timeout_seconds,
         )
 
@@ -87,15 +108,38 @@ class Targets:
         said = shlex.quote(mock.response).replace("{", "{{").replace("}", "}}")
         return CommandAgent(type="command", command=f"printf %s {said}", output="agentv", deterministic=True)
 
+    def _codex(self, path: KeyPath) -> Agent | None:
+        codex = self._read(CodexFile, path)
+        if codex is None:
+            return None
+        return CodexAgent(type="codex", model=codex.model, args=codex.args, timeout_secs=codex.timeout_seconds)
+
+    def _anthropic(self, path: KeyPath) -> Agent | None:
+        """The key is not read here, so that it is part of no suite: the agent takes its own variable."""
+        key = self.document.node((*path, "api_key"))
+        named = _VARIABLE.fullmatch(str(key.value)) if key else None
+        if key and (named is None or named[1] != KEY):
+            self._complain((*path, "api_key"), f"must be ${{{{ {KEY} }}}}: a key is read from there and nowhere else")
+            return None
+        file = self._read(AnthropicFile, path, "api_key")
+        if file is None:
+            return None
+        return AnthropicAgent(
+            type="anthropic",
+            model=file.model,
+            max_tokens=file.max_output_tokens or 8192,
+            thinking_budget=file.thinking_budget,
+        )
+
     def _folder(self, cwd: str, folder: str, path: KeyPath) -> str:
         for place in (Path(folder, cwd), Path(cwd)):
             inside = (self.root / place).resolve()
             if inside.is_dir() and inside.is_relative_to(self.root.resolve()):
                 return inside.relative_to(self.root.resolve()).as_posix()
-        self._complain((*path, "cwd"), "no such folder in the repository")
+        self._complain(path, "no such folder in the repository")
         return folder
 
-    def _read(self, model: type[M], path: KeyPath) -> M | None:
+    def _read(self, model: type[M], path: KeyPath, *without: str) -> M | None:
         """The target's own keys, with its variables replaced."""
         node = self.document.node(path)
         data = node.data() if node else None
@@ -103,7 +147,7 @@ class Targets:
         own = {
             key: self._expanded(value, (*path, key))
             for key, value in (data.items() if isinstance(data, dict) else ())
-            if key not in _COMMON
+            if key not in (*_COMMON, *without)
         }
         if len(self.problems) > before or node is None:
             return None
@@ -116,6 +160,10 @@ class Targets:
             return None
 
     def _expanded(self, value: JsonValue, path: KeyPath) -> JsonValue:
+        if isinstance(value, dict):
+            return {key: self._expanded(item, (*path, key)) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._expanded(item, (*path, index)) for index, item in enumerate(value)]
         if not isinstance(value, str):
             return value
         try:
@@ -131,7 +179,6 @@ class Targets:
 
 def _refusal(provider: str) -> str:
     if provider in _INSTEAD:
-        return f"{provider} cannot be tested here; use {_INSTEAD[provider]}, or an agent of tidegate.yaml"
-    if provider in _NOT_YET:
-        return f"{provider} is not supported yet; use cli or mock"
-    return f"unknown provider `{provider}`" + (did_you_mean(provider, _KNOWN) or f" (one of {', '.join(_KNOWN)})")
+        return f"{provider} is not one of the agents here; use {_INSTEAD[provider]}"
+    hint = did_you_mean(provider, (*_KNOWN, *_INSTEAD)) or f" (one of {', '.join(_KNOWN)})"
+    return f"unknown provider `{provider}`{hint}"

@@ -21,6 +21,7 @@ class CheckPlace:
 
     supervisor: Supervisor
     folder: Path  # of its own
+    repo: Path  # a side's checkout
     path: str
     credentials: Mapping[str, str]
 

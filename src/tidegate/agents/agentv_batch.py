@@ -1,0 +1,95 @@
+"""The `cli` provider with `provider_batching`: one process does all cases, and prints one JSON line for each."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import PrivateAttr
+
+from tidegate.agents.agentv_cli import AgentVCli, CliCase
+from tidegate.agents.ends import how
+from tidegate.model.agent import Session
+from tidegate.model.command import CommandResult
+from tidegate.model.event import End
+from tidegate.streams import agentv
+
+BATCH = "batch"  # what {EVAL_ID} is
+
+
+class BatchError(Exception):
+    """The batch has no answer for this case, so nothing is known of it."""
+
+
+class _Batch:
+    """What one process printed: the lines by their id, and how it ended."""
+
+    def __init__(self, text: str, result: CommandResult) -> None:
+        self.result = result
+        self.lines: dict[str, list[str]] = {}
+        for line in text.splitlines():
+            if (identity := _id(line)) is not None:
+                self.lines.setdefault(identity, []).append(line)
+
+    def line(self, identity: str) -> str:
+        """The only line of that id; BatchError if there is none, or more than one."""
+        lines = self.lines.get(identity, [])
+        if len(lines) == 1:
+            return lines[0]
+        count = f"{len(lines)} lines" if lines else "no line"
+        failed = "" if self.result.ok else f" ({how(self.result)})"
+        raise BatchError(f"the output of the batch has {count} with the id `{identity}`{failed}")
+
+
+class AgentVBatch(AgentVCli):
+    """Runs `command_template` once for all cases of an attempt: {PROMPT} and {GUIDELINES} are empty, {FILES} are all.
+
+    The first trial of an attempt starts it, in its own workspace; the others wait for what it prints, one JSON line
+    `{id, text}` or `{id, output_messages}` for each case. An id that is missing or there twice is not measured, and
+    nothing is run a second time.
+    """
+
+    _batches: dict[tuple[Path, str], asyncio.Future[_Batch]] = PrivateAttr(default_factory=dict)
+
+    async def run(self, session: Session) -> End:
+        """Take this case's line of the batch."""
+        attempt = session.trial_id.rpartition("/")[2]
+        key = (session.repo, attempt)
+        if key in self._batches:
+            batch = await session.in_time(asyncio.shield(self._batches[key]))
+        else:
+            batch = await self._begin(session, key)
+        line = batch.line(self.case(session).eval_id)
+        for event in agentv.parse(line):
+            session.emit(event)
+        ok = batch.result.ok
+        return End(
+            end="completed" if ok else "crashed",
+            message="" if ok else how(batch.result),
+            traced=agentv.is_traced(line),
+        )
+
+    async def _begin(self, session: Session, key: tuple[Path, str]) -> _Batch:
+        future: asyncio.Future[_Batch] = asyncio.get_running_loop().create_future()
+        self._batches[key] = future
+        files = tuple(dict.fromkeys(file for case in self.cases.values() for file in case.files))
+        try:
+            result, text = await self.program(session, CliCase(eval_id=BATCH, question="", files=files))
+        except BaseException:
+            future.set_exception(BatchError("the batch was ended before it had printed everything"))
+            future.exception()  # nobody may be waiting for it
+            raise
+        batch = _Batch(text, result)
+        future.set_result(batch)
+        return batch
+
+
+def _id(line: str) -> str | None:
+    try:
+        value: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    identity = value.get("id") if isinstance(value, dict) else None
+    return identity if isinstance(identity, str) else None
