@@ -115,6 +115,12 @@ def write_reports(result: Result, out: Path, stores: Mapping[Side, RunFolder]) -
     write_text(out / "report.html", page)
 
 
+def rewrite_reports(result: Result, out: Path) -> None:
+    """The reports of `pull_request` once more, for a verdict that somebody has had a word in."""
+    sides: tuple[Side, ...] = ("base", "head")
+    write_reports(result, out, {side: RunFolder(out / "runs" / side) for side in sides})
+
+
 def _passed(environ: Mapping[str, str], base: Suite | None) -> Mapping[str, str]:
     """What head's `${NAME}` may stand for: base decides, or a pull request could name any secret of the job."""
     return environ if base is None else {name: environ[name] for name in base.pass_env if name in environ}

@@ -22,7 +22,7 @@ class Settings(Value):
     github_token: SecretStr | None = None
     config: str = "tidegate.yaml"
     instance: str = "default"
-    command: str = "action"
+    command: Literal["action", "publish", "plan", "run", "merge", "history"] = "action"
     args: str = ""
     comment: CommentMode = "always"
     drafts: Literal["run", "skip"] = "run"
@@ -53,6 +53,7 @@ class Runner(Value):
     sha: str = Field("", alias="GITHUB_SHA")
     run_id: int = Field(0, alias="GITHUB_RUN_ID", ge=0)
     run_attempt: int = Field(1, alias="GITHUB_RUN_ATTEMPT", ge=1)
+    triggering_actor: str = Field("", alias="GITHUB_TRIGGERING_ACTOR")  # who started this attempt
     output: Path | None = Field(None, alias="GITHUB_OUTPUT")
     step_summary: Path | None = Field(None, alias="GITHUB_STEP_SUMMARY")
     temp: Path | None = Field(None, alias="RUNNER_TEMP")

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.gh.emulated.front import Front
 from tests.gh.emulated.node import EquipmentMissingError
 from tests.gh.emulated.runner import Step
 from tests.gh.emulated.server import GitHub
+from tests.gh.fake.server import BlobHost, FakeGitHub
 from tidegate.model.comparison import Row, SuiteEffect
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides
 from tidegate.model.suite import RowState
@@ -33,11 +35,37 @@ def github_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitHub]:
 
 
 @pytest.fixture
-def github(github_server: GitHub) -> Iterator[GitHub]:
+def emulated(github_server: GitHub) -> Iterator[GitHub]:
     """The emulated GitHub for one test; every request of ours has to be one that GitHub's description allows."""
     github_server.front.reset()
     yield github_server
     assert github_server.front.violations == []
+
+
+@pytest.fixture(scope="session")
+def fake_front() -> Iterator[Front]:
+    """The server of the rule-enforcing GitHub; what it serves is new in every test."""
+    front = Front()
+    yield front
+    front.stop()
+
+
+@pytest.fixture(scope="session")
+def blob_host() -> Iterator[BlobHost]:
+    """Where its archives lie."""
+    host = BlobHost()
+    yield host
+    host.stop()
+
+
+@pytest.fixture
+def github(fake_front: Front, blob_host: BlobHost) -> Iterator[FakeGitHub]:
+    """The rule-enforcing GitHub for one test; every request of ours has to be one that GitHub's description allows."""
+    fake_front.reset()
+    blob_host.leaks.clear()
+    yield FakeGitHub(fake_front, blob_host)
+    assert fake_front.violations == []
+    assert blob_host.leaks == []
 
 
 @pytest.fixture

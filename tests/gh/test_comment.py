@@ -1,4 +1,4 @@
-"""The sticky comment, against the emulated GitHub."""
+"""The sticky comment, against the rule-enforcing GitHub."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import pytest
 
 from tests.gh.conftest import HEAD_SHA, make_result
 from tests.gh.emulated.front import Fault, When
-from tests.gh.emulated.server import BOT, GitHub, PullRequest
-from tidegate.gh.comment import Publication, Run, publish_comment
+from tests.gh.fake.server import FakeGitHub as GitHub
+from tests.gh.fake.server import PullRequest
+from tests.gh.fake.state import BOT
+from tidegate.gh.comment import Publication, Run, Statement, publish_comment
 from tidegate.gh.port import PERMISSIONS
 from tidegate.model.marker import Marker
 from tidegate.model.result import Result
@@ -24,10 +26,13 @@ SUPERSEDING = Marker(instance="default", head=HEAD_SHA, run=99, attempt=1, verdi
 def publish(
     pull: PullRequest, result: Result, run: int = 1, attempt: int = 1, mode: CommentMode = "always", token: str = ""
 ) -> Publication:
-    """As the action does, without waiting."""
+    """As the action does, without waiting, for the head that has just been pushed."""
     slept: list[float] = []
-    port = pull.port(token or None)
-    publication = publish_comment(port, result, Run(id=run, attempt=attempt), mode, slept.append)
+    port, head = pull.port(token or None), result.sides.head.sha
+    pull.push(head)
+    publication = publish_comment(
+        port, Statement(result=result), Run(id=run, attempt=attempt, head=head), mode, slept.append
+    )
     assert sum(slept) <= 60
     return publication
 
@@ -125,6 +130,27 @@ def test_every_instance_has_a_comment_of_its_own(github: GitHub) -> None:
     markers = [Marker.parse(comment.body) for comment in pull.bot_comments()]
 
     assert [marker and marker.instance for marker in markers] == ["app", "app -->", "default"]
+
+
+def test_a_run_that_the_pull_request_has_left_behind_says_nothing(github: GitHub) -> None:
+    """Whether or not the newer run has spoken yet."""
+    pull = github.pull_request()
+    pull.push("2" * 40)
+
+    run = Run(id=1, attempt=1, head=RED.sides.head.sha)
+    publication = publish_comment(pull.port(), Statement(result=RED), run, "always", lambda _: None)
+
+    assert (publication.outcome, pull.comments()) == ("superseded", [])
+
+
+def test_a_comment_on_a_commit_that_is_no_longer_head_yields_to_an_older_run_on_head(github: GitHub) -> None:
+    """Somebody has pushed the earlier commit again, and its job is run once more."""
+    pull = github.pull_request()
+    publish(pull, GREEN, run=7)
+
+    publish(pull, RED, run=6, attempt=2)
+
+    assert "head=1111" in only(pull)
 
 
 def test_a_person_s_token_finds_its_own_comments(github: GitHub) -> None:
@@ -229,7 +255,8 @@ def test_a_short_wait_that_github_asks_for_is_kept(github: GitHub) -> None:
     github.front.faults.append(Fault("POST", LISTED, status=403, message=limit, headers={"Retry-After": "40"}))
     slept: list[float] = []
 
-    publication = publish_comment(pull.port(), RED, Run(id=1, attempt=1), "always", slept.append)
+    run = Run(id=1, attempt=1, head=HEAD_SHA)
+    publication = publish_comment(pull.port(), Statement(result=RED), run, "always", slept.append)
 
     assert (publication.outcome, slept) == ("created", [40])
 
@@ -265,7 +292,7 @@ def test_an_older_run_leaves_the_newer_one_s_comment(github: GitHub, run: int, a
     pull = github.pull_request()
     publish(pull, GREEN, run=7, attempt=2)
 
-    publication = publish(pull, RED, run=run, attempt=attempt)
+    publication = publish(pull, make_result(head="2" * 40, add="regressed"), run=run, attempt=attempt)
 
     assert publication.outcome == "superseded"
     assert "run=7 attempt=2" in only(pull)
@@ -300,7 +327,7 @@ def test_the_newer_run_mends_what_an_older_one_overwrote(github: GitHub) -> None
 def _overwrite(pull: PullRequest) -> None:
     (comment,) = pull.bot_comments()
     marker = Marker(instance="default", head=HEAD_SHA, run=8, attempt=1).format()
-    pull.github.call("PATCH", f"/repos/{pull.repository}/issues/comments/{comment.id}", {"body": marker})
+    next(row for row in pull.repo.comments if row.id == comment.id).body = marker
 
 
 # Modes

@@ -22,13 +22,13 @@ from tests.gh.emulated.server import GitHub
     ],
 )
 def test_a_request_that_github_does_not_describe_is_noticed(
-    github: GitHub, method: str, path: str, body: Any, said: str
+    emulated: GitHub, method: str, path: str, body: Any, said: str
 ) -> None:
-    requests.request(method, github.api_url + path, json=body, timeout=10)
+    requests.request(method, emulated.api_url + path, json=body, timeout=10)
 
-    (violation,) = github.front.violations
+    (violation,) = emulated.front.violations
     assert said in violation
-    github.front.violations.clear()
+    emulated.front.violations.clear()
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from tests.gh.emulated.server import BOT, GitHub
 from tidegate.gh.port import Kind, PublishError
 
 
-def test_comments_are_made_changed_listed_and_deleted(github: GitHub) -> None:
-    port = github.pull_request().port()
+def test_comments_are_made_changed_listed_and_deleted(emulated: GitHub) -> None:
+    port = emulated.pull_request().port()
 
     made = port.create_comment("one\n\ntwo ü\n")
     changed = port.update_comment(made.id, "three")
@@ -26,38 +26,38 @@ def test_comments_are_made_changed_listed_and_deleted(github: GitHub) -> None:
     assert port.list_comments() == []
 
 
-def test_every_page_is_read_a_hundred_comments_at_a_time(github: GitHub) -> None:
-    pull = github.pull_request()
+def test_every_page_is_read_a_hundred_comments_at_a_time(emulated: GitHub) -> None:
+    pull = emulated.pull_request()
     for number in range(101):
         pull.say(str(number))
 
     assert [comment.body for comment in pull.port().list_comments()] == [str(number) for number in range(101)]
-    asked = [parse_qs(urlsplit(seen.path).query) for seen in github.front.seen]
+    asked = [parse_qs(urlsplit(seen.path).query) for seen in emulated.front.seen]
     assert asked == [{"per_page": ["100"]}, {"per_page": ["100"], "page": ["2"]}]
 
 
 @pytest.mark.parametrize(
     ("token", "login"), [("token-of-olivia", "olivia"), (None, BOT)], ids=["a person's", "GITHUB_TOKEN"]
 )
-def test_it_knows_who_it_is(github: GitHub, token: str | None, login: str) -> None:
-    assert github.pull_request().port(token).viewer() == login
+def test_it_knows_who_it_is(emulated: GitHub, token: str | None, login: str) -> None:
+    assert emulated.pull_request().port(token).viewer() == login
 
 
 @pytest.mark.parametrize("login", ["my-app", "my-app[bot]"])
-def test_an_app_of_one_s_own_has_its_own_bot(github: GitHub, login: str) -> None:
+def test_an_app_of_one_s_own_has_its_own_bot(emulated: GitHub, login: str) -> None:
     """GraphQL answers where REST refuses; some of its answers have no suffix."""
     body = f'{{"data": {{"viewer": {{"login": "{login}"}}}}}}'
-    github.front.faults.append(Fault("POST", "/graphql", status=200, body=body))
+    emulated.front.faults.append(Fault("POST", "/graphql", status=200, body=body))
 
-    assert github.pull_request().port().viewer() == "my-app[bot]"
+    assert emulated.pull_request().port().viewer() == "my-app[bot]"
 
 
-def test_whoever_it_is_an_outage_is_no_answer(github: GitHub) -> None:
+def test_whoever_it_is_an_outage_is_no_answer(emulated: GitHub) -> None:
     """Taken for another, it would leave its comments behind and make new ones."""
-    github.front.faults.append(Fault("POST", "/graphql"))
+    emulated.front.faults.append(Fault("POST", "/graphql"))
 
     with pytest.raises(PublishError) as raised:
-        github.pull_request().port().viewer()
+        emulated.pull_request().port().viewer()
 
     assert raised.value.passing
 
@@ -78,34 +78,34 @@ def test_whoever_it_is_an_outage_is_no_answer(github: GitHub) -> None:
     ],
     ids=lambda value: f"{value.status} {value.message}" if isinstance(value, Fault) else "",
 )
-def test_all_trouble_is_one_error_and_one_request(github: GitHub, fault: Fault, kind: Kind, said: str) -> None:
-    github.front.faults.append(replace(fault))
-    port = github.pull_request().port()
+def test_all_trouble_is_one_error_and_one_request(emulated: GitHub, fault: Fault, kind: Kind, said: str) -> None:
+    emulated.front.faults.append(replace(fault))
+    port = emulated.pull_request().port()
 
     with pytest.raises(PublishError, match=said) as raised:
         port.create_comment("x")
 
     assert raised.value.kind == kind
     assert raised.value.advice
-    assert len(github.front.seen) == 1
+    assert len(emulated.front.seen) == 1
 
 
-def test_nobody_there_is_an_outage(github: GitHub) -> None:
-    github.front.faults.append(Fault("GET", drop=True, times=99))
+def test_nobody_there_is_an_outage(emulated: GitHub) -> None:
+    emulated.front.faults.append(Fault("GET", drop=True, times=99))
 
     with pytest.raises(PublishError) as raised:
-        github.pull_request().port().list_comments()
+        emulated.pull_request().port().list_comments()
 
     assert raised.value.kind == "outage"
-    assert len(github.front.seen) == 4
+    assert len(emulated.front.seen) == 4
 
 
-def test_how_long_github_asks_to_wait_is_known(github: GitHub) -> None:
+def test_how_long_github_asks_to_wait_is_known(emulated: GitHub) -> None:
     message = "You have exceeded a secondary rate limit"
-    github.front.faults.append(Fault("POST", status=403, message=message, headers={"retry-after": "17"}))
+    emulated.front.faults.append(Fault("POST", status=403, message=message, headers={"retry-after": "17"}))
 
     with pytest.raises(PublishError) as raised:
-        github.pull_request().port().create_comment("x")
+        emulated.pull_request().port().create_comment("x")
 
     assert (raised.value.kind, raised.value.retry_after) == ("rate_limited", 17.0)
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import argparse
 import secrets
+import shlex
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tidegate.cli import options
+from tidegate.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from tidegate.gh.port import CommentPort
+    from tidegate.gh.port import RepositoryPort
     from tidegate.settings import Runner, Settings
 
+EVENTS = ("action", "publish")  # done as the event asks for
 DESCRIPTION = """\
 Reads the event and the inputs from the runner's environment, compares both sides as `tidegate pr` does, keeps one
 comment on the pull request up to date, and writes the step's summary and outputs. The exit code is the verdict's,
@@ -23,32 +27,59 @@ whatever becomes of the comment.
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = commands.add_parser("action", help="what the GitHub Action runs", description=DESCRIPTION)
+    parser.add_argument("--dry-run", action="store_true", help="as the input `dry_run: true`: everything but posting")
     parser.set_defaults(run=run)
 
 
-def run(_: argparse.Namespace) -> int:
-    """Wire what reaches outside of the process, and act."""
-    from rich.console import Console
-
-    from tidegate.action import Outside, act
-    from tidegate.cli.progress import make_progress
+def run(args: argparse.Namespace) -> int:
+    """Wire what reaches outside of the process, and do what the input `command` says."""
     from tidegate.gh.workflow_commands import fence
+    from tidegate.settings import Settings
 
+    environ = options.environ()
+    if args.dry_run:
+        environ["INPUT_DRY_RUN"] = "true"
+    settings = Settings.from_environ(environ)
     commands: list[str] = []
     start, end = fence(secrets.token_hex())
     print(start, flush=True)
     try:
-        with make_progress(Console(width=200)) as progress:
-            outside = Outside(options.environ(), progress, _connect, commands.append, time.sleep)
-            return options.run_until_stopped(lambda: act(outside))
+        if settings.command in EVENTS:
+            return _act(environ, commands)
+        return _other_command(settings)
     finally:
         # Only now does the runner obey what is on stdout: no line before this one can have been an agent's command.
         print(end, *commands, sep="\n", flush=True)
 
 
-def _connect(settings: Settings, runner: Runner, number: int) -> CommentPort | None:
+def _act(environ: Mapping[str, str], commands: list[str]) -> int:
+    from rich.console import Console
+
+    from tidegate.action import Outside, act
+    from tidegate.cli.progress import make_progress
+
+    with make_progress(Console(width=200)) as progress:
+        outside = Outside(environ, progress, _connect, commands.append, time.sleep)
+        return options.run_until_stopped(lambda: act(outside))
+
+
+def _other_command(settings: Settings) -> int:
+    """One of the commands that a person has, with the input `args` as its arguments."""
+    from tidegate.cli import parse
+
+    try:
+        arguments = parse([settings.command, *shlex.split(settings.args)])
+    except ValueError as error:
+        raise ConfigurationError(f"input `args`: {error}.", "Quote it as in a shell.") from None
+    except SystemExit as stopped:  # argparse has said why
+        return int(stopped.code or 0)
+    code: int = arguments.run(arguments)
+    return code
+
+
+def _connect(settings: Settings, runner: Runner) -> RepositoryPort | None:
     from tidegate.gh.pygithub_port import connect
 
     if settings.github_token is None:
         return None
-    return connect(runner.api_url, settings.github_token, runner.repository, number)
+    return connect(runner.api_url, settings.github_token, runner.repository)

@@ -8,23 +8,35 @@ from typing import Literal
 
 from tidegate.gh.port import Comment, CommentPort, PublishError
 from tidegate.gh.since import fixed_since, next_marker
-from tidegate.model.marker import Marker
+from tidegate.model.marker import Acceptance, Marker
 from tidegate.model.result import Result
 from tidegate.model.value import Value
 from tidegate.reports.comment import render_comment
 from tidegate.settings import CommentMode
 
 PAUSES = (0.0, 2.0, 5.0, 15.0)  # seconds before each try; after a failure GitHub needs a moment to know what it did
-PATIENCE = 60.0  # seconds; when GitHub asks for a longer wait, the comment is given up
+PATIENCE = 60.0  # seconds of waiting between tries, in all; when GitHub asks for more, the comment is given up
 
 Outcome = Literal["created", "updated", "unchanged", "superseded", "off", "failed"]
 
 
 class Run(Value):
-    """The workflow run that speaks: GitHub's run id and attempt; the larger, the newer."""
+    """The workflow run that speaks: GitHub's run id and attempt; the larger, the newer.
+
+    `head`: the pull request's own commit that it is about, which the test-merge commit is not.
+    """
 
     id: int
     attempt: int
+    head: str
+
+
+class Statement(Value):
+    """What a run has to say. `notice`: a sentence right below the verdict, for who must not take it as it stands."""
+
+    result: Result
+    notice: str = ""
+    accepted: Acceptance | None = None
 
 
 class Publication(Value):
@@ -40,9 +52,9 @@ class Publication(Value):
 
 
 def publish_comment(
-    port: CommentPort, result: Result, run: Run, mode: CommentMode, sleep: Callable[[float], None]
+    port: CommentPort, statement: Statement, run: Run, mode: CommentMode, sleep: Callable[[float], None]
 ) -> Publication:
-    """Bring the comment in line with `result`. Every try starts by looking at what stands, so none makes a second one.
+    """Bring the comment in line with the statement. Every try starts by looking at what stands.
 
     `always`: every run writes. `on-change`: the first run writes, later ones when the verdict's state or the regressed
     rows differ from what the standing comment says. `on-regression`: nothing is written before something regresses;
@@ -50,12 +62,14 @@ def publish_comment(
     """
     if mode == "off":
         return Publication(outcome="off")
-    desk = _Desk(port, result, run, mode)
+    desk = _Desk(port, statement, run, mode)
     problem = PublishError("outage", "GitHub was not asked.")
+    left = PATIENCE
     for pause in PAUSES:
         wait = max(pause, problem.retry_after)
-        if wait > PATIENCE:
+        if wait > left:
             break
+        left -= wait
         if wait:
             sleep(wait)
         try:
@@ -68,10 +82,11 @@ def publish_comment(
 
 
 class _Desk:
-    """The publishing of one result, over as many tries as it takes."""
+    """The publishing of one statement, over as many tries as it takes."""
 
-    def __init__(self, port: CommentPort, result: Result, run: Run, mode: CommentMode) -> None:
-        self._port, self._result, self._run, self._mode = port, result, run, mode
+    def __init__(self, port: CommentPort, statement: Statement, run: Run, mode: CommentMode) -> None:
+        self._port, self._statement, self._run, self._mode = port, statement, run, mode
+        self._result = statement.result
         self._draft: tuple[Marker, str] | None = None
 
     def publish(self) -> Publication:
@@ -80,20 +95,34 @@ class _Desk:
         marker, body = self._drafted(before)
         if standing and standing.body.strip() == body.strip():
             return Publication(outcome="updated", url=standing.url)  # an earlier try of ours that seemed to fail
-        if before and before.age > marker.age:
+        if self._is_superseded(before):
             return Publication(outcome="superseded", url=standing and standing.url)
         if self._has_nothing_new(before, marker):
             return Publication(outcome="unchanged", url=standing and standing.url)
         publication = self._write(standing, body)
-        self._mend(marker, body)
+        self._mend(body)
         return publication
+
+    def _is_superseded(self, before: Marker | None) -> bool:
+        """Whether a newer run has spoken, or will: the pull request has moved on while we ran.
+
+        Asked last before every write. A comment on what is no longer head yields to us, whenever its run began.
+        """
+        if self._port.head_sha() != self._run.head:
+            return True
+        return before is not None and before.head == self._run.head and before.age > self._age
+
+    @property
+    def _age(self) -> tuple[int, int]:
+        return self._run.id, self._run.attempt
 
     def _drafted(self, before: Marker | None) -> tuple[Marker, str]:
         """Drafted once: after a try that seemed to fail, the comment that stands may be our own."""
         if self._draft is None:
-            marker = next_marker(before, self._result, self._run.id, self._run.attempt)
+            marker = next_marker(before, self._result, self._run.id, self._run.attempt, self._run.head)
+            marker = marker.model_copy(update={"accepted": self._statement.accepted})
             fixed = fixed_since(before, self._result)
-            self._draft = marker, render_comment(self._result, marker, fixed)
+            self._draft = marker, render_comment(self._result, marker, fixed, notice=self._statement.notice)
         return self._draft
 
     def _has_nothing_new(self, before: Marker | None, marker: Marker) -> bool:
@@ -114,29 +143,22 @@ class _Desk:
                     raise
         return Publication(outcome="created", url=self._port.create_comment(body).url)
 
-    def _mend(self, marker: Marker, body: str) -> None:
+    def _mend(self, body: str) -> None:
         """Look once more: another run may have written at the same moment. What is amiss now, a later run mends."""
         try:
             standing = self._standing()
             before = _marker(standing)
-            if standing and before and before.age < marker.age:
+            if standing and before and before.age < self._age and not self._is_superseded(before):
                 self._port.update_comment(standing.id, body)
         except PublishError:
             return
 
     def _standing(self) -> Comment | None:
         """The newest of our comments; the others are deleted."""
-        ours = [comment for comment in self._port.list_comments() if self._is_ours(comment)]
-        ours.sort(key=_newness)
+        ours = _ours(self._port.list_comments(), self._viewer, self._result.instance)
         for comment in ours[:-1]:
             self._delete(comment)
         return ours[-1] if ours else None
-
-    def _is_ours(self, comment: Comment) -> bool:
-        marker = _marker(comment)
-        if marker is None or marker.instance != self._result.instance:
-            return False
-        return comment.author.casefold() == self._viewer.casefold()
 
     @cached_property
     def _viewer(self) -> str:
@@ -148,6 +170,22 @@ class _Desk:
         except PublishError as error:
             if error.kind != "not_found":
                 raise
+
+
+def standing_marker(port: CommentPort, instance: str) -> Marker | None:
+    """What our newest comment remembers; None where there is none. PublishError where GitHub does not say."""
+    ours = _ours(port.list_comments(), port.viewer(), instance)
+    return _marker(ours[-1]) if ours else None
+
+
+def _ours(comments: list[Comment], viewer: str, instance: str) -> list[Comment]:
+    """Those with our marker of this instance that we have written, the newest last."""
+    found = []
+    for comment in comments:
+        marker = _marker(comment)
+        if marker and marker.instance == instance and comment.author.casefold() == viewer.casefold():
+            found.append(comment)
+    return sorted(found, key=_newness)
 
 
 def _marker(comment: Comment | None) -> Marker | None:

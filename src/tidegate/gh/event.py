@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from tidegate.errors import ConfigurationError
+from tidegate.gh import payloads
 from tidegate.model.value import Value
 
 DEPENDABOT = "dependabot[bot]"
@@ -26,6 +28,7 @@ class PullRequestEvent(Value):
     base_ref: str
     base_repo: str
     sender: str
+    label: str = ""  # that was added or removed just now
 
     @property
     def is_fork(self) -> bool:
@@ -46,6 +49,32 @@ class MergeGroupEvent(Value):
     base_ref: str
 
 
+class WorkflowRunEvent(Value):
+    """Another workflow's run has ended. What it ran may be a stranger's; what stands here is GitHub's word."""
+
+    run: int
+    attempt: int
+    trigger: str  # the event that had started that run
+    conclusion: str
+    head_sha: str
+    head_branch: str
+    head_repo: str | None  # owner/name; None: the fork has been deleted
+    base_repo: str
+    actor: str
+
+    @property
+    def could_comment(self) -> bool:
+        """That run had a token that may write: it has said itself what there was to say."""
+        return self.head_repo == self.base_repo and self.actor != DEPENDABOT
+
+
+class DispatchEvent(Value):
+    """A person started the workflow by hand. `inputs` are what that person typed."""
+
+    sender: str
+    inputs: dict[str, str]
+
+
 class OtherEvent(Value):
     """Any event that has no two sides to compare."""
 
@@ -57,7 +86,7 @@ class OtherEvent(Value):
         return f"`{self.name}` is no pull request: there are no two sides to compare."
 
 
-Event = PullRequestEvent | MergeGroupEvent | OtherEvent
+Event = PullRequestEvent | MergeGroupEvent | WorkflowRunEvent | DispatchEvent | OtherEvent
 
 
 def read_event(name: str, payload: Mapping[str, object]) -> Event:
@@ -68,21 +97,20 @@ def read_event(name: str, payload: Mapping[str, object]) -> Event:
             " write and with the repository's secrets.",
             "Use `on: pull_request`. For forks, docs/action.md says what holds there.",
         )
+    reader = _READERS.get(name)
+    if reader is None:
+        return OtherEvent(name=name)
     try:
-        if name == "pull_request":
-            return _pull_request(_PullRequestPayload.model_validate(payload))
-        if name == "merge_group":
-            group = _MergeGroupPayload.model_validate(payload).merge_group
-            return MergeGroupEvent(head_sha=group.head_sha, base_sha=group.base_sha, base_ref=group.base_ref)
+        return reader(payload)
     except ValidationError as error:
         missing = ", ".join(".".join(map(str, wrong["loc"])) for wrong in error.errors(include_input=False))
         raise ConfigurationError(
             f"the payload of `{name}` lacks: {missing}.", "GITHUB_EVENT_PATH has to name the runner's own file."
         ) from None
-    return OtherEvent(name=name)
 
 
-def _pull_request(payload: _PullRequestPayload) -> PullRequestEvent:
+def _pull_request(raw: Mapping[str, Any]) -> PullRequestEvent:
+    payload = payloads.PullRequestPayload.model_validate(raw)
     pull = payload.pull_request
     return PullRequestEvent(
         number=payload.number,
@@ -96,51 +124,39 @@ def _pull_request(payload: _PullRequestPayload) -> PullRequestEvent:
         base_ref=pull.base.ref,
         base_repo=payload.repository.full_name,
         sender=payload.sender.login,
+        label=payload.label.name if payload.label else "",
     )
 
 
-# --- what is read of GitHub's payloads; all the rest of them is ignored
+def _merge_group(raw: Mapping[str, Any]) -> MergeGroupEvent:
+    group = payloads.MergeGroupPayload.model_validate(raw).merge_group
+    return MergeGroupEvent(head_sha=group.head_sha, base_sha=group.base_sha, base_ref=group.base_ref)
 
 
-class _Repository(BaseModel):
-    full_name: str
+def _workflow_run(raw: Mapping[str, Any]) -> WorkflowRunEvent:
+    payload = payloads.WorkflowRunPayload.model_validate(raw)
+    run = payload.workflow_run
+    return WorkflowRunEvent(
+        run=run.id,
+        attempt=run.run_attempt,
+        trigger=run.event,
+        conclusion=run.conclusion or "",
+        head_sha=run.head_sha,
+        head_branch=run.head_branch or "",
+        head_repo=run.head_repository and run.head_repository.full_name,
+        base_repo=payload.repository.full_name,
+        actor=run.actor.login if run.actor else "",
+    )
 
 
-class _User(BaseModel):
-    login: str
+def _dispatch(raw: Mapping[str, Any]) -> DispatchEvent:
+    payload = payloads.DispatchPayload.model_validate(raw)
+    return DispatchEvent(sender=payload.sender.login, inputs=payload.inputs or {})
 
 
-class _Head(BaseModel):
-    sha: str
-    ref: str
-    repo: _Repository | None
-
-
-class _Base(BaseModel):
-    sha: str
-    ref: str
-
-
-class _PullRequest(BaseModel):
-    title: str
-    draft: bool = False
-    head: _Head
-    base: _Base
-
-
-class _PullRequestPayload(BaseModel):
-    number: int
-    action: str
-    pull_request: _PullRequest
-    repository: _Repository
-    sender: _User
-
-
-class _MergeGroup(BaseModel):
-    head_sha: str
-    base_sha: str
-    base_ref: str
-
-
-class _MergeGroupPayload(BaseModel):
-    merge_group: _MergeGroup
+_READERS: dict[str, Callable[[Mapping[str, Any]], Event]] = {
+    "pull_request": _pull_request,
+    "merge_group": _merge_group,
+    "workflow_run": _workflow_run,
+    "workflow_dispatch": _dispatch,
+}

@@ -1,107 +1,172 @@
-"""The port over PyGithub. The library is imported when a connection is made: it takes a third of a second."""
+"""The ports over PyGithub."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from pydantic import SecretStr
 
-from tidegate import __version__
-from tidegate.gh.port import Comment, Kind, PublishError
-from tidegate.model.value import Value
+from tidegate.gh.connection import Pace, asking, open_connection
+from tidegate.gh.download import download
+from tidegate.gh.port import Artifact, Comment, PublishError, PullRequest, Status
 
 if TYPE_CHECKING:
-    from github import GithubException
     from github.Issue import Issue
     from github.IssueComment import IssueComment
     from github.NamedUser import NamedUser
     from github.Organization import Organization
+    from github.Repository import Repository
     from github.Requester import Requester
 
 ACTIONS_BOT = "github-actions[bot]"
-_KINDS: dict[int, Kind] = {
-    401: "unauthorized",
-    403: "forbidden",
-    404: "not_found",
-    410: "not_found",
-    429: "rate_limited",
-}
+MAY_WRITE = frozenset({"admin", "write"})  # `maintain` is told as `write` here
 
 
-class Pace(Value):
-    """How long to wait for GitHub and between requests, in seconds; `retries` are those of a single GET."""
+def connect(api_url: str, token: SecretStr, repository: str, pace: Pace | None = None) -> PyGithubRepository:
+    """A port to the repository `owner/name`; nothing is sent yet."""
+    pace = pace or Pace()
+    return PyGithubRepository(open_connection(api_url, token, pace).get_repo(repository), repository, pace)
 
-    timeout: int = 10
-    retries: int = 3
-    backoff: float = 1.0
-    longest_wait: int = 30
-    between_requests: float = 0.25
-    between_writes: float = 1.0
+
+class PyGithubRepository:
+    """One repository, through PyGithub."""
+
+    def __init__(self, repository: Repository, name: str, pace: Pace) -> None:
+        self._repository, self._pace = repository, pace
+        self._requester: Requester = repository.requester
+        self._url = f"/repos/{name}"
+
+    def comments(self, number: int) -> PyGithubPort:
+        """Of one pull request."""
+        return PyGithubPort(self._repository.get_issue(number), f"{self._url}/pulls/{number}")
+
+    def pull_request(self, number: int) -> PullRequest:
+        """One GET."""
+        with asking("pull-requests: read"):
+            return _pull_request(_asked(self._requester, f"{self._url}/pulls/{number}"))
+
+    def pull_requests_of(self, owner: str, branch: str) -> list[PullRequest]:
+        """One GET: a branch has few of them. What GitHub answers is checked: it ignores filters that it cannot read."""
+        query = f"state=open&per_page=100&head={quote(f'{owner}:{branch}', safe='')}"
+        with asking("pull-requests: read"):
+            found = [_pull_request(one) for one in _asked(self._requester, f"{self._url}/pulls?{query}")]
+        return [one for one in found if one.head_ref == branch and one.is_open]
+
+    def labelled_by(self, number: int, label: str) -> str:
+        """All pages of the issue's events, which nobody can write."""
+        with asking("pull-requests: read"):
+            events = list(self._repository.get_issue(number).get_events())
+            ours = [event for event in events if event.event in ("labeled", "unlabeled") and event.label.name == label]
+            if not ours or ours[-1].event == "unlabeled":
+                return ""
+            actor: NamedUser | Organization | None = ours[-1].actor  # None: the account has been deleted
+            return actor.login if actor is not None else ""
+
+    def remove_label(self, number: int, label: str) -> None:
+        """One DELETE."""
+        with asking():
+            address = f"{self._url}/issues/{number}/labels/{quote(label, safe='')}"
+            self._requester.requestJsonAndCheck("DELETE", address)
+
+    def may_write(self, login: str) -> bool:
+        """One GET; whom GitHub does not know here may not."""
+        try:
+            with asking("pull-requests: read"):
+                address = f"{self._url}/collaborators/{quote(login, safe='')}/permission"
+                return _asked(self._requester, address)["permission"] in MAY_WRITE
+        except PublishError as error:
+            if error.kind != "not_found":
+                raise
+            return False
+
+    def set_status(self, status: Status) -> None:
+        """One POST."""
+        said = {
+            "state": status.state,
+            "context": status.context,
+            "description": status.description,
+            "target_url": status.url,
+        }
+        with asking("statuses: write"):
+            self._requester.requestJsonAndCheck("POST", f"{self._url}/statuses/{status.sha}", input=said)
+
+    def artifacts(self, run: int, name: str) -> list[Artifact]:
+        """One GET; GitHub Enterprise Server of old ignores the name, so it is looked at here."""
+        query = f"per_page=100&name={quote(name, safe='')}"
+        with asking("actions: read"):
+            answer = _asked(self._requester, f"{self._url}/actions/runs/{run}/artifacts?{query}")
+            found = [
+                Artifact(id=one["id"], name=one["name"], size=one["size_in_bytes"], expired=one["expired"])
+                for one in answer["artifacts"]
+            ]
+        return [artifact for artifact in found if artifact.name == name]
+
+    def download(self, artifact: int, most: int) -> bytes:
+        """Where GitHub's answer leads, without our token."""
+        with asking("actions: read"):
+            address = f"{self._url}/actions/artifacts/{artifact}/zip"
+            return download(self._requester, address, most, self._pace.timeout)
 
 
 class PyGithubPort:
     """The comments of one pull request, through PyGithub."""
 
-    def __init__(self, issue: Issue) -> None:
-        self._issue = issue
+    def __init__(self, issue: Issue, pull_url: str) -> None:
+        self._issue, self._pull_url = issue, pull_url
 
     def viewer(self) -> str:
         """The token's own login; `github-actions[bot]` where GitHub does not say, as with GITHUB_TOKEN."""
-        with _publishing():
+        with asking():
             return _user(self._issue.requester) or _bot(self._issue.requester) or ACTIONS_BOT
+
+    def head_sha(self) -> str:
+        """One GET."""
+        with asking("pull-requests: read"):
+            return str(_asked(self._issue.requester, self._pull_url)["head"]["sha"])
 
     def list_comments(self) -> list[Comment]:
         """All of them, a hundred to a page."""
-        with _publishing():
+        with asking():
             return sorted(map(_comment, self._issue.get_comments()), key=lambda comment: comment.id)
 
     def create_comment(self, body: str) -> Comment:
         """One POST."""
-        with _publishing():
+        with asking():
             return _comment(self._issue.create_comment(body))
 
     def update_comment(self, comment: int, body: str) -> Comment:
         """One PATCH; the answer shows what stands now."""
-        with _publishing():
+        with asking():
             found = self._issue.get_comment(comment)
             found.edit(body)
             return _comment(found)
 
     def delete_comment(self, comment: int) -> None:
         """One DELETE."""
-        with _publishing():
+        with asking():
             self._issue.get_comment(comment).delete()
 
 
-def connect(api_url: str, token: SecretStr, repository: str, number: int, pace: Pace | None = None) -> PyGithubPort:
-    """A port to one pull request of `owner/name`; nothing is sent yet.
+def _asked(requester: Requester, address: str) -> Any:
+    """The JSON of a GET."""
+    return requester.requestJsonAndCheck("GET", address)[1]
 
-    Only GET and HEAD are repeated by the library: with its defaults, one 502 makes four comments.
-    """
-    from github import Auth, Github, GithubRetry
 
-    pace = pace or Pace()
-    retry = GithubRetry(
-        total=pace.retries,
-        backoff_factor=pace.backoff,
-        allowed_methods=frozenset({"GET", "HEAD"}),
-        max_rate_limit_wait=pace.longest_wait,
-        retry_after_max=pace.longest_wait,
+def _pull_request(found: Any) -> PullRequest:
+    head, base = found["head"], found["base"]
+    return PullRequest(
+        number=found["number"],
+        is_open=found["state"] == "open",
+        draft=found.get("draft", False),
+        head_sha=head["sha"],
+        head_ref=head["ref"],
+        head_repo=head["repo"] and head["repo"]["full_name"],
+        base_ref=base["ref"],
+        labels=tuple(label["name"] for label in found.get("labels", ())),
     )
-    github = Github(
-        auth=Auth.Token(token.get_secret_value()),
-        base_url=api_url,
-        timeout=pace.timeout,
-        user_agent=f"tidegate/{__version__}",
-        per_page=100,
-        retry=retry,
-        seconds_between_requests=pace.between_requests,
-        seconds_between_writes=pace.between_writes,
-        lazy=True,
-    )
-    return PyGithubPort(github.get_repo(repository).get_issue(number))
 
 
 def _comment(found: IssueComment) -> Comment:
@@ -136,36 +201,3 @@ def _refusal_is_no_answer() -> Iterator[None]:
     except GithubException as error:
         if isinstance(error, RateLimitExceededException) or error.status not in (400, 403, 404):
             raise
-
-
-@contextmanager
-def _publishing() -> Iterator[None]:
-    """Everything that PyGithub and what is under it can raise, as PublishError."""
-    from github import GithubException, RateLimitExceededException
-    from requests import RequestException
-
-    try:
-        yield
-    except GithubException as error:
-        kind = "rate_limited" if isinstance(error, RateLimitExceededException) else _kind(error.status)
-        raise PublishError(kind, f"GitHub answered {error.status}: {_said(error)}", _retry_after(error)) from error
-    except RequestException as error:
-        raise PublishError("outage", f"GitHub could not be reached: {type(error).__name__}") from error
-    except (ValueError, TypeError, KeyError, AttributeError, AssertionError) as error:
-        # What PyGithub raises on an answer that is not GitHub's: a proxy's HTML page, half of a JSON text.
-        raise PublishError("outage", f"GitHub's answer could not be read: {type(error).__name__}") from error
-
-
-def _kind(status: int) -> Kind:
-    return _KINDS.get(status, "invalid" if 400 <= status < 500 else "outage")
-
-
-def _said(error: GithubException) -> str:
-    message = error.data.get("message") if isinstance(error.data, dict) else None
-    return str(message or error.message or "nothing that says why")
-
-
-def _retry_after(error: GithubException) -> float:
-    headers = {name.lower(): value for name, value in (error.headers or {}).items()}
-    text = str(headers.get("retry-after", ""))
-    return float(text) if text.isdecimal() else 0.0

@@ -18,11 +18,14 @@ def fixed_since(before: Marker | None, result: Result) -> Fixed | None:
     return Fixed(since=before.head, rows=rows) if before and rows else None
 
 
-def next_marker(before: Marker | None, result: Result, run: int, attempt: int) -> Marker:
-    """The marker of the comment on `result`: it remembers what is regressed now, and what still stands as such."""
+def next_marker(before: Marker | None, result: Result, run: int, attempt: int, head: str = "") -> Marker:
+    """The marker of the comment on `result`: it remembers what is regressed now, and what still stands as such.
+
+    `head`: the pull request's own commit, where the result is of its test-merge commit.
+    """
     return Marker(
         instance=result.instance,
-        head=result.sides.head.sha,
+        head=head or result.sides.head.sha,
         run=run,
         attempt=attempt,
         verdict=result.verdict.state,

@@ -14,10 +14,32 @@ MAX_ROWS_BYTES = 4_000  # of the names of regressed rows; those that do not fit 
 _LINE = re.compile(r"<!-- tidegate((?: [a-z]+=[\w.~%/,-]*)+) -->", re.ASCII)
 
 
+class Acceptance(Value):
+    """Who accepted what got worse in a commit, and the workflow run that saw it happen."""
+
+    sha: str
+    actor: str
+    run: int
+
+    def format(self) -> str:
+        """One value of the marker."""
+        return f"{_encoded(self.sha)}/{_encoded(self.actor)}/{self.run}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        """None where there is none, or a damaged one."""
+        sha, _, rest = text.partition("/")
+        actor, _, run = rest.partition("/")
+        if not (sha and actor and run.isdecimal()):
+            return None
+        return cls(sha=unquote(sha), actor=unquote(actor), run=int(run))
+
+
 class Marker(Value):
     """Whose comment it is, of which head and run, and how that run ended.
 
     `run` and `attempt`: GitHub's run id and attempt, 0 outside of GitHub. `regressed`: rows that stand as regressed.
+    `accepted`: a maintainer's word on this head.
     """
 
     instance: str
@@ -26,6 +48,7 @@ class Marker(Value):
     attempt: int = 0
     verdict: str = ""
     regressed: tuple[RowKey, ...] = ()
+    accepted: Acceptance | None = None
 
     @property
     def age(self) -> tuple[int, int]:
@@ -41,6 +64,7 @@ class Marker(Value):
             "attempt": str(self.attempt or ""),
             "verdict": _encoded(self.verdict),
             "regressed": ",".join(_that_fit(self.regressed)),
+            "accepted": self.accepted.format() if self.accepted else "",
         }
         return f"<!-- tidegate {' '.join(f'{name}={value}' for name, value in values.items() if value)} -->"
 
@@ -61,6 +85,7 @@ class Marker(Value):
             attempt=int(attempt),
             verdict=unquote(values.get("verdict", "")),
             regressed=tuple(_rows(values.get("regressed", ""))),
+            accepted=Acceptance.parse(values.get("accepted", "")),
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
 from tidegate.model.value import Value
 
@@ -38,3 +38,8 @@ class Verdict(Value):
     mode: Literal["blocking", "advisory"] = "blocking"
     would_block: bool = False
     accepted_by: str | None = None
+
+    def accepted(self, actor: str) -> Self:
+        """What got worse is still said, and does not block: `actor` has accepted it."""
+        passed = {"state": "passed", "reason": "accepted", "exit_code": 0, "would_block": False, "accepted_by": actor}
+        return self.model_copy(update=passed)

@@ -35,15 +35,17 @@ class Shown(Value):
     left_out: tuple[str, ...] = ()
 
 
-def render_comment(result: Result, marker: Marker | None = None, fixed: Fixed | None = None) -> str:
+def render_comment(
+    result: Result, marker: Marker | None = None, fixed: Fixed | None = None, *, notice: str = ""
+) -> str:
     """The whole comment, its marker on line 1, in at most 65,000 UTF-8 bytes.
 
     What does not fit is dropped in whole parts, the least important first; the comment then says what is missing.
-    `marker` and `fixed` are known where a comment is kept up to date. The marker is written here, so that no template
-    can lose or forge it.
+    `marker` and `fixed` are known where a comment is kept up to date. `notice`: a sentence right below the verdict.
+    The marker is written here, so that no template can lose or forge it.
     """
     marker = marker or Marker(instance=result.instance, head=result.sides.head.sha)
-    view = comment_view(result)
+    view = comment_view(result).model_copy(update={"notice": notice})
     if result.comment_template is None:
         return _first_that_fits(_template(), view, marker, fixed)
     try:

@@ -98,6 +98,7 @@ class CommentView(Value):
     instance: str
     version: str
     verdict: Verdict
+    notice: str = ""  # what a reader has to know before the verdict means anything
     explain: bool  # the verdict's reasons say what no section below does
     sides: Sides
     definitions: tuple[DefinitionChange, ...]

@@ -6,6 +6,7 @@ import http.client
 import json
 import re
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -34,6 +35,7 @@ class Fault:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: str | None = None  # instead of the message
     drop: bool = False
+    delay: float = 0.0  # seconds before the answer
     meanwhile: Callable[[], object] | None = None
     times: int = 1
 
@@ -54,11 +56,19 @@ class Answer(NamedTuple):
     body: bytes
 
 
+Forward = Callable[[str, str, Mapping[str, str], bytes], Answer]
+
+
 class Front:
-    """The server; `port` is what clients talk to, `backend` the port of the emulated GitHub."""
+    """The server; `port` is what clients talk to, `backend` the port of the emulated GitHub, unless `forward` is set.
+
+    `base_path`: what stands before every path, `/api/v3` on GitHub Enterprise Server.
+    """
 
     def __init__(self) -> None:
         self.backend = 0
+        self.forward: Forward = self._forward_to_backend
+        self.base_path = ""
         self.faults: list[Fault] = []
         self.seen: list[Seen] = []
         self.violations: list[str] = []
@@ -85,6 +95,7 @@ class Front:
 
     def reset(self) -> None:
         """Forget everything, for the next test."""
+        self.base_path = ""
         self.faults.clear()
         self.seen.clear()
         self.violations.clear()
@@ -95,6 +106,9 @@ class Front:
 
     def answer(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer | None:
         """What the client gets; None: the connection is dropped."""
+        if not path.startswith(self.base_path):
+            self.violations.append(f"{method} {path}: not below {self.base_path}")
+        path = path.removeprefix(self.base_path)
         if violation := self._contract.violation(method, path, headers, body):
             self.violations.append(violation)
         fault = self._fault(method, path)
@@ -103,7 +117,9 @@ class Front:
         spoilt = fault is not None and (fault.drop or fault.status is not None)
         answer: Answer | None = None
         if not (fault and spoilt and fault.when == "before"):
-            answer = self._forward(method, path, headers, body)
+            answer = self.forward(method, path, headers, body)
+        if fault:
+            time.sleep(fault.delay)
         if fault and spoilt:
             answer = None if fault.drop else _failure(fault)
         self.seen.append(Seen(method, path, answer.status if answer else 0))
@@ -116,7 +132,7 @@ class Front:
                 return fault
         return None
 
-    def _forward(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    def _forward_to_backend(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
         connection = http.client.HTTPConnection("127.0.0.1", self.backend, timeout=30)
         try:
             connection.request(method, path, body or None, dict(headers))
@@ -137,6 +153,7 @@ def _failure(fault: Fault) -> Answer:
 class _Handler(BaseHTTPRequestHandler):
     owner: Front
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # one packet for each answer, or the client's kernel waits 40 ms for the second
 
     def _serve(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))

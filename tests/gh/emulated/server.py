@@ -19,8 +19,9 @@ from pydantic import SecretStr
 
 from tests.gh.emulated.front import Front
 from tests.gh.emulated.node import emulate_command
+from tidegate.gh.connection import Pace
 from tidegate.gh.port import Comment
-from tidegate.gh.pygithub_port import Pace, PyGithubPort, connect
+from tidegate.gh.pygithub_port import PyGithubPort, connect
 
 BOT = "github-actions[bot]"
 ORGANISATION, OWNER, STRANGER = "acme", "olivia", "mallory"
@@ -148,7 +149,7 @@ class PullRequest:
     def port(self, token: str | None = None) -> PyGithubPort:
         """Our own port to it, through the front, without pauses."""
         secret = SecretStr(token or self.github.token)
-        return connect(self.github.api_url, secret, self.repository, self.number, NO_WAITING)
+        return connect(self.github.api_url, secret, self.repository, NO_WAITING).comments(self.number)
 
     @property
     def _issue(self) -> str:

@@ -1,0 +1,62 @@
+"""What the container does on an event: what that asks for, said everywhere, and one exit code."""
+
+from __future__ import annotations
+
+from tidegate.action.comparing import compare_merge_group, compare_pull_request
+from tidegate.action.dispatching import run_for_maintainer
+from tidegate.action.job import Job, Outside
+from tidegate.action.publishing import publish
+from tidegate.action.telling import skip, tell_failure
+from tidegate.errors import ConfigurationError, TidegateError
+from tidegate.gh.event import (
+    DispatchEvent,
+    Event,
+    MergeGroupEvent,
+    OtherEvent,
+    PullRequestEvent,
+    WorkflowRunEvent,
+    read_event,
+)
+from tidegate.gh.runner_files import read_payload
+from tidegate.settings import Runner, Settings
+from tidegate.sides import OUR_FOLDER
+from tidegate.trial.users import give_back
+
+__all__ = ["Outside", "act"]
+
+
+async def act(outside: Outside) -> int:
+    """Do what the event asks for, say it everywhere, and return the exit code, which no publishing can change."""
+    settings = Settings.from_environ(outside.environ)
+    job = Job(settings, Runner.from_environ(outside.environ), outside)
+    try:
+        return await _act(read_event(job.runner.event_name, read_payload(job.runner.event_path)), job)
+    except TidegateError as error:
+        tell_failure(error, job)
+        raise
+    finally:
+        give_back(job.workspace, (OUR_FOLDER, ".git"))
+
+
+async def _act(event: Event, job: Job) -> int:
+    """The events, and who answers them."""
+    if job.settings.args:
+        raise ConfigurationError(
+            f"input `args`: `{job.settings.command}` takes none.", "It is for the commands that people have, as `run`."
+        )
+    if job.settings.command == "publish" and not isinstance(event, WorkflowRunEvent):
+        raise ConfigurationError(
+            f"`publish` is for the event `workflow_run`, and this is `{job.runner.event_name}`.",
+            "docs/github.md has the whole workflow.",
+        )
+    match event:
+        case PullRequestEvent():
+            return await compare_pull_request(event, job)
+        case MergeGroupEvent():
+            return await compare_merge_group(event, job)
+        case WorkflowRunEvent():
+            return publish(event, job)
+        case DispatchEvent():
+            return await run_for_maintainer(event, job)
+        case OtherEvent():
+            return skip("nothing_to_do", event.explanation, job)

@@ -1,0 +1,102 @@
+"""What a stranger's job has uploaded → a result that may be shown: read in memory, checked, and disarmed.
+
+Whoever opens a pull request from a fork decides what stands in this archive, every byte of it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import stat
+import zipfile
+import zlib
+
+from pydantic import ValidationError
+
+from tidegate.model.comparison import Row
+from tidegate.model.result import Result
+
+RESULT = "result.json"
+MAX_ARCHIVE = 20_000_000  # bytes
+MAX_RESULT = 50_000_000  # bytes, unpacked
+MAX_FILES = 1  # the documented workflow uploads the one file
+
+
+class PoisonedError(Exception):
+    """The archive is not what our own action uploads; the text says in what, and quotes nothing of it but a name."""
+
+
+def read_result(archive: bytes, instance: str) -> Result:
+    """The result in the archive of an artifact, as far as it may be shown. PoisonedError where anything is amiss."""
+    result = _parsed(_unpacked(archive))
+    if result.instance != instance:
+        raise PoisonedError(f"it is the result of another instance than {instance!r}")
+    _refuse_contradictions(result)
+    return _disarmed(result)
+
+
+def _unpacked(archive: bytes) -> bytes:
+    """The one file, never written anywhere: no path in the archive means anything here."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive)) as zipped:
+            entries = zipped.infolist()
+            if len(entries) != MAX_FILES:
+                raise PoisonedError(f"it holds {len(entries)} files instead of one")
+            (entry,) = entries
+            if entry.filename != RESULT or entry.orig_filename != RESULT:
+                raise PoisonedError(f"its file is {entry.filename[:80]!r} instead of {RESULT!r}")
+            if (mode := entry.external_attr >> 16) and not stat.S_ISREG(mode) and stat.S_IFMT(mode):
+                raise PoisonedError(f"{RESULT} is no ordinary file")
+            if entry.flag_bits & 0x1:
+                raise PoisonedError(f"{RESULT} is encrypted")
+            with zipped.open(entry) as file:
+                found = file.read(MAX_RESULT + 1)
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
+        raise PoisonedError(f"it is no whole zip archive ({type(error).__name__})") from None
+    if len(found) > MAX_RESULT:
+        raise PoisonedError(f"{RESULT} has more than {MAX_RESULT} bytes")
+    return found
+
+
+def _parsed(text: bytes) -> Result:
+    try:
+        loaded = json.loads(text.decode("utf-8"), parse_constant=_refuse_constant)
+        return Result.model_validate_json(json.dumps(loaded))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(map(str, first["loc"]))[:120]
+        raise PoisonedError(f"{RESULT} does not have the form of one: {place}: {first['type']}") from None
+    except (ValueError, RecursionError) as error:
+        raise PoisonedError(f"{RESULT} cannot be read ({type(error).__name__})") from None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
+def _refuse_contradictions(result: Result) -> None:
+    """What our own decision never says: a forged verdict may still agree with itself, which is why none is trusted."""
+    verdict = result.verdict
+    blocking = verdict.mode == "blocking" and verdict.state in ("passed", "failed")
+    if blocking and (verdict.exit_code == 0) != (verdict.state == "passed"):
+        raise PoisonedError(f"its verdict is {verdict.state} with exit code {verdict.exit_code}")
+    if verdict.accepted_by is not None or verdict.reason == "accepted":
+        raise PoisonedError("it says that somebody has accepted it")
+    if verdict.reason in ("no_regression", "nothing_to_do") and any(row.state == "regressed" for row in result.rows):
+        raise PoisonedError(f"its verdict is {verdict.reason}, and it has rows that regressed")
+    keys = [row.key for row in result.rows]
+    if len(set(keys)) != len(keys):
+        raise PoisonedError("it has a row twice")
+
+
+def _disarmed(result: Result) -> Result:
+    """Without what is run, rendered or pasted: templates, and commands that a reader is told to try."""
+    return result.model_copy(
+        update={"comment_template": None, "rows": tuple(_without_command(row) for row in result.rows)}
+    )
+
+
+def _without_command(row: Row) -> Row:
+    if row.evidence is None:
+        return row
+    return row.model_copy(update={"evidence": row.evidence.model_copy(update={"reproduce": ""})})

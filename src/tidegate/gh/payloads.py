@@ -1,0 +1,83 @@
+"""What is read of GitHub's payloads; all the rest of them is ignored."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+
+class _Repository(BaseModel):
+    full_name: str
+
+
+class _User(BaseModel):
+    login: str
+
+
+class _Label(BaseModel):
+    name: str
+
+
+class _Head(BaseModel):
+    sha: str
+    ref: str
+    repo: _Repository | None
+
+
+class _Base(BaseModel):
+    sha: str
+    ref: str
+
+
+class _PullRequest(BaseModel):
+    title: str
+    draft: bool = False
+    head: _Head
+    base: _Base
+
+
+class PullRequestPayload(BaseModel):
+    """`pull_request`, whatever its action."""
+
+    number: int
+    action: str
+    pull_request: _PullRequest
+    repository: _Repository
+    sender: _User
+    label: _Label | None = None
+
+
+class _MergeGroup(BaseModel):
+    head_sha: str
+    base_sha: str
+    base_ref: str
+
+
+class MergeGroupPayload(BaseModel):
+    """`merge_group`."""
+
+    merge_group: _MergeGroup
+
+
+class _WorkflowRun(BaseModel):
+    id: int
+    run_attempt: int = 1
+    event: str
+    conclusion: str | None
+    head_sha: str
+    head_branch: str | None
+    head_repository: _Repository | None
+    actor: _User | None = None
+
+
+class WorkflowRunPayload(BaseModel):
+    """`workflow_run`."""
+
+    workflow_run: _WorkflowRun
+    repository: _Repository
+
+
+class DispatchPayload(BaseModel):
+    """`workflow_dispatch`."""
+
+    sender: _User
+    inputs: dict[str, str] | None = None
