@@ -63,7 +63,11 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
         suite=_suite(rows, state).model_copy(update={"metrics": metrics}),
         definitions=(*definitions, *_changed_since(base, head, definitions)),
         excluded_share=_excluded_share((*base_trials, *head_trials)),
-        warnings=(*_warnings(conclusions, stored), *doubts(rows, (*base_trials, *head_trials))),
+        warnings=(
+            *_interrupted(base, head),
+            *_warnings(conclusions, stored),
+            *doubts(rows, (*base_trials, *head_trials)),
+        ),
     )
 
 
@@ -121,6 +125,12 @@ def _excluded_share(trials: Trials) -> float:
     """Trials without an outcome for a reason that is neither side's doing."""
     excluded = sum(trial.decides is None and trial.not_measured not in SETUP_KINDS for trial in trials)
     return excluded / len(trials) if trials else 0.0
+
+
+def _interrupted(*runs: Run) -> Iterator[str]:
+    for run in runs:
+        if run.interrupted:
+            yield f"the run of {run.revision.ref} was interrupted: only the trials that had finished are compared"
 
 
 def _warnings(conclusions: Sequence[Conclusion], stored: bool) -> Iterator[str]:

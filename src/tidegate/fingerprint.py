@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tidegate import __version__
 from tidegate.model.plan import PlanRow
+from tidegate.model.suite import Suite
 from tidegate.plan import definition_hash
 from tidegate.trial.workspace import matching_files
 
@@ -26,6 +27,13 @@ def fingerprint(row: PlanRow, definitions: Path, guidance: Sequence[str], versio
         "agent": {"name": row.key.agent, **row.agent.model_dump(mode="json")},
         "agent_version": version,
     }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def test_key(fingerprint: str, suite: Suite, trees: Sequence[str]) -> str:
+    """SHA-256 of all that a row's whole test hangs on: `trees` are the hashes of both sides' subjects."""
+    settings = suite.model_dump(mode="json", include={"build", "path", "limits", "pass_env"})
+    parts = {"row": fingerprint, "trees": list(trees), "settings": settings}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

@@ -1,25 +1,102 @@
-"""Base's history, as a run reads and feeds it."""
+"""What earlier runs know: base's history, and the trials of tests that were begun before."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from tidegate.compare import outcomes_by_row
 from tidegate.fingerprint import fingerprint
-from tidegate.model.measurement import PastTrial, Run
+from tidegate.model.measurement import PastTrial, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.suite import Suite
+from tidegate.model.trial import Side
 from tidegate.revisions import repository_root, tracked_files
+from tidegate.sides import OUR_FOLDER, make_our_folder
+from tidegate.store.directory import RunFolder
 from tidegate.store.history import History
+from tidegate.store.kept import KeptTests
+
+COMMITTED = "what is stored is ignored, since it is part of the commit: keep the folder of `store` out of git"
+
+
+class Known(NamedTuple):
+    """What is known before the first trial: base's history, trials of the same tests, and what was ignored."""
+
+    past: tuple[PastTrial, ...] = ()
+    results: tuple[TrialResult, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class Earlier:
+    """What earlier runs of this repository know, and what later ones will know of this one."""
+
+    def __init__(self, repo: Path, suite: Suite, stores: Mapping[Side, RunFolder]) -> None:
+        self._history = open_history(repo, suite)
+        self._tests = _open_tests(repo, suite) if self._history else None
+        self._stores = stores
+        self._fingerprints: Mapping[RowKey, str] = {}
+        self._keys: Mapping[RowKey, str] = {}
+
+    def begin(self, fingerprints: Mapping[RowKey, str], keys: Mapping[RowKey, str]) -> Known:
+        """Go on with the tests that were begun before, and begin the others with base's history.
+
+        `keys`: of the rows' tests (fingerprint.py). A test goes on with the history that it began with: what it has
+        added itself since then must not be counted twice.
+        """
+        self._fingerprints, self._keys = fingerprints, keys
+        if self._history is None or self._tests is None:
+            return Known(warnings=(COMMITTED,))
+        self._tests.remove_old()
+        begun = {row: found for row, key in keys.items() if (found := self._tests.begun(key)) is not None}
+        read = self._history.read({row: text for row, text in fingerprints.items() if row not in begun})
+        for row, key in keys.items():
+            if row not in begun:
+                self._tests.begin(key, [trial for trial in read.trials if trial.key == row])
+        results = [self._take(keys[row], result) for row in begun for result in self._tests.trials(keys[row])]
+        known = [trial for found in begun.values() for trial in found.past]
+        return Known((*known, *read.trials), tuple(results), read.warnings)
+
+    def keep(self, result: TrialResult) -> None:
+        """Keep a trial that was just run, for a run that goes on with its test."""
+        if self._tests is not None and (key := self._keys.get(result.key)) is not None:
+            self._tests.keep(key, result, self._stores[result.side])
+
+    def add(self, base: Run) -> None:
+        """Base's fresh trials become history."""
+        if self._history is not None:
+            self._history.add(self._fingerprints, past_trials(base))
+
+    def _take(self, key: str, result: TrialResult) -> TrialResult:
+        assert self._tests is not None
+        return self._tests.take(key, result, self._stores[result.side])
 
 
 def open_history(repo: Path, suite: Suite) -> History | None:
     """The repository's own history; None where the commit brings one along: a pull request could have written it."""
-    root = repository_root(repo)
-    if tracked_files(root, suite.store.path):
+    folder = _own_folder(repo, suite)
+    return None if folder is None else History(folder, suite.store, time.time())
+
+
+def _open_tests(repo: Path, suite: Suite) -> KeptTests | None:
+    folder = _own_folder(repo, suite)
+    return None if folder is None else KeptTests(folder, suite.store.max_days, time.time())
+
+
+def _own_folder(repo: Path, suite: Suite) -> Path | None:
+    """The folder of `store`, unless anything of it, or a link that leads to it, is part of the commit."""
+    root = repository_root(repo).resolve()
+    named = root / suite.store.path
+    real = named.resolve()
+    inside = [str(path.relative_to(root)) for path in (named, real) if path.is_relative_to(root)]
+    linked = real != named and tracked_files(root, Path(suite.store.path).parts[0])
+    if linked or any(tracked_files(root, path) for path in inside):
         return None
-    return History(root / suite.store.path, suite.store, time.time())
+    if named.is_relative_to(root / OUR_FOLDER):
+        make_our_folder(root)  # git leaves it alone, so that nobody commits the store by accident
+    return named
 
 
 def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[int, int]]:
@@ -34,7 +111,7 @@ def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[i
 
 
 def past_trials(run: Run) -> list[PastTrial]:
-    """The measured trials of a run, as later runs will compare with them."""
+    """The measured trials of a run, as later runs will compare with them; not those that it had from an earlier one."""
     return [
         PastTrial(
             scenario=trial.scenario,
@@ -45,5 +122,5 @@ def past_trials(run: Run) -> list[PastTrial]:
             metrics=trial.metrics,
         )
         for number, trial in enumerate(run.trials)
-        if trial.decides is not None
+        if trial.decides is not None and not trial.reused
     ]

@@ -19,7 +19,7 @@ from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.result import Result
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Side
-from tidegate.past import open_history, past_trials
+from tidegate.past import Earlier, open_history, past_trials
 from tidegate.plan import make_plan, run_rows, watched_files, with_presence
 from tidegate.procedure import RunTrials, next_step, observe, start
 from tidegate.reports.comment import render_comment
@@ -29,11 +29,9 @@ from tidegate.result import make_result
 from tidegate.revisions import changed_files
 from tidegate.sides import Asked, one_side, scratch_folder, two_sides
 from tidegate.store.directory import RunFolder, load_run, write_text
-from tidegate.store.history import History, Read
 from tidegate.suite.load import load_suite, try_load_suite
 from tidegate.work import Options, Work, run_of, runner_of, screening_specs
 
-COMMITTED_HISTORY = "the history is ignored, since it is part of the commit: keep the folder of `store` out of git"
 SHARE_OF_PAUSE = 0.1  # of the run's minutes, at most
 
 
@@ -50,12 +48,12 @@ async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) ->
         plan = make_plan(suite, options.selection)
         if base_suite is not None:
             plan = with_presence(plan, make_plan(base_suite), options.selection)
-        work = Work(suite, plan, (base_side, head_side), scratch)
-        touched = changed_files(
-            repo, base_side.revision, head_side.revision, watched_files(head_suite, base_suite or head_suite)
-        )
+        suites = (head_suite, base_suite or head_suite)
+        watched = tuple(dict.fromkeys(glob for one in suites for glob in (*one.subject, *one.guidance)))
+        work = Work(suite, plan, (base_side, head_side), scratch, watched)
+        touched = changed_files(repo, base_side.revision, head_side.revision, watched_files(*suites))
         if touched:
-            base_run, head_run, ignored = await _run_both(work, open_history(repo, suite), options)
+            base_run, head_run, ignored = await _run_both(repo, work, options)
             warnings = (*warnings, *ignored)
             comparison = compare(base_run, head_run, changes(base_suite, head_suite))
             verdict = decide(comparison, suite.policy)
@@ -87,6 +85,7 @@ async def single_run(
         started = time.time()
         specs = screening_specs(work, trials)
         async with runner_of(work, options) as runner:
+            side.store.begin_run(run_of(work, side, (), started, started, runner))
             results = await runner.run(specs)
         run = run_of(work, side, results, started, time.time(), runner)
         side.store.finish_run(run)
@@ -142,34 +141,41 @@ def _comment_template(side: Checkout, suite: Suite) -> str | None:
         ) from None
 
 
-async def _run_both(work: Work, history: History | None, options: Options) -> tuple[Run, Run, tuple[str, ...]]:
+async def _run_both(repo: Path, work: Work, options: Options) -> tuple[Run, Run, tuple[str, ...]]:
     """Ask the procedure which trials to run, run them, tell it what came out, until it is sure.
 
-    Both runs, and a sentence for what of the history was ignored; base's fresh trials become history.
+    Both runs, and a sentence for what of the history was ignored; base's fresh trials become history. A test that an
+    earlier run began, with nothing changed since, goes on where that one ended.
     """
     started = time.time()
-    results: list[TrialResult] = []
+    earlier = Earlier(repo, work.suite, {side.side: side.store for side in work.sides})
     async with runner_of(work, options) as runner:
         fingerprints = work.fingerprints(runner.versions)
-        past = history.read(fingerprints) if history else Read((), (COMMITTED_HISTORY,))
-        state = start(run_rows(work.plan, work.suite.trials), work.suite.policy, outcomes_by_row(past.trials))
+        known = earlier.begin(fingerprints, work.test_keys(repo, fingerprints))
+        runner.on_result = earlier.keep
+        results = list(known.results)
+        if results:
+            options.progress.say(f"{len(results)} trials of an earlier run of the same test are used again")
+        for side in work.sides:
+            side.store.begin_run(run_of(work, side, results, started, started, runner))
+        state = start(run_rows(work.plan, work.suite.trials), work.suite.policy, outcomes_by_row(known.past))
+        state = observe(state, results)
         while isinstance(step := next_step(state), RunTrials):
             await _pause(step, results, work, options)
             batch = await runner.run(step.specs)
             results += batch
             state = observe(state, batch)
     base, head = (run_of(work, side, results, started, time.time(), runner) for side in work.sides)
-    base = base.model_copy(update={"history": past.trials})
+    base = base.model_copy(update={"history": known.past})
     for side, run in zip(work.sides, (base, head), strict=True):
         side.store.finish_run(run)
-    if history:
-        history.add(fingerprints, past_trials(base))
-    return base, head, past.warnings
+    earlier.add(base)
+    return base, head, known.warnings
 
 
 async def _pause(step: RunTrials, results: Sequence[TrialResult], work: Work, options: Options) -> None:
     """A verification is a new batch, apart in time: an outage that hit the first one should be over."""
-    begins = step.specs[0].phase == "verify" and results[-1].phase != "verify"
+    begins = step.specs[0].phase == "verify" and not (results and results[-1].phase == "verify")
     most = SHARE_OF_PAUSE * 60 * (work.suite.budget.minutes or math.inf)
     pause = min(options.pause_s, most) if begins else 0.0
     if pause:

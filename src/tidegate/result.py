@@ -26,13 +26,14 @@ def make_result(
 ) -> Result:
     """Everything that was found out, in the form of result.md. `budget` is the one that was in force."""
     trials = (*base.trials, *head.trials)
+    paid = tuple(trial for trial in trials if not trial.reused)
     seconds = max(base.seconds, head.seconds)
     return Result(
         tidegate_version=__version__,
         verdict=verdict,
         sides=Sides(
             base=_base_side(comparison, base),
-            head=HeadSide(sha=head.revision.sha, ref=head.revision.ref),
+            head=HeadSide(sha=head.revision.sha, ref=head.revision.ref, origin="reused" if _reused(head) else "run"),
         ),
         rows=comparison.rows,
         suite=comparison.suite,
@@ -40,7 +41,7 @@ def make_result(
         agents={**base.agents, **head.agents},
         diagnosis=head.diagnosis,
         warnings=(*comparison.warnings, *warnings),
-        cost=_cost(trials, seconds, budget),
+        cost=_cost(paid, seconds, budget),
         confinement=head.confinement,
         trials=trials,
     )
@@ -48,8 +49,17 @@ def make_result(
 
 def _base_side(comparison: Comparison, base: Run) -> BaseSide:
     history = sum(row.base.history[1] for row in comparison.rows)
-    origin: Literal["run", "history"] = "history" if history and not base.trials else "run"
+    origin: Literal["run", "history", "reused"] = "run"
+    if not base.trials and history:
+        origin = "history"
+    elif _reused(base):
+        origin = "reused"
     return BaseSide(sha=base.revision.sha, ref=base.revision.ref, origin=origin, history_trials=history)
+
+
+def _reused(run: Run) -> bool:
+    """All of its trials are of an earlier run of the same test."""
+    return bool(run.trials) and all(trial.reused for trial in run.trials)
 
 
 def _cost(trials: tuple[TrialResult, ...], seconds: float, budget: Budget) -> Cost:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -131,6 +132,14 @@ def changed_files(root: Path, base: Revision, head: Revision, patterns: Sequence
     specs = [f":(glob){pattern}" for pattern in patterns]
     out = _must(root, "diff", "--name-only", "-z", "--no-renames", base.sha, head.sha, "--", *specs)
     return tuple(name for name in out.split("\0") if name)
+
+
+def tree_hash(root: Path, revision: Revision, patterns: Sequence[str]) -> str:
+    """SHA-256 of the commit's files that match one of the globs: names, modes and contents."""
+    nothing = _must(root, "hash-object", "-t", "tree", "/dev/null")
+    specs = [f":(glob){pattern}" for pattern in patterns]
+    listed = _must(root, "diff", "--raw", "-z", "--no-abbrev", "--no-renames", nothing, revision.sha, "--", *specs)
+    return hashlib.sha256(listed.encode()).hexdigest()
 
 
 def tracked_files(root: Path, folder: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -62,6 +62,7 @@ class Runner:
         self._deadline = time.monotonic() + 60 * (suite.budget.minutes or _NO_LIMIT_MINUTES)
         self.build_errors: dict[Side, str] = {}
         self.versions: dict[str, str | None] = {}
+        self.on_result: Callable[[TrialResult], None] = _nothing
 
     async def __aenter__(self) -> Self:
         """Build every side and check every agent; a broken build is kept in `build_errors`."""
@@ -145,6 +146,7 @@ class Runner:
             )
         result = measure_trial(trial, row.scenario, self._suite.prices.get(row.agent.model or ""))
         self._checkouts[spec.side].store.finish_trial(result)
+        self.on_result(result)
         self._progress.finished(result)
         return result
 
@@ -214,6 +216,10 @@ class Runner:
             )
             self._prepared[key] = asyncio.ensure_future(making)
         return await self._prepared[key]
+
+
+def _nothing(_: TrialResult) -> None:
+    pass
 
 
 async def _together(coroutines: Sequence[Coroutine[None, None, T]]) -> list[T]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tidegate import __version__
 from tidegate.build import Checkout
-from tidegate.fingerprint import fingerprint
+from tidegate.fingerprint import fingerprint, test_key
 from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.progress import Progress
@@ -16,6 +17,7 @@ from tidegate.model.suite import Suite
 from tidegate.model.trial import TrialSpec
 from tidegate.plan import Selection, run_rows, suite_hash
 from tidegate.procedure import screening_trials
+from tidegate.revisions import tree_hash
 from tidegate.run import Runner
 
 # What holds today, and nothing else; every report says it (docs/security.md).
@@ -43,6 +45,7 @@ class Work:
     plan: Plan
     sides: tuple[Checkout, ...]
     scratch: Path
+    watched: tuple[str, ...] = ()  # globs of what is each side's own: code, docs, guidance
 
     @property
     def definitions(self) -> Path:
@@ -50,12 +53,24 @@ class Work:
         return self.sides[-1].folder
 
     def fingerprints(self, versions: Mapping[str, str | None]) -> dict[RowKey, str]:
-        """Of the rows that have a history; `versions` are those of the agents' programs."""
+        """Of the rows that chance has a part in; `versions` are those of the agents' programs."""
         return {
             row.key: fingerprint(row, self.definitions, self.suite.guidance, versions.get(row.key.agent))
             for row in self.plan.rows
-            if row.presence == "both" and not row.deterministic
+            if row.presence != "removed" and not row.deterministic
         }
+
+    def test_keys(self, repo: Path, fingerprints: Mapping[RowKey, str]) -> dict[RowKey, str]:
+        """Of each row's whole test, on these two commits of the repository."""
+        trees: dict[str | None, list[str]] = {}
+        keys: dict[RowKey, str] = {}
+        for row, text in fingerprints.items():
+            template = self.plan.row(row).scenario.template
+            if template not in trees:
+                own = () if template is None else (f"{glob.escape(template)}/**",)
+                trees[template] = [tree_hash(repo, side.revision, (*self.watched, *own)) for side in self.sides]
+            keys[row] = test_key(text, self.suite, trees[template])
+        return keys
 
 
 def screening_specs(work: Work, trials: int | None) -> list[TrialSpec]:

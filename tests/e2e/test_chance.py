@@ -102,7 +102,22 @@ def test_a_history_that_a_commit_brings_along_is_ignored_and_said(
 
     ran = pr(tidegate, repo.root)
 
-    assert any("history is ignored" in warning for warning in ran.result["warnings"])
+    assert any("what is stored is ignored" in warning for warning in ran.result["warnings"])
+
+
+def test_a_store_behind_a_link_that_a_commit_brings_along_is_ignored_too(
+    make_repository: Make, tidegate: Make, files: dict[str, str]
+) -> None:
+    repo = make_repository()
+    repo.write({**files, "tidegate.yaml": SUITE, "evil/store/history/f.jsonl": "{}\n"})
+    (repo.root / ".tidegate").symlink_to("evil")
+    repo.commit({})
+    repo.branch("pr", {"README.md": "more"})
+
+    ran = pr(tidegate, repo.root)
+
+    assert any("what is stored is ignored" in warning for warning in ran.result["warnings"])
+    assert not (repo.root / "evil/store/tests").exists()
 
 
 def test_uncommitted_changes_never_become_history(make_repository: Make, tidegate: Make, files: dict[str, str]) -> None:

@@ -113,6 +113,7 @@ class TrialResult(Value):
     composite: float | None = None
     calls: tuple[Call, ...] = ()
     warnings: tuple[str, ...] = ()
+    reused: bool = False  # of an earlier run of the same test: it cost this run nothing
 
     @property
     def key(self) -> RowKey:
@@ -192,6 +193,7 @@ class Run(Value):
     started_at: float
     seconds: float
     confinement: tuple[str, ...] = ()
+    interrupted: bool = False  # it was cut off: `trials` are those that had finished
     trials: tuple[TrialResult, ...]
     history: tuple[PastTrial, ...] = ()  # of a base: earlier trials that it was completed by, the oldest first
 

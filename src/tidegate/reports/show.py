@@ -32,10 +32,13 @@ def run_overview(run: Run) -> RenderableType:
         f"{name} ({' '.join(filter(None, (agent.type, agent.model, agent.version)))})"
         for name, agent in run.agents.items()
     )
+    time = "" if run.interrupted else f" in {seconds(run.seconds)}"
     lines: list[RenderableType] = [
         _text(f"{run.side}: {revision.ref} {revision.sha[:12]}{dirty}", "bold"),
-        _text(f"{count(len(run.trials), 'trial')} in {seconds(run.seconds)} · agents: {agents or 'none'}"),
+        _text(f"{count(len(run.trials), 'trial')}{time} · agents: {agents or 'none'}"),
     ]
+    if run.interrupted:
+        lines.append(_text("interrupted: these are the trials that had finished", "yellow"))
     if run.build_error:
         lines.append(_text("the build failed:", "red"))
         lines += [_indented(line, 2) for line in _excerpt(run.build_error)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -47,6 +48,25 @@ class RunFolder:
     def finish_trial(self, result: TrialResult) -> None:
         """Write the trial's result, last and at once."""
         write_value(self.trial_folder(result.spec) / RESULT_FILE, result)
+
+    def copy_trial(self, result: TrialResult, ran_in: RunFolder) -> None:
+        """Store a trial of another folder here too, with its record where there is one."""
+        self.clear_trial(result.spec)
+        with suppress(FileNotFoundError):
+            shutil.copytree(ran_in.record_folder(result.spec), self.record_folder(result.spec), symlinks=True)
+        self.finish_trial(result)
+
+    def begin_run(self, run: Run) -> None:
+        """Write what is known before the first trial, so that a run that is cut off can be read."""
+        write_value(self.folder / RUN_FILE, run.model_copy(update={"interrupted": True, "trials": ()}))
+
+    def finished_trials(self) -> Iterator[TrialResult]:
+        """The results of all trials that finished; a damaged one is left out."""
+        for path in sorted(self.folder.glob(f"trials/*/*/*/{RESULT_FILE}")):
+            with suppress(OSError, ValidationError):
+                result = TrialResult.model_validate_json(path.read_bytes())
+                if self.trial_folder(result.spec) == path.parent:
+                    yield result
 
     def finish_run(self, run: Run) -> None:
         """Write the run, last and at once."""
@@ -92,10 +112,13 @@ class RunFolder:
 
 
 def load_run(folder: Path) -> Run:
-    """The run stored in `folder` (or the run.json itself); a ConfigurationError says what is wrong with it."""
+    """The run stored in `folder` (or the run.json itself); a ConfigurationError says what is wrong with it.
+
+    Of one that was interrupted, the trials that had finished.
+    """
     path = folder if folder.is_file() else folder / RUN_FILE
     try:
-        return Run.model_validate_json(path.read_bytes())
+        run = Run.model_validate_json(path.read_bytes())
     except FileNotFoundError:
         raise ConfigurationError(
             f"{path} does not exist: {folder} holds no finished run.",
@@ -105,6 +128,10 @@ def load_run(folder: Path) -> Run:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror}.", "Look at its rights.") from None
     except ValidationError as error:
         raise _damaged(path, _first(error)) from None
+    if not run.interrupted:
+        return run
+    finished = sorted(RunFolder(path.parent).finished_trials(), key=lambda trial: trial.index)
+    return run.model_copy(update={"trials": tuple(finished)})
 
 
 def write_value(path: Path, value: Value) -> None:

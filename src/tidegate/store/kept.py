@@ -1,0 +1,79 @@
+"""The tests of rows, trial by trial: a re-run of the same test goes on where it ended, and never starts again.
+
+One folder for each test, by its key (fingerprint.py): what history it began with, and the trials of both sides with
+their records. Only measured trials are kept: what an outage spoilt is run again.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from tidegate.model.measurement import PastTrial, TrialResult
+from tidegate.model.trial import Side
+from tidegate.model.value import Value
+from tidegate.store.directory import RunFolder, write_value
+
+DAY = 86_400.0
+SIDES: tuple[Side, Side] = ("base", "head")
+_FILE = "test.json"
+
+
+class Beginning(Value):
+    """How a test began: when (seconds since the epoch), and with which trials of base's history."""
+
+    schema_version: Literal[1] = 1
+    key: str
+    at: float
+    past: tuple[PastTrial, ...] = ()
+
+
+class KeptTests:
+    """The tests in a folder. `now`: seconds since the epoch."""
+
+    def __init__(self, folder: Path, max_days: float, now: float) -> None:
+        self._folder = folder / "tests"
+        self._oldest = now - DAY * max_days
+        self._now = now
+
+    def begin(self, key: str, past: Sequence[PastTrial]) -> None:
+        """Remember what a new test begins with."""
+        shutil.rmtree(self._folder / key, ignore_errors=True)
+        write_value(self._folder / key / _FILE, Beginning(key=key, at=self._now, past=tuple(past)))
+
+    def begun(self, key: str) -> Beginning | None:
+        """How this test began; None where there is none, or none that can be read or is young enough."""
+        try:
+            found = Beginning.model_validate_json((self._folder / key / _FILE).read_bytes())
+        except (OSError, ValidationError):
+            return None
+        return found if found.key == key and found.at >= self._oldest else None
+
+    def keep(self, key: str, result: TrialResult, ran_in: RunFolder) -> None:
+        """Keep a measured trial with its record; whole or not at all."""
+        if result.decides is not None:
+            self._side(key, result.side).copy_trial(result, ran_in)
+
+    def trials(self, key: str) -> Iterator[TrialResult]:
+        """The trials of this test; what is damaged is left out, so that it is run again."""
+        for side in SIDES:
+            yield from (trial for trial in self._side(key, side).finished_trials() if trial.side == side)
+
+    def take(self, key: str, result: TrialResult, into: RunFolder) -> TrialResult:
+        """Store a trial of this test, with its record, in the run that uses it again."""
+        taken = result.model_copy(update={"reused": True})
+        into.copy_trial(taken, self._side(key, result.side))
+        return taken
+
+    def remove_old(self) -> None:
+        """Forget tests that are too old to go on."""
+        for folder in self._folder.iterdir() if self._folder.is_dir() else ():
+            if self.begun(folder.name) is None:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _side(self, key: str, side: Side) -> RunFolder:
+        return RunFolder(self._folder / key / side)

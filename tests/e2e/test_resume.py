@@ -1,0 +1,185 @@
+"""A test of a pull request goes on where it ended, whatever ended it; it never starts again, and never pays twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Make = Callable[..., Any]
+
+# On base `maybe` is harmless, on head it spoils the notes: a scenario that works now and then.
+SUITE = """\
+version: 1
+scenarios: [scenarios/*.yaml]
+path: [bin]
+subject: [bin/**]
+agents:
+  fake:
+    type: scripted
+    seed: SEED
+    steps: {keep_notes: [notes add first, notes add second, {run: notes maybe, probability: CHANCE}]}
+"""
+SCENARIO = """\
+name: keep_notes
+description: Two notes are kept.
+target: {binary: notes}
+task: Add two notes.
+evaluation: {gates: [{type: file_contains, path: notes.txt, substring: first}]}
+"""
+
+
+@pytest.fixture
+def flawed(make_repository: Make, files: dict[str, str]) -> Callable[..., Any]:
+    """A repository with history, and a branch on which the scenario fails with the given chance."""
+
+    def make(name: str, chance: float, seed: int = 1, slow: str = "") -> Any:
+        tool = files["bin/notes"]
+        maybe = tool.replace("  add)", f"  maybe) {slow} rm notes.txt ;;\n  add)")
+        suite = SUITE.replace("SEED", str(seed)).replace("CHANCE", str(chance))
+        repo = make_repository(name)
+        repo.commit(
+            {
+                "bin/notes": tool.replace("  add)", "  maybe) ;;\n  add)"),
+                "tidegate.yaml": suite,
+                "scenarios/keep.yaml": SCENARIO,
+            }
+        )
+        repo.branch("pr", {"bin/notes": maybe})
+        repo.git("checkout", "--quiet", "main")
+        return repo
+
+    return make
+
+
+def start_history(tidegate: Make, repo: Any) -> None:
+    ran = tidegate("run", "--rev", "main", "--history", "--trials", "10", cwd=repo.root)
+    assert ran.code == 0, ran.stderr
+
+
+def pr(tidegate: Make, repo: Any, head: str = "pr") -> Any:
+    return tidegate("pr", "--base", "main", "--head", head, "--pause", "0", cwd=repo.root)
+
+
+def told(ran: Any) -> dict[str, Any]:
+    """All that a run says, but for what it cost, and where its trials come from."""
+    result: dict[str, Any] = ran.result
+    trials = [(t["id"], t["phase"], t["decides"]) for t in result["trials"]]
+    return {"rows": result["rows"], "verdict": result["verdict"], "suite": result["suite"], "trials": sorted(trials)}
+
+
+def without_chance(told: dict[str, Any]) -> dict[str, Any]:
+    """Without seconds and commits, which no two runs have in common."""
+    text = json.dumps(told)
+    loaded: dict[str, Any] = json.loads(text)
+    for row in loaded["rows"]:
+        row["metrics"].pop("duration_s")
+        (row["evidence"] or {}).pop("reproduce", None)
+    loaded["suite"]["metrics"].pop("duration_s", None)
+    return loaded
+
+
+def test_a_run_killed_in_the_middle_of_a_confirmation_goes_on_to_the_same_end(
+    flawed: Make, tidegate: Make, tmp_path: Path
+) -> None:
+    """The same outcomes as of a run that nothing interrupted: draws depend on seed, side and index alone."""
+    calm, killed = flawed("calm", 0.9), flawed("killed", 0.9, slow="sleep 0.3;")
+    for repo in (calm, killed):
+        start_history(tidegate, repo)
+    expected = pr(tidegate, calm)
+    assert expected.code == 1, expected.stderr
+    story = told(expected)
+    out = tmp_path / "out"
+
+    command = [
+        sys.executable,
+        "-m",
+        "tidegate",
+        "pr",
+        "--base",
+        "main",
+        "--head",
+        "pr",
+        "--pause",
+        "0",
+        "--out",
+        str(out),
+    ]
+    running = subprocess.Popen(command, cwd=killed.root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    confirmed = killed.root / ".tidegate/store/tests"
+    give_up = time.monotonic() + 60
+    while not list(confirmed.glob("*/head/trials/*/*/5/result.json")):
+        assert running.poll() is None, "it ended before it could be killed"
+        assert time.monotonic() < give_up
+        time.sleep(0.01)
+    os.kill(running.pid, signal.SIGKILL)
+    running.wait()
+    shown = tidegate("show", str(out / "runs/head"), cwd=killed.root)
+    assert shown.code == 0, shown.stderr
+    assert "interrupted: these are the trials that had finished" in shown.stdout
+    assert shown.stdout.count("keep_notes") >= 5
+
+    resumed = pr(tidegate, killed)
+
+    assert resumed.code == 1, resumed.stderr
+    assert without_chance(told(resumed)) == without_chance(story)
+    used = resumed.result["cost"]["trials"]["head"]
+    assert 0 < used <= len([trial for trial in story["trials"] if trial[0].startswith("head/")]) - 5
+    assert "used again" in resumed.stderr
+
+
+def test_re_runs_of_a_suspicious_pull_request_are_one_test(flawed: Make, tidegate: Make) -> None:
+    repo = flawed("repo", 0.4, seed=2)
+    start_history(tidegate, repo)
+
+    ran = pr(tidegate, repo)
+    first, head_trials = told(ran), ran.result["cost"]["trials"]["head"]
+    assert ran.row("keep_notes", "fake")["state"] == "suspicious", ran.comment
+    for _ in range(5):
+        ran = pr(tidegate, repo)
+        head_trials += ran.result["cost"]["trials"]["head"]
+        assert told(ran)["verdict"] == first["verdict"]
+        assert told(ran)["rows"] == first["rows"]
+
+    assert head_trials == 3 + 10  # k0 and K + vh
+    assert ran.result["cost"]["trials"] == {"base": 0, "head": 0}
+    assert ran.result["sides"]["head"]["origin"] == "reused"
+    assert (ran.out / "runs/head/trials/keep_notes/fake/1/record/events.jsonl").is_file()
+
+
+def test_a_push_outside_of_the_subject_pays_nothing_and_one_inside_pays_again(flawed: Make, tidegate: Make) -> None:
+    repo = flawed("repo", 0.0)
+    first = pr(tidegate, repo)
+    assert first.result["cost"]["trials"] == {"base": 3, "head": 3}
+
+    repo.git("checkout", "--quiet", "pr")
+    repo.commit({"README.md": "what it does"})
+    docs = pr(tidegate, repo)
+    assert docs.code == 0, docs.stderr
+    assert docs.result["cost"]["trials"] == {"base": 0, "head": 0}
+    assert docs.row("keep_notes", "fake")["head"]["screen"] == [3, 3]
+
+    repo.commit({"bin/other": "#!/bin/sh\n"})
+    code = pr(tidegate, repo)
+    assert code.result["cost"]["trials"]["head"] == 3
+
+
+def test_a_damaged_or_forged_store_is_run_again_never_believed(flawed: Make, tidegate: Make) -> None:
+    repo = flawed("repo", 0.0)
+    pr(tidegate, repo)
+    (stored,) = repo.root.glob(".tidegate/store/tests/*/head/trials/*/*/2/result.json")
+    stored.write_text("{}")
+    (test,) = repo.root.glob(".tidegate/store/tests/*")
+
+    assert pr(tidegate, repo).result["cost"]["trials"] == {"base": 0, "head": 1}
+
+    test.rename(test.with_name("0" * 64))
+    assert pr(tidegate, repo).result["cost"]["trials"]["head"] == 3
