@@ -120,3 +120,38 @@ def test_what_would_be_run_is_there_for_scripts_too(tidegate: Run) -> None:
     assert (told["suite"], told["trials"]) == ("tidegate.yaml", 2)
     assert [(row["scenario"], row["agent"], row["gates"]) for row in told["rows"]] == [("first", "docs", 2)]
     assert len(told["advice"]) == 1
+
+
+def test_lenient_leaves_unknown_keys_out_and_says_them(tidegate: Run, tmp_path: Path) -> None:
+    (tmp_path / "scenarios/first.yaml").write_text(SCENARIO + "tsak: x\nowner: {name: me}\n")
+    (tmp_path / "tidegate.yaml").write_text(SUITE + "agents: {docs: {type: doc-follower, colour: red}}\nrelais: 1\n")
+
+    assert tidegate("check").returncode == 2
+    done = tidegate("check", "--lenient")
+
+    assert done.returncode == 0, done.stderr
+    assert (
+        "left out, since no file has such a key:\n"
+        "  tidegate.yaml:3:37: agents.docs.colour: unknown key\n"
+        "  tidegate.yaml:4:1: relais: unknown key (did you mean `relay`?)\n"
+        "  scenarios/first.yaml:6:1: tsak: unknown key (did you mean `task`?)\n"
+        "  scenarios/first.yaml:7:1: owner: unknown key\n"
+    ) in done.stdout
+    assert len(json.loads(tidegate("check", "--lenient", "--json").stdout)["unknown_keys"]) == 4
+
+
+def test_lenient_refuses_everything_else(tidegate: Run, tmp_path: Path) -> None:
+    (tmp_path / "scenarios/first.yaml").write_text(SCENARIO + "tsak: x\ntier: low\n")
+
+    done = tidegate("check", "--lenient")
+
+    assert done.returncode == 2
+    assert "scenarios/first.yaml:7:7: tier: must be a whole number" in done.stderr
+
+
+def test_steps_for_a_scenario_that_is_not_there(tidegate: Run, tmp_path: Path) -> None:
+    (tmp_path / "tidegate.yaml").write_text(SUITE + "agents: {me: {type: scripted, steps: {frist: [ls]}}}\n")
+
+    done = tidegate("check")
+
+    assert "3:39: agents.me.steps.frist: the suite has no scenario `frist` (did you mean `first`?)" in done.stderr

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pytest
 from pydantic import TypeAdapter
 
 from tidegate.agents.doc_follower import DocFollower
@@ -11,11 +13,13 @@ from tidegate.evaluators import AnyEvaluator
 from tidegate.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
+from tidegate.model.plan import RowKey
 from tidegate.model.suite import Composite, Scenario, Suite, Target, TrialCounts
 from tidegate.plan import make_plan
 from tidegate.suite.advice import advice
 from tidegate.suite.departures import departures
 
+DOCS = DocFollower(type="doc-follower")
 GATE = NoTranscriptErrors(type="no_transcript_errors")
 EVALUATOR: TypeAdapter[Evaluator] = TypeAdapter(AnyEvaluator)
 
@@ -45,12 +49,42 @@ def test_a_scenario_that_cannot_fail() -> None:
     ]
 
 
+def test_what_many_share_is_said_once_with_their_number() -> None:
+    assert said(*(scenario(name) for name in "abcd")) == [
+        "a.yaml and 3 more scenarios: no gate, so every trial passes whatever the agent does"
+    ]
+
+
+def test_a_folder_of_path_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    suite = Suite(
+        agents={"docs": DOCS}, scenarios=tuple(scenario(f"s{n}", GATE) for n in range(20)), path=("bin", "bn")
+    )
+    assert advice(suite, make_plan(suite), tmp_path) == (
+        "tidegate.yaml: path names bn, which is no folder of this checkout, and no `build` makes it",
+    )
+    built = suite.model_copy(update={"build": ("make",)})
+    assert advice(built, make_plan(built), tmp_path) == ()
+
+
+@pytest.mark.parametrize(("past", "is_said"), [((20, 20), True), ((19, 20), False), ((19, 19), False), ((0, 0), False)])
+def test_a_capability_that_holds_is_to_be_promoted(past: tuple[int, int], is_said: bool) -> None:
+    rows = [scenario("a", GATE, purpose="capability"), *(scenario(f"s{n}", GATE) for n in range(20))]
+    suite = Suite(agents={"docs": DOCS}, scenarios=tuple(rows))
+    keys = {RowKey(scenario=row.name, agent="docs"): past for row in rows}
+    promoted = (
+        "a.yaml, docs: a capability that has held for 20 trials of base; make it `purpose: regression`, "
+        "and it is guarded"
+    )
+    assert advice(suite, make_plan(suite), None, keys) == ((promoted,) if is_said else ())
+
+
 def test_a_scenario_that_the_path_alone_decides_is_brittle() -> None:
     way = EVALUATOR.validate_python({"type": "tool_trajectory", "mode": "exact", "expected": [{"tool": "bash"}]})
     state = EVALUATOR.validate_python({"type": "expected_state", "file": "x.json", "expected": {"a": 1}})
 
     assert said(scenario("a", evaluators=(way,)), scenario("b", GATE, evaluators=(way,))) == [
-        "a.yaml: a is decided by the path alone (tool_trajectory), which is brittle; "
+        "a.yaml: a: the path alone decides (tool_trajectory), which is brittle; "
         "check the outcome too, by a gate or expected_state"
     ]
     assert said(scenario("a", evaluators=(way, state))) == []
@@ -64,6 +98,15 @@ def test_departures_are_said_once_and_only_where_they_matter() -> None:
     assert [line.partition(" (")[0] for line in departures(suite_of(weighed))] == [
         "tool_trajectory: exact divides by the longer of both lists, so extra calls cost",
         "composite: weighs only the parts that exist, and says so",
+    ]
+    f1 = EVALUATOR.validate_python({"type": "tool_f1", "expected": ["bash"]})
+    judge = EVALUATOR.validate_python({"type": "code_judge", "script": "true"})
+    more = scenario("a", GATE, evaluators=(f1, judge), composite=Composite(interaction_weight=1))
+    assert [line.partition(" ")[0] for line in departures(suite_of(more))] == [
+        "tool_f1:",
+        "code_judge:",
+        "composite:",
+        "composite:",
     ]
     assert departures(suite_of(scenario("a", GATE))) == ()
 
@@ -80,9 +123,12 @@ def test_few_regression_cases() -> None:
 
 def test_trials_max_below_what_a_flip_takes() -> None:
     assert said(scenario("a", GATE, trials=TrialCounts(max=2))) == [
-        "a.yaml: with trials.max 2 a regression of docs stays unconfirmed; it takes 3 trials on head"
+        "a.yaml, docs: with trials.max 2 a regression stays unconfirmed; it takes 3 trials on head"
     ]
-    assert len(said(scenario("a", GATE, trials=TrialCounts(max=3)), trials=TrialCounts(max=1))) == 19
+    assert said(scenario("a", GATE, trials=TrialCounts(max=3)), trials=TrialCounts(max=1)) == [
+        "filler0.yaml, docs and 18 more rows: with trials.max 1 a regression stays unconfirmed; "
+        "it takes 3 trials on head"
+    ]
 
 
 def test_too_few_trials_to_tell_a_dead_scenario_from_chance() -> None:
@@ -92,7 +138,7 @@ def test_too_few_trials_to_tell_a_dead_scenario_from_chance() -> None:
     assert said(chance) == []
     assert said(chance, trials=TrialCounts(max=9)) == []
     assert said(chance, trials=TrialCounts(max=8)) == [
-        "a.yaml: with trials.max 8 no regression of docs can be confirmed without history; that takes 9 trials on head"
+        "a.yaml, docs: with trials.max 8 no regression can be confirmed without history; that takes 9 trials on head"
     ]
 
 

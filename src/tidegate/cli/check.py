@@ -13,6 +13,7 @@ from tidegate.cli import options
 if TYPE_CHECKING:
     from tidegate.model.plan import Plan
     from tidegate.model.suite import Scenario, Suite
+    from tidegate.suite.advice import Past
 
 DESCRIPTION = """\
 Reads the suite and every file that it names, says everything that is wrong with them at once, each with file, line
@@ -25,6 +26,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("check", help="validate the suite, and say what would be run", description=DESCRIPTION)
     options.add_repository(parser)
     options.add_json(parser, "what would be run")
+    parser.add_argument(
+        "--lenient", action="store_true", help="unknown keys are warnings here (a run still refuses them)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -35,13 +39,17 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.suite.departures import departures
     from tidegate.suite.load import load_suite
 
-    suite = load_suite(_root(args.repo, args.config), args.config, environ=options.environ())
+    root = _root(args.repo, args.config)
+    unknown: list[str] = []
+    suite = load_suite(root, args.config, environ=options.environ(), unknown=unknown if args.lenient else None)
     plan = make_plan(suite)
-    hints = advice(suite, plan)
+    hints = advice(suite, plan, root, _past(root, suite, plan))
     if args.json:
-        print(json.dumps(_as_json(suite, plan, hints), indent=2))
+        print(json.dumps({**_as_json(suite, plan, hints), "unknown_keys": unknown}, indent=2))
         return 0
     print(_totals(suite, plan), _listing(plan), sep="\n\n")
+    if unknown:
+        print("\nleft out, since no file has such a key:", *(f"  {line}" for line in unknown), sep="\n")
     if hints:
         print("\nadvice:", *(f"  {hint}" for hint in hints), sep="\n")
     if others := departures(suite):
@@ -60,6 +68,19 @@ def _root(folder: Path, config: str) -> Path:
         return repository_root(folder)
     except ConfigurationError:
         return folder
+
+
+def _past(root: Path, suite: Suite, plan: Plan) -> Past:
+    """The history of the rows, where it matters; empty outside of a repository."""
+    from tidegate.errors import ConfigurationError
+    from tidegate.past import history_counts
+
+    if all(scenario.purpose == "regression" for scenario in suite.scenarios):
+        return {}
+    try:
+        return history_counts(root, suite, plan)
+    except ConfigurationError:
+        return {}
 
 
 def _as_json(suite: Suite, plan: Plan, hints: Iterable[str]) -> dict[str, Any]:

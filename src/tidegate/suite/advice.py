@@ -2,46 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 from tidegate.evaluators.tool_trajectory import ToolTrajectory
-from tidegate.model.plan import Plan
-from tidegate.model.suite import Suite
+from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.suite import Scenario, Suite
 from tidegate.procedure import screening_trials
 from tidegate.statistics.detection import heads_to_confirm
 from tidegate.statistics.repeats import HEAD_TRIALS
 
 ENOUGH_CASES = 20  # regression scenarios
+ENOUGH_PASSES = 20  # of a capability case, in a row, to promote it
+
+Past = Mapping[RowKey, tuple[int, int]]
+"""Passes and trials of each row's history."""
 
 
-def advice(suite: Suite, plan: Plan) -> tuple[str, ...]:
-    """One sentence for each thing worth a thought, in the order of the suite."""
+def advice(suite: Suite, plan: Plan, root: Path | None = None, past: Past | None = None) -> tuple[str, ...]:
+    """One sentence for each thing worth a thought; what many scenarios or rows share is said once, with their number.
+
+    `root` is the checkout that the suite was read in.
+    """
     return (
-        *_without_gates(suite),
-        *_only_paths(suite),
+        *_missing_folders(suite, root),
+        *_once(map(_without_gate, suite.scenarios), "scenario"),
+        *_once(map(_only_path, suite.scenarios), "scenario"),
         *_few_cases(suite),
-        *_few_repeats(suite, plan),
-        *_few_trials(suite, plan),
+        *_once((_few_trials(row, suite) for row in plan.rows), "row"),
+        *_once((_to_promote(row, past or {}) for row in plan.rows), "row"),
     )
 
 
-def _without_gates(suite: Suite) -> Iterator[str]:
-    for scenario in suite.scenarios:
-        deciding = any(gate.required for gate in scenario.gates) or any(one.decides for one in scenario.evaluators)
-        if not deciding:
-            what = "no required gate" if scenario.gates else "no gate"
-            yield f"{scenario.file}: {what}, so every trial passes whatever the agent does"
+def _once(said: Iterable[tuple[str, str] | None], noun: str) -> Iterator[str]:
+    """Each sentence once, behind the place where it was said first; places and sentences come as pairs."""
+    places: dict[str, list[str]] = {}
+    for pair in said:
+        if pair is not None:
+            places.setdefault(pair[1], []).append(pair[0])
+    for sentence, (first, *others) in places.items():
+        more = f" and {len(others)} more {noun}{'s' if len(others) > 1 else ''}" if others else ""
+        yield f"{first}{more}: {sentence}"
 
 
-def _only_paths(suite: Suite) -> Iterator[str]:
-    for scenario in suite.scenarios:
-        deciding = [one for one in scenario.evaluators if one.decides]
-        paths = [one for one in deciding if isinstance(one, ToolTrajectory) and one.mode in ("exact", "in_order")]
-        if paths and len(paths) == len(deciding) and not any(gate.required for gate in scenario.gates):
-            yield (
-                f"{scenario.file}: {scenario.name} is decided by the path alone ({paths[0].label}), which is brittle; "
-                "check the outcome too, by a gate or expected_state"
-            )
+def _missing_folders(suite: Suite, root: Path | None) -> Iterator[str]:
+    """Folders of `path` that are not there, where nothing could make them."""
+    if root is None or suite.build:
+        return
+    for folder in suite.path:
+        if not (root / folder).is_dir():
+            yield f"{suite.file}: path names {folder}, which is no folder of this checkout, and no `build` makes it"
+
+
+def _without_gate(scenario: Scenario) -> tuple[str, str] | None:
+    if any(gate.required for gate in scenario.gates) or any(one.decides for one in scenario.evaluators):
+        return None
+    what = "no required gate" if scenario.gates else "no gate"
+    return scenario.file, f"{what}, so every trial passes whatever the agent does"
+
+
+def _only_path(scenario: Scenario) -> tuple[str, str] | None:
+    deciding = [one for one in scenario.evaluators if one.decides]
+    paths = [one for one in deciding if isinstance(one, ToolTrajectory) and one.mode in ("exact", "in_order")]
+    if not paths or len(paths) < len(deciding) or any(gate.required for gate in scenario.gates):
+        return None
+    return (
+        f"{scenario.file}: {scenario.name}",
+        f"the path alone decides ({paths[0].label}), which is brittle; check the outcome too, by a gate or "
+        "expected_state",
+    )
 
 
 def _few_cases(suite: Suite) -> Iterator[str]:
@@ -50,28 +79,25 @@ def _few_cases(suite: Suite) -> Iterator[str]:
         yield f"only {cases} of the scenarios are regression cases; with fewer than {ENOUGH_CASES} much goes unseen"
 
 
-def _few_repeats(suite: Suite, plan: Plan) -> Iterator[str]:
-    """Deterministic rows: a flip that may not be repeated is never confirmed."""
-    for row in plan.rows:
-        most = row.scenario.trials.max or suite.trials.max
-        if row.deterministic and most is not None and most < HEAD_TRIALS:
-            yield (
-                f"{row.scenario.file}: with trials.max {most} a regression of {row.key.agent} stays unconfirmed; "
-                f"it takes {HEAD_TRIALS} trials on head"
-            )
+def _few_trials(row: PlanRow, suite: Suite) -> tuple[str, str] | None:
+    """Deterministic rows: a flip that may not be repeated is never confirmed. Others: too few trials for even the
+    largest drop to be told from chance, as long as there is no history."""
+    counts = row.scenario.trials.over(suite.trials)
+    place = f"{row.scenario.file}, {row.key.agent}"
+    if counts.max is None:
+        return None
+    if row.deterministic:
+        what = f"a regression stays unconfirmed; it takes {HEAD_TRIALS} trials on head"
+        return (place, f"with trials.max {counts.max} {what}") if counts.max < HEAD_TRIALS else None
+    screening = screening_trials(counts, suite.policy)
+    enough = heads_to_confirm(screening, with_history=False, alpha=suite.policy.alpha)
+    what = f"no regression can be confirmed without history; that takes {enough} trials on head"
+    return (place, f"with trials.max {counts.max} {what}") if counts.max < enough else None
 
 
-def _few_trials(suite: Suite, plan: Plan) -> Iterator[str]:
-    """Other rows: too few trials for even the largest drop to be told from chance, as long as there is no history."""
-    alpha = suite.policy.alpha
-    for row in plan.rows:
-        counts = row.scenario.trials.over(suite.trials)
-        if row.deterministic or counts.max is None:
-            continue
-        screening = screening_trials(counts, suite.policy)
-        enough = heads_to_confirm(screening, with_history=False, alpha=alpha)
-        if counts.max < enough:
-            yield (
-                f"{row.scenario.file}: with trials.max {counts.max} no regression of {row.key.agent} can be confirmed "
-                f"without history; that takes {enough} trials on head"
-            )
+def _to_promote(row: PlanRow, past: Past) -> tuple[str, str] | None:
+    passes, trials = past.get(row.key, (0, 0))
+    if row.scenario.purpose != "capability" or trials < ENOUGH_PASSES or passes < trials:
+        return None
+    what = f"a capability that has held for {trials} trials of base; make it `purpose: regression`, and it is guarded"
+    return f"{row.scenario.file}, {row.key.agent}", what

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tidegate.agents.replay import Replay
+from tidegate.agents.scripted import Scripted
 from tidegate.model.agent import Agent
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.suite import Composite, EvaluatorScript, Scenario, Script, Target, ToolMatrixEntry, TrialCounts
@@ -83,6 +84,22 @@ class Assembly:
         for name in agents.keys if agents else ():
             if ":" in name:
                 self._complain(self.suite_document, ("agents", name), "a name must not hold a colon", at_key=True)
+
+    def check_scenario_names(self, names: Sequence[str]) -> None:
+        """What agents have for single scenarios (`steps`, `traces`) is for scenarios that there are."""
+        for name, agent in self.suite.agents.items():
+            match agent:
+                case Scripted():
+                    key, wanted = "steps", tuple(agent.steps)
+                case Replay():
+                    key, wanted = "traces", tuple(agent.traces)
+                case _:
+                    continue
+            for scenario in wanted:
+                if scenario not in names:
+                    path = ("agents", base_name(name), key, scenario)
+                    what = f"the suite has no scenario `{scenario}`{did_you_mean(scenario, names)}"
+                    self._complain(self.suite_document, path, what, at_key=True)
 
     def _check_traces(self, name: str, agent: Agent) -> None:
         for scenario, trace in agent.traces.items() if isinstance(agent, Replay) else ():

@@ -63,6 +63,12 @@ def explain(error: ValidationError, document: Document, kind: str) -> list[Probl
     ]
 
 
+def unknown_keys(error: ValidationError, document: Document) -> tuple[KeyPath, ...]:
+    """The places of keys that the model does not know."""
+    details = error.errors(include_url=False, include_input=False)
+    return tuple(_path(detail, document.root) for detail in details if detail["type"] == "extra_forbidden")
+
+
 def _is_about_key(detail: Any) -> bool:
     return detail["type"] in ("missing", "extra_forbidden", "union_tag_not_found") or detail["loc"][-1:] == ("[key]",)
 

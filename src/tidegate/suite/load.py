@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic import JsonValue
 
 from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.model.agent import Agent
 from tidegate.model.suite import Budget, Diagnosis, Policy, Scenario, Store, Suite, ToolMatrixEntry, TrialCounts
-from tidegate.suite.agent_models import with_models_split
 from tidegate.suite.assemble import Assembly
 from tidegate.suite.cases import Cases
 from tidegate.suite.document import Document
 from tidegate.suite.eval_file import EvalFile
-from tidegate.suite.explain import explain
+from tidegate.suite.files import Files
 from tidegate.suite.folders import matching_files
 from tidegate.suite.problem import Problem
 from tidegate.suite.scenario_file import ScenarioFile
@@ -26,39 +24,43 @@ from tidegate.suite.yaml_reader import read_document
 
 SUITE_FILE = "tidegate.yaml"
 
-M = TypeVar("M", bound=BaseModel)
-
 
 class _ScenarioRead(NamedTuple):
     document: Document
     file: ScenarioFile | EvalFile | None
 
 
-def load_suite(root: Path, file: str = SUITE_FILE, *, environ: Mapping[str, str]) -> Suite:
+def load_suite(
+    root: Path, file: str = SUITE_FILE, *, environ: Mapping[str, str], unknown: list[str] | None = None
+) -> Suite:
     """The suite of the checkout at `root`; `file` is relative to it.
 
     `environ` is all that `${NAME}` can stand for: hand over no more than what base's `pass_env` allows.
+    With `unknown`, keys that no file may have are left out and told there, one line each, instead of being errors.
     Raises ConfigurationError with every problem of every file, NothingToRunError if `scenarios` is an empty list.
     """
     document = read_document(root / file, file)
     if document.root is None and not (root / file).exists():
         advice = "`tidegate init` writes one; or name yours with `--config FILE`."
         raise ConfigurationError.of([str(problem) for problem in document.problems], advice)
-    suite, problems = _validated(document, SuiteFile, "suite")
+    files = Files(root, unknown)
+    suite, problems = files.validated(document, SuiteFile, "suite")
     paths, glob_problems = _scenario_paths(root, document)
-    scenarios = [_read_scenario(root, path, problems) for path in paths]
+    scenarios = [_read_scenario(files, path, problems) for path in paths]
     problems += glob_problems + _same_names(scenarios)
     loaded: list[Scenario] = []
     targets: dict[str, Agent] = {}
     if suite is not None:
         assembly = Assembly(root, document, suite, environ)
-        cases = Cases(root, suite, environ, lambda place, model, kind: _read(root, place, model, kind))
+        cases = Cases(root, suite, environ, files.read)
         assembly.check_suite(read.file for read in scenarios if isinstance(read.file, ScenarioFile))
         for read in scenarios:
             if isinstance(read.file, EvalFile):
                 loaded += cases.scenarios(read.document, read.file)
             elif read.file and (scenario := assembly.scenario(read.document, read.file)):
                 loaded.append(scenario)
+        if loaded and not (problems or assembly.problems or cases.problems):
+            assembly.check_scenario_names([scenario.name for scenario in loaded])
         problems += [*assembly.problems, *cases.problems, *_same_ids(loaded)]
         targets = cases.agents
     if problems or suite is None:
@@ -80,22 +82,6 @@ def try_load_suite(
         return None, (f"base's suite cannot be used, so head's is: {error.message.splitlines()[0]}",)
 
 
-def _validated(document: Document, model: type[M], kind: str) -> tuple[M | None, list[Problem]]:
-    """The file as its model, if it fits; strict as JSON is: no text for a number, no list for nothing."""
-    problems = list(document.problems)
-    if document.root is None:
-        return None, problems
-    if not isinstance(document.root.children, dict):
-        return None, [*problems, document.problem((), "must be a mapping (`key: value` lines)")]
-    data = with_models_split(document.data) if kind == "suite" else document.data
-    try:
-        return model.model_validate_json(json.dumps(data), strict=True), problems
-    except ValidationError as error:
-        broken = {(problem.line, problem.column) for problem in problems}
-        found = explain(error, document, kind)
-        return None, problems + [problem for problem in found if (problem.line, problem.column) not in broken]
-
-
 def _scenario_paths(root: Path, document: Document) -> tuple[list[str], list[Problem]]:
     """The scenario files in the order of the globs, each once, even if other keys of the suite are wrong."""
     globs: JsonValue = document.data.get("scenarios") if isinstance(document.data, dict) else None
@@ -111,21 +97,15 @@ def _scenario_paths(root: Path, document: Document) -> tuple[list[str], list[Pro
     return list(dict.fromkeys(paths)), problems
 
 
-def _read_scenario(root: Path, path: str, problems: list[Problem]) -> _ScenarioRead:
-    document = read_document(root / path, path)
+def _read_scenario(files: Files, path: str, problems: list[Problem]) -> _ScenarioRead:
+    document = read_document(files.root / path, path)
     file: ScenarioFile | EvalFile | None
     if document.node(("evalcases",)):
-        file, found = _validated(document, EvalFile, "eval")
+        file, found = files.validated(document, EvalFile, "eval")
     else:
-        file, found = _validated(document, ScenarioFile, "scenario")
+        file, found = files.validated(document, ScenarioFile, "scenario")
     problems += found
     return _ScenarioRead(document, file)
-
-
-def _read(root: Path, place: str, model: type[M], kind: str) -> tuple[Document, M | None, list[Problem]]:
-    """A file that is neither suite nor scenario."""
-    document = read_document(root / place, place)
-    return document, *_validated(document, model, kind)
 
 
 def _same_ids(scenarios: Iterable[Scenario]) -> list[Problem]:

@@ -1,0 +1,74 @@
+"""A YAML file → the model of its kind, or what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, JsonValue, ValidationError
+
+from tidegate.suite.agent_models import with_models_split
+from tidegate.suite.document import Document, KeyPath
+from tidegate.suite.explain import explain, unknown_keys
+from tidegate.suite.problem import Problem
+from tidegate.suite.yaml_reader import read_document
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class Files:
+    """Reads files below `root`. With `unknown`, keys that a model does not know are told there instead of refused."""
+
+    def __init__(self, root: Path, unknown: list[str] | None = None) -> None:
+        self.root = root
+        self._unknown = unknown
+
+    def read(self, place: str, model: type[M], kind: str) -> tuple[Document, M | None, list[Problem]]:
+        """The file at a place relative to the root."""
+        document = read_document(self.root / place, place)
+        return document, *self.validated(document, model, kind)
+
+    def validated(self, document: Document, model: type[M], kind: str) -> tuple[M | None, list[Problem]]:
+        """The file as its model, if it fits; strict as JSON is: no text for a number, no list for nothing."""
+        problems = list(document.problems)
+        if document.root is None:
+            return None, problems
+        if not isinstance(document.root.children, dict):
+            return None, [*problems, document.problem((), "must be a mapping (`key: value` lines)")]
+        data = with_models_split(document.data) if kind == "suite" else document.data
+        fitted = _fitted(model, data)
+        if isinstance(fitted, ValidationError) and self._unknown is not None:
+            fitted = self._leniently(fitted, document, model, kind)
+        if not isinstance(fitted, ValidationError):
+            return fitted, problems
+        broken = {(problem.line, problem.column) for problem in problems}
+        found = explain(fitted, document, kind)
+        return None, problems + [problem for problem in found if (problem.line, problem.column) not in broken]
+
+    def _leniently(self, error: ValidationError, document: Document, model: type[M], kind: str) -> M | ValidationError:
+        """The same without the keys that the model does not know; each is told."""
+        told = [problem for problem in explain(error, document, kind) if problem.what.startswith("unknown key")]
+        if self._unknown is not None:
+            self._unknown.extend(map(str, told))
+        data = _without(document.data, unknown_keys(error, document))
+        return _fitted(model, with_models_split(data) if kind == "suite" else data)
+
+
+def _fitted(model: type[M], data: JsonValue) -> M | ValidationError:
+    try:
+        return model.model_validate_json(json.dumps(data), strict=True)
+    except ValidationError as error:
+        return error
+
+
+def _without(data: JsonValue, places: tuple[KeyPath, ...]) -> JsonValue:
+    """The data without what stands at these places."""
+    data = deepcopy(data)
+    for *above, last in places:
+        here: Any = data
+        for key in above:
+            here = here[key]
+        here.pop(last, None)
+    return data
