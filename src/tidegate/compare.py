@@ -61,7 +61,7 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
     return Comparison(
         rows=rows,
         suite=_suite(rows, state).model_copy(update={"metrics": metrics}),
-        definitions=(*definitions, *_changed_since(base, head, definitions)),
+        definitions=(*_green_by_change(head_trials), *definitions, *_changed_since(base, head, definitions)),
         excluded_share=_excluded_share((*base_trials, *head_trials)),
         warnings=(
             *_interrupted(base, head),
@@ -107,6 +107,15 @@ def _by_row(trials: Sequence[T]) -> defaultdict[RowKey, list[T]]:
 
 def _in_order(trials: Trials) -> list[TrialResult]:
     return sorted(trials, key=lambda trial: trial.index)
+
+
+def _green_by_change(trials: Trials) -> Iterator[DefinitionChange]:
+    """Scenarios that pass only because they were changed."""
+    for scenario in dict.fromkeys(trial.scenario for trial in trials if trial.only_by_change):
+        own = [trial for trial in trials if trial.scenario == scenario and trial.decides is not None]
+        count = sum(trial.only_by_change for trial in own)
+        detail = f"passes only because the scenario was changed: {count} of {len(own)} trials on head"
+        yield DefinitionChange(scenario=scenario, kind="changed", detail=detail, loosened=True)
 
 
 def _changed_since(base: Run, head: Run, known: Sequence[DefinitionChange]) -> Iterator[DefinitionChange]:

@@ -12,6 +12,7 @@ from tidegate.model.agent import Agent
 from tidegate.model.comparison import DefinitionChange
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
+from tidegate.model.plan import Plan
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.value import Value
 from tidegate.procedure import screening_trials
@@ -36,6 +37,28 @@ def changes(base: Suite | None, head: Suite) -> tuple[DefinitionChange, ...]:
         return ()
     found = (*_agents(base, head), *_scenarios(base, head), *_read_at_head(base, head), *_policy(base, head))
     return tuple(sorted(found, key=lambda change: not change.loosened))
+
+
+def with_gates_of_base(plan: Plan, base: Plan) -> Plan:
+    """The plan with those required gates of base that a row's scenario no longer has: they go on deciding."""
+    before = {row.key: row.scenario.gates for row in base.rows}
+    return Plan(
+        rows=tuple(
+            row.model_copy(update={"before": tuple(_lost(before.get(row.key, ()), row.scenario.gates))})
+            for row in plan.rows
+        )
+    )
+
+
+def _lost(before: Iterable[Gate], after: Iterable[Gate]) -> Iterator[Gate]:
+    """Required gates that nothing in `after` can stand for."""
+    kept = list(after)
+    for gate in before:
+        same = next((other for other in kept if type(other) is type(gate) and not _may_be_looser(gate, other)), None)
+        if same is not None:
+            kept.remove(same)
+        elif gate.required:
+            yield gate
 
 
 # --- the suite

@@ -66,7 +66,7 @@ def _setup_failed(trial: TrialResult) -> bool:
 
 def _failed_gate(trial: TrialResult) -> GateResult | None:
     """The first gate that decided against the trial."""
-    return next((gate for gate in trial.gates if gate.required and not gate.passed), None)
+    return next((gate for gate in (*trial.gates, *trial.before) if gate.required and not gate.passed), None)
 
 
 def _failed_calls(calls: Iterable[Call]) -> tuple[FailedCall, ...]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from tidegate import __version__
 from tidegate.model.plan import PlanRow
@@ -20,13 +21,15 @@ def fingerprint(row: PlanRow, definitions: Path, guidance: Sequence[str], versio
     `version`: of the agent's program, as its check found it. The subject is not in it: base's own history moves with
     base's commits, and fresh base trials guard against drift.
     """
-    parts = {
+    parts: dict[str, Any] = {
         "tidegate": __version__,
         "scenario": definition_hash(row.scenario),
         "template": list(_files(definitions, row.scenario.template, guidance)),
         "agent": {"name": row.key.agent, **row.agent.model_dump(mode="json")},
         "agent_version": version,
     }
+    if row.before:  # trials that were judged by both definitions are no history of either
+        parts["before"] = [gate.model_dump(mode="json") for gate in row.before]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

@@ -17,7 +17,7 @@ from tidegate.interaction import failed, in_order, invocation_counts, subcommand
 from tidegate.logged_calls import logged_calls
 from tidegate.model.evaluator import Score
 from tidegate.model.event import Event
-from tidegate.model.gate import Seen
+from tidegate.model.gate import Gate, Seen
 from tidegate.model.measurement import Call, EvaluatorResult, GateResult, Metrics, Outcome, TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer, ReadFile, Request
 from tidegate.model.suite import Composite, Price, Scenario
@@ -29,18 +29,24 @@ MAX_MESSAGE = 500
 MAX_ANSWER = 200  # of a call that did not fail
 
 
-def measure_trial(trial: Trial, scenario: Scenario, price: Price | None = None) -> TrialResult:
+def measure_trial(
+    trial: Trial, scenario: Scenario, price: Price | None = None, before: Sequence[Gate] = ()
+) -> TrialResult:
     """Measure one trial; `price` is that of its agent's model.
 
+    `before`: gates of base's definition, asked after the scenario's own. A trial that they fail counts as failed, even
+    if it passes by the scenario as it is now: a pull request cannot turn green by changing what is asked of it.
     Without an answer for each gate and evaluator that decides it is not measured: neither a pass nor a fail.
     """
-    not_measured, reason = _not_measured(trial, scenario)
-    gates = () if not_measured else _gate_results(trial, scenario)
+    not_measured, reason = _not_measured(trial, scenario.gates, before)
+    gates = () if not_measured else _gate_results(trial, scenario.gates, trial.answers)
+    of_base = () if not_measured else _gate_results(trial, before, trial.answers_before)
     assessment = Assessment() if not_measured else assess(trial, scenario)
     outcome: Outcome | None = None
     if not not_measured:
         outcome, reason = _outcome(gates, assessment)
         not_measured = assessment.missing if outcome is None else None
+    decides, reason = _by_both(outcome, reason, of_base)
     metrics = trial_metrics(trial, scenario.minimum_steps, price)
     evaluators, evaluator_warnings = _evaluator_results(trial.steps)
     composite, composite_warnings = _composite(scenario.composite, gates, metrics) if outcome else (None, ())
@@ -48,7 +54,7 @@ def measure_trial(trial: Trial, scenario: Scenario, price: Price | None = None) 
         **trial.spec.model_dump(),
         id=trial.spec.id,
         outcome=outcome,
-        decides=outcome,
+        decides=decides,
         reason=reason,
         not_measured=not_measured,
         end=trial.end,
@@ -56,6 +62,7 @@ def measure_trial(trial: Trial, scenario: Scenario, price: Price | None = None) 
         subcommands=subcommand_counts(trial.invocations),
         invocations=invocation_counts(trial.invocations),
         gates=gates,
+        before=of_base,
         evaluators=(*assessment.results, *evaluators),
         case_score=assessment.case_score,
         composite=composite,
@@ -67,12 +74,13 @@ def measure_trial(trial: Trial, scenario: Scenario, price: Price | None = None) 
 # --- gates and outcome
 
 
-def _not_measured(trial: Trial, scenario: Scenario) -> tuple[NotMeasured | None, str]:
+def _not_measured(trial: Trial, now: Sequence[Gate], before: Sequence[Gate]) -> tuple[NotMeasured | None, str]:
     if trial.not_measured:
         return trial.not_measured, trial.reason or f"not measured: {trial.not_measured}"
-    if len(trial.answers) != len(scenario.gates):
-        return "infrastructure", f"{len(trial.answers)} answers are stored for {len(scenario.gates)} gates"
-    for gate, answer in zip(scenario.gates, trial.answers, strict=True):
+    gates, answers = (*now, *before), (*trial.answers, *trial.answers_before)
+    if len(trial.answers) != len(now) or len(answers) != len(gates):
+        return "infrastructure", f"{len(answers)} answers are stored for {len(gates)} gates"
+    for gate, answer in zip(gates, answers, strict=True):
         if not _is_answered(gate.request(), answer):
             return "infrastructure", f"nothing was found out for the gate {gate.label}"
     return None, ""
@@ -88,9 +96,9 @@ def _is_answered(request: Request | None, answer: Answer | None) -> bool:
             return isinstance(answer, CommandAnswer) and answer.result.end != "cancelled"
 
 
-def _gate_results(trial: Trial, scenario: Scenario) -> tuple[GateResult, ...]:
+def _gate_results(trial: Trial, gates: Sequence[Gate], answers: Sequence[Answer | None]) -> tuple[GateResult, ...]:
     results = []
-    for gate, answer in zip(scenario.gates, trial.answers, strict=True):
+    for gate, answer in zip(gates, answers, strict=True):
         decision = gate.decide(Seen(answer=answer, invocations=trial.invocations))
         results.append(GateResult(type=gate.type, label=gate.label, required=gate.required, **decision.model_dump()))
     return tuple(results)
@@ -110,6 +118,14 @@ def _outcome(gates: tuple[GateResult, ...], assessment: Assessment) -> tuple[Out
         return "pass", passed + score
     more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
     return "fail", f"{failures[0].label}: {failures[0].message}{more}"
+
+
+def _by_both(outcome: Outcome | None, reason: str, before: Sequence[GateResult]) -> tuple[Outcome | None, str]:
+    """What the verdict counts: a pass only by both definitions."""
+    failed = next((gate for gate in before if not gate.passed), None)
+    if outcome != "pass" or failed is None:
+        return outcome, reason
+    return "fail", f"passes only because the scenario was changed; before, {failed.label}: {failed.message}"
 
 
 # --- what never decides: evaluator scripts and the composite

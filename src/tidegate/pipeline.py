@@ -12,7 +12,7 @@ from pathlib import Path
 from tidegate.build import Checkout
 from tidegate.compare import compare, outcomes_by_row
 from tidegate.decide import decide, nothing_to_do
-from tidegate.definitions import changes, in_force
+from tidegate.definitions import changes, in_force, with_gates_of_base
 from tidegate.errors import ConfigurationError
 from tidegate.model.comparison import Comparison
 from tidegate.model.measurement import Run, TrialResult
@@ -47,7 +47,8 @@ async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) ->
         template = _comment_template(head_side if base_suite is None else base_side, suite)
         plan = make_plan(suite, options.selection)
         if base_suite is not None:
-            plan = with_presence(plan, make_plan(base_suite), options.selection)
+            base_plan = make_plan(base_suite)
+            plan = with_gates_of_base(with_presence(plan, base_plan, options.selection), base_plan)
         suites = (head_suite, base_suite or head_suite)
         watched = tuple(dict.fromkeys(glob for one in suites for glob in (*one.subject, *one.guidance)))
         work = Work(suite, plan, (base_side, head_side), scratch, watched)

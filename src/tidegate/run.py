@@ -144,7 +144,7 @@ class Runner:
                 f"The agent {spec.agent} was refused by its model's provider: {trial.reason}",
                 "Check the key in the environment; no further trial was started.",
             )
-        result = measure_trial(trial, row.scenario, self._suite.prices.get(row.agent.model or ""))
+        result = measure_trial(trial, row.scenario, self._suite.prices.get(row.agent.model or ""), before=row.before)
         self._checkouts[spec.side].store.finish_trial(result)
         self.on_result(result)
         self._progress.finished(result)

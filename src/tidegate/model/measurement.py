@@ -107,6 +107,7 @@ class TrialResult(Value):
     subcommands: dict[str, SubcommandCounts] = {}
     invocations: InvocationCounts = InvocationCounts()
     gates: tuple[GateResult, ...] = ()
+    before: tuple[GateResult, ...] = ()  # of base's definition, which head's no longer has; they decide too
     evaluators: tuple[EvaluatorResult, ...] = ()
     judge: None = None
     case_score: float | None = None  # weighted mean of the evaluators; None: none has a weight, or not measured
@@ -119,6 +120,11 @@ class TrialResult(Value):
     def key(self) -> RowKey:
         """The row that this trial belongs to."""
         return RowKey(scenario=self.scenario, agent=self.agent)
+
+    @property
+    def only_by_change(self) -> bool:
+        """It passes only because the scenario was changed."""
+        return self.outcome == "pass" and any(not gate.passed for gate in self.before)
 
     @property
     def spec(self) -> TrialSpec:

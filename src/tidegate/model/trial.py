@@ -78,7 +78,8 @@ class Trial(Value):
 
     `end` is None when the agent was never started. `not_measured` says that, and why, no outcome exists;
     `reason` then says it in one sentence. `answers` are parallel to the scenario's gates (None: no question),
-    `evaluator_answers` to its evaluators, each in the order of its questions.
+    `answers_before` to those of base's definition that head's no longer has, `evaluator_answers` to its evaluators,
+    each in the order of its questions.
     """
 
     spec: TrialSpec
@@ -93,6 +94,7 @@ class Trial(Value):
     events: tuple[Event, ...] = ()
     invocations: tuple[Invocation, ...] = ()
     answers: tuple[Answer | None, ...] = ()
+    answers_before: tuple[Answer | None, ...] = ()
     evaluator_answers: tuple[tuple[Answer, ...], ...] = ()
     warnings: tuple[str, ...] = ()
 

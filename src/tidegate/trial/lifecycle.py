@@ -11,6 +11,7 @@ from tidegate.evaluators.assess import record_of
 from tidegate.model.command import CommandResult
 from tidegate.model.evaluator import Score
 from tidegate.model.event import Event
+from tidegate.model.gate import Gate
 from tidegate.model.probe import Answer, CommandAnswer, ReadFile, Request, RunCommand, RunJudge
 from tidegate.model.trial import NotMeasured, Step, Trial
 from tidegate.trial.agent_step import AgentStep, run_agent
@@ -22,6 +23,7 @@ from tidegate.trial.workspace import copy_workspace, read_file, workspace_diff
 
 SETUP_TIMEOUT_SECS = 300.0  # of one setup command
 HEALTH_CHECK_TIMEOUT_SECS = 30.0
+Answers = tuple[Answer | None, ...]
 
 
 class _NotReadyError(Exception):
@@ -82,7 +84,7 @@ class _Course:
         duration = round(time.monotonic() - started, 3)
         self._warnings.extend(step.warnings)
         self._write_transcript(step.events)
-        answers = await self._judged(step)
+        answers, before = await self._judged(step)
         trial = self.trial(
             end=step.end.end,
             end_message=step.end.message,
@@ -93,6 +95,7 @@ class _Course:
             events=step.events,
             invocations=step.invocations,
             answers=answers,
+            answers_before=before,
         )
         if step.not_measured is None:
             trial = trial.model_copy(update={"evaluator_answers": await self._ask_evaluators(trial)})
@@ -119,16 +122,17 @@ class _Course:
             if not result.ok:
                 raise _NotReadyError("health_check", _failure("health check", result))
 
-    async def _judged(self, step: AgentStep) -> tuple[Answer | None, ...]:
-        """The gates' answers, between the scripts that run before and after them."""
+    async def _judged(self, step: AgentStep) -> tuple[Answers, Answers]:
+        """The gates' answers, and those of base's definition, between the scripts that run before and after them."""
         if step.not_measured is not None:
-            return ()
+            return (), ()
         await self._post_scripts()
-        answers = await self._probe_gates()
+        answers = await self._probe(self._scenario.gates, "gate")
+        before = await self._probe(self._attempt.row.before, "gate-before")
         await self._evaluator_scripts()
         if left_out := self._folders.keep_results(self._place.output_bytes):
             self._warnings.append(f"{left_out} entries of TIDEGATE_RESULTS_DIR were not kept: too large, or no files")
-        return answers
+        return answers, before
 
     async def _post_scripts(self) -> None:
         for number, script in enumerate(self._scenario.post, 1):
@@ -138,12 +142,12 @@ class _Course:
             if not result.ok:
                 self._warnings.append(_failure("post script", result))
 
-    async def _probe_gates(self) -> tuple[Answer | None, ...]:
+    async def _probe(self, gates: Sequence[Gate], name: str) -> Answers:
         answers: list[Answer | None] = []
-        for number, gate in enumerate(self._scenario.gates, 1):
-            self._attempt.on_step(f"gate {number}/{len(self._scenario.gates)}")
+        for number, gate in enumerate(gates, 1):
+            self._attempt.on_step(f"{name} {number}/{len(gates)}")
             request = gate.request()
-            answers.append(None if request is None else await self._answer(request, f"gate-{number:02d}"))
+            answers.append(None if request is None else await self._answer(request, f"{name}-{number:02d}"))
         return tuple(answers)
 
     async def _answer(self, request: Request, name: str) -> Answer:
