@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from math import inf
 
+from tidegate.entrusted import entrusted, held_back
 from tidegate.model.agent import Agent
 from tidegate.model.comparison import DefinitionChange
 from tidegate.model.evaluator import Evaluator
@@ -28,7 +29,8 @@ def in_force(base: Suite | None, head: Suite) -> Suite:
     """The suite that judges: head's, with what is read at base. Without a base there is no rule yet: advisory."""
     if base is None:
         return head.model_copy(update={"policy": head.policy.model_copy(update={"mode": "advisory"})})
-    return head.model_copy(update={key: getattr(base, key) for key in READ_AT_BASE})
+    rules = {key: getattr(base, key) for key in READ_AT_BASE}
+    return head.model_copy(update={**rules, "agents": entrusted(base.agents, head.agents)})
 
 
 def changes(base: Suite | None, head: Suite) -> tuple[DefinitionChange, ...]:
@@ -68,16 +70,24 @@ def _agents(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
     for name, agent in base.agents.items():
         if name not in head.agents:
             yield DefinitionChange(scenario=None, kind="agent_removed", detail=f"agent {name}", loosened=True)
-        elif keys := _different(agent, head.agents[name]):
+        elif keys := _in_effect(base, head, name, _different(agent, head.agents[name])):
             yield DefinitionChange(
                 scenario=None,
                 kind="agent_changed",
                 detail=f"agent {name}: {_what_changed(agent, head.agents[name], keys)}",
                 loosened=agent.is_deterministic and not head.agents[name].is_deterministic,
             )
-    for name in head.agents:
+    for name, agent in head.agents.items():
         if name not in base.agents:
             yield DefinitionChange(scenario=None, kind="added", detail=f"agent {name}")
+        if keys := held_back(base.agents, name, agent):
+            detail = f"agent {name}: {', '.join(keys)} (takes effect after the merge, as the agent is given a key)"
+            yield DefinitionChange(scenario=None, kind="policy_changed", detail=detail)
+
+
+def _in_effect(base: Suite, head: Suite, name: str, keys: list[str]) -> list[str]:
+    held = held_back(base.agents, name, head.agents[name])
+    return [key for key in keys if key not in held]
 
 
 def _what_changed(before: Agent, after: Agent, keys: list[str]) -> str:
