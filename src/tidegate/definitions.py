@@ -80,8 +80,8 @@ def _agents(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
     for name, agent in head.agents.items():
         if name not in base.agents:
             yield DefinitionChange(scenario=None, kind="added", detail=f"agent {name}")
-        if keys := held_back(base.agents, name, agent):
-            detail = f"agent {name}: {', '.join(keys)} (takes effect after the merge, as the agent is given a key)"
+        if held := held_back(base.agents, name, agent):
+            detail = f"agent {name}: {', '.join(held)} (takes effect after the merge, as the agent is given a key)"
             yield DefinitionChange(scenario=None, kind="policy_changed", detail=detail)
 
 
