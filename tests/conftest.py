@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
+import jsonschema
 import pytest
 from hypothesis import settings
+
+from tidegate.model.result import Result
 
 # No deadline: a busy machine is no defect. In CI the same examples every time; elsewhere new ones are looked for.
 settings.register_profile("tidegate", deadline=None, derandomize=bool(os.environ.get("CI")))
@@ -64,6 +69,25 @@ class Repository:
         """A new branch from `start` with one commit."""
         self.git("checkout", "--quiet", "-b", name, start)
         return self.commit(files, name)
+
+
+@cache
+def result_schema() -> jsonschema.Draft202012Validator:
+    """What result.json has to be like: `tidegate schema result`."""
+    return jsonschema.Draft202012Validator(Result.model_json_schema(mode="serialization"))
+
+
+@pytest.fixture(autouse=True)
+def _every_result_is_valid(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Whatever a test was about: each result.json that it left in its folder obeys the published schema."""
+    yield
+    folder = getattr(request.node, "funcargs", {}).get("tmp_path")
+    if folder is None or request.node.get_closest_marker("broken_results"):
+        return
+    for path in folder.rglob("result.json"):
+        value = json.loads(path.read_text(encoding="utf-8"))
+        if "verdict" in value:  # a stored trial has a file of this name too
+            result_schema().validate(value)
 
 
 @pytest.fixture

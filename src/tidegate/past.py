@@ -12,6 +12,7 @@ from tidegate.fingerprint import fingerprint
 from tidegate.model.measurement import PastTrial, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.suite import Suite
+from tidegate.model.trend import RowTrend
 from tidegate.model.trial import Side
 from tidegate.revisions import repository_root, tracked_files
 from tidegate.sides import OUR_FOLDER, make_our_folder
@@ -68,6 +69,7 @@ class Earlier:
         """Base's fresh trials become history."""
         if self._history is not None:
             self._history.add(self._fingerprints, past_trials(base))
+            self._history.trends.add(past_trials(base))
 
     def _take(self, key: str, result: TrialResult) -> TrialResult:
         assert self._tests is not None
@@ -97,6 +99,13 @@ def _own_folder(repo: Path, suite: Suite) -> Path | None:
     if named.is_relative_to(root / OUR_FOLDER):
         make_our_folder(root)  # git leaves it alone, so that nobody commits the store by accident
     return named
+
+
+def trends(repo: Path, suite: Suite, plan: Plan) -> tuple[RowTrend, ...]:
+    """How the plan's rows did over base's commits."""
+    history = open_history(repo, suite)
+    keys = {row.key for row in plan.rows}
+    return tuple(trend for trend in history.trends.read() if trend.key in keys) if history else ()
 
 
 def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[int, int]]:

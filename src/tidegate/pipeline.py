@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tidegate.build import Checkout
+from tidegate.changed import file_changes
 from tidegate.compare import compare, outcomes_by_row
 from tidegate.decide import decide, nothing_to_do
 from tidegate.definitions import changes, in_force, with_gates_of_base
@@ -19,9 +20,10 @@ from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.result import Result
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Side
-from tidegate.past import Earlier, open_history, past_trials
+from tidegate.past import Earlier, open_history, past_trials, trends
 from tidegate.plan import make_plan, run_rows, watched_files, with_presence
 from tidegate.procedure import RunTrials, next_step, observe, start
+from tidegate.reports.badge import badge_json
 from tidegate.reports.comment import render_comment
 from tidegate.reports.html import render_html
 from tidegate.reports.result_json import result_json
@@ -63,7 +65,15 @@ async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) ->
             base_run, head_run = (run_of(work, side, [], now, now) for side in work.sides)
             comparison, verdict = Comparison(rows=()), nothing_to_do(suite.policy)
     result = make_result(comparison, verdict, base_run, head_run, warnings=warnings, budget=suite.budget)
-    result = result.model_copy(update={"instance": options.instance, "comment_template": template})
+    more = {
+        "instance": options.instance,
+        "comment_template": template,
+        "changes": file_changes(
+            repo, base_side.revision, head_side.revision, touched, [head_suite, *filter(None, [base_suite])]
+        ),
+        "trends": trends(repo, suite, plan),
+    }
+    result = result.model_copy(update=more)
     write_reports(result, out, {side.side: side.store for side in work.sides})
     return result
 
@@ -90,8 +100,10 @@ async def single_run(
             results = await runner.run(specs)
         run = run_of(work, side, results, started, time.time(), runner)
         side.store.finish_run(run)
+        write_text(out / "badge.json", badge_json(run))
         if as_history and (history := open_history(repo, suite)):
             history.add(work.fingerprints(runner.versions), past_trials(run))
+            history.trends.add(past_trials(run))
         return run
 
 

@@ -142,6 +142,12 @@ def tree_hash(root: Path, revision: Revision, patterns: Sequence[str]) -> str:
     return hashlib.sha256(listed.encode()).hexdigest()
 
 
+def file_diff(root: Path, base: Revision, head: Revision, path: str) -> str:
+    """What changed in one file, as git's unified diff; no program that a commit may name has a part in it."""
+    flags = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
+    return _must(root, "diff", *flags, base.sha, head.sha, "--", f":(literal){path}")
+
+
 def tracked_files(root: Path, folder: str) -> tuple[str, ...]:
     """What the checked-out commit has in that folder."""
     return tuple(_must(root, "ls-files", "-z", "--", folder).split("\0"))[:-1]

@@ -94,7 +94,5 @@ const invocations = (found) => found.calls.length ? el("ol", null, found.calls.m
 
 function changes(found) {
   if (!found.diff.trim()) return el("p", { class: "quiet" }, "nothing");
-  const kind = (text) => /^(diff |index |---|\+\+\+|new |deleted |@@)/.test(text) ? "quiet" : text[0] === "+" ? "plus" : text[0] === "-" ? "minus" : null;
-  const lines = found.diff.trimEnd().split("\n");
-  return el("details", null, el("summary", null, `diff (${many(lines.length, "line")})`), el("pre", null, lines.map((text) => el("span", { class: kind(text) }, `${text}\n`))));
+  return folded("diff", found.diff);
 }

@@ -12,7 +12,7 @@ function overview(query) {
     const fits = (row) => (!asked.state.length || asked.state.includes(row.state)) && (!asked.agent || row.agent === asked.agent) &&
       words.every((word) => haystack(row).includes(word));
     const fitting = rows.filter(fits);
-    shown.replaceChildren(...fitting.map(line));
+    shown.replaceChildren(...fitting.map((row) => line(row, trends)));
     found.textContent = fitting.length === rows.length ? many(rows.length, "row") : `${fitting.length} of ${many(rows.length, "row")}`;
   };
   const changed = () => {
@@ -23,7 +23,8 @@ function overview(query) {
     history.replaceState(null, "", kept.size ? `#?${kept}` : "#");
     show();
   };
-  const heads = ["state", "scenario", "agent", "base", "head", "effect", ...data.columns];
+  const trends = rows.some((row) => row.trends.length > 0);
+  const heads = ["state", "scenario", "agent", "base", "head", "effect", trends && "trend", ...data.columns].filter(Boolean);
   show();
   return [
     el("h1", null, `${data.sign} ${data.title}`),
@@ -34,6 +35,7 @@ function overview(query) {
     rows.length > 0 && section("Scenarios × agents", filters(asked, states, changed), found,
       scrolled("All rows", el("table", { class: "rows" }, el("caption", { class: "unseen" }, "All rows"),
         el("thead", null, el("tr", null, heads.map((head) => el("th", { scope: "col" }, head)))), shown))),
+    data.changes.length > 0 && section("What this pull request changed", changedFiles(data.changes)),
     suite(),
     section("The run", el("dl", null, data.facts.map(([name, value]) => el("div", null, el("dt", null, name), el("dd", null, value))))),
   ];
@@ -62,19 +64,21 @@ function filters(asked, states, changed) {
     el("span", { role: "group", "aria-label": "States" }, states.map(chip)));
 }
 
-function line(row) {
+function line(row, trends) {
   return el("tr", null,
     el("td", null, badge(row.state, `${row.sign} ${row.words}`)),
     el("th", { scope: "row" }, el("a", { href: `#${row.path}` }, row.scenario)),
     el("td", null, row.agent), el("td", { class: "number" }, row.base), el("td", { class: "number" }, row.head),
     el("td", null, row.effect ? effectPlot(row.effect, row.effect_text) : row.effect_text),
+    trends && el("td", null, row.trends.length > 0 && sparkline(row.trends[0])),
     row.cells.map((cell) => el("td", { class: `number ${cell.trend}` }, cell.text)));
 }
 
 function suite() {
-  if (!data.suite_text) return null;
+  if (!data.suite_text && !data.suite_trends.length) return null;
   const { difference, interval } = data.suite;
-  return section("The suite as a whole", el("p", null, data.suite_text),
+  return section("The suite as a whole", data.suite_text && el("p", null, data.suite_text),
     interval && interval[0] !== interval[1] && effectPlot({ difference, interval }, data.suite_text),
+    trendTable(data.suite_trends, "The suite over base’s commits"),
     data.catches.length > 0 && [el("p", null, "What this run would have caught:"), list(data.catches)]);
 }

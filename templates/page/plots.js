@@ -35,3 +35,18 @@ function strips(name, key, trials) {
   return svg("svg", { class: "strips", viewBox: `0 0 ${wide} 40`, width: wide, height: 34, role: "img", "aria-label": label },
     [11, 29].map((y) => svg("line", { class: "axis", x1: 4, x2: wide - 4, y1: y, y2: y })), dots);
 }
+
+// A number over base's commits as a line, and head's as a dot behind it. A rate's axis is the whole of it.
+function sparkline(trend, wide = 110) {
+  const tall = 26;
+  const ends = trend.name === "success" || /_rate$/.test(trend.name) ? [0, 1] : [0, Math.max(...trend.values, trend.head ?? 0) || 1];
+  const x = (place) => (5 + (place / trend.values.length) * (wide - 10)).toFixed(1);
+  const y = (value) => (tall - 4 - ((value - ends[0]) / (ends[1] - ends[0])) * (tall - 8)).toFixed(1);
+  const label = `${trend.title} over ${many(trend.values.length, "commit")} of base: from ${trend.texts[0]} to ${trend.texts.at(-1)}; this head: ${trend.head_text}`;
+  return svg("svg", { class: "spark", viewBox: `0 0 ${wide} ${tall}`, width: wide, height: tall, role: "img", "aria-label": label },
+    svg("title", null, label),
+    svg("polyline", { points: trend.values.map((value, place) => `${x(place)},${y(value)}`).join(" ") }),
+    wide > 200 && trend.values.map((value, place) => svg("circle", { class: "base", cx: x(place), cy: y(value), r: 2.5 },
+      svg("title", null, `${trend.shas[place].slice(0, 12)}: ${trend.texts[place]}`))),
+    trend.head !== null && svg("circle", { class: "head", cx: x(trend.values.length), cy: y(trend.head), r: 3 }, svg("title", null, `this head: ${trend.head_text}`)));
+}

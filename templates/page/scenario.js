@@ -1,6 +1,7 @@
 // The page of one row: why it is what it is, and all its trials.
 
 function scenario(row) {
+  const changed = data.changes.filter((file) => !file.scenarios.length || file.scenarios.includes(row.scenario));
   const siblings = data.rows.filter((other) => other.scenario === row.scenario);
   return [
     el("h1", null, row.scenario, el("span", { class: "quiet" }, ` × ${row.agent}`)),
@@ -13,10 +14,12 @@ function scenario(row) {
     row.definitions.length > 0 && section("Changed definitions", list(row.definitions)),
     row.evidence && evidence(row.evidence, row.parting),
     row.diagnosis.length > 0 && section("What the numbers say", list(row.diagnosis)),
+    changed.length > 0 && section("What this pull request changed", changedFiles(changed)),
     row.trials.length > 0 && section("Trials", dots(row)),
     row.gates.length > 0 && section("Gates × trials", gateGrid(row)),
     row.metrics.length > 0 && section("Metrics", table("Metrics on both sides", ["metric", "base", "head", "each trial (base above head)"],
       row.metrics.map((metric) => [metric.name + (metric.warns ? " ⚠️" : ""), metric.base, metric.head, strips(metric.name, metric.key, row.trials)]))),
+    row.trends.length > 0 && section("Over base’s commits", trendTable(row.trends, "This row over base’s commits")),
     row.subcommands.length > 0 && section("Subcommands", subcommands(row)),
   ];
 }

@@ -252,6 +252,11 @@ def one_regression() -> Result:
         regressed_row(),
         suite=SuiteEffect(base_rate=1.0, head_rate=0.75, difference=-0.25, interval=(-0.55, 0.0)),
         trials=trials,
+        changes=situations.CHANGES,
+        trends=(
+            situations.trend("add_high_priority", (("a" * 40, 1, 1), ("b" * 40, 0, 1), ("c" * 40, 2, 2))),
+            situations.trend("add_task", (("a" * 40, 1, 1), ("c" * 40, 1, 1)), duration_s=(0.2, 0.4)),
+        ),
         cost=Cost(trials=TrialTotals(base=5, head=6), seconds=14.9, budget_used=0.01),
     )
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tidegate.decide import decide, nothing_to_do
 from tidegate.model.comparison import BaseCounts, Comparison, DefinitionChange, HeadCounts, Row, SuiteEffect
 from tidegate.model.measurement import AgentInfo
-from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals
+from tidegate.model.result import BaseSide, Cost, FileChange, HeadSide, Result, Sides, TrialTotals
 from tidegate.model.suite import Policy, RowState
+from tidegate.model.trend import Mean, RowTrend, TrendPoint
 from tidegate.model.trial import NotMeasured
 from tidegate.model.verdict import Verdict
 
@@ -70,6 +73,37 @@ def not_comparable() -> Result:
 
 def nothing_changed() -> Result:
     return _result(verdict=nothing_to_do(Policy()), cost=Cost(seconds=0.4))
+
+
+CHANGES = (
+    FileChange(
+        path="scenarios/add_high_priority.yaml",
+        role="definition",
+        scenarios=("add_high_priority",),
+        diff="diff --git a/s.yaml b/s.yaml\n@@ -1 +1 @@\n-description: Add one.\n+description: Add a task.\n",
+    ),
+    FileChange(path="cli.py", role="subject", diff="diff --git a/cli.py b/cli.py\n@@ -1 +1 @@\n---prio\n+--priority\n"),
+)
+
+
+def trend(
+    scenario: str, points: Sequence[tuple[str, int, int]], agent: str = "docs", **metrics: Sequence[float]
+) -> RowTrend:
+    """A row over commits, each as (sha, passes, trials); metrics as one value for each commit."""
+    return RowTrend(
+        scenario=scenario,
+        agent=agent,
+        points=tuple(
+            TrendPoint(
+                sha=sha,
+                at=int(sha[1:]) if sha[1:].isdecimal() else place,
+                passes=passes,
+                trials=trials,
+                metrics={name: Mean(mean=values[place], trials=trials) for name, values in metrics.items()},
+            )
+            for place, (sha, passes, trials) in enumerate(points)
+        ),
+    )
 
 
 def _row(

@@ -153,6 +153,41 @@ def test_every_row_has_a_page_and_every_trial_a_dot(opened: Opened, stories: Sto
     assert "unrecognized arguments: --prio" in page.locator("main").inner_text()
 
 
+def test_a_scenario_s_page_has_its_own_changes_and_those_of_the_subject(opened: Opened, stories: Stories) -> None:
+    page = opened(stories["one_regression"](), told)
+    diffs = page.locator("main details", has=page.locator("summary", has_text="lines"))
+    assert [text.partition(" (")[0] for text in diffs.locator("summary").all_inner_texts()] == [
+        "scenarios/add_high_priority.yaml",
+        "cli.py",
+    ]
+    page.evaluate("location.hash = '#add_task/docs'")
+    page.get_by_role("heading", name="add_task").wait_for()
+    (summary,) = page.locator("main details summary").all()
+    assert summary.inner_text().startswith("cli.py")
+    page.evaluate("location.hash = '#add_high_priority/docs'")
+    page.get_by_role("heading", name="add_high_priority").wait_for()
+    definition = page.locator("main details").first
+    assert not definition.locator("pre").is_visible()
+    definition.locator("summary").press("Enter")
+    assert definition.locator(".plus").inner_text().strip() == "+description: Add a task."
+    assert definition.locator(".minus").inner_text().strip() == "-description: Add one."
+
+
+def test_trends_are_lines_that_can_be_read_aloud(opened: Opened, stories: Stories) -> None:
+    """A point for each commit of base, one for this head, and the same in words."""
+    page = opened(stories["one_regression"](), told)
+    line = page.locator(".rows svg.spark").first
+    assert line.get_attribute("aria-label") == "success over 3 commits of base: from 100% to 100%; this head: 0%"
+    assert page.locator(".rows svg.spark").count() == 2
+    page.evaluate("location.hash = '#add_task/docs'")
+    page.get_by_role("heading", name="Over base").wait_for()
+    rows = page.get_by_role("table", name="This row over base").locator("tbody tr")
+    assert [rows.nth(n).locator("th").inner_text() for n in range(rows.count())] == ["success", "duration"]
+    assert rows.nth(1).locator("svg.spark circle.base").count() == 2
+    assert rows.nth(1).locator("svg.spark circle.head").count() == 1
+    assert rows.nth(1).locator("td").nth(0).inner_text() == "0.2 s"
+
+
 def test_two_trials_stand_side_by_side(opened: Opened, stories: Stories) -> None:
     page = opened(stories["one_regression"](), told, "add_high_priority/docs")
     page.get_by_role("link", name="Base and head side by side").click()

@@ -2,21 +2,18 @@ from __future__ import annotations
 
 import json
 
-import jsonschema
-
+from tests.conftest import result_schema
 from tidegate.model.result import Result
 from tidegate.reports.result_json import result_json
-
-VALIDATOR = jsonschema.Draft202012Validator(Result.model_json_schema(mode="serialization"))
 
 
 def test_every_result_is_valid_by_its_own_schema(story: tuple[str, Result]) -> None:
     _, result = story
-    VALIDATOR.validate(json.loads(result_json(result)))
+    result_schema().validate(json.loads(result_json(result)))
 
 
 def test_the_schema_refuses_what_is_no_result() -> None:
-    assert not VALIDATOR.is_valid({"schema_version": 2})
+    assert not result_schema().is_valid({"schema_version": 2})
 
 
 def test_what_is_read_back_is_what_was_written(story: tuple[str, Result]) -> None:

@@ -14,6 +14,7 @@ from tidegate.model.result import Result
 from tidegate.model.verdict import VerdictReason
 from tidegate.reports.comment import render_comment
 from tidegate.reports.filters import fenced
+from tidegate.reports.trend import render_trends
 
 
 def tell(result: Result, publication: Publication | None, out: Path, job: Job) -> None:
@@ -24,6 +25,8 @@ def tell(result: Result, publication: Publication | None, out: Path, job: Job) -
     if publication is not None and publication.problem:
         job.say(f"The comment was not published: {publication.problem}\n{publication.advice}")
     summarise(_without_marker(render_comment(result)), job)
+    if trends := render_trends(result):
+        summarise(trends, job)
     if job.runner.output is not None:
         folder = out.relative_to(job.workspace)
         paths = {"result_path": f"{folder / 'result.json'}", "report_path": f"{folder / 'report.html'}"}

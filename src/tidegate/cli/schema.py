@@ -23,6 +23,9 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.model.result import Result
     from tidegate.suite.json_schema import DIALECT, file_schema
 
-    schema = {"$schema": DIALECT, **Result.model_json_schema()} if args.kind == "result" else file_schema(args.kind)
+    if args.kind == "result":
+        schema = {"$schema": DIALECT, **Result.model_json_schema(mode="serialization")}
+    else:
+        schema = file_schema(args.kind)
     print(json.dumps(schema, indent=2))
     return 0

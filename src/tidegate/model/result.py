@@ -7,6 +7,7 @@ from typing import Literal
 from tidegate.model.comparison import DefinitionChange, Row, SuiteEffect
 from tidegate.model.measurement import AgentInfo, TrialResult
 from tidegate.model.suite import Diagnosis
+from tidegate.model.trend import RowTrend
 from tidegate.model.value import Value
 from tidegate.model.verdict import Verdict
 
@@ -53,6 +54,19 @@ class Cost(Value):
     budget_used: float | None = None
 
 
+class FileChange(Value):
+    """A file that the pull request changed, as git's unified diff (cut, if it is long).
+
+    `role`: whether each side has its own (the subject's), or both are run with head's (a definition's). `scenarios`:
+    those that it belongs to; none: all of them.
+    """
+
+    path: str
+    role: Literal["subject", "definition"]
+    scenarios: tuple[str, ...] = ()
+    diff: str
+
+
 class Result(Value):
     """The whole of a comparison, ready to be reported."""
 
@@ -69,5 +83,7 @@ class Result(Value):
     warnings: tuple[str, ...] = ()
     cost: Cost
     comment_template: str | None = None  # the suite's own, as text: Jinja that extends ours
+    changes: tuple[FileChange, ...] = ()
+    trends: tuple[RowTrend, ...] = ()
     confinement: tuple[str, ...] = ()
     trials: tuple[TrialResult, ...] = ()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 5_000_000
 _RESERVE = 100_000  # for the template's own text, and for the names of trials
 _DIFF_CHARACTERS = 60_000
-_SCRIPTS = ("dom", "plots", "overview", "scenario", "compare", "main")
+_SCRIPTS = ("dom", "plots", "changes", "overview", "scenario", "compare", "main")
 
 ReadRecord = Callable[[TrialResult], Record]
 

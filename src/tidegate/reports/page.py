@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping
 from tidegate.model.comparison import SuiteEffect
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.result import Cost, Result
+from tidegate.model.result import Cost, FileChange, Result
 from tidegate.model.trial import Side
 from tidegate.model.value import Value
 from tidegate.reports.filters import count, money, number, percent, points, seconds, to
 from tidegate.reports.page_row import COLUMNS, RowView, row_view
 from tidegate.reports.pieces import change_line, interval, sign, words
-from tidegate.reports.view import CommentView, comment_view
+from tidegate.reports.trend import Series, suite_series
+from tidegate.reports.view import Catch, CommentView, comment_view
 
 
 class PageView(Value):
@@ -27,8 +28,10 @@ class PageView(Value):
     columns: tuple[str, ...]
     rows: tuple[RowView, ...]
     definitions: tuple[str, ...]
+    changes: tuple[FileChange, ...]
     suite: SuiteEffect
     suite_text: str
+    suite_trends: tuple[Series, ...]
     catches: tuple[str, ...]
     warnings: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
@@ -42,6 +45,7 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
     trials: dict[RowKey, list[TrialResult]] = {}
     for trial in result.trials:
         trials.setdefault(trial.key, []).append(trial)
+    trends = {trend.key: trend for trend in result.trends}
     return PageView(
         title=f"Tidegate: {words(verdict.state)}" + (f" ({view.instance})" if view.instance != "default" else ""),
         sign=sign(verdict.state),
@@ -49,18 +53,23 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
         summary=verdict.summary,
         notes=tuple(_notes(view)),
         columns=tuple(title for title, _ in COLUMNS.values()),
-        rows=tuple(row_view(line, view, trials.get(line.row.key, ())) for line in view.table),
+        rows=tuple(row_view(line, view, trials.get(line.row.key, ()), trends.get(line.row.key)) for line in view.table),
         definitions=tuple(map(change_line, view.definitions)),
+        changes=result.changes,
         suite=view.suite,
         suite_text=_suite(view),
+        suite_trends=suite_series(result),
         catches=tuple(
-            f"a drop of {points(catch.drop).lstrip('+')}: caught with probability {percent(catch.probability)}"
-            for catch in view.catches
+            f"{_drop(catch)}: caught with probability {percent(catch.probability)}" for catch in view.catches
         ),
         warnings=view.warnings,
         facts=tuple(_facts(result)),
         folders=dict(folders),
     )
+
+
+def _drop(catch: Catch) -> str:
+    return "a scenario that stops working" if catch.drop >= 1 else f"a drop of {points(catch.drop).lstrip('+')}"
 
 
 def _notes(view: CommentView) -> Iterable[str]:

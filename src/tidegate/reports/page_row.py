@@ -8,10 +8,12 @@ from collections.abc import Iterable, Sequence
 from tidegate.model.comparison import Effect, Evidence, GateCounts, Row
 from tidegate.model.measurement import Metrics, SubcommandCounts, TrialResult
 from tidegate.model.suite import RowState
+from tidegate.model.trend import RowTrend
 from tidegate.model.trial import Side, encoded
 from tidegate.model.value import Value
 from tidegate.reports.filters import count, percent, points, probability, to
 from tidegate.reports.pieces import change_line, diff, interval, measured, moved, passed, sign, words
+from tidegate.reports.trend import Series, row_head, row_series
 from tidegate.reports.view import CommentView, Line, Trend
 
 COLUMNS = {
@@ -85,9 +87,10 @@ class RowView(Value):
     diagnosis: tuple[str, ...]
     definitions: tuple[str, ...]
     trials: tuple[Mark, ...]
+    trends: tuple[Series, ...]
 
 
-def row_view(line: Line, view: CommentView, trials: Sequence[TrialResult]) -> RowView:
+def row_view(line: Line, view: CommentView, trials: Sequence[TrialResult], trend: RowTrend | None) -> RowView:
     """`trials`: the row's own, of both sides."""
     row = line.row
     return RowView(
@@ -119,6 +122,7 @@ def row_view(line: Line, view: CommentView, trials: Sequence[TrialResult]) -> Ro
         ),
         definitions=tuple(change_line(change) for change in view.definitions if change.scenario == row.scenario),
         trials=tuple(_mark(trial, row.gates) for trial in trials),
+        trends=row_series(trend, row_head(row)) if trend else (),
     )
 
 

@@ -15,6 +15,7 @@ from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, MetricCell
 _SIGNS = dict(chain[tuple[str, str]](VERDICT_SIGNS.items(), STATE_SIGNS.items()))
 _MESSAGE_LINES = 6
 _LINE = 280
+_ANSWER = 160
 
 
 def sign(state: str) -> str:
@@ -96,7 +97,7 @@ def _command(mark: str, command: str) -> str:
 def _answer(mark: str, call: Call) -> list[str]:
     """The tool's own words, indented, so that they can forge no call; none where it said nothing and did not fail."""
     ended = "" if call.status == "ok" else f"[{ending(call)}]"
-    answer = " ".join(filter(None, (shortened(one_line(call.message), _LINE), ended)))
+    answer = " ".join(filter(None, (shortened(one_line(call.message), _ANSWER), ended)))
     return [f"{mark}     {answer}"] if answer else []
 
 

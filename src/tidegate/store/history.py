@@ -14,6 +14,7 @@ from tidegate.model.plan import RowKey
 from tidegate.model.suite import Store
 from tidegate.model.value import Value
 from tidegate.store.directory import write_text
+from tidegate.store.trends import Trends
 
 DAY = 86_400.0
 
@@ -47,6 +48,11 @@ class History:
         self._folder = folder / "history"
         self._limits = limits
         self._now = now
+
+    @property
+    def trends(self) -> Trends:
+        """How base did over its commits, whatever the fingerprints were."""
+        return Trends(self._folder.parent)
 
     def read(self, fingerprints: Mapping[RowKey, str]) -> Read:
         """The history of these rows. What does not belong to it, or is damaged, is ignored and said, never an error."""

@@ -1,0 +1,26 @@
+// Files as diffs, and numbers over base's commits.
+
+const DIFF_HEAD = /^(diff |index |---|\+\+\+|new |deleted |@@)/;
+
+function folded(title, diff, open = false) {
+  const kind = (text) => DIFF_HEAD.test(text) ? "quiet" : { "+": "plus", "-": "minus" }[text[0]];
+  const lines = diff.trimEnd().split("\n");
+  return el("details", { open }, el("summary", null, `${title} (${many(lines.length, "line")})`),
+    el("pre", null, lines.map((text) => el("span", { class: kind(text) }, `${text}\n`))));
+}
+
+// Definitions first: they are what both sides are measured by. A single short file needs no fold.
+function changedFiles(files) {
+  const open = files.length === 1 && files[0].diff.length < 3000;
+  const titles = { definition: "Definitions (both sides are run with head’s)", subject: "The subject (each side has its own)" };
+  return Object.entries(titles).map(([role, title]) => {
+    const found = files.filter((file) => file.role === role);
+    return found.length > 0 && [el("h3", null, title), found.map((file) => folded(file.path, file.diff, open))];
+  });
+}
+
+function trendTable(trends, caption) {
+  if (!trends.length) return null;
+  return table(caption, ["over base’s commits", "first", "latest", "this head", "each commit"], trends.map((trend) =>
+    [trend.title, trend.texts[0], trend.texts.at(-1), trend.head_text, sparkline(trend, 260)]));
+}
