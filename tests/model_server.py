@@ -28,11 +28,18 @@ SHELLS = {
 SIDE_ANSWER = "a short answer"
 
 
+class ToolUse(NamedTuple):
+    """A call of an MCP server's tool, `SERVER/TOOL`; every agent has its own way to put the one before the other."""
+
+    tool: str
+    arguments: Json
+
+
 class Step(NamedTuple):
-    """One turn of the model: what it says, and the commands that it runs; none is its last turn."""
+    """One turn of the model: what it says, and the commands or tools that it runs; none is its last turn."""
 
     text: str
-    commands: tuple[str, ...] = ()
+    commands: tuple[str | ToolUse, ...] = ()
     stop: str | None = None  # a stop reason of Anthropic's, instead of the usual one
 
 
@@ -79,12 +86,21 @@ class ModelServer(ThreadingHTTPServer):
         for step in self.steps:
             if done >= results:
                 calls = [
-                    (f"call_{done + place}", shell, {SHELLS[shell]: line, **_described(shell)})
-                    for place, line in enumerate(step.commands)
+                    (f"call_{done + place}", *_asked(line, shell, tools)) for place, line in enumerate(step.commands)
                 ]
                 return Turn(step.text, calls, step.stop, done)
             done += len(step.commands)
         return Turn("done", [], None, done)
+
+
+def _asked(line: str | ToolUse, shell: str, tools: list[str]) -> tuple[str, Json]:
+    """The tool that is called, by the name that the agent has given it, and its arguments."""
+    if isinstance(line, ToolUse):
+        server, _, tool = line.tool.partition("/")
+        # Claude Code offers such tools only to a model that has searched for them; they can be called all the same.
+        named = (name for name in tools if server in name and name.endswith(tool))
+        return next(named, f"mcp__{server}__{tool}"), line.arguments
+    return shell, {SHELLS[shell]: line, **_described(shell)}
 
 
 def _described(shell: str) -> Json:
@@ -219,11 +235,11 @@ def messages(server: ModelServer, body: Json) -> tuple[Json, Stream]:
 def responses(server: ModelServer, body: Json) -> tuple[Json, Stream]:
     """OpenAI's Responses."""
     results = sum(str(item.get("type")).endswith("call_output") for item in body.get("input", []))
-    turn = server.turn([tool.get("name") or tool.get("type") for tool in body.get("tools", [])], results)
+    turn = server.turn(list(_response_tools(body.get("tools", []))), results)
     said = [{"type": "output_text", "text": turn.text, "annotations": []}]
     items: list[Json] = [{"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": said}]
     items += [
-        {"type": "function_call", "id": f"f{id_}", "call_id": id_, "name": tool, "arguments": json.dumps(given)}
+        {"type": "function_call", "id": f"f{id_}", "call_id": id_, "arguments": json.dumps(given), **_named(tool)}
         for id_, tool, given in turn.calls
     ]
     usage = {"input_tokens": 100, "input_tokens_details": {"cached_tokens": 10}, "output_tokens": 20}
@@ -241,6 +257,20 @@ def responses(server: ModelServer, body: Json) -> tuple[Json, Stream]:
         stream.append(("response.output_item.done", {"output_index": index, "item": item}))
     stream.append(("response.completed", {"response": whole}))
     return whole, [(name, {"type": name, **data}) for name, data in stream]
+
+
+def _response_tools(tools: list[Json]) -> Iterator[str]:
+    """The tools' names; those of a namespace, such as an MCP server's, behind it."""
+    for tool in tools:
+        if tool.get("type") == "namespace":
+            yield from (f"{tool['name']}::{inner['name']}" for inner in tool.get("tools", []))
+        else:
+            yield tool.get("name") or tool["type"]
+
+
+def _named(tool: str) -> Json:
+    namespace, _, name = tool.rpartition("::")
+    return {"name": name, "namespace": namespace} if namespace else {"name": name}
 
 
 def gemini(server: ModelServer, body: Json) -> tuple[Json, Stream]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -21,6 +22,27 @@ class LoggedCall(NamedTuple):
     command: ToolCall
     result: ToolResult
     alone: bool
+
+
+def tool_call(event: ToolCall, server: str) -> tuple[str, ...] | None:
+    """The call of an MCP server's tool as the recorder writes it: the tool, and its input as JSON. None: it is none.
+
+    Every agent puts the server's name before the tool's in a way of its own.
+    """
+    for prefix in (f"mcp__{server}__", f"mcp_{server}_", f"{server}_", f"{server}."):
+        if event.tool.startswith(prefix):
+            given = (json.dumps(event.input, ensure_ascii=False, sort_keys=True),) if event.input else ()
+            return event.tool.removeprefix(prefix), *given
+    return None
+
+
+def logged_tool_calls(events: Sequence[Event], server: str) -> Iterator[tuple[tuple[str, ...], ToolResult]]:
+    """The calls of an MCP server's tools, with what came back."""
+    results = {event.id: event for event in events if isinstance(event, ToolResult)}
+    for event in events:
+        argv = tool_call(event, server) if isinstance(event, ToolCall) and not event.command else None
+        if isinstance(event, ToolCall) and argv is not None and event.id in results:
+            yield argv, results[event.id]
 
 
 def logged_calls(events: Sequence[Event], binary: str) -> Iterator[LoggedCall]:

@@ -14,7 +14,7 @@ from tidegate.gates.command import what_went_wrong
 from tidegate.gates.excerpt import excerpt
 from tidegate.gates.json_text import parse_json
 from tidegate.interaction import failed, in_order, invocation_counts, subcommand_counts, trial_metrics
-from tidegate.logged_calls import logged_calls
+from tidegate.logged_calls import logged_calls, logged_tool_calls
 from tidegate.model.evaluator import Score
 from tidegate.model.event import Event
 from tidegate.model.gate import Gate, Seen
@@ -246,4 +246,6 @@ def _outputs(events: Sequence[Event], binary: str) -> dict[tuple[str, ...], list
     outputs: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for logged in logged_calls(events, binary):
         outputs[logged.call.argv].append(logged.result.output if logged.alone else "")
+    for argv, result in logged_tool_calls(events, binary):
+        outputs[argv].append(result.output)
     return outputs

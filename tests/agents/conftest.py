@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import pytest
 
-from tidegate.model.agent import Agent, Watch
+from tidegate.model.agent import Agent, ServerScript, Watch
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult, Warning
 
@@ -44,6 +44,7 @@ class LocalSession:
     max_turns: int | None = None
     credentials: Mapping[str, str] = field(default_factory=dict)
     told: End | None = None
+    server: ServerScript | None = None
     steps: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     workspace: Path = field(init=False)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.model_server import Step, serving
+from tests.model_server import Step, ToolUse, serving
 
 CLONE_NEWNET = 0x40000000
 SIOCSIFFLAGS, IFF_UP = 0x8914, 0x1
@@ -36,7 +36,10 @@ def main(script: str, requests: str, *command: str) -> int:
     """Returns the command's exit status."""
     if not leave_the_network():
         print("no network namespace: outside hosts could be reached", file=sys.stderr)
-    steps = [Step(text, tuple(commands)) for text, commands in json.loads(Path(script).read_text())]
+    steps = [
+        Step(text, tuple(ToolUse(*each) if isinstance(each, list) else each for each in commands))
+        for text, commands in json.loads(Path(script).read_text())
+    ]
     with serving(steps) as server:
         here = {
             "ANTHROPIC_BASE_URL": server.url,

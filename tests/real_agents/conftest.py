@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.as_root import SYSTEM_PATH, open_python, tidegate
+from tests.conftest import Repository
+from tests.real_agents.agents import KEYS, Case, Job, Ran
 from tidegate.agents.coding import CodingAgent
+from tidegate.model.trial import Trial
+
+ALONE = Path(__file__).with_name("alone.py")
 
 # Where npm puts the program of a package; the first is a native one that needs no Node.
 PROGRAMS = {
@@ -77,3 +85,57 @@ def for_others(programs: Path, agent: type[CodingAgent], folder: Path) -> Path:
     (folder / "bin" / agent.program).unlink()
     (folder / "bin" / agent.program).symlink_to(folder / "node_modules" / PROGRAMS[agent.program])
     return folder / "bin"
+
+
+@pytest.fixture
+def run_agent(open_folder: Path, installed: Callable[[type[CodingAgent]], Path]) -> Callable[[Case, Job], Ran]:
+    """Runs one trial of a real agent, with the scripted model in the place of its own."""
+
+    def run(case: Case, job: Job) -> Ran:
+        programs = installed(case.agent)
+        command, path = [sys.executable, "-m", "tidegate"], os.environ["PATH"]
+        if os.geteuid() == 0 and open_python() is not None:
+            programs = for_others(programs, case.agent, open_folder / "agent")
+            command, path = tidegate(), SYSTEM_PATH
+        repository = Repository(open_folder / "repository")
+        job.repository(repository.root, case.written)
+        repository.commit({})
+        script, requests, out = (open_folder / name for name in ("script.json", "requests.json", "run"))
+        script.write_text(json.dumps(job.script))
+        done = subprocess.run(
+            [
+                *(sys.executable, str(ALONE), str(script), str(requests)),
+                *(*command, "run", "--trials", "1", "--out", str(out)),
+            ],
+            cwd=repository.root,
+            env={**os.environ, **KEYS, "PATH": f"{programs}:{path}"},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        records = list(out.rglob("trial.json"))
+        assert records, f"{done.returncode}\n{done.stdout}\n{done.stderr}"
+        trial = Trial.model_validate_json(records[0].read_text())
+        return Ran(trial, json.loads((out / "run.json").read_text()), requests.read_text(), records[0].parent)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def npm() -> Callable[[str, str], Path]:
+    """Installs a package at a version once; returns the folder that other users can reach it in."""
+
+    def install(package: str, version: str) -> Path:
+        if shutil.which("node") is None or shutil.which("npm") is None:
+            missing(f"Node and npm are needed to install {package}")
+        CACHE.mkdir(parents=True, exist_ok=True)
+        name = package.rpartition("/")[2]
+        folder = CACHE / f"{name}-{version}"
+        with (CACHE / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (folder / "node_modules" / package).exists():
+                _npm_install(f"{package}@{version}", folder)
+        return folder / "node_modules"
+
+    return install

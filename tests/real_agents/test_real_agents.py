@@ -5,31 +5,19 @@ As root, where a Python can be had that other users can run, they do it as the u
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 
-from tests.as_root import SYSTEM_PATH, open_python, tidegate
-from tests.conftest import Repository
-from tests.real_agents.conftest import for_others
-from tidegate.agents import ClaudeCodeAgent, CodexAgent, GeminiAgent, OpenCodeAgent
-from tidegate.agents.coding import CodingAgent
+from tests.as_root import open_python
+from tests.real_agents.agents import CASES, DUMMY, KEYS, Case, Job, Ran
+from tidegate.agents import GeminiAgent
 from tidegate.model.event import ToolCall, ToolResult
-from tidegate.model.trial import Trial
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "taskmgr"
-ALONE = Path(__file__).with_name("alone.py")
-DUMMY = "dummy-key-of-"
-KEYS = {
-    name: DUMMY + name.lower() for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GITHUB_TOKEN")
-}
 # Eight calls of the target, five of which fail; every shell call ends with 0.
 MASK = [
     ("a pipe", ["taskmgr ls | head -1"]),
@@ -42,81 +30,19 @@ MASK = [
 ]
 
 
-class Case(NamedTuple):
-    """An agent, how the suite names it, and what of its key its shell sees."""
-
-    agent: type[CodingAgent]
-    written: str
-    key: str
-    shell_sees_key: bool
-
-
-CASES = [
-    Case(ClaudeCodeAgent, "{type: claude-code, model: claude-haiku-4-5}", "ANTHROPIC_API_KEY", True),
-    Case(CodexAgent, "{type: codex, model: gpt-5.5}", "OPENAI_API_KEY", False),
-    Case(GeminiAgent, "{type: gemini, model: gemini-3.8-flash}", "GEMINI_API_KEY", False),
-    Case(OpenCodeAgent, "{type: opencode, model: anthropic/claude-haiku-4-5}", "ANTHROPIC_API_KEY", True),
-]
-
-
-class Ran(NamedTuple):
-    trial: Trial
-    run: dict[str, Any]
-    requests: str
-    record: Path
-
-
-@pytest.fixture
-def run_agent(open_folder: Path, installed: Callable[[type[CodingAgent]], Path]) -> Callable[[Case], Ran]:
-    """Runs the example's scenario with a real agent and the scripted model."""
-
-    def run(case: Case) -> Ran:
-        programs = installed(case.agent)
-        out = open_folder / "run"
-        command, path = [sys.executable, "-m", "tidegate"], os.environ["PATH"]
-        if os.geteuid() == 0 and open_python() is not None:
-            programs = for_others(programs, case.agent, open_folder / "agent")
-            command, path = tidegate(), SYSTEM_PATH
-        repository = Repository(open_folder / "taskmgr")
-        shutil.copytree(EXAMPLE, repository.root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-        target = "{binary: taskmgr, command_pattern: 'taskmgr\\s+(\\S+)'}"
-        scenarios = "scenarios: [scenarios/create_tasks.yaml]\npath: [bin]"
-        suite = f"version: 1\n{scenarios}\ntarget: {target}\nagents: {{real: {case.written}}}\n"
-        repository.commit({"tidegate.yaml": suite, "CLAUDE.md": "@AGENTS.md\n"})
-        script, requests = (open_folder / name for name in ("script.json", "requests.json"))
-        script.write_text(json.dumps(MASK))
-        done = subprocess.run(
-            [
-                sys.executable,
-                str(ALONE),
-                str(script),
-                str(requests),
-                *command,
-                "run",
-                "--trials",
-                "1",
-                "--out",
-                str(out),
-            ],
-            cwd=repository.root,
-            env={**os.environ, **KEYS, "PATH": f"{programs}:{path}"},
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        records = list(out.rglob("trial.json"))
-        assert records, f"{done.returncode}\n{done.stdout}\n{done.stderr}"
-        trial = Trial.model_validate_json(records[0].read_text())
-        return Ran(trial, json.loads((out / "run.json").read_text()), requests.read_text(), records[0].parent)
-
-    return run
+def example(folder: Path, agent: str) -> None:
+    """The example's repository, with a suite of its first scenario and this agent."""
+    shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    target = "{binary: taskmgr, command_pattern: 'taskmgr\\s+(\\S+)'}"
+    scenarios = "scenarios: [scenarios/create_tasks.yaml]\npath: [bin]"
+    (folder / "tidegate.yaml").write_text(f"version: 1\n{scenarios}\ntarget: {target}\nagents: {{real: {agent}}}\n")
+    (folder / "CLAUDE.md").write_text("@AGENTS.md\n")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.agent.program)
-def test_a_real_agent_is_recorded_exactly(case: Case, run_agent: Callable[[Case], Ran]) -> None:
+def test_a_real_agent_is_recorded_exactly(case: Case, run_agent: Callable[[Case, Job], Ran]) -> None:
     """Eight invocations and five errors; and no token, and nobody else's key, in what its shell sees."""
-    ran = run_agent(case)
+    ran = run_agent(case, Job(example, MASK))
     trial = ran.trial
     assert (trial.not_measured, trial.end, trial.end_message) == (None, "completed", "")
     statuses = [call.status for call in trial.invocations]

@@ -114,6 +114,15 @@ WHOLE_SUITES: dict[str, tuple[str | bytes, str]] = {
 }
 
 # What is appended to the valid scenario file (four lines) → the one line that is said.
+TARGETS = {
+    "{binary: x, mcp: {command: y}}": "3:21: target.mcp: stands beside `binary`: a target is one of them",
+    "{mcp: {name: y}}": "3:10: target.mcp.command: is required",
+    "{mcp: {command: y, name: a_b}}": "3:34: target.mcp.name: must be letters, digits and dashes, 32 at most: "
+    "agents make it a part of the tools' names",
+    "{mcp: {command: y}}": "3:1: target: is an MCP server, and the agent `docs` (doc-follower) can call none; "
+    "choose agents by `tool_matrix`",
+}
+
 IN_A_SCENARIO = {
     "tsak: x": "5:1: tsak: unknown key (did you mean `task`?)",
     "gates: [{type: command_sucseeds}]": "5:16: gates[0].type: unknown type `command_sucseeds` "
@@ -211,6 +220,12 @@ def test_a_suite_file_that_is_no_suite(load: Load, content: str | bytes, line: s
 @pytest.mark.parametrize(("text", "line"), IN_A_SCENARIO.items())
 def test_a_mistake_in_a_scenario_file(load: Load, text: str, line: str) -> None:
     assert said(load, {"scenarios/first.yaml": f"{SCENARIO}{text}\n"}) == f"scenarios/first.yaml:{line}"
+
+
+@pytest.mark.parametrize(("text", "line"), TARGETS.items())
+def test_a_mistake_in_a_target(load: Load, text: str, line: str) -> None:
+    written = f"name: first\ndescription: d\ntarget: {text}\ntask: t\n"
+    assert said(load, {"scenarios/first.yaml": written}) == f"scenarios/first.yaml:{line}"
 
 
 @pytest.mark.parametrize(("text", "line"), EVALUATORS.items())

@@ -35,6 +35,7 @@ def at_work(tmp_path: Path, work: Work[T], *, seconds: float = 20, silence: floa
                 supervisor=supervisor,
                 folders=folders,
                 definitions=tmp_path,
+                server=None,
                 recorder=tmp_path / "tool",
                 environment={"PATH": "/usr/local/bin:/usr/bin:/bin"},
                 credentials={"THE_KEY": KEY, "THE_URL": "http://127.0.0.1:1"},

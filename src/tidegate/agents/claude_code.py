@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from tidegate.agents.coding import CodingAgent, Launch
+from tidegate.agents.servers import servers_file
 from tidegate.model.agent import Session
 from tidegate.streams.claude_code import ClaudeCode
 from tidegate.streams.json_lines import JsonLines
@@ -47,8 +48,8 @@ class ClaudeCodeAgent(CodingAgent):
         return Launch(
             argv=(
                 *(self.program, "-p", "--output-format", "stream-json", "--verbose", *chosen),
-                *("--allowedTools", "Bash,Edit,Write", "--setting-sources", "project"),
-                *("--strict-mcp-config", "--no-session-persistence", *self.args),
+                *self._tools(session),
+                *("--setting-sources", "project", "--no-session-persistence", *self.args),
             ),
             env={
                 **dict.fromkeys(_QUIET, "1"),
@@ -58,6 +59,14 @@ class ClaudeCodeAgent(CodingAgent):
             },
             stdin=session.prompt_file,
         )
+
+    def _tools(self, session: Session) -> tuple[str, ...]:
+        """What it may use without asking; of MCP servers the target alone."""
+        server = session.server
+        if server is None:
+            return "--allowedTools", "Bash,Edit,Write", "--strict-mcp-config"
+        file = session.home_file("mcp.json", servers_file(server))
+        return "--allowedTools", f"Bash,Edit,Write,mcp__{server.name}", "--mcp-config", str(file), "--strict-mcp-config"
 
     def stream(self, session: Session) -> JsonLines:
         """Everything is in what it prints."""

@@ -30,6 +30,11 @@ enabled = false
 [shell_environment_policy]
 ignore_default_excludes = false
 """
+_SERVER = """\
+[mcp_servers.{name}]
+command = {program}
+required = true
+"""
 
 
 class CodexAgent(CodingAgent):
@@ -55,7 +60,11 @@ class CodexAgent(CodingAgent):
         """Its own sandbox stays off: trials are confined by Tidegate, and a sandbox in a sandbox breaks."""
         without_turn_limit(self.type, session)
         base_url = {**session.credentials, **self.env}.get(self.endpoint, "https://api.openai.com/v1")
-        config = session.home_file(".codex/config.toml", _CONFIG.format(base_url=json.dumps(base_url)))
+        text = _CONFIG.format(base_url=json.dumps(base_url))
+        if session.server is not None:
+            name, program = map(str, session.server)
+            text += _SERVER.format(name=name, program=json.dumps(program))
+        config = session.home_file(".codex/config.toml", text)
         return Launch(
             argv=(
                 *(self.program, "exec", "--json", "--skip-git-repo-check", "-s", "danger-full-access"),

@@ -61,6 +61,7 @@ class CodingAgent(Agent):
     args: tuple[str, ...] = ()
     version: str | None = None
 
+    calls_servers: ClassVar[bool] = True
     program: ClassVar[str]
     package: ClassVar[str]  # of npm
     oldest: ClassVar[tuple[int, int, int]]  # version whose output and options are known

@@ -5,25 +5,29 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping
 from string import Formatter
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import field_validator
 
 from tidegate.agents.ends import how, own_end
+from tidegate.agents.servers import servers_file
 from tidegate.model.agent import Agent, Session
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Message, ToolCall
 from tidegate.streams import PARSERS, StreamName, agentv
 
 _WHOLE = ("agentv", "atif")  # one document, read when the program has ended
-PLACEHOLDERS = ("prompt", "prompt_file", "workspace", "repo")
+PLACEHOLDERS = ("prompt", "prompt_file", "workspace", "repo", "mcp_config")
+MCP_CONFIG = "TIDEGATE_MCP_CONFIG"
 
 
 class CommandAgent(Agent):
     """Any program. It gets the prompt by placeholder, in `TIDEGATE_PROMPT_FILE`, or with `stdin: prompt` on stdin.
 
-    `command` is run by `sh -c` in the workspace. Its placeholders `{prompt}`, `{prompt_file}`, `{workspace}` and
-    `{repo}` (the side's checkout) are shell-quoted, so they stand outside of quotes; `{{` and `}}` are literal braces.
+    `command` is run by `sh -c` in the workspace. Its placeholders `{prompt}`, `{prompt_file}`, `{workspace}`, `{repo}`
+    (the side's checkout) and `{mcp_config}` are shell-quoted, so they stand outside of quotes; `{{` and `}}` are
+    literal braces. Where the target is an MCP server, `{mcp_config}` is a file `{mcpServers: {NAME: {command, args}}}`;
+    its path is also in `TIDEGATE_MCP_CONFIG`.
     `output` says how its standard output is read: `text`, `events` (Tidegate's own JSON lines), `agentv`, or as the
     stream of an agent that it imitates, such as `claude-code`.
     """
@@ -32,6 +36,8 @@ class CommandAgent(Agent):
     command: str
     output: StreamName = "text"
     stdin: Literal["none", "prompt"] = "none"
+
+    calls_servers: ClassVar[bool] = True
 
     @field_validator("command")
     @classmethod
@@ -50,11 +56,14 @@ class CommandAgent(Agent):
 
     async def run(self, session: Session) -> End:
         """Run the program, read its output, and say how it ended."""
+        server = session.server
+        servers = str(session.home_file("mcp.json", servers_file(server))) if server else ""
         values = {
             "prompt": session.prompt,
             "prompt_file": str(session.prompt_file),
             "workspace": str(session.workspace),
             "repo": str(session.repo),
+            "mcp_config": servers,
         }
         stdin = session.prompt_file if self.stdin == "prompt" else None
 
@@ -65,7 +74,13 @@ class CommandAgent(Agent):
                     session.step(event.text if isinstance(event, Message) else event.command or event.tool)
 
         silent = self.output in ("text", *_WHOLE)
-        result = await session.program(_filled(self.command, values), stdin=stdin, watch=watch, silent=silent)
+        result = await session.program(
+            _filled(self.command, values),
+            stdin=stdin,
+            env={MCP_CONFIG: servers} if servers else None,
+            watch=watch,
+            silent=silent,
+        )
         events = PARSERS[self.output](result.stdout)
         for event in events:
             if not isinstance(event, End):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from tidegate.agents.coding import CodingAgent, Launch
 from tidegate.model.agent import Session
@@ -33,7 +33,7 @@ class GeminiAgent(CodingAgent):
 
     def launch(self, session: Session) -> Launch:
         """Without trust in the folder it would not be offered a shell at all."""
-        settings = {
+        settings: dict[str, Any] = {
             "security": {
                 "auth": {"selectedType": "gemini-api-key"},
                 "environmentVariableRedaction": {"enabled": True},
@@ -42,6 +42,9 @@ class GeminiAgent(CodingAgent):
             "privacy": {"usageStatisticsEnabled": False},
             **({"model": {"maxSessionTurns": session.max_turns}} if session.max_turns else {}),
         }
+        if session.server is not None:
+            name, program = map(str, session.server)
+            settings["mcpServers"] = {name: {"command": program, "trust": True}}
         session.home_file(".gemini/settings.json", json.dumps(settings))
         model = ("-m", self.model) if self.model else ()
         return Launch(

@@ -77,12 +77,15 @@ class OpenCodeAgent(CodingAgent):
         provider, _, name = self.model.partition("/")
         base_url = {**session.credentials, **self.env}.get(endpoint)
         options = {"apiKey": f"{{env:{key}}}", **({"baseURL": base_url} if base_url else {})}
+        server = session.server
+        servers = {server.name: {"type": "local", "command": [str(server.program)]}} if server else {}
         return {
             "provider": {provider: {"npm": client, "options": options, "models": {name: {}}}},
             "enabled_providers": [provider],
             "model": self.model,
             "small_model": self.model,
             "permission": {"*": "allow"},
+            "mcp": servers,
         }
 
     def stream(self, session: Session) -> JsonLines:

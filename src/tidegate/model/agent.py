@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import ClassVar, NamedTuple, Protocol, TypeVar
 
 from pydantic import Field
 
@@ -16,6 +16,13 @@ T = TypeVar("T")
 
 Watch = Callable[[str, float], End | None]
 """Is given each line that a program prints and when it came, in seconds; an `End` stops the program at once."""
+
+
+class ServerScript(NamedTuple):
+    """The MCP server that is the target, as an agent has to start it: a program without arguments, on stdio."""
+
+    name: str
+    program: Path
 
 
 class Machine(Protocol):
@@ -50,6 +57,7 @@ class Session(Protocol):
     guidance: tuple[str, ...]  # the guidance files that were copied, relative to the workspace
     prompt_file: Path  # also in TIDEGATE_PROMPT_FILE
     recorder: Path | None  # what the target's name has to lead to
+    server: ServerScript | None  # where the target is an MCP server
     credentials: Mapping[str, str]  # the agent's own variables, for its own program alone; no shell of ours has them
     told: End | None  # what the agent's own log says of its end: it holds also where the step is ended from outside
 
@@ -106,6 +114,8 @@ class Agent(Value):
     max_turns: int | None = Field(default=None, gt=0)
     deterministic: bool | None = None
     weight: float = Field(default=1.0, gt=0)  # of a slot
+
+    calls_servers: ClassVar[bool] = False  # it can call the tools of an MCP server
 
     @property
     def is_deterministic(self) -> bool:

@@ -26,13 +26,24 @@ RowState = Literal[
 ]
 
 
+class McpServer(Value):
+    """A server of the Model Context Protocol, started by `sh -c command` in the workspace; it speaks on stdio."""
+
+    command: str
+    name: str = "target"  # by which agents and reports know it
+
+
 class Target(Value):
-    """The tool under test; an eval case of AgentV may have none, and an empty `binary`."""
+    """The tool under test; an eval case of AgentV may have none, and an empty `binary`.
+
+    Of an MCP server, `binary` is the name.
+    """
 
     binary: str
     command_pattern: str | None = None
     health_check: str | None = None
     env: dict[str, str] = {}
+    mcp: McpServer | None = None
 
 
 class Script(Value):

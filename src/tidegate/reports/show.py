@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -11,6 +11,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from tidegate.logged_calls import tool_call
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.measurement import Call, Metrics, Run, TrialResult
 from tidegate.reports.filters import count, money, number, percent, seconds
@@ -96,7 +97,7 @@ def _told(event: Event, calls: list[Call]) -> Iterator[RenderableType]:
         case ToolCall(tool=tool, command=command, input=arguments):
             asked = f"$ {command}" if command else f"{tool} {arguments or ''}"
             yield _timed(event, asked.rstrip())
-            yield from map(_call_line, _taken(command or "", calls))
+            yield from map(_call_line, _taken(command, calls) if command else _of_server(event, calls))
         case ToolResult():
             ended = event.status if event.exit_code is None else f"exit {event.exit_code}"
             style = "" if event.status == "ok" else "red"
@@ -113,14 +114,27 @@ def _told(event: Event, calls: list[Call]) -> Iterator[RenderableType]:
 
 def _taken(command: str, calls: list[Call]) -> list[Call]:
     """The calls, in their order, that the command line makes, however it quotes them."""
-    found = []
     target = calls[0].command.partition(" ")[0] if calls else ""
-    for argv in (made.argv for line in shell_lines(command, target) for made in line.calls) if target else ():
+    lines = shell_lines(command, target) if target and command else ()
+    return _first_of_each((made.argv for line in lines for made in line.calls), calls)
+
+
+def _first_of_each(argvs: Iterable[tuple[str, ...]], calls: list[Call]) -> list[Call]:
+    """The first call with each of these arguments, taken out of `calls`."""
+    found = []
+    for argv in argvs:
         call = next((call for call in calls if _argv(call) == argv), None)
         if call is not None:
             found.append(call)
             calls.remove(call)
     return found
+
+
+def _of_server(event: ToolCall, calls: list[Call]) -> list[Call]:
+    """The recorded call that a tool of the target, an MCP server, was called by."""
+    server = calls[0].command.partition(" ")[0] if calls else ""
+    argv = tool_call(event, server) if server else None
+    return _first_of_each([argv], calls) if argv else []
 
 
 def _argv(call: Call) -> tuple[str, ...]:

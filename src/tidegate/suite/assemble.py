@@ -10,7 +10,16 @@ from tidegate.agents.replay import Replay
 from tidegate.agents.scripted import Scripted
 from tidegate.model.agent import Agent
 from tidegate.model.evaluator import Evaluator
-from tidegate.model.suite import Composite, EvaluatorScript, Scenario, Script, Target, ToolMatrixEntry, TrialCounts
+from tidegate.model.suite import (
+    Composite,
+    EvaluatorScript,
+    McpServer,
+    Scenario,
+    Script,
+    Target,
+    ToolMatrixEntry,
+    TrialCounts,
+)
 from tidegate.plan import base_name, did_you_mean
 from tidegate.suite.document import Document, KeyPath
 from tidegate.suite.environment import expanded
@@ -41,6 +50,8 @@ class Assembly:
             self._complain(document, ("gates",), "are here twice: `evaluation.gates` has them, too", at_key=True)
         for index, entry in enumerate(file.tool_matrix):
             self._check_agent(document, ("tool_matrix", index, "tool"), entry.tool)
+        if target is not None and target.mcp is not None:
+            self._check_callers(document, file)
         self._check_trials(document, file.trials, self.suite.trials)
         evaluators = self._evaluators(document, file)
         if target is None or len(self.problems) > before:
@@ -101,6 +112,14 @@ class Assembly:
                     what = f"the suite has no scenario `{scenario}`{did_you_mean(scenario, names)}"
                     self._complain(self.suite_document, path, what, at_key=True)
 
+    def _check_callers(self, document: Document, file: ScenarioFile) -> None:
+        """Every agent of the scenario can call an MCP server."""
+        chosen = {entry.tool for entry in file.tool_matrix}
+        for name, agent in self.suite.agents.items():
+            if not agent.calls_servers and (not chosen or not chosen.isdisjoint((name, base_name(name)))):
+                what = f"is an MCP server, and the agent `{name}` ({agent.type}) can call none"
+                self._complain(document, ("target",), f"{what}; choose agents by `tool_matrix`", at_key=True)
+
     def _check_traces(self, name: str, agent: Agent) -> None:
         for scenario, trace in agent.traces.items() if isinstance(agent, Replay) else ():
             if not (stays_in(self.root, trace) and (self.root / trace).is_file()):
@@ -127,7 +146,11 @@ class Assembly:
             what = "is required" if file.target is None else "`from_config`, but tidegate.yaml has no `target`"
             self._complain(document, ("target",), what)
             return None
-        binary = own.binary or shared.binary
+        server = own.mcp or (None if own.binary else shared.mcp)
+        if own.mcp and own.binary:
+            self._complain(document, ("target", "mcp"), "stands beside `binary`: a target is one of them", at_key=True)
+            return None
+        binary = server.name if server else own.binary or shared.binary
         if binary is None:
             what = "is required (here, or in tidegate.yaml's `target`)"
             self._complain(document, ("target", "binary"), what, at_key=True)
@@ -137,6 +160,7 @@ class Assembly:
             command_pattern=own.command_pattern or shared.command_pattern,
             health_check=own.health_check or shared.health_check,
             env={**self._env(self.suite_document, shared), **self._env(document, own)},
+            mcp=McpServer(**dict(server)) if server else None,
         )
 
     def _env(self, document: Document, target: TargetFile) -> dict[str, str]:

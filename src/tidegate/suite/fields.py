@@ -16,6 +16,7 @@ LONGEST_NAME = 200  # bytes of its percent-encoded form, since it becomes a fold
 ALPHAS = (0.01, 0.02, 0.05)
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_SERVER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,31}\Z")
 _SECRET_OF_THE_WORKFLOW = re.compile(r"(GITHUB_TOKEN|ACTIONS_.*|INPUT_.*)\Z")
 
 
@@ -62,6 +63,12 @@ def _variable(name: str) -> str:
     return name
 
 
+def _server_name(name: str) -> str:
+    if not _SERVER_NAME.match(name):
+        raise wrong("must be letters, digits and dashes, 32 at most: agents make it a part of the tools' names")
+    return name
+
+
 def _passable(name: str) -> str:
     if _SECRET_OF_THE_WORKFLOW.match(name):
         raise wrong("never reaches a trial, since it steers the workflow")
@@ -74,6 +81,7 @@ InsidePath = Annotated[Text, AfterValidator(_inside)]
 VariableName = Annotated[str, AfterValidator(_variable)]
 PassedVariable = Annotated[VariableName, AfterValidator(_passable)]
 TestedMetric = Annotated[str, only(*RULES, what=f"must be one of {', '.join(RULES)}")]
+ServerName = Annotated[str, AfterValidator(_server_name)]
 Alpha = Annotated[float, only(*ALPHAS, what="must be one of 0.01, 0.02, 0.05")]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Count = Annotated[int, Field(ge=1)]

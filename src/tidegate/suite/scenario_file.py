@@ -10,17 +10,25 @@ from tidegate.evaluators import AnyEvaluator
 from tidegate.gates import AnyGate
 from tidegate.gates.fields import Regex
 from tidegate.model.value import Value
-from tidegate.suite.fields import Count, Name, Positive, Seconds, Share, Text, VariableName, only, wrong
+from tidegate.suite.fields import Count, Name, Positive, Seconds, ServerName, Share, Text, VariableName, only, wrong
 
 
 def _shape(value: object) -> str:
     return "text" if isinstance(value, str) else "mapping"
 
 
+class McpFile(Value):
+    """An MCP server as the tool under test: `sh -c command` starts it in the workspace, and it speaks on stdio."""
+
+    command: Text
+    name: ServerName = "target"
+
+
 class TargetFile(Value):
     """The tool under test; what is left out comes from tidegate.yaml's `target`."""
 
     binary: Text | None = None
+    mcp: McpFile | None = None
     command_pattern: Regex | None = None
     health_check: Text | None = None
     env: dict[VariableName, str] = {}

@@ -8,9 +8,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from tidegate.model.agent import ServerScript
 from tidegate.model.event import End, Event
+from tidegate.model.suite import McpServer
 from tidegate.model.trial import Invocation, NotMeasured
-from tidegate.trial import recorder
+from tidegate.trial import mcp, recorder
 from tidegate.trial.passed_by import passed_by
 from tidegate.trial.place import Attempt
 from tidegate.trial.processes import SupervisorLost
@@ -35,13 +37,17 @@ async def run_agent(attempt: Attempt, environment: Mapping[str, str]) -> AgentSt
     """Let the agent work in `environment`, which the recorder's folder and the agent's own variables are added to."""
     target, folders = attempt.scenario.target, attempt.folders
     started = time.time()
+    if target.mcp is not None:
+        return await _with_server(attempt, environment, target.mcp)
     if not target.binary:
-        session = _session(attempt, environment, None)
+        session = _session(attempt, environment)
         end, not_measured = await _ended(attempt, session)
         return AgentStep(end, not_measured, tuple(session.events))
     front = recorder.install(folders.scratch / "recorder", target.binary, environment["PATH"], folders.calls)
     session = _session(
-        attempt, {**environment, "PATH": f"{front}:{environment['PATH']}"}, front / target.binary.rpartition("/")[2]
+        attempt,
+        {**environment, "PATH": f"{front}:{environment['PATH']}"},
+        wrapper=front / target.binary.rpartition("/")[2],
     )
     try:
         end, not_measured = await _ended(attempt, session)
@@ -52,6 +58,22 @@ async def run_agent(attempt: Attempt, environment: Mapping[str, str]) -> AgentSt
     )
     invocations += passed_by(session.events, target, invocations, started)
     return AgentStep(end, not_measured, tuple(session.events), invocations, warnings)
+
+
+async def _with_server(attempt: Attempt, environment: Mapping[str, str], server: McpServer) -> AgentStep:
+    """The same with an MCP server. An agent that never opened it is not measured: it could not have used it."""
+    folders = attempt.folders
+    script = mcp.install(folders.scratch / "recorder", server, environment, folders.workspace, folders.calls)
+    session = _session(attempt, environment, server=ServerScript(server.name, script))
+    try:
+        end, not_measured = await _ended(attempt, session)
+    finally:
+        folders.keep_calls()
+    told = mcp.read(folders.calls, killed_at=session.killed_at)
+    if not_measured is None and not told.opened:
+        end = end.model_copy(update={"message": f"the agent did not start the MCP server {server.name}"})
+        not_measured = "infrastructure"
+    return AgentStep(end, not_measured, tuple(session.events), told.invocations, told.warnings)
 
 
 async def _ended(attempt: Attempt, session: TrialSession) -> tuple[End, NotMeasured | None]:
@@ -90,7 +112,13 @@ def _stopped_end(stopped: AgentStopped, told: End | None) -> End:
     return told.model_copy(update={"end": stopped.end, "message": stopped.message})
 
 
-def _session(attempt: Attempt, environment: Mapping[str, str], wrapper: Path | None) -> TrialSession:
+def _session(
+    attempt: Attempt,
+    environment: Mapping[str, str],
+    *,
+    wrapper: Path | None = None,
+    server: ServerScript | None = None,
+) -> TrialSession:
     scenario, agent, folders = attempt.scenario, attempt.row.agent, attempt.folders
     timeout = scenario.timeout_secs or agent.timeout_secs or DEFAULT_TIMEOUT_SECS
     desk = Desk(
@@ -98,6 +126,7 @@ def _session(attempt: Attempt, environment: Mapping[str, str], wrapper: Path | N
         folders=folders,
         definitions=attempt.place.definitions,
         recorder=wrapper,
+        server=server,
         credentials=attempt.place.credentials,
         environment={**environment, **agent.env},
         limits=attempt.place.limits,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +15,9 @@ from tidegate.model.evaluator import Score
 from tidegate.model.event import Event
 from tidegate.model.gate import Gate
 from tidegate.model.probe import Answer, CommandAnswer, ReadFile, Request, RunCommand, RunJudge
+from tidegate.model.suite import McpServer
 from tidegate.model.trial import NotMeasured, Step, Trial
+from tidegate.trial import mcp
 from tidegate.trial.agent_step import AgentStep, run_agent
 from tidegate.trial.environment import base_environment, script_variables
 from tidegate.trial.place import Attempt
@@ -114,13 +118,28 @@ class _Course:
             self._steps.append(Step(kind="setup", result=result))
             if not result.ok:
                 raise _NotReadyError("setup", _failure("setup command", result))
-        check = self._scenario.target.health_check
-        if check is not None:
-            self._attempt.on_step(f"health check: {check}")
-            result = await self._command(check, "health-check", HEALTH_CHECK_TIMEOUT_SECS, self._environment)
-            self._steps.append(Step(kind="health_check", result=result))
+        target = self._scenario.target
+        if target.mcp is not None:
+            result = await self._check_health(self._server_check(target.mcp), "server-check")
+            if not result.ok:
+                said = ": ".join(result.stderr.strip().splitlines()[-2:]) or result.how_it_ended()
+                raise _NotReadyError("health_check", f"the MCP server `{target.mcp.command}` did not start: {said}")
+        if target.health_check is not None:
+            result = await self._check_health(target.health_check, "health-check")
             if not result.ok:
                 raise _NotReadyError("health_check", _failure("health check", result))
+
+    async def _check_health(self, check: str, name: str) -> CommandResult:
+        self._attempt.on_step(f"health check: {check}")
+        result = await self._command(check, name, HEALTH_CHECK_TIMEOUT_SECS, self._environment)
+        self._steps.append(Step(kind="health_check", result=result))
+        return result
+
+    def _server_check(self, server: McpServer) -> str:
+        """Open a session with the server as an agent would, and ask for its tools; nothing of it is recorded."""
+        folder, workspace = self._folders.scratch / "server-check", self._folders.workspace
+        script = mcp.install(folder, server, self._environment, workspace, Path(os.devnull))
+        return shlex.join([str(script), "--check"])
 
     async def _judged(self, step: AgentStep) -> tuple[Answers, Answers]:
         """The gates' answers, and those of base's definition, between the scripts that run before and after them."""

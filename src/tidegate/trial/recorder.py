@@ -56,16 +56,21 @@ def install(folder: Path, binary: str, search_path: str, record: Path) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
     wrapper = directory / binary.rpartition("/")[2]
     program = _program(os.fsencode(binary), os.fsencode(search_path), os.fsencode(record.absolute()))
+    write_script(wrapper, program)
+    return directory
+
+
+def write_script(path: Path, program: bytes) -> None:
+    """Make a program of Python text that runs by our interpreter, with nothing of the caller's settings."""
     interpreter = os.path.realpath(sys.executable)
     first_line = os.fsencode(f"#!{interpreter} {FLAGS}\n")
     if len(first_line) > FIRST_LINE_BYTES or re.search(r"\s", interpreter):
-        inner = directory.with_name("recorder.py")
+        inner = path.parent.with_name(f"{path.name}.py")
         inner.write_bytes(program)
         words = shlex.join([interpreter, FLAGS, str(inner)])
         first_line, program = b"#!/bin/sh\n", os.fsencode(f'exec {words} "$@"\n')
-    wrapper.write_bytes(first_line + program)
-    wrapper.chmod(0o755)
-    return directory
+    path.write_bytes(first_line + program)
+    path.chmod(0o755)
 
 
 def _program(*arguments: bytes) -> bytes:
@@ -82,11 +87,25 @@ def read(
 
     A call that ended after `killed_at` (seconds since the epoch), when we began to kill the agent, is `interrupted`.
     """
+    data = notes(record)
+    if data is None:
+        return (), ("the recorder's file is gone: no call of the target is known",)
+    return parsed(data, binary=binary, command_pattern=command_pattern, killed_at=killed_at)
+
+
+def notes(record: Path) -> bytes | None:
+    """All that has been recorded, as it stands in the file; None if that is gone."""
     file = open_regular(record)
     if file is None:
-        return (), ("the recorder's file is gone: no call of the target is known",)
+        return None
     with file:
-        data = file.read(READ_LIMIT + 1)
+        return file.read(READ_LIMIT + 1)
+
+
+def parsed(
+    data: bytes, *, binary: str, command_pattern: str | None, killed_at: float | None
+) -> tuple[tuple[Invocation, ...], tuple[str, ...]]:
+    """The invocations in what has been recorded, and warnings."""
     warnings = [f"the recorder's file is cut after {READ_LIMIT} bytes"] if len(data) > READ_LIMIT else []
     calls: dict[bytes, _Call] = {}
     ends: dict[bytes, _End] = {}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO, TypeVar
 
-from tidegate.model.agent import Watch
+from tidegate.model.agent import ServerScript, Watch
 from tidegate.model.command import CommandResult
 from tidegate.model.event import CallStatus, End, Event, ToolCall, ToolResult, Warning
 from tidegate.model.suite import Limits
@@ -48,6 +48,7 @@ class Desk:
     supervisor: Supervisor
     folders: Folders
     definitions: Path  # the checkout that scenarios are read at
+    server: ServerScript | None  # where the target is an MCP server
     recorder: Path | None  # the wrapper that has the target's name; None: there is no target
     environment: Mapping[str, str]
     credentials: Mapping[str, str]
@@ -78,6 +79,7 @@ class TrialSession:
         self.workspace = desk.folders.workspace
         self.home = desk.folders.home
         self.recorder = desk.recorder
+        self.server = desk.server
         self.credentials = desk.credentials
         self.told: End | None = None
         self.repo = repo

@@ -1,0 +1,173 @@
+"""The recorder of an MCP server: stands between an agent and the real server, and notes each call of its tools.
+
+Tidegate does not import it: `mcp.install` makes a script of it. The transport is stdio: one JSON-RPC message a line,
+which is passed on as it came. A call is noted in the form of `recorder_shim`: its arguments are the tool's name and, if
+there are any, the tool's arguments as JSON; its status is 0, or 1 for an error. `ready` is noted when the server has
+answered an agent's `initialize`.
+
+With `--check` it is no proxy but a client: it starts the server, asks for its tools, prints their names, and ends.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import IO, Any
+
+PROTOCOL = "2025-06-18"  # of `--check`; a server answers with the one that it speaks
+CALL, INITIALIZE = "tools/call", "initialize"
+
+
+def main(command: str, environment: dict[str, str], folder: str, record: str) -> int:
+    """Start the server; returns its exit status, at most 127."""
+    server = subprocess.Popen(
+        ["/bin/sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    signal.signal(signal.SIGTERM, lambda *_: server.terminate())
+    if sys.argv[1:] == ["--check"]:
+        return check(server)
+    notes = Notes(record)
+    upward = threading.Thread(target=pass_up, args=(sys.stdin.buffer, server.stdin, notes), daemon=True)
+    upward.start()
+    assert server.stdout is not None
+    for line in server.stdout:
+        notes.answered(line)
+        sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
+    return min(abs(server.wait()), 127)
+
+
+def pass_up(source: IO[bytes], server: IO[bytes], notes: "Notes") -> None:
+    """What the agent says, until it says no more; then the server is told so."""
+    try:
+        for line in source:
+            notes.asked(line)
+            server.write(line)
+            server.flush()
+        server.close()
+    except OSError:
+        pass  # the server is gone: its end is what the agent sees
+
+
+class Notes:
+    """What is written down of the conversation; both directions take part in it."""
+
+    def __init__(self, record: str) -> None:
+        self.record = record
+        self.calls: dict[str, tuple[bytes, int]] = {}  # open ones: the noted id, and when they began
+        self.openings: set[str] = set()
+        self.number = 0
+        self.lock = threading.Lock()
+
+    def asked(self, line: bytes) -> None:
+        """Note the calls in what the agent says."""
+        for message in messages(line):
+            key = json.dumps(message.get("id"))
+            if message.get("method") == INITIALIZE:
+                self.openings.add(key)
+            if message.get("method") == CALL and "id" in message:
+                with self.lock:
+                    self.begin(key, message.get("params"))
+
+    def begin(self, key: str, params: Any) -> None:
+        """A call has begun."""
+        given = params if isinstance(params, dict) else {}
+        argv = [str(given.get("name", ""))]
+        if given.get("arguments"):
+            argv.append(json.dumps(given["arguments"], ensure_ascii=False, sort_keys=True))
+        self.number += 1
+        name = b"%d-%d" % (os.getpid(), self.number)
+        listed = b"".join(word.replace("\0", "\\0").encode(errors="backslashreplace") + b"\0" for word in argv)
+        self.calls[key] = name, time.monotonic_ns()
+        self.note(b"tidegate-call", name, b"%d" % time.time_ns(), b"", b"%d\0%s" % (len(listed), listed))
+
+    def answered(self, line: bytes) -> None:
+        """Note how calls ended."""
+        for message in messages(line):
+            if "method" in message:
+                continue  # the server's own request
+            key = json.dumps(message.get("id"))
+            result = message.get("result")
+            if key in self.openings and isinstance(result, dict):
+                self.openings.discard(key)
+                self.note(b"tidegate-ready", b"")
+            with self.lock:
+                call = self.calls.pop(key, None)
+            if call is not None:
+                failed = not isinstance(result, dict) or result.get("isError") is True
+                self.note(b"tidegate-end", call[0], b"%d" % (time.monotonic_ns() - call[1]), b"%d\0" % failed)
+
+    def note(self, *fields: bytes) -> None:
+        """Append one record, by one write; never fails."""
+        try:
+            file = os.open(self.record, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
+            os.write(file, b"\0%s\n" % b"\0".join(fields))
+            os.close(file)
+        except OSError:
+            pass
+
+
+def messages(line: bytes) -> Iterator[dict[str, Any]]:
+    """The JSON-RPC messages of a line: one, or those of a batch."""
+    try:
+        data = json.loads(line)
+    except ValueError:
+        return
+    for message in data if isinstance(data, list) else [data]:
+        if isinstance(message, dict):
+            yield message
+
+
+def check(server: "subprocess.Popen[bytes]") -> int:
+    """Open a session, print the names of the server's tools, one a line, and end it; 1 if that cannot be done."""
+    me = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": {"name": "tidegate", "version": "1"}}
+    if ask(server, 1, INITIALIZE, me) is None:
+        return stopped(server, "it did not answer `initialize`")
+    say(server, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+    answer = ask(server, 2, "tools/list", {})
+    tools = answer.get("tools") if answer else None
+    if not isinstance(tools, list) or not tools:
+        return stopped(server, "it has no tools")
+    print("\n".join(str(tool.get("name")) for tool in tools if isinstance(tool, dict)), flush=True)
+    stopped(server, "")
+    return 0
+
+
+def say(server: "subprocess.Popen[bytes]", message: dict[str, Any]) -> None:
+    """Send one message; a server that is gone does not get it."""
+    assert server.stdin is not None
+    try:
+        server.stdin.write(json.dumps(message).encode() + b"\n")
+        server.stdin.flush()
+    except OSError:
+        pass
+
+
+def ask(server: "subprocess.Popen[bytes]", number: int, method: str, params: dict[str, Any]) -> dict[str, Any] | None:
+    """The result that the server gives; None if it refuses or ends first. Its own requests stay unanswered."""
+    say(server, {"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+    assert server.stdout is not None
+    for line in server.stdout:
+        for message in messages(line):
+            if message.get("id") == number and "method" not in message:
+                result = message.get("result")
+                return result if isinstance(result, dict) else None
+    return None
+
+
+def stopped(server: "subprocess.Popen[bytes]", why: str) -> int:
+    """End the server, and say what was wrong with it."""
+    assert server.stdin is not None
+    server.stdin.close()
+    try:
+        status = server.wait(2)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        status = server.wait()
+    if why:
+        print(f"{why} (exit {status})" if status else why, file=sys.stderr)
+    return 1

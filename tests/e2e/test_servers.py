@@ -1,0 +1,130 @@
+"""An MCP server as the target, from the suite to the run: with a small server, and an agent that is a script."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Repository
+from tidegate.__main__ import main
+
+SERVER = """\
+import json, os, sys
+print("starting", file=sys.stderr)
+if "broken" in sys.argv: sys.exit("no database")
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message: continue
+    params = message.get("params") or {}
+    result = {}
+    if message["method"] == "initialize": result = {"protocolVersion": params["protocolVersion"], "capabilities": {}}
+    if message["method"] == "tools/list": result = {"tools": [] if "empty" in sys.argv else [{"name": "add"}]}
+    answer = {"jsonrpc": "2.0", "id": message["id"], "result": result}
+    if message["method"] == "tools/call":
+        title = params.get("arguments", {}).get("title")
+        if title == "die": os._exit(3)
+        if title == "refuse": answer = {"jsonrpc": "2.0", "id": message["id"], "error": {"code": 1, "message": "no"}}
+        else:
+            text = os.environ.get("GREETING", "") + " " + os.getcwd()
+            answer["result"] = {"content": [{"type": "text", "text": text}], **({} if title else {"isError": True})}
+    print(json.dumps(answer), flush=True)
+"""
+# Calls the tool once for each of its arguments after the first, which is the configuration that agents are given.
+AGENT = """\
+import json, os, subprocess, sys
+assert sys.argv[1] == os.environ["TIDEGATE_MCP_CONFIG"]
+((name, server),) = json.load(open(sys.argv[1]))["mcpServers"].items()
+command = [server["command"], *server["args"]]
+program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={})
+def ask(number, method, params):
+    program.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\\n")
+    program.stdin.flush()
+    answer = program.stdout.readline()
+    return json.loads(answer) if answer else {}
+if "silent" not in sys.argv:
+    ask(0, "initialize", {"protocolVersion": "2025-06-18", "capabilities": {}})
+for number, title in enumerate(sys.argv[2:], 1):
+    if title != "silent":
+        answer = ask(number, "tools/call", {"name": "add", "arguments": {"title": title} if title != "none" else {}})
+        print(name, json.dumps(answer.get("result") or answer.get("error") or "gone"))
+"""
+SUITE = """\
+version: 1
+scenarios: [first.yaml]
+target: {mcp: {name: items, command: %s}, env: {GREETING: hello}}
+agents:
+  mine: {type: command, command: "python3 {repo}/agent.py {mcp_config} %s"}
+"""
+SCENARIO = "name: first\ndescription: d\ntarget: from_config\ntask: Add an item.\ngates: []\n"
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path, make_repository: Callable[..., Repository], capsys: pytest.CaptureFixture[str]
+) -> Callable[[str, str], dict[str, Any]]:
+    """Runs the one trial of a suite with that server and those calls; returns its result."""
+
+    def run(server: str, calls: str) -> dict[str, Any]:
+        repository = make_repository("r")
+        command = json.dumps(f"python3 {repository.root}/server.py {server}")
+        suite = SUITE % (command, calls)
+        repository.commit({"server.py": SERVER, "agent.py": AGENT, "first.yaml": SCENARIO, "tidegate.yaml": suite})
+        main(["run", "--quiet", "--trials", "1", "--repo", str(repository.root), "--out", str(tmp_path / "run")])
+        (trial,) = json.loads((tmp_path / "run" / "run.json").read_text())["trials"]
+        assert isinstance(trial, dict)
+        return trial
+
+    return run
+
+
+def calls_of(trial: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(call["command"], call["status"]) for call in trial["calls"]]
+
+
+def test_calls_are_invocations_and_error_results_fail(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    trial = run("", "milk none refuse milk")
+    assert calls_of(trial) == [
+        ("""items add '{"title": "milk"}'""", "ok"),
+        ("items add", "error"),
+        ("""items add '{"title": "refuse"}'""", "error"),
+        ("""items add '{"title": "milk"}'""", "ok"),
+    ]
+    assert [call["exit_code"] for call in trial["calls"]] == [None] * 4
+    metrics = trial["metrics"]
+    assert (metrics["command_count"], metrics["error_count"], metrics["retry_count"]) == (4, 2, 1)
+    assert trial["subcommands"]["add"]["errors"] == 2
+    assert trial["warnings"] == []
+    said = (next((tmp_path / "run").rglob("agent.stdout"))).read_text()
+    assert "hello " in said, "the server has the target's environment, whatever the client makes of it"
+    assert "/workspace" in said, "and works in the workspace"
+
+
+def test_a_server_that_dies_leaves_the_call_unfinished(run: Callable[..., dict[str, Any]]) -> None:
+    trial = run("", "milk die")
+    assert [status for _, status in calls_of(trial)] == ["ok", "unfinished"]
+    assert trial["metrics"]["command_count"] == 1
+
+
+@pytest.mark.parametrize(
+    ("server", "reason"),
+    [
+        ("broken", "did not start: no database: it did not answer `initialize` (exit 1)"),
+        ("empty", "did not start: starting: it has no tools"),
+    ],
+)
+def test_a_server_that_does_not_start_is_not_measured(
+    run: Callable[..., dict[str, Any]], server: str, reason: str
+) -> None:
+    trial = run(server, "milk")
+    assert (trial["outcome"], trial["not_measured"], trial["calls"]) == (None, "health_check", [])
+    assert trial["reason"].endswith(reason)
+
+
+def test_an_agent_that_never_opens_the_server_is_not_measured(run: Callable[..., dict[str, Any]]) -> None:
+    trial = run("", "silent")
+    assert (trial["outcome"], trial["not_measured"]) == (None, "infrastructure")
+    assert trial["reason"] == "the agent did not start the MCP server items"

@@ -1,0 +1,50 @@
+"""The real agents that the tests run, and what they are given to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tidegate.agents import ClaudeCodeAgent, CodexAgent, GeminiAgent, OpenCodeAgent
+from tidegate.agents.coding import CodingAgent
+from tidegate.model.trial import Trial
+
+DUMMY = "dummy-key-of-"
+KEYS = {
+    name: DUMMY + name.lower() for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GITHUB_TOKEN")
+}
+Script = list[tuple[str, list[Any]]]  # what the model says, and what it runs: command lines, or [tool, arguments]
+
+
+class Case(NamedTuple):
+    """An agent, how the suite names it, and what of its key its shell sees."""
+
+    agent: type[CodingAgent]
+    written: str
+    key: str
+    shell_sees_key: bool
+
+
+CASES = [
+    Case(ClaudeCodeAgent, "{type: claude-code, model: claude-haiku-4-5}", "ANTHROPIC_API_KEY", True),
+    Case(CodexAgent, "{type: codex, model: gpt-5.5}", "OPENAI_API_KEY", False),
+    Case(GeminiAgent, "{type: gemini, model: gemini-3.8-flash}", "GEMINI_API_KEY", False),
+    Case(OpenCodeAgent, "{type: opencode, model: anthropic/claude-haiku-4-5}", "ANTHROPIC_API_KEY", True),
+]
+
+
+class Job(NamedTuple):
+    """What makes the repository in a folder, for an agent as a suite names it; and what the model says."""
+
+    repository: Callable[[Path, str], None]
+    script: Script
+
+
+class Ran(NamedTuple):
+    """The one trial that was run, its run, what the model was asked, and the record's folder."""
+
+    trial: Trial
+    run: dict[str, Any]
+    requests: str
+    record: Path
