@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from tidegate.action.comparing import compare_merge_group, compare_pull_request
 from tidegate.action.dispatching import run_for_maintainer
 from tidegate.action.job import Job, Outside
 from tidegate.action.publishing import publish
-from tidegate.action.telling import skip, tell_failure
+from tidegate.action.telling import skip, tell_cancelled, tell_failure
 from tidegate.errors import ConfigurationError, TidegateError
 from tidegate.gh.event import (
     DispatchEvent,
@@ -33,6 +35,9 @@ async def act(outside: Outside) -> int:
         return await _act(read_event(job.runner.event_name, read_payload(job.runner.event_path)), job)
     except TidegateError as error:
         tell_failure(error, job)
+        raise
+    except asyncio.CancelledError:
+        tell_cancelled(job)
         raise
     finally:
         give_back(job.workspace, (OUR_FOLDER, ".git"))

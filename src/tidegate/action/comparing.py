@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from tidegate.action.accepting import accepted_by, expire
 from tidegate.action.job import OUT, Job
 from tidegate.action.telling import skip, tell
 from tidegate.errors import MissingKeyError
+from tidegate.gh.cancelled import note_cancelled
 from tidegate.gh.comment import Publication, Run, Statement, publish_comment
 from tidegate.gh.event import MergeGroupEvent, PullRequestEvent
 from tidegate.gh.port import RepositoryPort
@@ -46,6 +48,9 @@ async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:
         # A fork has no secrets, and its author can do nothing about it.
         if event.without_secrets and job.settings.fork_without_key == "pass":
             return skip("fork_without_key", f"No secret reaches this pull request: {error.message}", job)
+        raise
+    except asyncio.CancelledError:
+        _say_cancelled(subject, job)
         raise
     acceptance = accepted_by(event, result, subject.repository, job)
     return say(result, acceptance, subject, job)
@@ -86,10 +91,23 @@ def _published(result: Result, acceptance: Acceptance | None, subject: Subject, 
     if subject.repository is None:
         advice = "Set the input `github_token`; its default is the job's own token."
         return Publication(outcome="failed", problem="there is no token to comment with.", advice=advice)
-    run = Run(id=job.runner.run_id, attempt=job.runner.run_attempt, head=subject.head_sha)
     statement = Statement(result=result, accepted=acceptance)
     port = subject.repository.comments(subject.number)
-    return publish_comment(port, statement, run, job.settings.comment, job.outside.sleep)
+    return publish_comment(port, statement, _run(subject, job), job.settings.comment, job.outside.sleep)
+
+
+def _say_cancelled(subject: Subject, job: Job) -> None:
+    """In the comment, as far as the runner's patience goes; the summary has it in any case."""
+    if subject.repository is None or job.settings.dry_run:
+        return
+    port = subject.repository.comments(subject.number)
+    publication = note_cancelled(port, _run(subject, job), job.settings.instance, job.settings.comment)
+    if publication.problem:
+        job.say(f"The comment does not say that the run was cancelled: {publication.problem}")
+
+
+def _run(subject: Subject, job: Job) -> Run:
+    return Run(id=job.runner.run_id, attempt=job.runner.run_attempt, head=subject.head_sha)
 
 
 def _out(job: Job) -> Path:

@@ -52,6 +52,14 @@ def tell_failure(error: TidegateError, job: Job) -> None:
         write_outputs(job.runner.output, {"verdict": "not_run"})
 
 
+def tell_cancelled(job: Job) -> None:
+    """A run that was cancelled; the log says it where it ends."""
+    summarise("## ⏹️ Tidegate: cancelled\n\nThe run was cancelled before it had a verdict.", job)
+    if job.runner.output is not None:
+        reason: VerdictReason = "cancelled"
+        write_outputs(job.runner.output, {"verdict": "not_run", "reason": reason})
+
+
 def summarise(markdown: str, job: Job) -> None:
     """Append to the step's summary, where there is one."""
     if job.runner.step_summary is not None:

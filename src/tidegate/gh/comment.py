@@ -172,10 +172,15 @@ class _Desk:
                 raise
 
 
-def standing_marker(port: CommentPort, instance: str) -> Marker | None:
-    """What our newest comment remembers; None where there is none. PublishError where GitHub does not say."""
+def standing_comment(port: CommentPort, instance: str) -> Comment | None:
+    """The newest of our comments; None where there is none. PublishError where GitHub does not say."""
     ours = _ours(port.list_comments(), port.viewer(), instance)
-    return _marker(ours[-1]) if ours else None
+    return ours[-1] if ours else None
+
+
+def standing_marker(port: CommentPort, instance: str) -> Marker | None:
+    """What that comment remembers."""
+    return _marker(standing_comment(port, instance))
 
 
 def _ours(comments: list[Comment], viewer: str, instance: str) -> list[Comment]:
