@@ -24,6 +24,10 @@ RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore 
 # which is BUILDERS of tidegate/trial/users.py) do, since git reads the repository's objects there.
 RUN install --directory --mode=0710 --group=61183 /github
 
+LABEL org.opencontainers.image.title="tidegate" \
+      org.opencontainers.image.description="Finds out, on every pull request, whether LLM agents still get their work done with your tool" \
+      org.opencontainers.image.licenses="Apache-2.0"
+
 # The workspace belongs to the runner's user, which git refuses to read as root without this.
 ENV PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \

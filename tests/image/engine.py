@@ -72,7 +72,11 @@ class Engine:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        volumes = ", ".join(f'"{path}:{path}:ro"' for path in TRUST if Path(path).exists())
+        mounts = {path: path for path in TRUST if Path(path).exists()}
+        if TRUST[-1] in mounts:
+            (folder / "npmrc").write_text(f"cafile = {TRUST[-1]}\n")
+            mounts[str(folder / "npmrc")] = "/root/.npmrc"
+        volumes = ", ".join(f'"{path}:{place}:ro"' for path, place in mounts.items())
         (folder / "containers.conf").write_text(CONTAINERS.format(volumes=volumes))
         (folder / "storage.conf").write_text(STORAGE.format(folder))
         self.environment = {
