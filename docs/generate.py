@@ -8,6 +8,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from judges_page import JUDGES
 from native_action import native_action
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -15,9 +16,11 @@ from pydantic.fields import FieldInfo
 from tidegate.agents import AnyAgent
 from tidegate.evaluators import AnyEvaluator
 from tidegate.gates import AnyGate
+from tidegate.judges import AnyJudge
 from tidegate.model.agent import Agent
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
+from tidegate.model.judge import Judge
 from tidegate.model.marker import Fixed
 from tidegate.reports.comment import Shown
 from tidegate.reports.filters import FILTERS
@@ -73,9 +76,9 @@ Questions: #agents on our chat.
 ```
 
 Blocks, from top to bottom: `heading`, `definitions`, `regressions`, `inconclusive`, `improvements`, `table`,
-`diagnosis`, `cost`, `footer`. The marker on line 1 is added afterwards. The file is read at base, like the rules, so
-that no pull request rewrites its own verdict. A template that fails, or whose comment is too long, is not used, and
-the comment says so.
+`judge`, `diagnosis`, `cost`, `footer`. The marker on line 1 is added afterwards. The file is read at base, like the
+rules, so that no pull request rewrites its own verdict. A template that fails, or whose comment is too long, is not
+used, and the comment says so.
 
 Everything that an agent, a scenario or a pull request wrote has to pass one of the filters `cell`, `code` and `fenced`,
 or it can forge Markdown. A template sees `view` (CommentView), `shown` (Shown) and `fixed` (Fixed, or none):
@@ -206,6 +209,7 @@ def main() -> int:
         "gates.md": page(GATES, Gate, AnyGate),
         "evaluators.md": page(EVALUATORS, Evaluator, AnyEvaluator),
         "agents.md": page(AGENTS, Agent, AnyAgent),
+        "judges.md": page(JUDGES, Judge, AnyJudge),
         "templates.md": templates(),
         "../native/action.yml": native_action(),
     }

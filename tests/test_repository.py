@@ -171,8 +171,8 @@ def test_every_pure_stage_is_guarded_against_io() -> None:
 
 
 MAY_DO_IO = {
-    *("action", "agents", "build", "changed", "cli", "demo", "past", "pipeline", "revisions", "run", "sides", "store"),
-    *("suite", "trial", "work"),
+    *("action", "agents", "bench", "build", "changed", "cli", "demo", "grade", "judges", "past", "pipeline"),
+    *("revisions", "run", "sides", "store", "suite", "trial", "work"),
     "fingerprint",
     "simulation",  # chance is what it is made of
     "gh",  # but for those of its modules that are guarded one by one
@@ -271,7 +271,7 @@ def load(folder: Path, *blocks: str) -> object:
 def test_there_are_blocks_to_paste() -> None:
     pages = [page for page, _ in pasted()]
 
-    assert set(pages) == {"README.md", "configuration.md", "scenarios.md"}
+    assert set(pages) == {"README.md", "configuration.md", "judges.md", "scenarios.md"}
     assert len(pages) >= 6
 
 

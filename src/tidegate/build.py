@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,7 +47,11 @@ class Surroundings:
 
     def of_agent(self, agent: Agent) -> dict[str, str]:
         """The agent's own variables: its key, and where its model is."""
-        return {name: self.environ[name] for name in agent.variables if self.environ.get(name)}
+        return self.own(agent.variables)
+
+    def own(self, variables: Iterable[str]) -> dict[str, str]:
+        """Those of an agent's or a judge's own variables that are set."""
+        return {name: self.environ[name] for name in variables if self.environ.get(name)}
 
 
 async def build(

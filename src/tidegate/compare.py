@@ -8,6 +8,7 @@ from typing import Literal, TypeVar
 
 from tidegate.doubts import doubts
 from tidegate.evidence import Measured, find_evidence, gate_table, metric_changes
+from tidegate.judged import judge_change
 from tidegate.metric_tests import RULES, RowTrials, compared_metrics, is_worse
 from tidegate.model.comparison import (
     BaseCounts,
@@ -170,6 +171,7 @@ def _row(row: RunRow, said: Conclusion, trials: RowTrials, run: Run, metrics: Ma
         **_pass_rates(_in_phases(base, "screen"), _in_phases(head, "screen")),
         metrics=_row_metrics(metric_changes((*past, *base), head), metrics),
         gates=gate_table(base, head),
+        judge=judge_change(base, head),
         evidence=find_evidence(said, base, head, run.revision),
     )
 

@@ -169,11 +169,23 @@ def _summary(comparison: Comparison, decision: _Decision, loosened: Sequence[Def
     if states["regressed"] and decision.reason not in ("regression", "setup_regression"):
         parts.append("by the policy that does not block")
     parts += [f"{states[state]} {words}" for state, words in _OTHER_NEWS.items() if states[state]]
+    parts += _opinions(rows)
     if useless := sum(map(cannot_guard, rows)):
         parts.append(f"{useless} passing on neither side")
     if failing := sum(map(fails_from_the_start, rows)):
         parts.append(f"{failing} new that no trial passes")
     return "; ".join(parts)
+
+
+def _opinions(rows: Sequence[Row]) -> list[str]:
+    """What a model thinks, which by itself decides nothing."""
+    judged = [row.judge for row in rows if row.judge]
+    lower, unknown = (
+        sum(one.warns for one in judged),
+        sum(bool(one.base.not_judged + one.head.not_judged) for one in judged),
+    )
+    news = ((lower, "rated lower by the judge"), (unknown, "that the judge could not judge"))
+    return [f"{count} {words}" for count, words in news if count]
 
 
 def _bad_news(rows: Sequence[Row], states: Mapping[RowState, int]) -> list[str]:

@@ -13,13 +13,25 @@ from tidegate.model.agent import Agent
 from tidegate.model.comparison import DefinitionChange
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
+from tidegate.model.judge import Judge
 from tidegate.model.plan import Plan
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.value import Value
 from tidegate.procedure import screening_trials
 
 # config.md, S
-READ_AT_BASE = ("trials", "jobs", "budget", "policy", "limits", "pass_env", "prices", "store", "comment_template")
+READ_AT_BASE = (
+    "trials",
+    "judge",
+    "jobs",
+    "budget",
+    "policy",
+    "limits",
+    "pass_env",
+    "prices",
+    "store",
+    "comment_template",
+)
 _READ_AT_HEAD = ("subject", "guidance")
 _OWN_CHECKS = {"name", "file", "gates", "evaluators", "tool_matrix", "trials", "purpose", "deterministic"}
 _CERTAINTY = {True: 2, None: 1, False: 0}  # of `deterministic`: without it, fewer trials prove less
@@ -132,6 +144,8 @@ def _values(key: str, before: object, after: object) -> Iterator[str]:
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, Judge):
+        return f"{value.type} ({value.model})"
     if isinstance(value, tuple):
         return f"[{', '.join(map(str, value))}]"
     if isinstance(value, float):

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field, FiniteFloat, ValidationError
 
-from tidegate.evaluators.assess import Assessment, assess
+from tidegate.evaluators.assess import Assessment, assess, judge_result, judge_score, judge_use
 from tidegate.gates.command import what_went_wrong
 from tidegate.gates.excerpt import excerpt
 from tidegate.gates.json_text import parse_json
@@ -18,6 +18,7 @@ from tidegate.logged_calls import logged_calls, logged_tool_calls
 from tidegate.model.evaluator import Score
 from tidegate.model.event import Event
 from tidegate.model.gate import Gate, Seen
+from tidegate.model.judgement import JudgeResult
 from tidegate.model.measurement import Call, EvaluatorResult, GateResult, Metrics, Outcome, TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer, ReadFile, Request
 from tidegate.model.suite import Composite, Price, Scenario
@@ -30,26 +31,37 @@ MAX_ANSWER = 200  # of a call that did not fail
 
 
 def measure_trial(
-    trial: Trial, scenario: Scenario, price: Price | None = None, before: Sequence[Gate] = ()
+    trial: Trial,
+    scenario: Scenario,
+    price: Price | None = None,
+    before: Sequence[Gate] = (),
+    *,
+    judge_blocks: bool = False,
 ) -> TrialResult:
     """Measure one trial; `price` is that of its agent's model.
 
     `before`: gates of base's definition, asked after the scenario's own. A trial that they fail counts as failed, even
     if it passes by the scenario as it is now: a pull request cannot turn green by changing what is asked of it.
     Without an answer for each gate and evaluator that decides it is not measured: neither a pass nor a fail.
+    `outcome` is what the trial came to with all that judges it; `decides`, which the verdict counts, is the same
+    without what a model said, unless `judge_blocks`. Where nothing but a model looks, a trial that it could not judge
+    decides nothing either.
     """
     not_measured, reason = _not_measured(trial, scenario.gates, before)
     gates = () if not_measured else _gate_results(trial, scenario.gates, trial.answers)
     of_base = () if not_measured else _gate_results(trial, before, trial.answers_before)
     assessment = Assessment() if not_measured else assess(trial, scenario)
-    outcome: Outcome | None = None
+    judge = None if not_measured else judge_result(trial, scenario)
+    outcome = decides = None
     if not not_measured:
-        outcome, reason = _outcome(gates, assessment)
-        not_measured = assessment.missing if outcome is None else None
-    decides, reason = _by_both(outcome, reason, of_base)
+        outcome, reason = _outcome(gates, assessment, judge)
+        decides = outcome if judge_blocks else _without_judges(gates, trial, scenario, outcome)
+        not_measured = None if outcome else assessment.missing or "judge"
+    decides, reason = _by_both(decides, reason, of_base)
     metrics = trial_metrics(trial, scenario.minimum_steps, price)
+    metrics = metrics.model_copy(update={"judge_score": judge_score(judge, assessment.results)})
     evaluators, evaluator_warnings = _evaluator_results(trial.steps)
-    composite, composite_warnings = _composite(scenario.composite, gates, metrics) if outcome else (None, ())
+    composite, composite_warnings = _composite(scenario.composite, gates, metrics, judge) if outcome else (None, ())
     return TrialResult(
         **trial.spec.model_dump(),
         id=trial.spec.id,
@@ -64,6 +76,8 @@ def measure_trial(
         gates=gates,
         before=of_base,
         evaluators=(*assessment.results, *evaluators),
+        judge=judge,
+        judge_use=judge_use(trial),
         case_score=assessment.case_score,
         composite=composite,
         calls=_calls(trial, scenario.target.binary),
@@ -104,18 +118,25 @@ def _gate_results(trial: Trial, gates: Sequence[Gate], answers: Sequence[Answer 
     return tuple(results)
 
 
-def _outcome(gates: tuple[GateResult, ...], assessment: Assessment) -> tuple[Outcome | None, str]:
+def _outcome(
+    gates: tuple[GateResult, ...], assessment: Assessment, judge: JudgeResult | None = None
+) -> tuple[Outcome | None, str]:
     """The outcome with its reason. What failed has failed, even if something else could not be measured."""
     required = [gate for gate in gates if gate.required]
     failures = [gate for gate in required if not gate.passed]
     if not failures:
         if assessment.failure:
             return "fail", assessment.failure
+        if judge and judge.passed is False:
+            return "fail", judge.reason
         if assessment.missing:
             return None, assessment.reason
+        if judge and judge.not_measured:
+            return None, f"judge: {judge.reason}"
         passed = f"all {len(required)} required gates passed" if required else "no gate is required"
         score = "" if assessment.case_score is None else f"; case score {assessment.case_score:.2f}"
-        return "pass", passed + score
+        judged = "" if judge is None else f"; judge {judge.weighted_score:.2f}"
+        return "pass", passed + score + judged
     more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
     return "fail", f"{failures[0].label}: {failures[0].message}{more}"
 
@@ -126,6 +147,25 @@ def _by_both(outcome: Outcome | None, reason: str, before: Sequence[GateResult])
     if outcome != "pass" or failed is None:
         return outcome, reason
     return "fail", f"passes only because the scenario was changed; before, {failed.label}: {failed.message}"
+
+
+def _without_judges(
+    gates: tuple[GateResult, ...], trial: Trial, scenario: Scenario, outcome: Outcome | None
+) -> Outcome | None:
+    """The outcome by what no model has a say in."""
+    if not scenario.judged:
+        return outcome
+    others = any(gate.required for gate in gates) or any(one.decides and not one.judged for one in scenario.evaluators)
+    if not others and outcome is None:
+        return None
+    return _outcome(gates, assess(trial, scenario, judged=False))[0]
+
+
+def passed_gates(trial: Trial, scenario: Scenario) -> bool:
+    """Every gate was asked, and the required ones passed."""
+    if _not_measured(trial.model_copy(update={"answers_before": ()}), scenario.gates, ())[0]:
+        return False
+    return all(gate.passed for gate in _gate_results(trial, scenario.gates, trial.answers) if gate.required)
 
 
 # --- what never decides: evaluator scripts and the composite
@@ -184,14 +224,14 @@ def _evaluator_result(name: str, output: _EvaluatorOutput) -> EvaluatorResult:
 
 
 def _composite(
-    weights: Composite | None, gates: tuple[GateResult, ...], metrics: Metrics
+    weights: Composite | None, gates: tuple[GateResult, ...], metrics: Metrics, judge: JudgeResult | None
 ) -> tuple[float | None, tuple[str, ...]]:
     """The weighted mean of the parts that exist, and which ones were missing."""
     if weights is None:
         return None, ()
     parts = {
         "gates": (weights.gate_weight, sum(gate.passed for gate in gates) / len(gates) if gates else None),
-        "judge": (weights.judge_weight, None),
+        "judge": (weights.judge_weight, judge.weighted_score if judge else None),
         "interaction": (weights.interaction_weight, metrics.first_try_success_rate),
     }
     wanted = {name: part for name, part in parts.items() if part[0] > 0}

@@ -40,6 +40,7 @@ RULES = {
     "first_try_success_rate": Rule(0.05, lower_is_worse=True),
     "iteration_ratio": Rule(0.05, lower_is_worse=True),
     "help_count": Rule(0.5),
+    "judge_score": Rule(0.05, lower_is_worse=True),
     "command_count": Rule(0.15, ratio=True, plus=1.0),
     "tokens_in": Rule(0.15, ratio=True),
     "tokens_out": Rule(0.15, ratio=True),

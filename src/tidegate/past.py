@@ -16,6 +16,7 @@ from tidegate.model.trend import RowTrend
 from tidegate.model.trial import Side
 from tidegate.revisions import repository_root, tracked_files
 from tidegate.sides import OUR_FOLDER, make_our_folder
+from tidegate.store.answers import AnswerStore
 from tidegate.store.directory import RunFolder
 from tidegate.store.history import History
 from tidegate.store.kept import KeptTests
@@ -106,6 +107,12 @@ def trends(repo: Path, suite: Suite, plan: Plan) -> tuple[RowTrend, ...]:
     history = open_history(repo, suite)
     keys = {row.key for row in plan.rows}
     return tuple(trend for trend in history.trends.read() if trend.key in keys) if history else ()
+
+
+def open_answers(repo: Path, suite: Suite) -> AnswerStore:
+    """What the judge has answered before; nothing where the commit brings it along, as with the history."""
+    folder = _own_folder(repo, suite)
+    return AnswerStore(None if folder is None else folder / "judge")
 
 
 def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[int, int]]:

@@ -20,7 +20,7 @@ from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.result import Result
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Side
-from tidegate.past import Earlier, open_history, past_trials, trends
+from tidegate.past import Earlier, open_answers, open_history, past_trials, trends
 from tidegate.plan import make_plan, run_rows, watched_files, with_presence
 from tidegate.procedure import RunTrials, next_step, observe, start
 from tidegate.reports.badge import badge_json
@@ -53,7 +53,7 @@ async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) ->
             plan = with_gates_of_base(with_presence(plan, base_plan, options.selection), base_plan)
         suites = (head_suite, base_suite or head_suite)
         watched = tuple(dict.fromkeys(glob for one in suites for glob in (*one.subject, *one.guidance)))
-        work = Work(suite, plan, (base_side, head_side), scratch, watched)
+        work = Work(suite, plan, (base_side, head_side), scratch, open_answers(repo, suite), watched)
         touched = changed_files(repo, base_side.revision, head_side.revision, watched_files(*suites))
         if touched:
             base_run, head_run, ignored = await _run_both(repo, work, options)
@@ -88,7 +88,7 @@ async def single_run(
     with scratch_folder() as scratch, one_side(repo, rev, scratch, out) as side:
         suite = load_suite(side.folder, options.config, environ=options.environ)
         plan = make_plan(suite, options.selection)
-        work = Work(suite, plan, (side,), scratch)
+        work = Work(suite, plan, (side,), scratch, open_answers(repo, suite))
         if as_history and side.revision.dirty:
             raise ConfigurationError(
                 "The working tree has uncommitted changes, which no base ever had.", "Commit them, or name `--rev`."

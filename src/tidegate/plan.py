@@ -100,6 +100,24 @@ def base_name(agent: str) -> str:
     return agent.partition(":")[0]
 
 
+def refuse_self_judging(suite: Suite, plan: Plan) -> None:
+    """ConfigurationError if the judge's model is one that it judges, unless the suite allows that."""
+    judge = suite.judge
+    if judge is None or judge.allow_self_judging:
+        return
+    for row in plan.rows:
+        if row.scenario.judged and row.agent.model and _bare(row.agent.model) == _bare(judge.model):
+            raise ConfigurationError(
+                f"The judge's model, {judge.model}, is the tested one of {row.key.agent} in {row.key.scenario}.",
+                "Name another model in `judge`, or set `allow_self_judging: true` there.",
+            )
+
+
+def _bare(model: str) -> str:
+    """Without the provider: `anthropic/claude-x` is claude-x."""
+    return model.rpartition("/")[2].lower()
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """` (did you mean `x`?)` for the known word that is nearest, or nothing if none is near."""
     near = difflib.get_close_matches(word, list(known), n=1)

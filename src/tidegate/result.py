@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from tidegate import __version__
+from tidegate.judged import agreement, not_judged
 from tidegate.model.comparison import Comparison
+from tidegate.model.judgement import JudgeInfo, JudgeReport
 from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals
 from tidegate.model.suite import Budget
@@ -39,6 +41,7 @@ def make_result(
         suite=comparison.suite,
         definitions=comparison.definitions,
         agents={**base.agents, **head.agents},
+        judge=_judge(head.judge or base.judge, trials),
         diagnosis=head.diagnosis,
         warnings=(*comparison.warnings, *warnings),
         cost=_cost(paid, seconds, budget),
@@ -62,16 +65,35 @@ def _reused(run: Run) -> bool:
     return bool(run.trials) and all(trial.reused for trial in run.trials)
 
 
+def _judge(judge: JudgeInfo | None, trials: Sequence[TrialResult]) -> JudgeReport | None:
+    if judge is None:
+        return None
+    uses = [trial.judge_use for trial in trials if trial.judge_use and not trial.reused]
+    tokens_in, tokens_out = _sum(use.tokens_in for use in uses), _sum(use.tokens_out for use in uses)
+    return JudgeReport(
+        judge=judge,
+        judged=sum(trial.metrics.judge_score is not None for trial in trials),
+        not_judged=sum(not_judged(trial) != "" for trial in trials),
+        calls=sum(use.calls for use in uses),
+        cached=sum(use.cached for use in uses),
+        tokens_in=None if tokens_in is None else int(tokens_in),
+        tokens_out=None if tokens_out is None else int(tokens_out),
+        usd=_sum(use.usd for use in uses),
+        agreement=agreement(trials),
+    )
+
+
 def _cost(trials: tuple[TrialResult, ...], seconds: float, budget: Budget) -> Cost:
     usd = _sum(trial.metrics.cost_usd for trial in trials)
     tokens_in = _sum(trial.metrics.tokens_in for trial in trials)
     tokens_out = _sum(trial.metrics.tokens_out for trial in trials)
     base = sum(trial.side == "base" for trial in trials)
+    judged = [trial.judge_use for trial in trials if trial.judge_use]
     shares = [
         used / limit
         for used, limit in (
-            (usd, budget.usd),
-            (_sum((tokens_in, tokens_out)), budget.tokens),
+            (_sum((usd, *(use.usd for use in judged))), budget.usd),
+            (_sum((tokens_in, tokens_out, *(use.tokens_in for use in judged))), budget.tokens),
             (seconds / 60, budget.minutes),
             (len(trials), budget.trials),
         )

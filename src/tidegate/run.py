@@ -9,16 +9,23 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Self, TypeVar
 
+from tidegate.bench import Bench
 from tidegate.build import Checkout, Surroundings, build
 from tidegate.errors import CannotRunError
+from tidegate.grade import grade
 from tidegate.measure import measure_trial
 from tidegate.model.agent import Agent
+from tidegate.model.judge import JudgePlace
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.probe import Answer, Request, RunJudge
 from tidegate.model.progress import Progress
+from tidegate.model.question import AskModel
 from tidegate.model.suite import Suite
 from tidegate.model.trial import NotMeasured, Side, Trial, TrialSpec, encoded
+from tidegate.store.answers import AnswerStore
 from tidegate.trial.environment import side_path
+from tidegate.trial.late import run_late
 from tidegate.trial.lifecycle import run_trial
 from tidegate.trial.machine import CheckPlace
 from tidegate.trial.place import Attempt, Folders, Place
@@ -46,6 +53,7 @@ class Runner:
         environ: Mapping[str, str],
         progress: Progress,
         definitions: Path,
+        answers: AnswerStore,
         jobs: int | None = None,
     ) -> None:
         self._suite = suite
@@ -60,6 +68,7 @@ class Runner:
         self._users: Users | None = None
         self._begun = 0
         self._deadline = time.monotonic() + 60 * (suite.budget.minutes or _NO_LIMIT_MINUTES)
+        self._bench = self._make_bench(answers)
         self.build_errors: dict[Side, str] = {}
         self.versions: dict[str, str | None] = {}
         self.on_result: Callable[[TrialResult], None] = _nothing
@@ -71,9 +80,11 @@ class Runner:
             await _together([self._build(checkout) for checkout in self._checkouts.values()])
         agents = {row.key.agent: row.agent for row in self._plan.rows}
         await _together([self._check(name, agent) for name, agent in agents.items()])
+        await self._bench.__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self._bench.__aexit__()
         await self._slots.__aexit__()
         if self._users is not None:
             self._users.close()
@@ -144,11 +155,49 @@ class Runner:
                 f"The agent {spec.agent} was refused by its model's provider: {trial.reason}",
                 "Check the key in the environment; no further trial was started.",
             )
-        result = measure_trial(trial, row.scenario, self._suite.prices.get(row.agent.model or ""), before=row.before)
+        trial = await self._graded(trial, row)
+        result = measure_trial(
+            trial,
+            row.scenario,
+            self._suite.prices.get(row.agent.model or ""),
+            row.before,
+            judge_blocks=self._suite.policy.judge_blocks,
+        )
         self._checkouts[spec.side].store.finish_trial(result)
         self.on_result(result)
         self._progress.finished(result)
         return result
+
+    def _make_bench(self, answers: AnswerStore) -> Bench:
+        """The judge works in the checkout that the rules are read at."""
+        rules, *_ = self._checkouts.values()
+        judge = self._suite.judge
+        place = JudgePlace(
+            folder=rules.folder, path=self._around.path, credentials=self._around.own(judge.variables) if judge else {}
+        )
+        price = self._suite.prices.get(judge.model) if judge else None
+        return Bench(judge, place, answers, price=price, deadline=self._deadline)
+
+    async def _graded(self, trial: Trial, row: PlanRow) -> Trial:
+        """The trial with the judge's answers; no slot is taken while it thinks."""
+
+        async def carry(request: Request) -> Answer | None:
+            if isinstance(request, AskModel):
+                return await self._bench.answer(request)
+            return await self._late(request, trial.spec, row) if isinstance(request, RunJudge) else None
+
+        graded = await grade(trial, row.scenario, carry)
+        if graded is not trial:
+            self._checkouts[trial.spec.side].store.keep_trial(graded)
+        return graded
+
+    async def _late(self, request: RunJudge, spec: TrialSpec, row: PlanRow) -> Answer:
+        async with self._slots.slot() as supervisor:
+            attempt = await self._attempt_of(spec, row, supervisor, "graded")
+            try:
+                return await run_late(request, attempt, "judge-late")
+            finally:
+                await asyncio.to_thread(attempt.folders.remove_scratch)
 
     def _not_run(self, spec: TrialSpec) -> Trial | None:
         """The record of a trial that is not worth starting."""
@@ -178,10 +227,18 @@ class Runner:
         return None
 
     async def _attempt(self, spec: TrialSpec, row: PlanRow, supervisor: Supervisor) -> Trial:
+        self._checkouts[spec.side].store.clear_trial(spec)
+        attempt = await self._attempt_of(spec, row, supervisor, "trials")
+        self._progress.started(spec)
+        try:
+            return await run_trial(attempt)
+        finally:
+            await asyncio.to_thread(attempt.folders.remove_scratch)
+
+    async def _attempt_of(self, spec: TrialSpec, row: PlanRow, supervisor: Supervisor, kind: str) -> Attempt:
+        """Where it will run: in a folder of its own of that kind."""
         checkout = self._checkouts[spec.side]
-        checkout.store.clear_trial(spec)
         record = checkout.store.record_folder(spec).resolve()  # commands of the trial run in other folders than we
-        folders = Folders(record=record, scratch=self._scratch / "trials" / spec.id)
         place = Place(
             prepared=await self._workspace(row, checkout),
             repo=checkout.folder,
@@ -191,20 +248,15 @@ class Runner:
             credentials=self._around.of_agent(row.agent),
             limits=self._suite.limits,
         )
-        attempt = Attempt(
+        return Attempt(
             spec=spec,
             row=row,
             place=place,
-            folders=folders,
+            folders=Folders(record=record, scratch=self._scratch / kind / spec.id),
             supervisor=supervisor,
             deadline=self._deadline,
             on_step=lambda text: self._progress.step(spec, text),
         )
-        self._progress.started(spec)
-        try:
-            return await run_trial(attempt)
-        finally:
-            await asyncio.to_thread(folders.remove_scratch)
 
     async def _workspace(self, row: PlanRow, checkout: Checkout) -> Prepared:
         """The scenario's workspace on this side, made by whoever needs it first."""

@@ -10,15 +10,17 @@ from pathlib import Path
 from tidegate import __version__
 from tidegate.build import Checkout
 from tidegate.fingerprint import fingerprint, test_key
+from tidegate.model.judgement import JudgeInfo
 from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
 from tidegate.model.trial import TrialSpec
-from tidegate.plan import Selection, run_rows, suite_hash
+from tidegate.plan import Selection, refuse_self_judging, run_rows, suite_hash
 from tidegate.procedure import screening_trials
 from tidegate.revisions import tree_hash
 from tidegate.run import Runner
+from tidegate.store.answers import AnswerStore
 
 # What holds today, and nothing else; every report says it (docs/security.md).
 CONFINEMENT = ("own environment", "own HOME and TMPDIR", "no process outlives its step")
@@ -45,6 +47,7 @@ class Work:
     plan: Plan
     sides: tuple[Checkout, ...]
     scratch: Path
+    answers: AnswerStore
     watched: tuple[str, ...] = ()  # globs of what is each side's own: code, docs, guidance
 
     @property
@@ -84,7 +87,8 @@ def screening_specs(work: Work, trials: int | None) -> list[TrialSpec]:
 
 
 def runner_of(work: Work, options: Options) -> Runner:
-    """What runs the trials of this work."""
+    """What runs the trials of this work; ConfigurationError where the judge would judge itself."""
+    refuse_self_judging(work.suite, work.plan)
     return Runner(
         work.suite,
         work.plan,
@@ -93,6 +97,7 @@ def runner_of(work: Work, options: Options) -> Runner:
         environ=options.environ,
         progress=options.progress,
         definitions=work.definitions,
+        answers=work.answers,
         jobs=options.jobs,
     )
 
@@ -122,9 +127,18 @@ def run_of(
             for row in run_rows(work.plan, work.suite.trials)
         ),
         agents={name: AgentInfo(type=a.type, model=a.model, version=versions.get(name)) for name, a in agents.items()},
+        judge=_judge(work),
         build_error=runner.build_errors.get(checkout.side) if runner else None,
         started_at=started,
         seconds=round(ended - started, 3),
         confinement=(*CONFINEMENT, runner.confinement) if runner else CONFINEMENT,
         trials=tuple(result for result in results if result.side == checkout.side),
     )
+
+
+def _judge(work: Work) -> JudgeInfo | None:
+    judge = work.suite.judge
+    if judge is None or not any(row.scenario.judged for row in work.plan.rows):
+        return None
+    blocks = work.suite.policy.judge_blocks
+    return JudgeInfo(type=judge.type, model=judge.model, samples=judge.samples, blocks=blocks)

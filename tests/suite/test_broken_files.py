@@ -76,11 +76,12 @@ IN_THE_SUITE = {
 }
 
 NOT_YET = {
-    "judge: {type: anthropic, model: m}": "3:8: judge: is not supported yet",
+    "judge: {type: anthropic, model: m, samples: 0}": "3:45: judge.samples: must be at least 1",
+    "judge: {type: oracle, model: m}": "3:15: judge.type: unknown type `oracle` (one of anthropic, command, scripted)",
+    "judge: {type: command, command: x, modle: m}": "3:36: judge.modle: unknown key (did you mean `model`?)",
     "relay: false": "3:8: relay: is not supported yet",
     "network: {agent: false}": "3:18: network.agent: is not supported yet",
     "store: {type: branch}": "3:15: store.type: is not supported yet",
-    "policy: {judge_blocks: true}": "3:24: policy.judge_blocks: is not supported yet",
     "budget: {usd: 5}": "3:15: budget.usd: is not supported yet",
     "budget: {tokens: 5}": "3:18: budget.tokens: is not supported yet",
     "report: {comment: off}": "3:19: report.comment: must be one of always, on-change, on-regression, off; "
@@ -147,7 +148,14 @@ IN_A_SCENARIO = {
     "tags: [1]": "5:8: tags[0]: must be text; put it in quotes",
     "tags: [null]": "5:8: tags[0]: must be text, but nothing is here",
     "tool_matrix: [{tool: dosc}]": "5:22: tool_matrix[0].tool: the suite has no agent `dosc` (did you mean `docs`?)",
-    "evaluation: {judge: {enabled: true}}": "5:31: evaluation.judge.enabled: is not supported yet",
+    "evaluation: {judge: {enabled: true}}": "5:21: evaluation.judge: needs a `rubric`: a file beside the scenario, "
+    "or builtin:guidance",
+    "evaluation: {judge: {rubric: gone.yaml}}": "5:30: evaluation.judge.rubric: no such file in the repository "
+    "(looked for scenarios/gone.yaml, gone.yaml)",
+    "evaluation: {judge: {rubric: builtin:guide}}": "5:30: evaluation.judge.rubric: there is no `builtin:guide`; "
+    "there is builtin:guidance",
+    "evaluation: {judge: {rubric: builtin:guidance, pass_threshold: 70}}": "5:64: evaluation.judge.pass_threshold: "
+    "must be at most 1",
     "cost: {max_usd: 1}": "5:17: cost.max_usd: is not supported yet",
     "evaluation: {composite: {}}": "5:25: evaluation.composite: needs a weight above 0",
     "evaluation: {composite: {gate_weight: -1}}": "5:39: evaluation.composite.gate_weight: must be at least 0",
@@ -158,8 +166,11 @@ IN_A_SCENARIO = {
 
 # The same for evaluators: what stands in the list → the beginning of what is said.
 EVALUATORS = {
-    "{type: rubrics}": ".type: rubrics is not supported yet; use",
-    "{type: llm_judge}": ".type: llm_judge is not supported yet; use",
+    "{type: rubrics}": ".rubrics: is required",
+    "{type: rubrics, rubrics: []}": ".rubrics: must not be empty",
+    "{type: rubrics, rubrics: [{id: a, description: x}, {id: a, description: y}]}": ": two of its rubrics have",
+    "{type: llm_judge, prompt: gone.md}": ".prompt: no such file in the repository",
+    "{type: plan, from: first_message, criterion: good, expected: [a]}": ": needs `expected`, or `criterion`",
     "{type: tool_trajektory}": ".type: unknown type `tool_trajektory` (did you mean",
     "{type: tool_f1, expected: []}": ".expected: must not be empty",
     "{type: tool_f1, expectd: [a]}": ".expected: is required",
@@ -168,8 +179,6 @@ EVALUATORS = {
     "{type: tool_trajectory, mode: sorted}": ".mode: must be one of any_order, in_order, exact",
     "{type: tool_trajectory, mode: exact}": ": mode exact needs `expected`: an empty expectation",
     "{type: composite, evaluators: [{type: tool_f1, expected: [a], x: 1}]}": ".evaluators[0].x: unknown",
-    "{type: composite, evaluators: [{type: tool_f1, expected: [a]}], aggregator: {type: llm_judge}}": ".aggregator.type: "  # noqa: E501
-    "llm_judge is not supported yet; use weighted_average or code_judge",
     "{type: code_judge, script: x, cwd: nowhere}": ".cwd: no such folder in the repository (looked for",
     "{type: parameters, schemas: {a: nope.json}}": ".schemas.a: no such file in the repository (looked",
     "{type: plan, from: nowhere, expected: [a]}": ".from: must be one of first_message, file, field",

@@ -14,6 +14,8 @@ from tidegate.agents.codex import CodexAgent
 from tidegate.agents.command import CommandAgent
 from tidegate.errors import ConfigurationError
 from tidegate.evaluators.code_judge import CodeJudge
+from tidegate.evaluators.llm_judge import LlmJudge
+from tidegate.evaluators.rubrics import Rubrics
 from tidegate.model.suite import Suite
 from tidegate.plan import make_plan
 
@@ -144,6 +146,20 @@ def test_an_execution_without_evaluators_keeps_those_of_the_file(load: Load) -> 
     assert [evaluator.label for evaluator in storms.evaluators] == ["f1"]
 
 
+def test_rubrics_of_a_case_stand_in_front_of_its_evaluators(load: Load) -> None:
+    text = EVALS.replace("    execution: {target: quick}\n", "    execution: {target: quick}\n    rubrics: [Be nice]\n")
+    storms = load(FILES | {"evals/research.yaml": text}, ENVIRON).scenarios[1]
+    rubrics, own = storms.evaluators
+    assert isinstance(rubrics, Rubrics)
+    assert (rubrics.label, rubrics.weight, rubrics.rubrics[0].required, own.label) == ("rubrics", 1, True, "own")
+
+
+def test_a_case_without_evaluators_is_judged_by_a_model(load: Load) -> None:
+    text = EVALS.replace("execution:\n  evaluators: [{name: f1, type: tool_f1, expected: [search]}]\n", "")
+    tides = load(FILES | {"evals/research.yaml": text}, ENVIRON).scenarios[0]
+    assert [type(evaluator) for evaluator in tides.evaluators] == [LlmJudge]
+
+
 def test_native_scenarios_beside_them_keep_to_the_agents_of_the_suite(load: Load) -> None:
     files = dict(FILES) | {"tidegate.yaml": SUITE.replace("[evals", "[scenarios/*.yaml, evals")}
     del files["scenarios/first.yaml"]
@@ -174,10 +190,10 @@ BROKEN = {
     "evalcases:\n  - {id: a, input_messages: [{role: user, content: [{type: txt}]}]}\n": r"must be one of text, file",
     CASE + F1 + "foo: 1\n": r":5:1: foo: unknown key",
     CASE + F1 + "    expected_outcom: x\n": r":5:5: .*unknown key \(did you mean `expected_outcome`\?\)",
-    CASE + F1 + "    rubrics: [Be nice]\n": r":5:14: evalcases\[0\]\.rubrics: is not supported yet",
+    CASE + F1 + "    rubrics: [{id: a, weight: 2}]\n": r"rubrics\[0\]\.description: is required",
+    CASE + F1 + "    rubrics: [{id: rubric-2, description: x}, y]\n": r":5:14: .*two .* the id `rubric-2`",
     CASE + F1 + "    outcome: x\n    expected_outcome: x\n": r"has `outcome` and `expected_outcome`",
-    CASE + "    evaluators: [{type: llm_judge, name: x, prompt: p.md}]\n": r":4:25: .*llm_judge is not supported",
-    CASE: r":2:9: evalcases\[0\]\.id: has no evaluators, and AgentV's default, llm_judge, is not supported yet",
+    CASE + "    evaluators: [{type: llm_judge, name: x, prompt: p.md}]\n": r":4:53: .*prompt: no such file",
     CASE + F1 + "target: nobody\n": r":5:9: target: there is no target `nobody`",
     CASE + F1 + "execution: {target: qiuck}\n": r":5:21: execution\.target: .*\(did you mean `quick`\?\)",
     CASE + F1 + "target: cloud\n": r"targets\.yaml:4:\d+: targets\[2\]\.provider: azure is not one of the agents here",

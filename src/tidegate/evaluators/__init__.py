@@ -9,18 +9,25 @@ from pydantic import Field
 from tidegate.evaluators.code_judge import CodeJudge
 from tidegate.evaluators.composite import CompositeEvaluator
 from tidegate.evaluators.expected_state import ExpectedState
+from tidegate.evaluators.llm_judge import LlmJudge
 from tidegate.evaluators.parameters import Parameters
 from tidegate.evaluators.plan import PlanEvaluator
+from tidegate.evaluators.rubrics import Rubrics
 from tidegate.evaluators.tool_f1 import ToolF1
 from tidegate.evaluators.tool_trajectory import ToolTrajectory
 
 AnyEvaluator = Annotated[
-    ToolTrajectory | CodeJudge | CompositeEvaluator | ExpectedState | ToolF1 | Parameters | PlanEvaluator,
+    ToolTrajectory
+    | Rubrics
+    | LlmJudge
+    | CodeJudge
+    | CompositeEvaluator
+    | ExpectedState
+    | ToolF1
+    | Parameters
+    | PlanEvaluator,
     Field(discriminator="type"),
 ]
 """Every evaluator that a scenario can name, told apart by `type`."""
-
-NOT_YET = ("rubrics", "llm_judge")
-"""The types that the design names and that are not here yet, so that the loader can say just that."""
 
 CompositeEvaluator.model_rebuild(_types_namespace={"AnyEvaluator": AnyEvaluator})

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from tidegate.evaluators.advance import advance
+from tidegate.evaluators.rubric_judge import RubricJudge
 from tidegate.gates.excerpt import excerpt
 from tidegate.model.evaluator import PASS, Evaluator, Record, Score
+from tidegate.model.judgement import JudgeResult, JudgeUse
 from tidegate.model.measurement import EvaluatorResult
+from tidegate.model.probe import Answer
+from tidegate.model.question import AskModel, ModelAnswer
 from tidegate.model.suite import Scenario
 from tidegate.model.trial import NotMeasured, Trial
 from tidegate.model.value import Value
 
 MAX_REASON = 500
+N = TypeVar("N", int, float)
 
 
 class Assessment(Value):
@@ -40,20 +46,22 @@ def record_of(trial: Trial, scenario: Scenario) -> Record:
     )
 
 
-def assess(trial: Trial, scenario: Scenario) -> Assessment:
-    """Score every evaluator of the scenario from the answers that the trial has."""
+def assess(trial: Trial, scenario: Scenario, *, judged: bool = True) -> Assessment:
+    """Score every evaluator of the scenario from the answers that the trial has; `judged` False: none with a model."""
     record = record_of(trial, scenario)
     stored = trial.evaluator_answers
+    evaluators = []
     scores = []
     for number, evaluator in enumerate(scenario.evaluators):
-        step = advance(evaluator, record, stored[number] if number < len(stored) else ())
-        scores.append(step if isinstance(step, Score) else Score.unknown("nothing was found out for it"))
-    results = tuple(map(_result, scenario.evaluators, scores))
+        if judged or not evaluator.judged:
+            evaluators.append(evaluator)
+            scores.append(_score(evaluator, record, stored[number] if number < len(stored) else ()))
+    results = tuple(map(_result, evaluators, scores))
     case_score = _case_score(results)
     failure = _failure(results, case_score)
     missing = [
         (evaluator.label, score)
-        for evaluator, score in zip(scenario.evaluators, scores, strict=True)
+        for evaluator, score in zip(evaluators, scores, strict=True)
         if evaluator.decides and score.missing
     ]
     return Assessment(
@@ -63,6 +71,78 @@ def assess(trial: Trial, scenario: Scenario) -> Assessment:
         missing=missing[0][1].missing if missing else None,
         reason=f"evaluator {missing[0][0]}: {missing[0][1].reason}" if missing else "",
     )
+
+
+def judge_result(trial: Trial, scenario: Scenario) -> JudgeResult | None:
+    """What the scenario's own judge said; None if it has none, or a gate kept it from being asked."""
+    judge = scenario.judge
+    if not isinstance(judge, RubricJudge) or not trial.judge_answers:
+        return None
+    score = _score(judge, record_of(trial, scenario), trial.judge_answers)
+    known = {"rubric": judge.rubric, "pass_threshold": judge.pass_threshold}
+    if score.value is None:
+        return JudgeResult.model_validate(
+            {**known, "not_measured": "judge", "reason": excerpt(score.reason, MAX_REASON)}
+        )
+    passed = round(score.value, 9) >= judge.pass_threshold
+    low = f": {score.reason}" if score.reason else ""
+    return JudgeResult.model_validate(
+        {
+            **known,
+            "weighted_score": score.value,
+            "scores": score.details,
+            "passed": passed,
+            "reason": ""
+            if passed
+            else f"judge {score.value:.2f} is below {judge.pass_threshold:g}{excerpt(low, MAX_REASON)}",
+            "judgement": score.judgement,
+        }
+    )
+
+
+def judge_score(judge: JudgeResult | None, results: Sequence[EvaluatorResult]) -> float | None:
+    """One number for all that a model had to say: the judge's score, else the mean of the judged evaluators' by weight.
+
+    None where a part of it could not be judged.
+    """
+    if judge is not None:
+        return judge.weighted_score
+    parts = [(result.weight or 1.0, result.score) for result in results if result.judged]
+    scores = [score for _, score in parts if score is not None]
+    if not parts or len(scores) < len(parts):
+        return None
+    total = sum(weight for weight, _ in parts)
+    return sum(weight * score for (weight, _), score in zip(parts, scores, strict=True)) / total
+
+
+def judge_use(trial: Trial) -> JudgeUse | None:
+    """What it took to judge the trial."""
+    answers = [*trial.judge_answers, *(answer for stored in trial.evaluator_answers for answer in stored)]
+    replies = [reply for answer in answers if isinstance(answer, ModelAnswer) for reply in answer.replies]
+    asked = [reply for reply in replies if reply.end != "no_judge" and reply.end != "budget"]
+    if not asked:
+        return None
+    fresh = [reply for reply in asked if not reply.cached]
+    return JudgeUse(
+        calls=len(fresh),
+        cached=len(asked) - len(fresh),
+        tokens_in=_sum(reply.tokens_in for reply in fresh),
+        tokens_out=_sum(reply.tokens_out for reply in fresh),
+        usd=_sum(reply.cost_usd for reply in fresh),
+    )
+
+
+def _sum(values: Iterable[N | None]) -> N | None:
+    """Of what was reported; None where nothing was."""
+    reported = [value for value in values if value is not None]
+    return sum(reported[1:], reported[0]) if reported else None
+
+
+def _score(evaluator: Evaluator, record: Record, answers: Sequence[Answer]) -> Score:
+    step = advance(evaluator, record, answers)
+    if isinstance(step, AskModel):
+        return Score.unknown("the judge was not asked", "judge")
+    return step if isinstance(step, Score) else Score.unknown("nothing was found out for it")
 
 
 def _result(evaluator: Evaluator, score: Score) -> EvaluatorResult:
@@ -75,6 +155,8 @@ def _result(evaluator: Evaluator, score: Score) -> EvaluatorResult:
         required=evaluator.required,
         reason=excerpt(score.reason, MAX_REASON),
         metrics=score.details,
+        judged=evaluator.judged,
+        judgement=score.judgement,
     )
 
 

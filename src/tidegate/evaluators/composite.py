@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from tidegate.evaluators.code_judge import judged
+from tidegate.evaluators.llm_judge import one_score
 from tidegate.gates.fields import NonEmpty, ShellCommand
 from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
 from tidegate.model.probe import RunJudge
 from tidegate.model.value import Value
+from tidegate.rubrics.forms import score_form
+from tidegate.rubrics.prompts import filled, question
+from tidegate.rubrics.variables import RESULTS
 
 if TYPE_CHECKING:
     from tidegate.evaluators import AnyEvaluator
@@ -35,7 +39,14 @@ class CodeAggregator(Value):
     timeout_secs: float = Field(default=60, gt=0, le=86_400)
 
 
-AnyAggregator = Annotated[WeightedAverage | CodeAggregator, Field(discriminator="type")]
+class LlmAggregator(Value):
+    """The judge's model reads the same results, and answers as for an llm_judge; `prompt` is a file of yours."""
+
+    type: Literal["llm_judge"] = "llm_judge"
+    prompt: NonEmpty | None = None
+
+
+AnyAggregator = Annotated[WeightedAverage | CodeAggregator | LlmAggregator, Field(discriminator="type")]
 
 
 class CompositeEvaluator(Evaluator):
@@ -43,8 +54,9 @@ class CompositeEvaluator(Evaluator):
 
     `aggregator` is `{type: weighted_average, weights: {NAME: WEIGHT}}` (the default, with the members' own weights), or
     `{type: code_judge, path: SCRIPT}`: the script reads `{results: {NAME: {score, verdict, hits, misses, reasoning}}}`
-    and prints what a code_judge prints. A `required` member that does not pass fails the composite. Not measured where
-    a member that counts is not.
+    and prints what a code_judge prints; or `{type: llm_judge, prompt: FILE}`: the judge gets the same results, in the
+    place of `{{EVALUATOR_RESULTS_JSON}}` if the prompt is yours, and scores them. A `required` member that does not
+    pass fails the composite. Not measured where a member that counts is not.
     """
 
     type: Literal["composite"] = "composite"
@@ -74,39 +86,52 @@ class CompositeEvaluator(Evaluator):
         for name, score in scores.items():
             if score.missing and (weights[name] > 0 or name in failed):
                 return Score.unknown(f"{name}: {score.reason}", score.missing)
-        if isinstance(self.aggregator, CodeAggregator):
-            total = judged((yield self._question(self.aggregator, scores)))
-        else:
-            total = _mean(scores, weights)
+        total = yield from self._total(scores)
+        if total.missing:
+            return total
         details = {name: score.value for name, score in scores.items() if score.value is not None}
         reason = f"{failed[0]}, which is required, did not pass: {scores[failed[0]].reason}" if failed else total.reason
         return total.model_copy(
             update={"details": details, "reason": reason, "passes": not failed, **_labelled(scores, total)}
         )
 
+    @property
+    def judged(self) -> bool:
+        """If a member is, or the aggregator is a model."""
+        return isinstance(self.aggregator, LlmAggregator) or any(member.judged for member in self.evaluators)
+
+    def _total(self, scores: dict[str, Score]) -> Evaluation:
+        match self.aggregator:
+            case WeightedAverage():
+                return _mean(scores, self._weights())
+            case CodeAggregator(path=path, cwd=folder, timeout_secs=timeout):
+                stdin = json.dumps({"results": _results(scores)})
+                return judged((yield RunJudge(command=path, stdin=stdin, folder=folder or ".", timeout_secs=timeout)))
+            case LlmAggregator(prompt=prompt):
+                results = json.dumps(_results(scores), ensure_ascii=False, indent=1)
+                if prompt is None:
+                    return (yield from one_score(question("aggregate", score_form(), results=results)))
+                return (yield from one_score(filled(prompt, {RESULTS: results}, score_form())))
+
     def _weights(self) -> dict[str, float]:
-        """Each member's weight; under a script's aggregation all count."""
-        if isinstance(self.aggregator, CodeAggregator):
+        """Each member's weight; where a script or a model aggregates, all count."""
+        if not isinstance(self.aggregator, WeightedAverage):
             return {member.label: 1.0 for member in self.evaluators}
         return {member.label: self.aggregator.weights.get(member.label, member.weight) for member in self.evaluators}
 
-    def _question(self, aggregator: CodeAggregator, scores: dict[str, Score]) -> RunJudge:
-        results = {
-            name: {
-                "score": score.value,
-                "verdict": score.verdict,
-                "hits": score.hits,
-                "misses": score.misses,
-                "reasoning": score.reason,
-            }
-            for name, score in scores.items()
+
+def _results(scores: dict[str, Score]) -> dict[str, dict[str, Any]]:
+    """What an aggregator is told of each member."""
+    return {
+        name: {
+            "score": score.value,
+            "verdict": score.verdict,
+            "hits": score.hits,
+            "misses": score.misses,
+            "reasoning": score.reason,
         }
-        return RunJudge(
-            command=aggregator.path,
-            stdin=json.dumps({"results": results}),
-            folder=aggregator.cwd or ".",
-            timeout_secs=aggregator.timeout_secs,
-        )
+        for name, score in scores.items()
+    }
 
 
 def _mean(scores: dict[str, Score], weights: dict[str, float]) -> Score:

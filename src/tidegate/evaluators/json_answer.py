@@ -8,10 +8,13 @@ from tidegate.gates.command import what_went_wrong
 from tidegate.gates.excerpt import excerpt
 from tidegate.gates.json_text import parse_json
 from tidegate.model.probe import Answer, CommandAnswer
+from tidegate.model.question import ModelAnswer
 
 
 def text_of(answer: Answer) -> str:
     """The output of a command that succeeded, or the file's text; ValueError says why there is none."""
+    if isinstance(answer, ModelAnswer):
+        raise ValueError("nothing was read")
     if not isinstance(answer, CommandAnswer):
         if answer.text is None:
             raise ValueError(f"the file is {answer.state.replace('_', ' ')}")

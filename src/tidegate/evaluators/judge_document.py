@@ -9,6 +9,7 @@ from typing import Any
 from tidegate.evaluators.calls import Call, calls_of
 from tidegate.model.evaluator import Record
 from tidegate.model.event import Message, ToolCall, ToolResult
+from tidegate.rubrics.transcript import candidate_answer
 
 
 def judge_document(record: Record) -> str:
@@ -19,7 +20,7 @@ def judge_document(record: Record) -> str:
         "expected_outcome": case.expected_outcome,
         "expected_messages": case.expected_messages,
         "reference_answer": case.reference_answer,
-        "candidate_answer": candidate_answer(record),
+        "candidate_answer": candidate_answer(record.events),
         "output_messages": _output_messages(record),
         "guideline_files": case.guideline_files,
         "input_files": case.input_files,
@@ -27,12 +28,6 @@ def judge_document(record: Record) -> str:
         "candidate_trace_summary": _summary(record),
     }
     return json.dumps(document, ensure_ascii=False, default=str).encode(errors="replace").decode()
-
-
-def candidate_answer(record: Record) -> str:
-    """The agent's last words."""
-    said = [event.text for event in record.events if isinstance(event, Message) and event.role == "assistant"]
-    return said[-1] if said else ""
 
 
 def _output_messages(record: Record) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import partial
 from operator import eq
 from typing import Annotated, Any, Literal, Self
 
@@ -12,12 +13,18 @@ from pydantic import AfterValidator, Field, model_validator
 from tidegate.evaluators.calls import calls_of
 from tidegate.evaluators.json_answer import text_of
 from tidegate.evaluators.matching import common_length
+from tidegate.evaluators.rubric_judge import described, judged_score
 from tidegate.gates.fields import NonEmpty, WorkspacePath
 from tidegate.gates.json_path import check_path, find
 from tidegate.gates.json_text import parse_json
-from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+from tidegate.model.evaluator import PASS, Evaluation, Evaluator, Record, Score
 from tidegate.model.event import Message
 from tidegate.model.probe import ReadFile
+from tidegate.rubrics.asking import ask_until_read
+from tidegate.rubrics.forms import scores_form
+from tidegate.rubrics.prompts import question
+from tidegate.rubrics.reading import read_scores
+from tidegate.rubrics.samples import Criterion
 
 
 class PlanEvaluator(Evaluator):
@@ -28,13 +35,17 @@ class PlanEvaluator(Evaluator):
     `from` says where the plan is: `first_message` of the agent, a `file` of the workspace, or a `field` of the agent's
     last message, which then is JSON with a list of tools at the JSONPath `path`. In a text the plan is the tools in the
     order in which they are named first.
+
+    An open task has no list of tools to expect: there `criterion` says in a sentence what a good plan does, and the
+    judge scores the plan by it.
     """
 
     type: Literal["plan"] = "plan"
     source: Literal["first_message", "file", "field"] = Field(alias="from")
     file: WorkspacePath | None = None
     path: Annotated[NonEmpty, AfterValidator(check_path)] | None = None
-    expected: tuple[NonEmpty, ...] = Field(min_length=1)
+    expected: tuple[NonEmpty, ...] = ()
+    criterion: NonEmpty | None = None
 
     @model_validator(mode="after")
     def _has_its_place(self) -> Self:
@@ -42,10 +53,19 @@ class PlanEvaluator(Evaluator):
             raise ValueError("`file` belongs to `from: file`, and has to be there")
         if (self.source == "field") != (self.path is not None):
             raise ValueError("`path` belongs to `from: field`, and has to be there")
+        if bool(self.expected) == (self.criterion is not None):
+            raise ValueError("needs `expected`, or `criterion` for an open task, and not both")
         return self
 
+    @property
+    def judged(self) -> bool:
+        """If the task is open."""
+        return self.criterion is not None
+
     def evaluate(self, record: Record) -> Evaluation:
-        """Find the plan, and compare it with the expectation and with the calls."""
+        """Find the plan, and compare it with the expectation and with the calls, or have it judged."""
+        if self.criterion is not None:
+            return (yield from self._judged(record, self.criterion))
         said = [event.text for event in record.events if isinstance(event, Message) and event.role == "assistant"]
         calls = calls_of(record, self.expected)
         called = [call.tool for call in calls or ()]
@@ -68,6 +88,25 @@ class PlanEvaluator(Evaluator):
         value = common_length(self.expected, planned, eq) / len(self.expected)
         reason = "" if value == 1 else f"planned {', '.join(planned[:12]) or 'nothing'}"
         return Score(value=value, reason=reason, details=details)
+
+    def _judged(self, record: Record, criterion: str) -> Evaluation:
+        said = [event.text for event in record.events if isinstance(event, Message) and event.role == "assistant"]
+        if self.source == "file":
+            answer = yield ReadFile(path=self.file or "")
+            try:
+                plan = text_of(answer)
+            except ValueError as error:
+                return Score(value=0, reason=f"no plan: {error}")
+        elif not said:
+            return Score.unknown("the agent said nothing that could be its plan", "no_trace")
+        else:
+            plan = said[0] if self.source == "first_message" else "\n".join(_listed(said[-1], self.path or "$"))
+        criteria = (Criterion(id="plan", description=criterion),)
+        ask = question("plan", scores_form(["plan"]), [described(criteria[0])], task=record.prompt, plan=plan)
+        answers = yield from ask_until_read(ask, partial(read_scores, ids=["plan"]))
+        score = judged_score(criteria, answers, met=PASS)
+        reason = score.judgement.criteria[0].reason if score.judgement else score.reason
+        return score.model_copy(update={"reason": reason})
 
 
 def _planned(text: str, known: Collection[str]) -> list[str]:

@@ -106,6 +106,37 @@ class Evidence(Value):
     clears_when: str = ""
 
 
+class JudgeSide(Value):
+    """What the judge said of one side's trials: its mean score, and how many it failed or could not judge."""
+
+    score: float | None = None
+    judged: int = 0
+    below: int = 0
+    not_judged: int = 0
+    reason: str = ""  # why not, of the first of them
+    agreement: float | None = None  # of the judge with itself
+
+
+class CriterionChange(Value):
+    """A criterion's mean score on both sides, and the judge's words on head's lowest."""
+
+    criterion: str
+    base: float | None = None
+    head: float | None = None
+    reason: str = ""
+
+
+class JudgeChange(Value):
+    """What a model thinks of both sides; `warns`: head's score is lower, by more than a margin and than chance."""
+
+    base: JudgeSide
+    head: JudgeSide
+    difference: float | None = None
+    interval: Interval | None = None
+    warns: bool = False
+    criteria: tuple[CriterionChange, ...] = ()
+
+
 class Row(Value):
     """One scenario × agent, compared."""
 
@@ -125,6 +156,7 @@ class Row(Value):
     pass_hat_k: dict[str, dict[Literal["base", "head"], float | None]] = {}
     metrics: dict[str, MetricChange] = {}
     gates: tuple[GateCounts, ...] = ()
+    judge: JudgeChange | None = None
     evidence: Evidence | None = None
 
     @property

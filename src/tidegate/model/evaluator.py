@@ -9,11 +9,13 @@ from pydantic import Field
 
 from tidegate.model.case import Case
 from tidegate.model.event import Event
+from tidegate.model.judgement import Judgement
 from tidegate.model.probe import Answer, Request
 from tidegate.model.trial import Invocation
 from tidegate.model.value import Value
 
 EvaluatorVerdict = Literal["pass", "borderline", "fail", "not_measured"]
+Missing = Literal["evaluator", "no_trace", "judge"]
 PASS, BORDERLINE = 0.8, 0.6
 
 
@@ -39,11 +41,12 @@ class Score(Value):
     hits: tuple[str, ...] = ()
     misses: tuple[str, ...] = ()
     details: dict[str, float] = {}
-    missing: Literal["evaluator", "no_trace"] | None = None
+    missing: Missing | None = None
     passes: bool = True
+    judgement: Judgement | None = None
 
     @classmethod
-    def unknown(cls, reason: str, missing: Literal["evaluator", "no_trace"] = "evaluator") -> Score:
+    def unknown(cls, reason: str, missing: Missing = "evaluator") -> Score:
         """Not measured, which is neither 0 nor 1."""
         return cls(value=None, reason=reason, missing=missing)
 
@@ -81,6 +84,11 @@ class Evaluator(Value):
     def decides(self) -> bool:
         """A trial's outcome depends on it."""
         return self.required or self.weight > 0
+
+    @property
+    def judged(self) -> bool:
+        """A model has a say in the score."""
+        return False
 
     def evaluate(self, record: Record) -> Evaluation:
         """Ask what has to be known, one request at a time, then give the score; pure."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from tidegate.model.probe import Answer, Request
+from tidegate.model.probe import Answer, WorkspaceRequest
 from tidegate.model.trial import Invocation
 from tidegate.model.value import Value
 
@@ -44,7 +44,7 @@ class Gate(Value):
         """What the gate looks at, in a few words: a path, a command."""
         return ""
 
-    def request(self) -> Request | None:
+    def request(self) -> WorkspaceRequest | None:
         """What has to be found out in the workspace, or None if the record is enough."""
         return None
 

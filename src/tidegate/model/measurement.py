@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from tidegate.model.evaluator import EvaluatorVerdict
 from tidegate.model.event import CallStatus, TrialEnd
+from tidegate.model.judgement import JudgeInfo, Judgement, JudgeResult, JudgeUse
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import Diagnosis, Policy, TrialCounts
 from tidegate.model.trial import NotMeasured, Phase, Side, TrialSpec
@@ -54,6 +55,7 @@ class Metrics(Value):
     tokens_out: int | None = None
     cost_usd: float | None = None
     duration_s: float | None = None
+    judge_score: float | None = None
 
 
 class GateResult(Value):
@@ -78,6 +80,8 @@ class EvaluatorResult(Value):
     required: bool = False
     reason: str = ""
     metrics: dict[str, float] = {}
+    judged: bool = False  # a model had a say in it
+    judgement: Judgement | None = None
 
 
 class Call(Value):
@@ -109,7 +113,8 @@ class TrialResult(Value):
     gates: tuple[GateResult, ...] = ()
     before: tuple[GateResult, ...] = ()  # of base's definition, which head's no longer has; they decide too
     evaluators: tuple[EvaluatorResult, ...] = ()
-    judge: None = None
+    judge: JudgeResult | None = None
+    judge_use: JudgeUse | None = None  # None: no model was asked
     case_score: float | None = None  # weighted mean of the evaluators; None: none has a weight, or not measured
     composite: float | None = None
     calls: tuple[Call, ...] = ()
@@ -195,6 +200,7 @@ class Run(Value):
     diagnosis: Diagnosis = Diagnosis()
     rows: tuple[RunRow, ...]
     agents: dict[str, AgentInfo]
+    judge: JudgeInfo | None = None  # None: nothing was to be judged, or there is no judge
     build_error: str | None = None
     started_at: float
     seconds: float

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tidegate.model.command import CommandResult
+from tidegate.model.question import AskModel, ModelAnswer
 from tidegate.model.value import Value
 
 
@@ -46,7 +47,8 @@ class ReadFile(Value):
     path: str
 
 
-Request = Annotated[RunCommand | RunScript | RunJudge | ReadFile, Field(discriminator="kind")]
+WorkspaceRequest = RunCommand | RunScript | RunJudge | ReadFile
+Request = Annotated[WorkspaceRequest | AskModel, Field(discriminator="kind")]
 
 
 class CommandAnswer(Value):
@@ -64,4 +66,4 @@ class FileAnswer(Value):
     text: str | None = None
 
 
-Answer = Annotated[CommandAnswer | FileAnswer, Field(discriminator="kind")]
+Answer = Annotated[CommandAnswer | FileAnswer | ModelAnswer, Field(discriminator="kind")]

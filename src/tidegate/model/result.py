@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from tidegate.model.comparison import DefinitionChange, Row, SuiteEffect
+from tidegate.model.judgement import JudgeReport
 from tidegate.model.measurement import AgentInfo, TrialResult
 from tidegate.model.suite import Diagnosis
 from tidegate.model.trend import RowTrend
@@ -79,6 +80,7 @@ class Result(Value):
     suite: SuiteEffect
     definitions: tuple[DefinitionChange, ...] = ()
     agents: dict[str, AgentInfo] = {}
+    judge: JudgeReport | None = None
     diagnosis: Diagnosis = Diagnosis()  # the suite's own thresholds
     warnings: tuple[str, ...] = ()
     cost: Cost

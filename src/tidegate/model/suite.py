@@ -10,6 +10,7 @@ from tidegate.model.agent import Agent
 from tidegate.model.case import Case
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
+from tidegate.model.judge import Judge
 from tidegate.model.value import Value
 
 RowState = Literal[
@@ -103,6 +104,7 @@ class Scenario(Value):
     evaluator_scripts: tuple[EvaluatorScript, ...] = ()
     gates: tuple[SerializeAsAny[Gate], ...] = ()
     evaluators: tuple[SerializeAsAny[Evaluator], ...] = ()
+    judge: SerializeAsAny[Evaluator] | None = None  # the scenario's own rubric, asked once all gates pass
     case: Case = Case()
     composite: Composite | None = None
     tool_matrix: tuple[ToolMatrixEntry, ...] = ()
@@ -115,6 +117,11 @@ class Scenario(Value):
     tier: int = 0
     max_usd: float | None = None
     cache: bool = True
+
+    @property
+    def judged(self) -> bool:
+        """A model has a say in some score."""
+        return self.judge is not None or any(evaluator.judged for evaluator in self.evaluators)
 
 
 class Budget(Value):
@@ -191,6 +198,7 @@ class Suite(Value):
     agents: dict[str, SerializeAsAny[Agent]]
     scenarios: tuple[Scenario, ...]
     trials: TrialCounts = TrialCounts()
+    judge: SerializeAsAny[Judge] | None = None
     jobs: int | None = None
     budget: Budget = Budget()
     policy: Policy = Policy()

@@ -173,6 +173,11 @@ def times_in_ten(p: float) -> str:
             return f"{count(times, 'time')} in 10"
 
 
+def score(value: float | None) -> str:
+    """A score from 0 to 1: `0.82`."""
+    return NONE if value is None else f"{value:.2f}"
+
+
 def arrow(trend: Literal["better", "worse", "same"]) -> str:
     """The mark behind a number that moved."""
     return {"better": "▲ better", "worse": "▼ worse", "same": ""}[trend]
@@ -191,6 +196,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
         percent,
         points,
         probability,
+        score,
         seconds,
         sha,
         signed,

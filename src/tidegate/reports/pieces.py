@@ -125,6 +125,8 @@ def measured(value: float | None, metric: str) -> str:
     match metric.rsplit("_", 1)[-1]:
         case "rate" | "ratio" | "efficiency" | "completed":
             return str(FILTERS["percent"](value))
+        case "score":
+            return str(FILTERS["score"](value))
         case "s":
             return str(FILTERS["seconds"](value))
         case "usd":

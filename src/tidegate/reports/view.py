@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from tidegate.model.comparison import DefinitionChange, FailedCall, MetricChange, Row, SuiteEffect
+from tidegate.model.judgement import JudgeReport
 from tidegate.model.measurement import TrialResult
 from tidegate.model.result import Cost, Result, Sides
 from tidegate.model.suite import RowState
@@ -111,6 +112,8 @@ class CommentView(Value):
     ok: int
     metric_warnings: tuple[MetricWarning, ...]
     diagnosis: tuple[Diagnosed, ...]
+    judged: tuple[Row, ...]  # rows that a model has judged, or could not judge, or judges worse: those first
+    judge: JudgeReport | None
     suite: SuiteEffect
     catches: tuple[Catch, ...]  # the largest drop first
     unchanged: bool  # the suite's whole interval lies inside ±delta
@@ -142,6 +145,8 @@ def comment_view(result: Result) -> CommentView:
         ok=sum(row.state == "ok" for row in rows),
         metric_warnings=(*_suite_warnings(result.suite), *_row_warnings(rows, result.suite)),
         diagnosis=tuple(diagnose(rows, result.trials, result.diagnosis)),
+        judged=tuple(sorted((row for row in result.rows if row.judge), key=_judge_rank)),
+        judge=result.judge,
         suite=result.suite,
         catches=tuple(
             Catch(drop=-float(drop), probability=probability)
@@ -153,6 +158,12 @@ def comment_view(result: Result) -> CommentView:
         warnings=result.warnings,
         cost=result.cost,
     )
+
+
+def _judge_rank(row: Row) -> tuple[bool, bool]:
+    """Rows whose opinion got worse first, then those that could not be judged."""
+    assert row.judge is not None
+    return not row.judge.warns, not (row.judge.base.not_judged or row.judge.head.not_judged)
 
 
 def _suite_warnings(suite: SuiteEffect) -> Iterator[MetricWarning]:

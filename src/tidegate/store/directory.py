@@ -68,6 +68,10 @@ class RunFolder:
                 if self.trial_folder(result.spec) == path.parent:
                     yield result
 
+    def keep_trial(self, trial: Trial) -> None:
+        """Write the trial's raw record again, with what was found out since."""
+        write_value(self.record_folder(trial.spec) / "trial.json", trial)
+
     def finish_run(self, run: Run) -> None:
         """Write the run, last and at once."""
         write_value(self.folder / RUN_FILE, run)

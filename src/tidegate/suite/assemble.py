@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tidegate.agents.replay import Replay
 from tidegate.agents.scripted import Scripted
+from tidegate.evaluators.rubric_judge import RubricJudge
 from tidegate.model.agent import Agent
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.suite import (
@@ -25,6 +26,7 @@ from tidegate.suite.document import Document, KeyPath
 from tidegate.suite.environment import expanded
 from tidegate.suite.evaluator_files import EvaluatorFiles
 from tidegate.suite.folders import find_template, stays_in
+from tidegate.suite.judge_files import JudgeFiles
 from tidegate.suite.problem import Problem
 from tidegate.suite.scenario_file import ScenarioFile, TargetFile, TaskFile, TrialsFile
 from tidegate.suite.suite_file import SuiteFile
@@ -54,6 +56,7 @@ class Assembly:
             self._check_callers(document, file)
         self._check_trials(document, file.trials, self.suite.trials)
         evaluators = self._evaluators(document, file)
+        judge = self._judge(document, file)
         if target is None or len(self.problems) > before:
             return None
         composite = file.evaluation.composite
@@ -71,6 +74,7 @@ class Assembly:
             evaluator_scripts=tuple(EvaluatorScript(**dict(script)) for script in file.scripts.evaluators),
             gates=file.gates or file.evaluation.gates or (),
             evaluators=evaluators,
+            judge=judge,
             composite=Composite(**dict(composite)) if composite else None,
             tool_matrix=tuple(ToolMatrixEntry(**dict(entry)) for entry in file.tool_matrix),
             trials=TrialCounts(min=file.trials.min, max=file.trials.max),
@@ -129,6 +133,12 @@ class Assembly:
     def _evaluators(self, document: Document, file: ScenarioFile) -> tuple[Evaluator, ...]:
         files = EvaluatorFiles(self.root, document)
         found = files.resolved(file.evaluation.evaluators, ("evaluation", "evaluators"))
+        self.problems += files.problems
+        return found
+
+    def _judge(self, document: Document, file: ScenarioFile) -> RubricJudge | None:
+        files = JudgeFiles(self.root, document)
+        found = files.judge(file.evaluation.judge, ("evaluation", "judge"))
         self.problems += files.problems
         return found
 

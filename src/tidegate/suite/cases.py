@@ -9,9 +9,11 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from tidegate.agents.agentv_cli import AgentVCli, CliCase
+from tidegate.evaluators.llm_judge import LlmJudge
+from tidegate.evaluators.rubrics import Rubrics
 from tidegate.model.agent import Agent
 from tidegate.model.case import Case
 from tidegate.model.evaluator import Evaluator
@@ -100,20 +102,30 @@ class Cases:
     # --- evaluators
 
     def _evaluators(self, document: Document, file: EvalFile, case: CaseFile, path: KeyPath) -> tuple[Evaluator, ...]:
-        """The case's own in place of the file's; a case that says nothing of evaluators keeps the file's."""
+        """The case's own in place of the file's; a case that says nothing of evaluators keeps the file's.
+
+        Its `rubrics` are an evaluator in front of them; where there is nothing at all, a judge scores the answer.
+        """
         if case.execution.evaluators is not None:
             chosen, place = case.execution.evaluators, (*path, "execution", "evaluators")
         elif case.evaluators is not None:
             chosen, place = case.evaluators, (*path, "evaluators")
         else:
             chosen, place = file.execution.evaluators or (), ("execution", "evaluators")
-        if not chosen:
-            what = "has no evaluators, and AgentV's default, llm_judge, is not supported yet"
-            self._complain(document, (*path, "id"), what)
         files = EvaluatorFiles(self._root, document)
         found = files.resolved(chosen, place)
         self.problems += [problem for problem in files.problems if problem not in self.problems]
-        return found
+        rubrics = self._rubrics(document, case, path)
+        return (*rubrics, *found) or (LlmJudge(),)
+
+    def _rubrics(self, document: Document, case: CaseFile, path: KeyPath) -> tuple[Rubrics, ...]:
+        if not case.rubrics:
+            return ()
+        try:
+            return (Rubrics(rubrics=case.rubrics),)
+        except ValidationError as error:
+            self._complain(document, (*path, "rubrics"), str(error.errors()[0]["ctx"]["error"]))
+            return ()
 
     # --- who does it
 

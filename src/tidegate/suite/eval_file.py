@@ -8,6 +8,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from tidegate.agents.agentv_cli import HealthCheck
 from tidegate.evaluators import AnyEvaluator
+from tidegate.evaluators.rubrics import RubricItems
 from tidegate.model.value import Value
 from tidegate.suite.fields import Count, Name, Positive, Seconds, Text, only, wrong
 
@@ -58,7 +59,7 @@ class CaseFile(Value):
     expected_messages: tuple[MessageFile, ...] = ()
     conversation_id: Text | None = None
     note: Text | None = None
-    rubrics: Annotated[tuple[Any, ...], only(())] = ()
+    rubrics: RubricItems = ()
     target: Text | None = None
     execution: ExecutionFile = ExecutionFile()
     evaluators: tuple[AnyEvaluator, ...] | None = None
@@ -77,7 +78,7 @@ class EvalFile(Value):
     description: Text | None = None
     dataset: Name | None = None
     target: Text | None = None
-    evaluator: Annotated[str | None, only(None)] = None
+    evaluator: Literal["llm_judge"] | None = None
     execution: ExecutionFile = ExecutionFile()
     evalcases: tuple[CaseFile, ...] = Field(min_length=1)
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from tidegate.evaluators.code_judge import CodeJudge
-from tidegate.evaluators.composite import CodeAggregator, CompositeEvaluator
+from tidegate.evaluators.composite import CodeAggregator, CompositeEvaluator, LlmAggregator
+from tidegate.evaluators.llm_judge import LlmJudge
 from tidegate.evaluators.parameters import Parameters, schema_problem
 from tidegate.model.evaluator import Evaluator
+from tidegate.rubrics.variables import ANSWERS, RESULTS, VARIABLES
 from tidegate.suite.document import Document, KeyPath
 from tidegate.suite.folders import stays_in
+from tidegate.suite.judge_files import JudgeFiles
 from tidegate.suite.problem import Problem
 
 
@@ -34,6 +37,8 @@ class EvaluatorFiles:
         match evaluator:
             case CodeJudge():
                 return evaluator.model_copy(update={"cwd": self._place(evaluator.cwd, (*path, "cwd"))})
+            case LlmJudge(prompt=str() as prompt):
+                return evaluator.model_copy(update={"prompt": self._prompt(prompt, (*path, "prompt"))})
             case Parameters():
                 schemas = {
                     tool: self._schema(schema, (*path, "schemas", tool)) for tool, schema in evaluator.schemas.items()
@@ -45,9 +50,20 @@ class EvaluatorFiles:
                 if isinstance(aggregator, CodeAggregator):
                     folder = self._place(aggregator.cwd, (*path, "aggregator", "cwd"))
                     aggregator = aggregator.model_copy(update={"cwd": folder})
+                elif isinstance(aggregator, LlmAggregator) and aggregator.prompt is not None:
+                    text = self._prompt(aggregator.prompt, (*path, "aggregator", "prompt"), (RESULTS,), (RESULTS,))
+                    aggregator = aggregator.model_copy(update={"prompt": text})
                 return evaluator.model_copy(update={"evaluators": members, "aggregator": aggregator})
             case _:
                 return evaluator
+
+    def _prompt(
+        self, name: str, path: KeyPath, known: Collection[str] = VARIABLES, needed: Collection[str] = ANSWERS
+    ) -> str:
+        files = JudgeFiles(self._root, self._document)
+        text = files.prompt(name, path, known, needed)
+        self.problems += files.problems
+        return text
 
     def _place(self, folder: str | None, path: KeyPath) -> str:
         """A folder relative to the root; the file's own where none is named."""

@@ -7,7 +7,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from tidegate import evaluators
 from tidegate.plan import base_name, did_you_mean
 from tidegate.suite.document import Document, Key, KeyPath, Node
 from tidegate.suite.json_schema import known_keys
@@ -158,8 +157,6 @@ def _not_one_of(allowed: list[str], node: Node | None) -> str:
 def _unknown_type(tag: str, allowed: list[str], node: Node | None) -> str:
     if node is None or not isinstance(node.value, str):
         return "must be text"
-    if tag in evaluators.NOT_YET:
-        return f"{tag} is not supported yet; use {', '.join(allowed[:-1])} or {allowed[-1]}"
     return f"unknown type `{tag}`" + (did_you_mean(tag, allowed) or f" (one of {', '.join(allowed)})")
 
 

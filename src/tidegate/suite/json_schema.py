@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from tidegate.suite.document import KeyPath, Node
 from tidegate.suite.eval_file import AgentVConfigFile, EvalFile, TargetsFile
+from tidegate.suite.rubric_file import RubricFile
 from tidegate.suite.scenario_file import ScenarioFile
 from tidegate.suite.suite_file import SuiteFile
 
@@ -21,6 +22,7 @@ _MODELS: dict[str, type[BaseModel]] = {
     "eval": EvalFile,
     "targets": TargetsFile,
     "agentv-config": AgentVConfigFile,
+    "rubric": RubricFile,
 }
 _AGENT_MODELS = {
     "type": "array",

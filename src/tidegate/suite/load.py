@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from tidegate.errors import ConfigurationError, NothingToRunError
+from tidegate.judges.anthropic import AnthropicJudge
 from tidegate.model.agent import Agent
 from tidegate.model.suite import Budget, Diagnosis, Policy, Scenario, Store, Suite, ToolMatrixEntry, TrialCounts
 from tidegate.suite.assemble import Assembly
@@ -67,7 +68,7 @@ def load_suite(
         raise ConfigurationError.of(_in_order(problems, [file, *paths]))
     if not loaded:
         raise NothingToRunError(f"{file}: `scenarios` is an empty list.", "Name the scenario files there, by globs.")
-    return _suite(file, suite, loaded, targets)
+    return _suite(file, suite, loaded, targets).model_copy(update={"judge": suite.judge or _named_judge(environ)})
 
 
 def try_load_suite(
@@ -137,6 +138,12 @@ def _in_order(problems: Iterable[Problem], files: list[str]) -> list[str]:
     rank = {file: index for index, file in enumerate(files)}
     ordered = sorted(set(problems), key=lambda problem: (rank.get(problem.file, len(rank)), problem))
     return [str(problem) for problem in ordered]
+
+
+def _named_judge(environ: Mapping[str, str]) -> AnthropicJudge | None:
+    """The judge that llm-tool-test's own variable names, where tidegate.yaml names none."""
+    model = environ.get("LLM_TOOL_TEST_JUDGE", "").strip()
+    return AnthropicJudge(type="anthropic", model=model) if model else None
 
 
 def _suite(file: str, suite: SuiteFile, scenarios: list[Scenario], targets: dict[str, Agent]) -> Suite:

@@ -70,9 +70,9 @@ class ScriptsFile(Value):
 
 
 class ScenarioJudgeFile(Value):
-    """A model's opinion on the trial."""
+    """A model's opinion on the trial, by a rubric: a file, or `builtin:guidance`."""
 
-    enabled: Annotated[bool, only(False)] = False
+    enabled: bool = True
     rubric: Text | None = None
     pass_threshold: Share = 0.70
 
@@ -95,7 +95,7 @@ class EvaluationFile(Value):
     """How a trial is judged."""
 
     gates: tuple[AnyGate, ...] | None = None
-    judge: ScenarioJudgeFile = ScenarioJudgeFile()
+    judge: ScenarioJudgeFile | None = None
     evaluators: tuple[AnyEvaluator, ...] = ()
     composite: CompositeFile | None = None
 

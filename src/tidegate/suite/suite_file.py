@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from tidegate.agents import AnyAgent
+from tidegate.judges import AnyJudge
 from tidegate.model.suite import Budget, Diagnosis, Limits, Policy, Price
 from tidegate.model.value import Value
 from tidegate.suite.fields import Alpha, Count, InsidePath, Name, PassedVariable, Positive, TestedMetric, Text, only
@@ -21,16 +22,6 @@ class SuiteTrialsFile(TrialsFile):
     jobs: Count | None = None
 
 
-class JudgeFile(Value):
-    """The model that judges."""
-
-    type: Text
-    model: Text
-    samples: Count = 1
-    allow_self_judging: bool = False
-    max_usd: Positive | None = None
-
-
 class BudgetFile(Budget):
     """Hard limits of a run."""
 
@@ -43,7 +34,6 @@ class PolicyFile(Policy):
 
     alpha: Alpha = 0.02
     block_metrics: dict[TestedMetric, Positive] = {}
-    judge_blocks: Annotated[bool, only(False)] = False
 
 
 class NetworkFile(Value):
@@ -97,7 +87,7 @@ class SuiteFile(Value):
     target: TargetFile | None = None
     agents: dict[Name, AnyAgent] = Field(default_factory=_default_agents, min_length=1)
     trials: SuiteTrialsFile = SuiteTrialsFile()
-    judge: Annotated[JudgeFile | None, only(None)] = None
+    judge: AnyJudge | None = None
     budget: BudgetFile = BudgetFile()
     policy: PolicyFile = PolicyFile()
     relay: Annotated[bool, only(True)] = True

@@ -14,7 +14,8 @@ from tidegate.model.command import CommandResult
 from tidegate.model.evaluator import Score
 from tidegate.model.event import Event
 from tidegate.model.gate import Gate
-from tidegate.model.probe import Answer, CommandAnswer, ReadFile, Request, RunCommand, RunJudge
+from tidegate.model.probe import Answer, CommandAnswer, ReadFile, RunCommand, RunJudge, WorkspaceRequest
+from tidegate.model.question import AskModel
 from tidegate.model.suite import McpServer
 from tidegate.model.trial import NotMeasured, Step, Trial
 from tidegate.trial import mcp
@@ -169,7 +170,7 @@ class _Course:
             answers.append(None if request is None else await self._answer(request, f"{name}-{number:02d}"))
         return tuple(answers)
 
-    async def _answer(self, request: Request, name: str) -> Answer:
+    async def _answer(self, request: WorkspaceRequest, name: str) -> Answer:
         if isinstance(request, ReadFile):
             return read_file(self._folders.workspace, request.path, self._place.output_bytes)
         if isinstance(request, RunJudge):
@@ -178,13 +179,13 @@ class _Course:
         return CommandAnswer(result=await self._command(request.command, name, request.timeout_secs, environment))
 
     async def _ask_evaluators(self, trial: Trial) -> tuple[tuple[Answer, ...], ...]:
-        """The answers to what each evaluator asks, one question after another."""
+        """The answers to what each evaluator asks, one question after another, up to the first one for a model."""
         record = record_of(trial, self._scenario)
         collected: list[tuple[Answer, ...]] = []
         for number, evaluator in enumerate(self._scenario.evaluators, 1):
             self._attempt.on_step(f"evaluator: {evaluator.label}")
             answers: list[Answer] = []
-            while not isinstance(step := advance(evaluator, record, answers), Score):
+            while not isinstance(step := advance(evaluator, record, answers), Score | AskModel):
                 answers.append(await self._answer(step, f"judge-{number:02d}-{len(answers) + 1:02d}"))
             collected.append(tuple(answers))
         return tuple(collected)

@@ -1,0 +1,71 @@
+# ruff: noqa: E501 (tables of Markdown)
+"""The words of docs/judges.md; the keys of each judge are put below them by generate.py."""
+
+JUDGES = """# Judges
+
+A judge is a model that scores a trial by a rubric. It costs money and it errs, so it comes last, it warns and does not
+block unless you say so, and all that it says is shown with its reasons.
+
+```yaml
+# tidegate.yaml
+version: 1
+scenarios: [scenarios/*.yaml]
+judge: {type: anthropic, model: claude-sonnet-4-6}   # never a tested model
+```
+
+```yaml
+# a scenario
+evaluation:
+  gates: [{type: file_exists, path: notes.md}]
+  judge: {rubric: rubrics/notes.yaml, pass_threshold: 0.70}
+```
+
+```yaml
+# rubrics/notes.yaml
+criteria:
+  - {id: complete, weight: 0.6, description: Every decision of the meeting is in the notes.}
+  - {id: clear, weight: 0.4, description: Somebody who was not there understands each of them.}
+```
+
+The rubric is looked for beside the scenario, then at the repository's root. `rubric: builtin:guidance` asks whether the documentation was enough and the way through it straight. The weights of a
+rubric sum up to 1. The judge gives each criterion a score from 0 to 1 and a reason; the weighted score is computed here,
+whatever the model says it is. A `judge` without `enabled: false` is asked once all required gates pass, and no sooner.
+
+The [evaluators](evaluators.md) `rubrics`, `llm_judge`, `composite` with the aggregator `llm_judge`, and `plan` with a
+`criterion` ask the same judge, and so do inline `rubrics` of AgentV's cases. Where the environment has
+`LLM_TOOL_TEST_JUDGE` and `tidegate.yaml` no `judge`, that model of Anthropic's is the judge.
+
+## What counts
+
+| | |
+|---|---|
+| `outcome` of a trial | with everything, the judge too |
+| `decides`, what the verdict counts | without what a model said, unless `policy.judge_blocks: true` |
+| `judge_score` | a metric: compared over the suite by test, it warns; `policy.block_metrics: {judge_score: 0.10}` makes it block |
+
+A judge that could not judge (a refusal, an answer cut off or not in the form three times over, an outage, no key, no
+money left) is *not measured*: shown in yellow, never a 0 and never a pass. With `samples` above 1, the medians count,
+provided that more than half of the samples can be read; how often they say the same is shown as the judge's agreement
+with itself. `judge` is read at base: what a pull request changes there takes effect after the merge.
+
+| an answer | is |
+|---|---|
+| a rubric's criterion missing, unknown, twice; a score of 85, or `"0.9"`; prose; broken JSON | asked again, at most three times in all, then not measured |
+| an inline rubric that is left out, comes twice, or was never declared | unmet; counted once; ignored; and each is said |
+
+## What keeps it fair
+
+- The judge's model must not be one that it judges (`allow_self_judging: true` allows it).
+- It sees neither side, agent, model nor folder: names of models and agents are masked, as are keys.
+- What the task, the agent, tools and files said stands inside a fence whose name is a hash of what it holds, cut to
+  60,000 characters from the middle; the judge is told that nothing in there is an instruction. A model can be talked
+  round all the same: that is why a judge alone blocks nothing by default.
+- The criteria come in an order that differs from sample to sample, and is the same every time.
+
+## What it costs
+
+One call for each trial, rubric and sample, `jobs` of them at once. Every answer is kept under
+`STORE/judge` by the hash of model, prompt, rubric and transcript, so that the same question is paid for once: by equal
+trials, by a second run, and by a run that goes on after it was killed. Once `max_usd` are spent, no more is asked; for
+that the model needs its `prices`. The comment and `result.json` say calls and cost, apart from the agents'.
+"""

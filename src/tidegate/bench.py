@@ -1,0 +1,99 @@
+"""Where questions to the judge are answered: from what was answered before, else by the judge, within its limits."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import AsyncExitStack
+from typing import Self
+
+from tidegate.model.judge import Ask, Judge, JudgePlace
+from tidegate.model.question import JUDGED, AskModel, ModelAnswer, Reply
+from tidegate.model.suite import Price
+from tidegate.store.answers import AnswerStore
+
+NO_JUDGE = "no judge is set up: tidegate.yaml has no `judge`, or base's has none yet"
+
+
+class Bench:
+    """An async context manager. The same question is asked once, however many trials ask it at the same time.
+
+    `deadline` is the run's, on the monotonic clock; `spent_usd` is what was paid, as far as prices are known.
+    """
+
+    def __init__(
+        self, judge: Judge | None, place: JudgePlace, store: AnswerStore, *, price: Price | None, deadline: float
+    ) -> None:
+        self._judge = judge
+        self._place = place
+        self._store = store
+        self._price = price
+        self._deadline = deadline
+        self._room = asyncio.Semaphore(judge.jobs if judge else 1)
+        self._asked: dict[str, asyncio.Future[Reply]] = {}
+        self._stack = AsyncExitStack()
+        self._ask: Ask | None = None
+        self.spent_usd = 0.0
+
+    async def __aenter__(self) -> Self:
+        if self._judge is not None:
+            self._ask = await self._stack.enter_async_context(self._judge.opened(self._place))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    async def answer(self, question: AskModel) -> ModelAnswer:
+        """The replies to all samples of the question."""
+        if self._judge is None:
+            return ModelAnswer(replies=(Reply(end="no_judge", message=NO_JUDGE),))
+        samples = question.samples or range(1, self._judge.samples + 1)
+        return ModelAnswer(replies=tuple(await asyncio.gather(*(self._once(question, one) for one in samples))))
+
+    async def _once(self, question: AskModel, sample: int) -> Reply:
+        """A reply that was given before, that is on its way already, or a new one."""
+        assert self._judge is not None
+        key = question.key(self._judge.identity, sample)
+        if (known := self._store.read(key)) is not None:
+            return known.model_copy(update={"cached": True})
+        if key in self._asked:
+            reply = await asyncio.shield(self._asked[key])
+            return reply.model_copy(update={"cached": True})
+        self._asked[key] = asyncio.get_running_loop().create_future()
+        try:
+            reply = await self._fresh(question, sample)
+        except BaseException:
+            self._asked.pop(key).cancel()
+            raise
+        if reply.end in JUDGED:
+            self._store.keep(key, reply)
+        self._asked.pop(key).set_result(reply)
+        return reply
+
+    async def _fresh(self, question: AskModel, sample: int) -> Reply:
+        assert self._judge is not None
+        assert self._ask is not None
+        async with self._room:
+            most = self._judge.max_usd
+            if most is not None and self.spent_usd >= most:
+                return _not_asked(question, sample, f"the judge's ${most:g} were used up")
+            left = self._deadline - time.monotonic()
+            try:
+                async with asyncio.timeout(max(0.0, left)):
+                    reply = await self._ask(question, sample)
+            except TimeoutError:
+                return _not_asked(question, sample, "the run's minutes were used up")
+            reply = self._priced(reply)
+            self.spent_usd += reply.cost_usd or 0.0
+            return reply
+
+    def _priced(self, reply: Reply) -> Reply:
+        """With its cost, where nobody said it and the model has a price; the cache's rates are left out."""
+        if reply.cost_usd is not None or self._price is None or reply.tokens_in is None or reply.tokens_out is None:
+            return reply
+        cost = (reply.tokens_in * self._price.input + reply.tokens_out * self._price.output) / 1_000_000
+        return reply.model_copy(update={"cost_usd": cost})
+
+
+def _not_asked(question: AskModel, sample: int, message: str) -> Reply:
+    return Reply(sample=sample, attempt=question.attempt, end="budget", message=message)

@@ -1,0 +1,71 @@
+"""The evaluator `llm_judge`."""
+
+from __future__ import annotations
+
+import json
+from typing import Literal
+
+from tidegate.evaluators.judge_document import judge_document
+from tidegate.evaluators.rubric_judge import judged_score
+from tidegate.gates.fields import NonEmpty
+from tidegate.model.evaluator import PASS, Evaluation, Evaluator, Record
+from tidegate.model.question import AskModel
+from tidegate.rubrics.asking import ask_until_read
+from tidegate.rubrics.forms import score_form
+from tidegate.rubrics.prompts import filled, question
+from tidegate.rubrics.reading import read_score
+from tidegate.rubrics.samples import Criterion
+from tidegate.rubrics.transcript import candidate_answer, transcript
+from tidegate.rubrics.variables import VARIABLES
+
+_SCORE = (Criterion(id="score", description="the whole"),)
+
+
+class LlmJudge(Evaluator):
+    """Asks the judge for one score of the agent's answer: `{score, hits, misses, reasoning}`.
+
+    `prompt` is a file beside the scenario with a prompt of yours, in which `{{question}}`, `{{expected_outcome}}`,
+    `{{reference_answer}}`, `{{candidate_answer}}`, `{{input_messages}}`, `{{expected_messages}}`, `{{output_messages}}`
+    and `{{transcript}}` stand for what the trial has; without it, ours is used. The judge is the one of
+    `tidegate.yaml`, whatever a target's `judge_target` says.
+    """
+
+    type: Literal["llm_judge"] = "llm_judge"
+    prompt: NonEmpty | None = None
+
+    @property
+    def judged(self) -> bool:
+        """Always."""
+        return True
+
+    def evaluate(self, record: Record) -> Evaluation:
+        """Ask once."""
+        if self.prompt is not None:
+            return (yield from one_score(filled(self.prompt, variables(record), score_form())))
+        ask = question(
+            "answer",
+            score_form(),
+            task=record.prompt,
+            expected=record.case.expected_outcome,
+            reference=record.case.reference_answer,
+            answer=candidate_answer(record.events),
+        )
+        return (yield from one_score(ask))
+
+
+def one_score(ask: AskModel) -> Evaluation:
+    """Ask for a single score, and give it the judge's words."""
+    score = judged_score(_SCORE, (yield from ask_until_read(ask, read_score)), met=PASS)
+    if score.judgement is None:
+        return score
+    (criterion,) = score.judgement.criteria
+    return score.model_copy(update={"reason": criterion.reason, "details": {}})
+
+
+def variables(record: Record) -> dict[str, str]:
+    """What each variable of a prompt stands for; lists are JSON."""
+    told = json.loads(judge_document(record)) | {"transcript": transcript(record.events)}
+    return {
+        name: told[name] if isinstance(told[name], str) else json.dumps(told[name], ensure_ascii=False, indent=1)
+        for name in VARIABLES
+    }

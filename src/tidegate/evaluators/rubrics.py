@@ -1,0 +1,112 @@
+"""The evaluator `rubrics`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from tidegate.evaluators.rubric_judge import described, judged_score
+from tidegate.gates.fields import NonEmpty
+from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+from tidegate.model.value import Value
+from tidegate.rubrics.asking import ask_until_read
+from tidegate.rubrics.forms import checks_form
+from tidegate.rubrics.prompts import question
+from tidegate.rubrics.reading import read_checks
+from tidegate.rubrics.samples import Criterion
+from tidegate.rubrics.transcript import candidate_answer, transcript
+
+_MET = 0.75  # of samples that say yes or no: more than half of them
+
+
+class RubricItem(Value):
+    """One check; a plain text is its description. Without an `id` it is `rubric-N`."""
+
+    id: NonEmpty | None = None
+    description: NonEmpty
+    weight: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    required: bool = True
+
+
+def _items(value: Any) -> Any:
+    """Texts as items."""
+    if not isinstance(value, list | tuple):
+        return value
+    return tuple({"description": item} if isinstance(item, str) else item for item in value)
+
+
+RubricItems = Annotated[tuple[RubricItem, ...], BeforeValidator(_items)]
+
+
+class Rubrics(Evaluator):
+    """Asks the judge of each item of `rubrics` whether it is satisfied: the weight of those that are / the weight of
+    all that are declared. An item that the judge leaves out is not satisfied, one that it names twice counts once, one
+    that nobody declared is ignored; each is said. A `required` item (they all are, by default) that is not satisfied
+    fails the evaluator.
+
+    An item is a text, or `{id, description, weight, required}`. Inline `rubrics` of an AgentV case are this evaluator.
+    """
+
+    type: Literal["rubrics"] = "rubrics"
+    rubrics: Annotated[RubricItems, Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _ids_differ(self) -> Self:
+        ids = [criterion.id for criterion in self.criteria]
+        if len(set(ids)) < len(ids):
+            raise ValueError(f"two of its rubrics have the id `{next(name for name in ids if ids.count(name) > 1)}`")
+        return self
+
+    @property
+    def judged(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """The items with their ids."""
+        return tuple(
+            Criterion(**{**dict(item), "id": item.id or f"rubric-{number}"})
+            for number, item in enumerate(self.rubrics, 1)
+        )
+
+    def evaluate(self, record: Record) -> Evaluation:
+        """Ask for all items at once."""
+        ids = [criterion.id for criterion in self.criteria]
+        ask = question(
+            "checks",
+            checks_form(ids),
+            [described(criterion) for criterion in self.criteria],
+            task=record.prompt,
+            expected=record.case.expected_outcome,
+            reference=record.case.reference_answer,
+            transcript=transcript(record.events),
+            answer=candidate_answer(record.events),
+        )
+        answers = yield from ask_until_read(ask, partial(read_checks, ids=ids))
+        return _whole(judged_score(self.criteria, answers, met=_MET))
+
+
+def _whole(score: Score) -> Score:
+    """A median of yes and no: half is no. Then the score again, and whether all that is required is there."""
+    if score.judgement is None:
+        return score
+    criteria = tuple(one.model_copy(update={"score": float(one.score >= _MET)}) for one in score.judgement.criteria)
+    declared = sum(one.weight for one in criteria)
+    unmet = [one for one in criteria if not one.score]
+    return score.model_copy(
+        update={
+            "value": sum(one.weight * one.score for one in criteria) / declared,
+            "passes": not any(one.required for one in unmet),
+            "judgement": score.judgement.model_copy(update={"criteria": criteria}),
+            "details": {one.id: one.score for one in criteria},
+            "reason": _reason([(one.id, one.reason) for one in unmet], score.judgement.notes),
+        }
+    )
+
+
+def _reason(unmet: Sequence[tuple[str, str]], notes: Sequence[str]) -> str:
+    return "; ".join([*(f"{name} is not met: {reason}".rstrip(": ") for name, reason in unmet[:3]), *notes[:3]])

@@ -1,0 +1,111 @@
+"""What the judge says of both sides of a row: scores, criteria, and what it could not judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from statistics import fmean
+
+from tidegate.model.comparison import CriterionChange, JudgeChange, JudgeSide
+from tidegate.model.judgement import Judgement
+from tidegate.model.measurement import TrialResult
+from tidegate.statistics.ranks import mean_shift
+
+MARGIN = 0.05  # of a score: less is no change worth a word
+
+
+def judge_change(base: Sequence[TrialResult], head: Sequence[TrialResult]) -> JudgeChange | None:
+    """Both sides of a row as the judge sees them; None where no model was to judge anything."""
+    sides = {"base": [*filter(_is_judged, base)], "head": [*filter(_is_judged, head)]}
+    if not any(sides.values()):
+        return None
+    scores = {side: _scores(trials) for side, trials in sides.items()}
+    shift = mean_shift([(scores["head"], scores["base"])]) if scores["head"] and scores["base"] else None
+    difference, interval = shift or (None, None)
+    fell = difference is not None and difference <= -MARGIN + 1e-9
+    return JudgeChange(
+        base=_side(sides["base"]),
+        head=_side(sides["head"]),
+        difference=difference,
+        interval=interval,
+        warns=fell and (interval is None or interval[1] < 0),
+        criteria=tuple(_criteria(sides["base"], sides["head"])),
+    )
+
+
+def judgements(trial: TrialResult) -> dict[str, Judgement]:
+    """What was judged in a trial, by evaluator; '' is the scenario's own judge."""
+    own = {"": trial.judge.judgement} if trial.judge else {}
+    others = {result.name: result.judgement for result in trial.evaluators}
+    return {name: said for name, said in (own | others).items() if said is not None}
+
+
+def not_judged(trial: TrialResult) -> str:
+    """Why the judge could not judge what it was asked to; '' if it could."""
+    if trial.judge and trial.judge.not_measured:
+        return trial.judge.reason
+    if any(gate.required and not gate.passed for gate in trial.gates):
+        return ""  # it was not asked
+    return next((result.reason for result in trial.evaluators if result.judged and result.score is None), "")
+
+
+def agreement(trials: Iterable[TrialResult]) -> float | None:
+    """How often the judge agreed with itself, over everything that it was asked more than once."""
+    shares = [said.agreement for trial in trials for said in judgements(trial).values()]
+    known = [share for share in shares if share is not None]
+    return fmean(known) if known else None
+
+
+def criterion_name(evaluator: str, criterion: str) -> str:
+    """How reports and labels name a criterion: those of evaluators with the evaluator's name in front."""
+    return criterion if not evaluator else evaluator if criterion == "score" else f"{evaluator}/{criterion}"
+
+
+def _is_judged(trial: TrialResult) -> bool:
+    return trial.judge is not None or any(result.judged for result in trial.evaluators)
+
+
+def _scores(trials: Iterable[TrialResult]) -> list[float]:
+    return [trial.metrics.judge_score for trial in trials if trial.metrics.judge_score is not None]
+
+
+def _side(trials: Sequence[TrialResult]) -> JudgeSide:
+    scores = _scores(trials)
+    reasons = [*filter(None, map(not_judged, trials))]
+    return JudgeSide(
+        score=fmean(scores) if scores else None,
+        judged=len(scores),
+        below=sum(map(_is_below, trials)),
+        not_judged=len(reasons),
+        reason=reasons[0] if reasons else "",
+        agreement=agreement(trials),
+    )
+
+
+def _is_below(trial: TrialResult) -> bool:
+    own = trial.judge is not None and trial.judge.passed is False
+    return own or any(result.judged and result.verdict in ("borderline", "fail") for result in trial.evaluators)
+
+
+def _criteria(base: Sequence[TrialResult], head: Sequence[TrialResult]) -> Iterable[CriterionChange]:
+    before, after = _by_criterion(base), _by_criterion(head)
+    for name in dict.fromkeys(chain(before, after)):
+        scores = {
+            side: [score for score, _ in found.get(name, ())] for side, found in (("base", before), ("head", after))
+        }
+        lowest = min(after.get(name, ()), default=(0.0, ""))
+        yield CriterionChange(
+            criterion=name,
+            base=fmean(scores["base"]) if scores["base"] else None,
+            head=fmean(scores["head"]) if scores["head"] else None,
+            reason=lowest[1],
+        )
+
+
+def _by_criterion(trials: Iterable[TrialResult]) -> Mapping[str, list[tuple[float, str]]]:
+    found: dict[str, list[tuple[float, str]]] = {}
+    for trial in trials:
+        for evaluator, said in judgements(trial).items():
+            for one in said.criteria:
+                found.setdefault(criterion_name(evaluator, one.id), []).append((one.score, one.reason))
+    return found

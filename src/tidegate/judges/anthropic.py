@@ -1,0 +1,117 @@
+"""A model of Anthropic's as a judge."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from tidegate.gates.excerpt import excerpt
+from tidegate.model.judge import Ask, Judge, JudgePlace
+from tidegate.model.question import AskModel, Reply, ReplyEnd
+
+if TYPE_CHECKING:
+    from anthropic import APIError, AsyncAnthropic
+    from anthropic.types import Message
+
+KEY = "ANTHROPIC_API_KEY"
+_ENDS: dict[str, ReplyEnd] = {
+    "end_turn": "answered",
+    "stop_sequence": "answered",
+    "max_tokens": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",
+    "refusal": "refused",
+}
+
+
+class AnthropicJudge(Judge):
+    """A model of Anthropic's, held to the form of the answer by structured output. Needs `ANTHROPIC_API_KEY`.
+
+    Failures that may pass (408, 409, 429, 5xx, broken connections) are tried again as the SDK does it. The cost is
+    computed from `prices` of `tidegate.yaml`, if the model is there. Needs the package's extra:
+    `pip install tidegate[anthropic]`.
+    """
+
+    type: Literal["anthropic"]
+    model: str
+    max_tokens: int = Field(default=4096, gt=0, le=20_000)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The key, and where the model is."""
+        return (KEY, "ANTHROPIC_BASE_URL")
+
+    @asynccontextmanager
+    async def opened(self, place: JudgePlace) -> AsyncIterator[Ask]:
+        """One client for all questions; without SDK or key, every question is told so."""
+        try:
+            from anthropic import AsyncAnthropic
+        except ImportError:
+            yield _nobody("the judge anthropic needs the package `anthropic`: pip install 'tidegate[anthropic]'")
+            return
+        if not place.credentials.get(KEY):
+            yield _nobody(f"the judge anthropic needs a key in {KEY}")
+            return
+        address = place.credentials.get("ANTHROPIC_BASE_URL")
+        async with AsyncAnthropic(
+            api_key=place.credentials[KEY], base_url=address, timeout=self.timeout_secs
+        ) as client:
+
+            async def ask(question: AskModel, sample: int) -> Reply:
+                return await self._ask(client, question, sample)
+
+            yield ask
+
+    async def _ask(self, client: AsyncAnthropic, question: AskModel, sample: int) -> Reply:
+        from anthropic import APIError
+
+        started = time.monotonic()
+        try:
+            reply = _reply(await self._message(client, question, sample))
+        except APIError as error:
+            reply = Reply(end=_end_of(error), message=f"{type(error).__name__}: {excerpt(str(error), 200)}")
+        known = {"sample": sample, "attempt": question.attempt, "seconds": round(time.monotonic() - started, 3)}
+        return reply.model_copy(update=known)
+
+    async def _message(self, client: AsyncAnthropic, question: AskModel, sample: int) -> Message:
+        from anthropic import transform_schema
+
+        return await client.messages.create(
+            model=self.model,
+            max_tokens=self.max_tokens,
+            system=question.system,
+            messages=[{"role": "user", "content": question.prompt(sample)}],
+            output_config={"format": {"type": "json_schema", "schema": transform_schema(question.answer_schema)}},
+        )
+
+
+def _reply(message: Message) -> Reply:
+    usage = message.usage
+    cached = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
+    return Reply(
+        end=_ENDS.get(message.stop_reason or "", "failed"),
+        text="".join(block.text for block in message.content if block.type == "text"),
+        message="" if message.stop_reason in _ENDS else f"the model stopped: {message.stop_reason}",
+        model=message.model,
+        tokens_in=usage.input_tokens + cached,
+        tokens_out=usage.output_tokens,
+    )
+
+
+def _end_of(error: APIError) -> ReplyEnd:
+    from anthropic import APITimeoutError
+
+    if isinstance(error, APITimeoutError):
+        return "timeout"
+    status = getattr(error, "status_code", None)
+    return "auth" if status in (401, 403) else "failed" if status in (400, 404, 413, 422) else "outage"
+
+
+def _nobody(message: str) -> Ask:
+    async def ask(question: AskModel, sample: int) -> Reply:
+        return Reply(sample=sample, attempt=question.attempt, end="no_judge", message=message)
+
+    return ask

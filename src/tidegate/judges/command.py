@@ -1,0 +1,93 @@
+"""Any program as a judge."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tidegate.gates.excerpt import excerpt
+from tidegate.gates.fields import NonEmpty, ShellCommand
+from tidegate.model.judge import Ask, Judge, JudgePlace
+from tidegate.model.question import AskModel, Reply
+
+MAX_OUTPUT = 1_000_000  # bytes
+
+
+class CommandJudge(Judge):
+    """Any program: it reads the prompt on standard input and prints the answer as JSON on standard output.
+
+    `command` is run by `sh -c` in the checkout that the rules are read at: base's on a pull request, so that no pull
+    request brings its own. `secrets` are the variables of Tidegate's environment that it gets. `model` is the model
+    that it asks, as agents would name it: it must not be the tested one. An exit status that is not 0, a signal or no
+    output is no answer.
+    """
+
+    type: Literal["command"]
+    model: str = "command"
+    command: ShellCommand
+    secrets: tuple[Annotated[NonEmpty, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], ...] = ()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Those that it is given."""
+        return self.secrets
+
+    @asynccontextmanager
+    async def opened(self, place: JudgePlace) -> AsyncIterator[Ask]:
+        """Each question is a process of its own."""
+
+        async def ask(question: AskModel, sample: int) -> Reply:
+            return await self._ask(question, sample, place)
+
+        yield ask
+
+    async def _ask(self, question: AskModel, sample: int, place: JudgePlace) -> Reply:
+        started = time.monotonic()
+        try:
+            reply = await self._run(written(question, sample).encode(errors="replace"), place)
+        except TimeoutError:
+            reply = Reply(end="timeout", message=f"the judge gave no answer within {self.timeout_secs:g} s")
+        except OSError as error:
+            reply = Reply(end="failed", message=f"the judge could not be started: {error}")
+        known = {"sample": sample, "attempt": question.attempt, "seconds": round(time.monotonic() - started, 3)}
+        return reply.model_copy(update=known)
+
+    async def _run(self, prompt: bytes, place: JudgePlace) -> Reply:
+        home = os.environ.get("HOME", "/")
+        process = await asyncio.create_subprocess_exec(
+            *("sh", "-c", self.command),
+            cwd=place.folder,
+            env={"PATH": place.path, "HOME": home, "LANG": "C.UTF-8", **place.credentials},
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            async with asyncio.timeout(self.timeout_secs):
+                stdout, stderr = await process.communicate(prompt)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+        if process.returncode:
+            said = excerpt(stderr[-2000:].decode(errors="replace") or "it said nothing")
+            return Reply(end="failed", message=f"the judge's command ended with {process.returncode}: {said}")
+        if not stdout.strip() or len(stdout) > MAX_OUTPUT:
+            what = "too much" if stdout.strip() else "nothing"
+            return Reply(end="failed", message=f"the judge's command printed {what}")
+        return Reply(text=stdout.decode(errors="replace"), model=self.model)
+
+
+def written(question: AskModel, sample: int) -> str:
+    """The whole question as one text, with the form of the answer at its end."""
+    form = json.dumps(question.answer_schema, indent=1)
+    return f"{question.system}\n\n{question.prompt(sample)}\n\nThe JSON Schema of the answer:\n\n{form}\n"

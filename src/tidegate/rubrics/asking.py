@@ -1,0 +1,76 @@
+"""A question asked until its answer can be read, which is as pure as asking once: the answers are stored in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Generic, NamedTuple, TypeVar
+
+from tidegate.model.probe import Answer, Request
+from tidegate.model.question import AskModel, ModelAnswer, Reply
+
+ATTEMPTS = 3
+T = TypeVar("T")
+
+
+class Answers(NamedTuple, Generic[T]):
+    """What could be read, sample by sample; `problem`: why another one could not, '' if all could."""
+
+    read: tuple[T, ...]
+    asked: int
+    problem: str
+    model: str | None
+
+    @property
+    def enough(self) -> bool:
+        """More than half of the samples."""
+        return 2 * len(self.read) > self.asked
+
+
+def ask_until_read(ask: AskModel, read: Callable[[str], T]) -> Generator[Request, Answer, Answers[T]]:
+    """Ask, and ask again for each sample that `read` refuses by a ValueError, that was cut off, or refused."""
+    found: dict[int, T] = {}
+    problems: dict[int, str] = {}
+    model: str | None = None
+    samples: tuple[int, ...] = ()
+    for attempt in range(1, ATTEMPTS + 1):
+        answer = yield ask.model_copy(update={"attempt": attempt, "samples": samples})
+        again = []
+        for reply in answer.replies if isinstance(answer, ModelAnswer) else ():
+            model = reply.model or model
+            try:
+                found[reply.sample] = _read(reply, read)
+                problems.pop(reply.sample, None)
+            except _LostError as lost:
+                problems[reply.sample] = str(lost)
+            except ValueError as error:
+                problems[reply.sample] = f"the answer cannot be read: {error}"
+                again.append(reply.sample)
+        samples = tuple(again)
+        if not samples:
+            break
+    ordered = tuple(found[sample] for sample in sorted(found))
+    asked = len(found) + len(problems)
+    problem = next(iter(problems.values()), "" if asked else "nobody was asked")
+    return Answers(ordered, max(asked, 1), problem, model)
+
+
+class _LostError(Exception):
+    """Asking again would not help."""
+
+
+def _read(reply: Reply, read: Callable[[str], T]) -> T:
+    match reply.end:
+        case "answered":
+            return read(reply.text)
+        case "refused":
+            raise ValueError(f"the model refused to answer{_more(reply)}")
+        case "max_tokens":
+            raise ValueError(f"it was cut off{_more(reply)}")
+        case "budget":
+            raise _LostError(reply.message)
+        case _:
+            raise _LostError(reply.message or f"the judge could not be asked: {reply.end}")
+
+
+def _more(reply: Reply) -> str:
+    return f": {reply.message}" if reply.message else ""

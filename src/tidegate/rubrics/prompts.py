@@ -1,0 +1,62 @@
+"""The judge's prompts, from the templates in `judge/`: every value that is not ours stands inside a fence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from tidegate.model.question import AskModel
+from tidegate.rubrics.fence import clean, fenced
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_HERE = "\x00"  # where the items go; no data holds it, since it is cleaned
+
+
+def question(template: str, schema: dict[str, Any], items: Sequence[str] = (), **values: object) -> AskModel:
+    """The question that a template of ours writes. Its `items` are the criteria, or the like."""
+    text = _environment().get_template(f"judge/{template}.md.j2").render(items=_HERE, **values)
+    before, here, after = text.partition(_HERE)
+    assert bool(here) == bool(items), template
+    return AskModel(
+        system=system(),
+        before=before,
+        items=tuple(f"{clean(item)}\n" for item in items),
+        after=after,
+        answer_schema=schema,
+    )
+
+
+def filled(prompt: str, variables: Mapping[str, str], schema: dict[str, Any]) -> AskModel:
+    """The question that a project's own prompt asks: each `{{name}}` becomes a fenced value."""
+    from tidegate.rubrics.variables import VARIABLE
+
+    def value(found: Any) -> str:
+        return fenced(found[1], variables[found[1]])
+
+    own = VARIABLE.sub(value, clean(prompt))
+    text = _environment().get_template("judge/own.md.j2").render(prompt=own)
+    return AskModel(system=system(), before=text, answer_schema=schema)
+
+
+@cache
+def system() -> str:
+    """What every judge is told first."""
+    return _environment().get_template("judge/system.md.j2").render()
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("tidegate.templates", ""),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,  # the reader is a model; what keeps data apart is the fence
+    )
+    environment.filters["fenced"] = lambda text, name: fenced(name, text)
+    return environment

@@ -1,0 +1,159 @@
+"""A judge's answer as text → scores. What cannot be read is a ValueError: never a 0, and never a pass."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+from tidegate.gates.excerpt import excerpt
+from tidegate.gates.json_text import parse_json
+
+MAX_REASON = 500
+
+
+class Scores(NamedTuple):
+    """One answer: a score and a reason for each criterion."""
+
+    scores: dict[str, float]
+    reasons: dict[str, str] = {}
+    confidence: float | None = None
+    issues: tuple[str, ...] = ()
+    highlights: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def read_scores(text: str, ids: Collection[str]) -> Scores:
+    """Of a rubric: exactly its criteria, each once, each from 0 to 1. `weighted_score` is not read: it is computed."""
+    answer = _mapping(text)
+    scores: dict[str, float] = {}
+    reasons: dict[str, str] = {}
+    for name, value in _entries(answer.get("scores")):
+        if name not in ids:
+            raise ValueError(f"`{excerpt(name, 60)}` is no criterion of the rubric")
+        if name in scores:
+            raise ValueError(f"the criterion `{name}` is there twice")
+        score, reason = (value.get("score"), value.get("reason")) if isinstance(value, dict) else (value, None)
+        scores[name] = _score(score, f"of `{name}` ")
+        reasons[name] = _text(reason)
+    if missing := [name for name in ids if name not in scores]:
+        raise ValueError(f"the criterion `{missing[0]}` is missing")
+    given = answer.get("reasons")
+    for name, reason in (given if isinstance(given, dict) else {}).items():
+        if name in reasons:
+            reasons[name] = reasons[name] or _text(reason)
+    confidence = answer.get("confidence")
+    return Scores(
+        scores,
+        reasons,
+        confidence=None if confidence is None else _score(confidence, "`confidence` "),
+        issues=_texts(answer.get("issues")),
+        highlights=_texts(answer.get("highlights")),
+    )
+
+
+def read_checks(text: str, ids: Sequence[str]) -> Scores:
+    """Of inline rubrics: an omitted check is unmet, a doubled one counts once, an unknown one is ignored; all is said.
+
+    An answer without any of the checks is no answer.
+    """
+    answer = _mapping(text)
+    checks = answer.get("checks")
+    if not isinstance(checks, list):
+        raise ValueError("it has no list of `checks`")
+    scores: dict[str, float] = {}
+    reasons: dict[str, str] = {}
+    notes: list[str] = []
+    for check in checks:
+        name = check.get("id") if isinstance(check, dict) else None
+        if not isinstance(name, str) or name not in ids:
+            notes.append(f"the unknown check `{excerpt(str(name), 60)}` was ignored")
+        elif name in scores:
+            notes.append(f"the check `{name}` came twice and counts once")
+        elif not isinstance(met := check.get("satisfied"), bool):
+            raise ValueError(f"`satisfied` of `{name}` is neither true nor false")
+        else:
+            scores[name] = float(met)
+            reasons[name] = _text(check.get("reasoning"))
+    if not scores:
+        raise ValueError("it has none of the checks")
+    for name in ids:
+        if name not in scores:
+            scores[name], reasons[name] = 0.0, "the judge left it out"
+            notes.append(f"the check `{name}` was left out and counts as unmet")
+    overall = _text(answer.get("overall_reasoning"))
+    return Scores(scores, reasons, highlights=(overall,) if overall else (), notes=tuple(dict.fromkeys(notes)))
+
+
+def read_score(text: str, name: str = "score") -> Scores:
+    """Of a single score, as AgentV's judges give it: `{score, hits, misses, reasoning}`."""
+    answer = _mapping(text)
+    if "score" not in answer:
+        raise ValueError("it has no `score`")
+    score = _score(answer["score"], "")
+    misses, hits = _texts(answer.get("misses")), _texts(answer.get("hits"))
+    reason = _text(answer.get("reasoning")) or "; ".join(misses)
+    return Scores({name: score}, {name: reason}, issues=misses, highlights=hits)
+
+
+def read_pair(text: str, ids: Collection[str]) -> dict[str, str]:
+    """Of a pair: for each criterion `first`, `second` or `same`."""
+    answer = _mapping(text)
+    said: dict[str, str] = {}
+    for name, value in _entries(answer.get("better")):
+        choice = value.get("choice") if isinstance(value, dict) else value
+        if name not in ids or name in said:
+            raise ValueError(f"`{excerpt(name, 60)}` is no criterion, or there twice")
+        if choice not in ("first", "second", "same"):
+            raise ValueError(f"the choice of `{name}` is none of first, second, same")
+        said[name] = choice
+    if missing := [name for name in ids if name not in said]:
+        raise ValueError(f"the criterion `{missing[0]}` is missing")
+    return said
+
+
+def _mapping(text: str) -> dict[str, Any]:
+    body = text.strip()
+    if body.startswith("```") and body.endswith("```"):
+        body = body.removesuffix("```").partition("\n")[2]
+    try:
+        parse_json(body)  # its limits
+        answer = json.loads(body, object_pairs_hook=_unique)
+    except json.JSONDecodeError:
+        raise ValueError(f"it is no JSON: {excerpt(text, 80)}") from None
+    if not isinstance(answer, dict):
+        raise ValueError("it is no JSON object")
+    return answer
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"`{excerpt(next(name for name in names if names.count(name) > 1), 60)}` is there twice")
+    return found
+
+
+def _entries(value: Any) -> list[tuple[str, Any]]:
+    """`[{id, …}]`, or a mapping by id."""
+    if isinstance(value, dict):
+        return list(value.items())
+    if not isinstance(value, list):
+        raise ValueError("it has no scores of criteria")
+    return [(str(entry.get("id")), entry) for entry in value if isinstance(entry, dict)]
+
+
+def _score(value: Any, which: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"the score {which}is no number: {excerpt(repr(value), 60)}")
+    if not 0 <= value <= 1:
+        raise ValueError(f"the score {which}is not between 0 and 1: {value}")
+    return float(value)
+
+
+def _text(value: Any) -> str:
+    return excerpt(value, MAX_REASON) if isinstance(value, str) else ""
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(excerpt(text) for text in value if isinstance(text, str))[:20] if isinstance(value, list) else ()

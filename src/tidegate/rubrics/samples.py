@@ -1,0 +1,77 @@
+"""Several answers to one question → one judgement: medians, spread, and how often the judge agreed with itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from statistics import fmean, median
+
+from tidegate.model.judgement import CriterionScore, Judgement
+from tidegate.model.value import Value
+from tidegate.rubrics.reading import Scores
+
+
+class Criterion(Value):
+    """What a judge scores: `required`, unmet, fails the whole."""
+
+    id: str
+    description: str
+    weight: float = 1.0
+    required: bool = False
+
+
+def combined(criteria: Sequence[Criterion], answers: Sequence[Scores], *, met: float, asked: int) -> Judgement:
+    """All answers together. `met`: the score from which a criterion counts as met, for the agreement."""
+    weights = {criterion.id: criterion.weight for criterion in criteria}
+    confidences = [answer.confidence for answer in answers if answer.confidence is not None]
+    scores = tuple(_criterion(criterion, answers) for criterion in criteria)
+    middle = median([weighted(weights, answer.scores) for answer in answers])
+    nearest = min(answers, key=lambda answer: abs(weighted(weights, answer.scores) - middle))
+    return Judgement(
+        criteria=scores,
+        samples=tuple(weighted(weights, answer.scores) for answer in answers),
+        asked=asked,
+        agreement=_agreement(criteria, answers, met),
+        confidence=median(confidences) if confidences else None,
+        issues=nearest.issues,
+        highlights=nearest.highlights,
+        notes=tuple(dict.fromkeys(note for answer in answers for note in answer.notes)),
+    )
+
+
+def weighted(weights: dict[str, float], scores: dict[str, float]) -> float:
+    """Σ weight·score / Σ weight, over the declared criteria."""
+    return sum(weight * scores[name] for name, weight in weights.items()) / sum(weights.values())
+
+
+def total(judgement: Judgement) -> float:
+    """The weighted score of the criteria's medians."""
+    weights = {criterion.id: criterion.weight for criterion in judgement.criteria}
+    return weighted(weights, {criterion.id: criterion.score for criterion in judgement.criteria})
+
+
+def _criterion(criterion: Criterion, answers: Sequence[Scores]) -> CriterionScore:
+    scores = [answer.scores[criterion.id] for answer in answers]
+    middle = median(scores)
+    nearest = min(answers, key=lambda answer: abs(answer.scores[criterion.id] - middle))
+    return CriterionScore(
+        id=criterion.id,
+        score=middle,
+        reason=nearest.reasons.get(criterion.id, ""),
+        weight=criterion.weight,
+        required=criterion.required,
+        spread=max(scores) - min(scores),
+    )
+
+
+def _agreement(criteria: Sequence[Criterion], answers: Sequence[Scores], met: float) -> float | None:
+    """The mean over criteria of the share of pairs of answers that say the same; None for a single answer."""
+    pairs = list(combinations(answers, 2))
+    if not pairs:
+        return None
+    same = [
+        (one.scores[criterion.id] >= met) == (other.scores[criterion.id] >= met)
+        for criterion in criteria
+        for one, other in pairs
+    ]
+    return fmean(same)

@@ -1,0 +1,30 @@
+"""The variables of a project's own prompt, as AgentV 1.5 names them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+VARIABLES = (
+    "question",
+    "expected_outcome",
+    "reference_answer",
+    "candidate_answer",
+    "input_messages",
+    "expected_messages",
+    "output_messages",
+    "transcript",
+)
+ANSWERS = frozenset({"candidate_answer", "output_messages", "expected_messages", "transcript"})
+RESULTS = "EVALUATOR_RESULTS_JSON"
+
+
+def prompt_problem(prompt: str, known: Collection[str] = VARIABLES, needed: Collection[str] = ANSWERS) -> str:
+    """What is wrong with a prompt; '' if nothing is. One that shows nothing of the trial would judge nothing."""
+    names = VARIABLE.findall(prompt)
+    if unknown := [name for name in names if name not in known]:
+        return f"names `{{{{{unknown[0]}}}}}`; there are {', '.join(known)}"
+    if not set(names) & set(needed):
+        return f"shows nothing of what is judged: it needs one of {', '.join(sorted(needed))} in double braces"
+    return ""

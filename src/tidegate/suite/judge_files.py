@@ -1,0 +1,98 @@
+"""Rubric files and prompt files, looked up beside the scenario's file, then at the repository's root."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection
+from pathlib import Path, PurePosixPath
+
+from pydantic import ValidationError
+
+from tidegate.evaluators.rubric_judge import RubricJudge
+from tidegate.rubrics.builtin import BUILTIN
+from tidegate.rubrics.samples import Criterion
+from tidegate.rubrics.variables import ANSWERS, VARIABLES, prompt_problem
+from tidegate.suite.document import Document, KeyPath
+from tidegate.suite.explain import explain
+from tidegate.suite.folders import stays_in
+from tidegate.suite.problem import Problem
+from tidegate.suite.rubric_file import RubricFile
+from tidegate.suite.scenario_file import ScenarioJudgeFile
+from tidegate.suite.yaml_reader import read_document
+
+_PREFIX = "builtin:"
+
+
+class JudgeFiles:
+    """Reads what judges need; `problems` collects what is missing or wrong."""
+
+    def __init__(self, root: Path, document: Document) -> None:
+        self._root = root
+        self._document = document
+        self._folder = PurePosixPath(document.file).parent.as_posix()
+        self.problems: list[Problem] = []
+
+    def judge(self, file: ScenarioJudgeFile | None, path: KeyPath) -> RubricJudge | None:
+        """The scenario's own judge, if it has one."""
+        if file is None or not file.enabled:
+            return None
+        place = (*path, "rubric")
+        if file.rubric is None:
+            self._complain(path, "needs a `rubric`: a file beside the scenario, or builtin:guidance")
+            return None
+        criteria = self._criteria(file.rubric, place)
+        if criteria is None:
+            return None
+        try:
+            return RubricJudge(rubric=file.rubric, criteria=criteria, pass_threshold=file.pass_threshold)
+        except ValidationError as error:
+            self._complain(place, f"{file.rubric}: {error.errors()[0]['ctx']['error']}")
+            return None
+
+    def prompt(
+        self, name: str, path: KeyPath, known: Collection[str] = VARIABLES, needed: Collection[str] = ANSWERS
+    ) -> str:
+        """The text of a prompt file, with nothing in it that has no value."""
+        place = self._found(name, path)
+        if place is None:
+            return name
+        try:
+            text = (self._root / place).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            self._complain(path, f"{place} cannot be read as text")
+            return name
+        if problem := prompt_problem(text, known, needed):
+            self._complain(path, f"{place} {problem}")
+        return text or name
+
+    def _criteria(self, name: str, path: KeyPath) -> tuple[Criterion, ...] | None:
+        if name.startswith(_PREFIX):
+            if (ready := BUILTIN.get(name.removeprefix(_PREFIX))) is None:
+                self._complain(path, f"there is no `{name}`; there is {', '.join(_PREFIX + one for one in BUILTIN)}")
+            return ready
+        place = self._found(name, path)
+        if place is None:
+            return None
+        document = read_document(self._root / place, place)
+        self.problems += document.problems
+        if document.root is None:
+            return None
+        try:
+            file = RubricFile.model_validate_json(json.dumps(document.data), strict=True)
+        except ValidationError as error:
+            self.problems += explain(error, document, "rubric")
+            return None
+        return tuple(Criterion(id=one.id, weight=one.weight, description=one.description) for one in file.criteria)
+
+    def _found(self, name: str, path: KeyPath) -> str | None:
+        places = [os.path.normpath(PurePosixPath(start) / name) for start in (self._folder, "")]
+        inside = [place for place in dict.fromkeys(places) if not place.startswith(("/", "../")) and place != ".."]
+        for place in inside:
+            if (self._root / place).is_file() and stays_in(self._root, place):
+                return place
+        self._complain(path, f"no such file in the repository (looked for {', '.join(inside) or name})")
+        return None
+
+    def _complain(self, path: KeyPath, what: str) -> None:
+        self.problems.append(self._document.problem(path, what))
