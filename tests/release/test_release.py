@@ -188,9 +188,8 @@ def test_what_is_no_digest_is_not_written(release: Release) -> None:
 
 def test_the_workflow_gives_each_job_what_it_needs_and_no_more() -> None:
     workflow = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8"))
-    permissions = {
-        name: set(job["permissions"].items()) - {("contents", "read")} for name, job in workflow["jobs"].items()
-    }
+    jobs = workflow["jobs"]
+    permissions = {name: set(job["permissions"].items()) - {("contents", "read")} for name, job in jobs.items()}
 
     assert workflow["permissions"] == {}
     assert permissions == {
