@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import Repository
 from tests.gh.emulated.front import Front
 from tests.gh.emulated.node import EquipmentMissingError
 from tests.gh.emulated.runner import Step
 from tests.gh.emulated.server import GitHub
 from tests.gh.fake.server import BlobHost, FakeGitHub
+from tests.gh.job import Job, MakeStep
 from tidegate.model.comparison import Row, SuiteEffect
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides
 from tidegate.model.suite import RowState
@@ -78,6 +80,12 @@ def make_step(tmp_path: Path) -> Callable[..., Step]:
         return steps[-1]
 
     return make
+
+
+@pytest.fixture
+def job(github: FakeGitHub, make_step: MakeStep, make_repository: Callable[..., Repository]) -> Job:
+    """A pull request that renames a command which AGENTS.md still has."""
+    return Job(github, make_step, make_repository())
 
 
 def make_result(head: str = HEAD_SHA, instance: str = "default", **states: RowState) -> Result:

@@ -2,60 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.conftest import Repository
 from tests.e2e.conftest import FILES, NOTES
 from tests.gh.emulated.front import Fault
-from tests.gh.emulated.runner import Ran, Step, load_event, pull_request_payload
-from tests.gh.fake.server import FakeGitHub as GitHub
-from tests.gh.fake.server import PullRequest
+from tests.gh.emulated.runner import load_event
+from tests.gh.job import RENAMED, Job
 from tidegate.gh.port import PERMISSIONS
 
-MakeStep = Callable[..., Step]
-RENAMED = NOTES.replace("  add)", "  append)")
 LISTED = r"/issues/1/comments(\?|$)"
-
-
-class Job:
-    """A pull request on a rule-enforcing GitHub, its commits in a real repository, and the job that looks at it."""
-
-    def __init__(self, github: GitHub, make_step: MakeStep, repo: Repository) -> None:
-        self.github, self.make_step, self.repo = github, make_step, repo
-        self.pull: PullRequest = github.pull_request()
-        self.runs = 0
-        repo.commit(FILES)
-        repo.branch("pr", {"bin/notes": RENAMED})
-
-    def fix(self) -> None:
-        """A further commit on the pull request that takes the rename back."""
-        self.repo.git("checkout", "--quiet", "pr")
-        self.repo.commit({"bin/notes": NOTES})
-
-    def check_out_merge(self) -> None:
-        """What actions/checkout does by default: the test-merge commit."""
-        self.repo.git("checkout", "--quiet", "--detach", "main")
-        self.repo.git("merge", "--quiet", "--no-ff", "--message", "test merge", "pr")
-
-    def run(self, token: str | None = None, inputs: dict[str, str] | None = None, **changes: Any) -> tuple[Ran, Step]:
-        """One run of the job."""
-        self.runs += 1
-        head, base = self.repo.git("rev-parse", "pr"), self.repo.git("rev-parse", "main")
-        self.pull.push(head)
-        payload = pull_request_payload(self.pull.repository, self.pull.number, head, base, head_ref="pr", **changes)
-        step = self.make_step(self.repo.root, self.github.api_url)
-        given = {"github_token": token or self.github.token, **(inputs or {})}
-        return step.run(step.environ("pull_request", payload, given, run=(self.runs, 1))), step
-
-
-@pytest.fixture
-def job(github: GitHub, make_step: MakeStep, make_repository: Callable[..., Repository]) -> Job:
-    """A pull request that renames a command which AGENTS.md still has."""
-    return Job(github, make_step, make_repository())
 
 
 def test_a_regression_is_one_comment_that_follows_the_pull_request_until_it_is_green(job: Job) -> None:

@@ -15,8 +15,7 @@ from tests.gh.emulated.front import Fault
 from tests.gh.emulated.runner import pull_request_payload
 from tests.gh.fake.server import FakeGitHub as GitHub
 from tests.gh.fake.server import PullRequest
-from tests.gh.test_action import Job
-from tests.gh.test_action import job as job  # the fixture
+from tests.gh.job import Job
 from tests.gh.test_comment import publish
 from tidegate.gh.cancelled import note_cancelled
 from tidegate.gh.comment import Publication, Run

@@ -121,6 +121,8 @@ def pull_request_payload(
     payload["action"] = changes.get("action", "synchronize")
     payload["repository"]["full_name"] = repository
     payload["sender"]["login"] = changes.get("sender", "octocat")
+    if "label" in changes:
+        payload["label"] = {"name": changes["label"]}
     pull["title"] = changes.get("title", "Shorten --priority to --prio")
     pull["draft"] = changes.get("draft", False)
     pull["head"] |= {"sha": head_sha, "ref": head_ref}
@@ -128,6 +130,34 @@ def pull_request_payload(
     pull["base"]["repo"]["full_name"] = repository
     head_repo = changes.get("head_repo", repository)
     pull["head"]["repo"] = None if head_repo is None else {**pull["base"]["repo"], "full_name": head_repo}
+    return payload
+
+
+def workflow_run_payload(repository: str, run: int, head_sha: str, **changes: Any) -> dict[str, Any]:
+    """A run of the pull request's workflow has ended. `changes`: `branch`, `head_repo`, `event`, `conclusion`, …"""
+    payload = load_event("workflow_run.completed")
+    payload["repository"]["full_name"] = repository
+    head_repo = changes.get("head_repo", repository)
+    payload["workflow_run"] |= {
+        "id": run,
+        "run_attempt": changes.get("attempt", 1),
+        "event": changes.get("event", "pull_request"),
+        "conclusion": changes.get("conclusion", "failure"),
+        "head_sha": head_sha,
+        "head_branch": changes.get("branch", "shorter-flag"),
+        "head_repository": head_repo and {**payload["workflow_run"]["head_repository"], "full_name": head_repo},
+        "actor": {**payload["sender"], "login": changes.get("actor", "mallory")},
+        "pull_requests": [],  # as always for forks
+    }
+    return payload
+
+
+def dispatch_payload(repository: str, sender: str, inputs: Mapping[str, str]) -> dict[str, Any]:
+    """A person has started the workflow by hand."""
+    payload = load_event("workflow_dispatch")
+    payload["repository"]["full_name"] = repository
+    payload["sender"]["login"] = sender
+    payload["inputs"] = dict(inputs)
     return payload
 
 

@@ -1,0 +1,69 @@
+"""A pull request with real commits, the job that looks at it, and what the runner makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.conftest import Repository
+from tests.e2e.conftest import FILES, NOTES
+from tests.gh.emulated.runner import Ran, Step, dispatch_payload, pull_request_payload, workflow_run_payload
+from tests.gh.fake.server import FakeGitHub, PullRequest
+
+MakeStep = Callable[..., Step]
+RENAMED = NOTES.replace("  add)", "  append)")
+
+
+class Job:
+    """A pull request on a rule-enforcing GitHub, its commits in a real repository, and the job that looks at it."""
+
+    def __init__(self, github: FakeGitHub, make_step: MakeStep, repo: Repository) -> None:
+        self.github, self.make_step, self.repo = github, make_step, repo
+        self.pull: PullRequest = github.pull_request()
+        self.runs = 0
+        repo.commit(FILES)
+        repo.branch("pr", {"bin/notes": RENAMED})
+
+    def fix(self) -> None:
+        """A further commit on the pull request that takes the rename back."""
+        self.repo.git("checkout", "--quiet", "pr")
+        self.repo.commit({"bin/notes": NOTES})
+
+    def check_out_merge(self) -> None:
+        """What actions/checkout does by default: the test-merge commit."""
+        self.repo.git("checkout", "--quiet", "--detach", "main")
+        self.repo.git("merge", "--quiet", "--no-ff", "--message", "test merge", "pr")
+
+    def run(self, token: str | None = None, inputs: dict[str, str] | None = None, **changes: Any) -> tuple[Ran, Step]:
+        """One run of the job."""
+        self.runs += 1
+        head, base = self.repo.git("rev-parse", "pr"), self.repo.git("rev-parse", "main")
+        self.pull.push(head)
+        payload = pull_request_payload(self.pull.repository, self.pull.number, head, base, head_ref="pr", **changes)
+        step = self.make_step(self.repo.root, self.github.api_url)
+        given = {"github_token": token or self.github.token, **(inputs or {})}
+        return step.run(step.environ("pull_request", payload, given, run=(self.runs, 1))), step
+
+    def publish(
+        self, run: int, head: str | None = None, inputs: dict[str, str] | None = None, **changes: Any
+    ) -> tuple[Ran, Step]:
+        """The trusted workflow, after the run with that id has ended. It has nothing checked out."""
+        folder = self.repo.root.parent / f"publish-{run}-{self.runs}"
+        folder.mkdir(exist_ok=True)
+        self.runs += 1
+        changes = {"head_repo": self.pull.row.head_repo, "branch": self.pull.row.head_ref, **changes}
+        payload = workflow_run_payload(self.pull.repository, run, head or self.pull.row.head_sha, **changes)
+        step = self.make_step(folder, self.github.api_url)
+        given = {"github_token": self.github.token_like("publish"), "command": "publish", **(inputs or {})}
+        return step.run(step.environ("workflow_run", payload, given, run=(9_000 + run, 1))), step
+
+    def dispatch(self, by: str = "olivia", profile: str = "maintainer", **changes: Any) -> tuple[Ran, Step]:
+        """A person runs the workflow for forks, with the pull request's head checked out."""
+        self.runs += 1
+        head = self.repo.git("rev-parse", "pr")
+        self.repo.git("checkout", "--quiet", "--detach", changes.pop("checked_out", head))
+        inputs = {"pull_request": str(self.pull.number), "sha": head, **changes.pop("inputs", {})}
+        step = self.make_step(self.repo.root, self.github.api_url)
+        given = {"github_token": self.github.token_like(profile), **changes.pop("action_inputs", {})}
+        environ = step.environ("workflow_dispatch", dispatch_payload(self.pull.repository, by, inputs), given, (500, 1))
+        return step.run({**environ, **changes.pop("environ", {})}), step

@@ -1,0 +1,155 @@
+"""A maintainer accepts what got worse: by whom, for which commit, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.gh.emulated.front import Fault
+from tests.gh.emulated.runner import Ran, Step
+from tests.gh.job import Job
+
+LABEL = "tidegate: accept"
+
+
+def accept(job: Job, by: str = "olivia", label: str = LABEL, **more: Any) -> tuple[Ran, Step]:
+    """The label is put there, and its event's run."""
+    job.pull.label(label, by)
+    return job.run(action="labeled", label=label, sender=by, **more)
+
+
+def test_accepted_is_passed_by_somebody_and_nothing_is_hidden(job: Job) -> None:
+    ran, step = accept(job)
+
+    (comment,) = job.pull.bot_comments()
+    assert ran.exit_code == 0, ran.stderr
+    assert (step.outputs()["verdict"], step.outputs()["reason"], step.outputs()["regressions"]) == (
+        ("passed", "accepted", "1")
+    )
+    assert "passed (accepted)" in comment.body
+    assert "Accepted by `olivia`" in comment.body
+    assert "Accepted by `olivia`" in step.summary()
+    assert "notes: unknown command: add" in comment.body
+    assert [annotation.name for annotation in ran.log.annotations()] == ["warning"]
+    stored = json.loads((job.repo.root / ".tidegate/pr/result.json").read_text(encoding="utf-8"))
+    assert stored["verdict"]["accepted_by"] == "olivia"
+    assert "Accepted by `olivia`" in (job.repo.root / ".tidegate/pr/comment.md").read_text(encoding="utf-8")
+
+
+def test_a_re_run_of_the_same_commit_remembers_it(job: Job) -> None:
+    accept(job)
+
+    ran, step = job.run(action="reopened")
+
+    assert (ran.exit_code, step.outputs()["reason"]) == (0, "accepted"), ran.stdout
+
+
+def test_the_next_push_ends_it_and_takes_the_label_away(job: Job) -> None:
+    accept(job)
+    job.repo.git("checkout", "--quiet", "pr")
+    job.repo.commit({"README.md": "more\n"})
+
+    ran, step = job.run(action="synchronize")
+
+    assert (ran.exit_code, step.outputs()["reason"]) == (1, "regression")
+    assert job.pull.row.labels == []
+    assert "Accepted" not in job.pull.bot_comments()[0].body
+    assert "taken away" in ran.stdout
+
+
+def test_a_label_that_could_not_be_taken_away_accepts_nothing_new(job: Job) -> None:
+    accept(job)
+    job.repo.git("checkout", "--quiet", "pr")
+    job.repo.commit({"README.md": "more\n"})
+    job.github.front.faults.append(Fault("DELETE", "/labels/", status=403, message="Resource not accessible", times=9))
+
+    ran, _ = job.run(action="synchronize")
+
+    assert (ran.exit_code, job.pull.row.labels) == (1, [LABEL])
+    assert "no run has seen who put it there at this commit" in ran.stdout
+
+
+@pytest.mark.parametrize("by", ["tristan", "mallory"], ids=["who may triage", "a stranger"])
+def test_who_may_not_push_accepts_nothing(job: Job, by: str) -> None:
+    ran, _ = accept(job, by)
+
+    assert ran.exit_code == 1
+    assert f"`{by}` put the label `{LABEL}` there, and may not push" in ran.stdout
+
+
+def test_a_label_that_was_there_before_accepts_nothing(job: Job) -> None:
+    job.pull.label(LABEL)
+
+    ran, _ = job.run(action="opened")
+
+    assert ran.exit_code == 1
+    assert "Take it away and put it back" in ran.stdout
+
+
+def test_another_label_changes_nothing(job: Job) -> None:
+    ran, _ = accept(job, label="bug")
+
+    assert ran.exit_code == 1
+
+
+def test_a_label_of_one_s_own_choice(job: Job) -> None:
+    ran, _ = accept(job, label="worse: fine by me", inputs={"accept_label": "worse: fine by me"})
+
+    assert ran.exit_code == 0
+
+
+def test_a_label_that_was_taken_away_meanwhile_accepts_nothing(job: Job) -> None:
+    ran, _ = job.run(action="labeled", label=LABEL, sender="olivia")
+
+    assert ran.exit_code == 1
+
+
+def test_a_label_that_somebody_else_has_put_back_accepts_nothing(job: Job) -> None:
+    """The event says who it was, and GitHub's own list, which nobody can write, says otherwise."""
+    job.pull.label(LABEL, by="tristan")
+
+    ran, _ = job.run(action="labeled", label=LABEL, sender="olivia")
+
+    assert ran.exit_code == 1
+    assert "GitHub does not say that `olivia` put the label" in ran.stdout
+
+
+def test_a_forged_record_accepts_nothing(job: Job) -> None:
+    """Our comment, edited by a hand that can: GitHub's own list has the last word."""
+    job.run()
+    (row,) = [row for row in job.pull.repo.comments if row.author.startswith("github-actions")]
+    head = job.repo.git("rev-parse", "pr")
+    row.body = row.body.replace(" -->", f" accepted={head}/olivia/1 -->", 1)
+    job.pull.label(LABEL, by="tristan")
+
+    ran, _ = job.run(action="reopened")
+
+    assert ran.exit_code == 1
+    assert "GitHub does not say that `olivia`" in ran.stdout
+
+
+def test_there_is_nothing_to_accept_in_green(job: Job) -> None:
+    job.fix()
+
+    ran, step = accept(job)
+
+    assert (ran.exit_code, step.outputs()["reason"]) == (0, "nothing_to_do")
+
+
+@pytest.mark.parametrize("path", ["/pulls/1$", "/events", "/permission"])
+def test_what_github_does_not_answer_is_no_acceptance(job: Job, path: str) -> None:
+    job.github.front.faults.append(Fault("GET", path, status=404, message="Not Found", times=99))
+
+    ran, _ = accept(job)
+
+    assert ran.exit_code == 1
+
+
+def test_a_dry_run_leaves_the_label(job: Job) -> None:
+    job.pull.label(LABEL)
+
+    job.run(action="synchronize", inputs={"dry_run": "true"})
+
+    assert job.pull.row.labels == [LABEL]

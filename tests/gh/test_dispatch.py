@@ -1,0 +1,95 @@
+"""A maintainer runs a stranger's commit: that one, and nobody else may."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.gh.job import Job
+
+
+@pytest.fixture
+def fork(job: Job) -> Job:
+    """The pull request comes from a fork."""
+    job.pull.row.head_repo = "mallory/fork"
+    job.pull.push(job.repo.git("rev-parse", "pr"))
+    return job
+
+
+def test_it_is_compared_commented_and_has_a_status(fork: Job) -> None:
+    ran, step = fork.dispatch()
+
+    (comment,) = fork.pull.bot_comments()
+    (status,) = fork.pull.statuses()
+    assert ran.exit_code == 1, ran.stderr
+    assert "notes: unknown command: add" in comment.body
+    assert "Not verified" not in comment.body
+    assert (status.sha, status.state, status.context) == (fork.pull.row.head_sha, "failure", "tidegate")
+    assert "regressed" in status.description
+    assert status.target_url.endswith("/actions/runs/500")
+    assert step.outputs()["verdict"] == "failed"
+
+
+def test_green_is_a_success(fork: Job) -> None:
+    fork.fix()
+    fork.pull.push(fork.repo.git("rev-parse", "pr"))
+
+    ran, _ = fork.dispatch(action_inputs={"instance": "app"})
+
+    (status,) = fork.pull.statuses()
+    assert (ran.exit_code, status.state, status.context) == (0, "success", "tidegate/app")
+
+
+def test_without_the_permission_for_it_there_is_no_status_and_everything_else(fork: Job) -> None:
+    ran, _ = fork.dispatch(profile="documented")
+
+    assert ran.exit_code == 1
+    assert len(fork.pull.bot_comments()) == 1
+    assert fork.pull.statuses() == []
+    assert "  statuses: write" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"by": "mallory"}, "`mallory` may not push"),
+        ({"by": "tristan"}, "`tristan` may not push"),
+        ({"by": "nobody-knows"}, "`nobody-knows` may not push"),
+        ({"environ": {"GITHUB_TRIGGERING_ACTOR": "tristan"}}, "`tristan` may not push"),
+        ({"inputs": {"sha": "HEAD"}}, "full name of a commit"),
+        ({"inputs": {"sha": ""}}, "full name of a commit"),
+        ({"inputs": {"sha": "3" * 40}}, "now, not at 3333"),
+        ({"inputs": {"pull_request": "1; rm -rf /"}}, "not the number"),
+        ({"inputs": {"pull_request": "99"}}, "#99"),
+        ({"checked_out": "main"}, "the checkout stands at"),
+    ],
+)
+def test_nothing_is_run_where_anything_is_amiss(fork: Job, changes: dict[str, Any], said: str) -> None:
+    ran, _ = fork.dispatch(**changes)
+
+    assert ran.exit_code == 2, ran.stderr
+    assert said in ran.stderr
+    assert fork.github.front.writes() == []
+    assert not (fork.repo.root / ".tidegate/pr/runs").exists()
+
+
+def test_what_was_pushed_after_the_maintainer_had_read_is_not_run(fork: Job) -> None:
+    fork.pull.push("4" * 40)
+
+    ran, _ = fork.dispatch()
+
+    assert ran.exit_code == 2
+    assert "Read what has been pushed since" in ran.stderr
+
+
+def test_a_closed_one_is_not_run(fork: Job) -> None:
+    fork.pull.row.state = "closed"
+
+    assert fork.dispatch()[0].exit_code == 2
+
+
+def test_a_dry_run_posts_nothing(fork: Job) -> None:
+    ran, _ = fork.dispatch(action_inputs={"dry_run": "true"})
+
+    assert (ran.exit_code, fork.github.front.writes()) == (1, [])
