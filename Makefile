@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test image lock lint types format docs golden error-rates check clean
+.PHONY: help install demo test image lock lint types format docs golden error-rates real-rates check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ docs: $(READY) ## write the generated pages of docs/ again
 
 error-rates: $(READY) ## measure the procedure again on simulated suites: docs/error-rates.md
 	@$(BIN)/python docs/error_rates.py
+
+real-rates: $(READY) ## the same with real processes and real git: 240 pull requests, half an hour
+	@TIDEGATE_CLEAN_PRS=200 $(BIN)/pytest --quiet -s tests/e2e/test_error_rates.py
 
 golden: $(READY) ## write the tests' expected reports again; read the diff
 	@TIDEGATE_UPDATE_GOLDEN=1 $(BIN)/pytest --quiet tests/reports

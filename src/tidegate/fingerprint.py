@@ -18,14 +18,15 @@ from tidegate.trial.workspace import matching_files
 def fingerprint(row: PlanRow, definitions: Path, guidance: Sequence[str], version: str | None) -> str:
     """SHA-256 of the scenario, its template without guidance files, the agent with version and model, and Tidegate.
 
-    `version`: of the agent's program, as its check found it. The subject is not in it: base's own history moves with
+    `version`: of the agent's program, as its check found it. A seed is not in it, which gives other draws of the same
+    chance. The subject is not in it: base's own history moves with
     base's commits, and fresh base trials guard against drift.
     """
     parts: dict[str, Any] = {
         "tidegate": __version__,
         "scenario": definition_hash(row.scenario),
         "template": list(_files(definitions, row.scenario.template, guidance)),
-        "agent": {"name": row.key.agent, **row.agent.model_dump(mode="json")},
+        "agent": {"name": row.key.agent, **row.agent.model_dump(mode="json", exclude={"seed"})},
         "agent_version": version,
     }
     if row.before:  # trials that were judged by both definitions are no history of either
