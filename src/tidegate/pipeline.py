@@ -14,14 +14,15 @@ from tidegate.changed import file_changes
 from tidegate.compare import compare, outcomes_by_row
 from tidegate.decide import decide, nothing_to_do
 from tidegate.definitions import changes, in_force, with_gates_of_base
-from tidegate.errors import ConfigurationError
+from tidegate.errors import ConfigurationError, MissingKeyError
 from tidegate.model.comparison import Comparison
 from tidegate.model.measurement import Run, TrialResult
+from tidegate.model.plan import Plan
 from tidegate.model.result import Result
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Side
 from tidegate.past import Earlier, open_answers, open_history, past_trials, trends
-from tidegate.plan import make_plan, run_rows, watched_files, with_presence
+from tidegate.plan import make_plan, run_rows, watched_files, with_presence, without_missing_keys
 from tidegate.procedure import RunTrials, next_step, observe, start
 from tidegate.reports.badge import badge_json
 from tidegate.reports.comment import render_comment
@@ -51,6 +52,9 @@ async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) ->
         if base_suite is not None:
             base_plan = make_plan(base_suite)
             plan = with_gates_of_base(with_presence(plan, base_plan, options.selection), base_plan)
+        if options.lenient_keys:
+            plan, left_out = _runnable(plan, options.environ)
+            warnings = (*warnings, *left_out)
         suites = (head_suite, base_suite or head_suite)
         watched = tuple(dict.fromkeys(glob for one in suites for glob in (*one.subject, *one.guidance)))
         work = Work(suite, plan, (base_side, head_side), scratch, open_answers(repo, suite), watched)
@@ -131,6 +135,16 @@ def rewrite_reports(result: Result, out: Path) -> None:
     """The reports of `pull_request` once more, for a verdict that somebody has had a word in."""
     sides: tuple[Side, ...] = ("base", "head")
     write_reports(result, out, {side: RunFolder(out / "runs" / side) for side in sides})
+
+
+def _runnable(plan: Plan, environ: Mapping[str, str]) -> tuple[Plan, tuple[str, ...]]:
+    """What can be run without the keys that are missing, and a sentence on the rest; MissingKeyError if that is all."""
+    left, agents = without_missing_keys(plan, environ)
+    named = f"agent{'s' if len(agents) > 1 else ''} {', '.join(agents)}"
+    if not left.rows:
+        raise MissingKeyError(f"nothing can be run without the key of the {named}.", "docs/github.md says what to do.")
+    said = f"not run: the {named}, for want of a key, which no fork is given; the verdict is without them"
+    return left, (said,) if agents else ()
 
 
 def _passed(environ: Mapping[str, str], base: Suite | None) -> Mapping[str, str]:

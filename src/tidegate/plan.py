@@ -6,7 +6,7 @@ import difflib
 import glob
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tidegate.errors import ConfigurationError, NothingToRunError
@@ -55,6 +55,16 @@ def with_presence(plan: Plan, base: Plan, selection: Selection = EVERYTHING) -> 
     rows = [row if row.key in in_base else row.model_copy(update={"presence": "added"}) for row in plan.rows]
     lost = [row for row in base.rows if row.key not in here and _is_selected(row, selection)]
     return Plan(rows=(*rows, *(row.model_copy(update={"presence": "removed"}) for row in lost)))
+
+
+def without_missing_keys(plan: Plan, environ: Mapping[str, str]) -> tuple[Plan, tuple[str, ...]]:
+    """The rows of agents that need no key or have one, and the names of the agents that were left out."""
+    missing = {row.key.agent for row in plan.rows if _lacks_key(row.agent, environ)}
+    return Plan(rows=tuple(row for row in plan.rows if row.key.agent not in missing)), tuple(sorted(missing))
+
+
+def _lacks_key(agent: Agent, environ: Mapping[str, str]) -> bool:
+    return bool(agent.variables) and not any(environ.get(name) or agent.env.get(name) for name in agent.variables)
 
 
 def watched_files(*suites: Suite) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ class Options:
     instance: str = "default"
     selection: Selection = field(default_factory=Selection)
     jobs: int | None = None
+    lenient_keys: bool = False  # agents without their key are left out, as on a fork; else that ends the run
     pause_s: float = 0.0  # before a verification, so that it is apart in time from what it verifies
 
 

@@ -189,7 +189,27 @@ def test_a_fork_without_a_key_says_so_and_does_not_stay_red(job: Job) -> None:
 
     assert (passed.exit_code, step.outputs()["reason"]) == (0, "fork_without_key"), passed.stdout
     assert (failed.exit_code, own.exit_code) == (4, 4)
-    assert "ANTHROPIC_API_KEY" in step.summary()
+    assert "the key of the agent one" in step.summary()
+
+
+@pytest.mark.parametrize("sender", ["mallory", "dependabot[bot]"])
+def test_without_secrets_the_agents_that_need_none_have_their_say(job: Job, sender: str) -> None:
+    """Red or green by what was run, and the comment's words on what was not."""
+    both = FILES["tidegate.yaml"] + "  one: {type: anthropic, model: some-model}\n"
+    job.repo.git("checkout", "--quiet", "main")
+    job.repo.commit({"tidegate.yaml": both})
+    job.repo.git("checkout", "--quiet", "pr")
+    job.repo.git("rebase", "--quiet", "main")
+    head_repo = job.pull.repository if sender.startswith("dependabot") else "mallory/fork"
+
+    red, step = job.run(head_repo=head_repo, sender=sender)
+    strict, _ = job.run(head_repo=head_repo, sender=sender, inputs={"fork_without_key": "fail"})
+    job.fix()
+    job.repo.commit({"AGENTS.md": FILES["AGENTS.md"] + "\nThat is all.\n"})
+    green, _ = job.run(head_repo=head_repo, sender=sender)
+
+    assert (red.exit_code, strict.exit_code, green.exit_code) == (1, 4, 0), red.stderr + green.stderr
+    assert "not run: the agent one, for want of a key" in step.summary()
 
 
 @pytest.mark.parametrize("given", [{"command": "publish"}, {"command": "nonsense"}, {"args": "--jobs 2"}])
