@@ -1,47 +1,44 @@
-"""What a start costs: nothing heavy is imported before it is needed."""
+"""What a start costs: nothing heavy is imported before it is needed, as Python itself tells (`-X importtime`)."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import Repository
+from tests.e2e.conftest import FILES, NOTES
 from tests.gh.emulated.runner import Step, load_event, pull_request_payload
 
 HEAVY = {"anthropic", "github", "requests", "cryptography", "scipy", "numpy"}
 HEAVIER_THAN_HELP = {"pydantic", "jinja2", "rich", "yaml", "jsonpath_ng", "markdown_it", "tree_sitter", "asyncio"}
-PROGRAM = """
-import sys
-from tidegate.__main__ import main
-try:
-    code = main(sys.argv[1:])
-except SystemExit as leaving:
-    code = leaving.code
-sys.stderr.write("\\nloaded: " + " ".join(sorted({name.partition(".")[0] for name in sys.modules})))
-sys.exit(code)
-"""
+IMPORTED = re.compile(r"^import time: +\d+ \| +\d+ \| +([\w.]+)$", re.M)
 
 
-def loaded(*arguments: str, cwd: Path, environ: dict[str, str] | None = None) -> set[str]:
+def imported(*arguments: str, cwd: Path, environ: Mapping[str, str] | None = None) -> set[str]:
     """The packages that a call of tidegate imports; it has to end well."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *arguments],
+        [sys.executable, "-X", "importtime", "-m", "tidegate", *arguments],
         cwd=cwd,
-        env=environ or dict(os.environ),
+        env={**(environ or os.environ)},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return set(done.stderr.rpartition("loaded: ")[2].split())
+    found = {name.partition(".")[0] for name in IMPORTED.findall(done.stderr)}
+    assert "tidegate" in found
+    return found
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["action", "--help"], ["pr", "--help"]])
 def test_help_imports_nothing_heavy(arguments: list[str], tmp_path: Path) -> None:
-    assert loaded(*arguments, cwd=tmp_path) & (HEAVY | HEAVIER_THAN_HELP) == set()
+    assert imported(*arguments, cwd=tmp_path) & (HEAVY | HEAVIER_THAN_HELP) == set()
 
 
 @pytest.mark.parametrize("event", ["push", "a draft"])
@@ -54,5 +51,34 @@ def test_where_nothing_is_to_be_run_nothing_heavy_is_imported(event: str, tmp_pa
         payload = pull_request_payload("acme/tool", 1, "d" * 40, "b" * 40, draft=True)
         environ = step.environ("pull_request", payload, {"github_token": "t", "drafts": "skip"})
 
-    assert loaded("action", cwd=tmp_path, environ=environ) & HEAVY == set()
+    assert imported("action", cwd=tmp_path, environ=environ) & HEAVY == set()
     assert step.outputs()["verdict"] == "not_run"
+
+
+@pytest.mark.parametrize(
+    ("suite", "changed", "inputs", "reason"),
+    [
+        ("agents: {a: {type: anthropic, model: claude-haiku-4-5}}\n", "bin/notes", {}, "fork_without_key"),
+        ("subject: [bin/**]\n", "README.md", {"comment": "off"}, "nothing_to_do"),
+    ],
+    ids=["a fork without key", "nothing of the subject"],
+)
+def test_a_pull_request_without_a_trial_imports_nothing_heavy(
+    suite: str,
+    changed: str,
+    inputs: dict[str, str],
+    reason: str,
+    make_repository: Callable[..., Repository],
+    tmp_path: Path,
+) -> None:
+    """PyGithub comes when there is something to say to GitHub."""
+    repository = make_repository()
+    repository.commit({**FILES, "tidegate.yaml": "version: 1\nscenarios: [scenarios/*.yaml]\npath: [bin]\n" + suite})
+    repository.branch("pr", {changed: NOTES + "# more\n"})
+    step = Step(tmp_path / "step", repository.root)
+    head, base = repository.git("rev-parse", "pr"), repository.git("rev-parse", "main")
+    payload = pull_request_payload("acme/tool", 1, head, base, head_ref="pr", action="opened", head_repo="mallory/tool")
+    environ = step.environ("pull_request", payload, {"github_token": "t", **inputs})
+
+    assert imported("action", cwd=repository.root, environ=environ) & HEAVY == set()
+    assert step.outputs()["reason"] == reason

@@ -18,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 BASE = "localhost/python:3.12-slim-bookworm"
 IMAGE = "localhost/tidegate:test"
+AGENTS_IMAGE = "localhost/tidegate-agents:test"
 PROGRAMS = ("podman", "runc", "mmdebstrap")
 TRUST = ("/etc/pip.conf", "/etc/ssl/certs/ca-certificates.crt")  # of machines behind a certificate authority of theirs
 SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
@@ -67,10 +68,10 @@ def require_equipment() -> None:
 
 
 class Engine:
-    """podman with a storage of its own."""
+    """podman with a storage of its own; `context` is a copy of the checkout."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, context: Path) -> None:
+        self.folder, self.context = folder, context
         folder.mkdir(parents=True, exist_ok=True)
         mounts = {path: path for path in TRUST if Path(path).exists()}
         if TRUST[-1] in mounts:
@@ -94,11 +95,11 @@ class Engine:
         """Whether the storage holds it."""
         return self.podman("image", "exists", image, check=False).returncode == 0
 
-    def build(self, context: Path, tag: str) -> None:
+    def build(self, context: Path, tag: str, **arguments: str) -> None:
         """As the runner does: the Dockerfile's folder is the context."""
-        self.podman(
-            *("build", "--pull=never", "--format", "docker", "-t", tag, "-f", str(context / "Dockerfile"), str(context))
-        )
+        given = [f"--build-arg={name}={value}" for name, value in arguments.items()]
+        file = str(context / "Dockerfile")
+        self.podman("build", "--pull=never", "--format", "docker", *given, "-t", tag, "-f", file, str(context))
 
     def start(self, image: str, step: Path, workspace: Path, environ: Mapping[str, str]) -> subprocess.Popen[str]:
         """`docker run` as the runner writes it: names of variables, five mounts, no user, no init."""
@@ -182,10 +183,10 @@ def copy_of_the_context(folder: Path) -> Path:
 
 def ready(folder: Path, context: Path) -> Engine:
     """An engine with our image in it."""
-    engine = Engine(folder)
+    engine = Engine(folder, copy_of_the_context(context))
     if not engine.has(BASE):
         engine.make_base()
-    engine.build(copy_of_the_context(context), IMAGE)
+    engine.build(context, IMAGE)
     return engine
 
 

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import Repository
 from tests.e2e.conftest import FILES, NOTES
-from tests.gh.emulated.node import EquipmentMissingError
+from tests.gh.emulated.front import Front
 from tests.gh.emulated.runner import Ran, Step, pull_request_payload, read_log
-from tests.gh.emulated.server import GitHub, PullRequest
-from tests.image.engine import IMAGE, Engine, EngineMissingError, ready, require_equipment
+from tests.gh.fake.server import BlobHost, PullRequest
+from tests.gh.fake.server import FakeGitHub as GitHub
+from tests.image.engine import AGENTS_IMAGE, IMAGE, ROOT, Engine, EngineMissingError, ready, require_equipment
+from tests.model_server import Step as Answer
+from tests.model_server import serving
 from tidegate.demo import make_repository
+from tidegate.trial.users import UIDS
 
 REQUIRED = "TIDEGATE_IMAGE_TEST"  # set by `make image`; without it these tests, which take minutes, are skipped
 RUNNER = (1001, 121)  # the user of GitHub's runners
@@ -41,16 +47,21 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 
 
 @pytest.fixture(scope="module")
-def github(tmp_path_factory: pytest.TempPathFactory, engine: Engine) -> Iterator[GitHub]:
-    """The emulated GitHub, on the loopback that the container shares with us."""
-    try:
-        server = GitHub(tmp_path_factory.mktemp("github"))
-    except EquipmentMissingError as missing:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(f"the emulated GitHub cannot be started: {missing}")
-    yield server
-    server.stop()
+def servers(engine: Engine) -> Iterator[tuple[Front, BlobHost]]:
+    """Of the rule-enforcing GitHub, on the loopback that the container shares with us."""
+    front, blobs = Front(), BlobHost()
+    yield front, blobs
+    front.stop()
+    blobs.stop()
+
+
+@pytest.fixture
+def github(servers: tuple[Front, BlobHost]) -> Iterator[GitHub]:
+    """For one test; every request of ours has to be one that GitHub's description allows."""
+    front, blobs = servers
+    front.reset()
+    yield GitHub(front, blobs)
+    assert front.violations == []
 
 
 class Job:
@@ -62,23 +73,26 @@ class Job:
         self.workspace = folder / "workspace"
         self.runs = 0
 
-    def start(self, branch: str) -> tuple[subprocess.Popen[str], Step, Path]:
+    def start(self, branch: str, secrets: Mapping[str, str] | None = None) -> tuple[subprocess.Popen[str], Step, Path]:
         """Start the action on a branch's pull request to main."""
         self.runs += 1
         head, base = self._git("rev-parse", branch), self._git("rev-parse", "main")
+        self.pull.push(head)
         self._git("checkout", "--quiet", "--detach", "main")
         self._git("merge", "--quiet", "--no-ff", "--message", "test merge", branch)
         payload = pull_request_payload(self.pull.repository, self.pull.number, head, base, head_ref=branch)
         folder = self.folder / f"{self.folder.name}-{self.runs}"
         step = Step(folder, self.workspace, self.github.api_url)
-        environ = step.environ("pull_request", payload, {"github_token": self.github.token}, run=(self.runs, 1))
+        environ = step.environ("pull_request", payload, {"github_token": self.github.token}, run=(self.runs, 1)) | dict(
+            secrets or {}
+        )
         for place in (folder, self.workspace):
             subprocess.run(["chown", "-R", f"{RUNNER[0]}:{RUNNER[1]}", str(place)], check=True)
         return self.engine.start(self.image, folder, self.workspace, environ), step, folder
 
-    def run(self, branch: str) -> tuple[Ran, Step]:
+    def run(self, branch: str, secrets: Mapping[str, str] | None = None) -> tuple[Ran, Step]:
         """The same to its end."""
-        process, step, _ = self.start(branch)
+        process, step, _ = self.start(branch, secrets)
         stdout, stderr = process.communicate(timeout=300)
         return Ran(process.returncode, read_log(stdout + stderr), stdout, stderr), step
 
@@ -115,7 +129,6 @@ def test_the_main_job_red_then_green_in_one_comment(engine: Engine, github: GitH
     assert (green.exit_code, same.id) == (0, comment.id), green.stdout + green.stderr
     assert step.outputs()["verdict"] == "passed"
     assert job.strangers() == []
-    assert github.front.violations == []
 
 
 def test_a_broken_suite_ends_with_2(engine: Engine, github: GitHub, tmp_path: Path) -> None:
@@ -164,48 +177,98 @@ def test_a_pull_requests_tool_reaches_neither_token_nor_the_runners_files(
     assert step.outputs()["verdict"] in ("passed", "failed")
 
 
-def test_sigterm_in_the_middle_ends_in_good_order(engine: Engine, github: GitHub, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", ["INT", "TERM"])
+def test_a_signal_in_the_middle_ends_it_in_good_order(
+    engine: Engine, github: GitHub, tmp_path: Path, number: str
+) -> None:
+    """Within the seconds that the runner gives: 7.5 after SIGINT, 2.5 after SIGTERM."""
     job = Job(engine, github, tmp_path)
     repository = Repository(job.workspace)
     repository.commit(FILES)
     slow = "\ntrap '' TERM INT HUP\ntouch /tmp/started\nsleep 300\n"
     repository.branch("pr", {"bin/notes": NOTES.replace("\n", slow, 1)})
 
-    process, _, folder = job.start("pr")
+    process, step, folder = job.start("pr")
     while engine.podman("exec", folder.name, "test", "-e", "/tmp/started", check=False).returncode != 0:
         assert process.poll() is None, process.communicate()
         time.sleep(0.2)
+    inside = processes_of(engine, folder.name)
     asked = time.monotonic()
-    engine.podman("kill", "--signal=TERM", folder.name)
+    engine.podman("kill", f"--signal={number}", folder.name)
     stdout, stderr = process.communicate(timeout=60)
+    print(f"gone {time.monotonic() - asked:.1f} s after SIG{number}")
 
-    print(f"gone {time.monotonic() - asked:.1f} s after SIGTERM")
     assert process.returncode == 130, stdout + stderr
     assert "interrupted" in stderr
+    (comment,) = job.pull.bot_comments()
+    assert "cancelled" in comment.body
+    assert "cancelled" in step.summary()
+    assert (step.outputs()["verdict"], step.outputs()["reason"]) == ("not_run", "cancelled")
+    assert len(inside) > 3
+    assert [pid for pid in inside if Path(f"/proc/{pid}").exists()] == []
     assert not (job.workspace / ".git/worktrees").exists() or not list((job.workspace / ".git/worktrees").iterdir())
     assert job.strangers() == []
 
 
-LOCAL = """\
-FROM localhost/tidegate:test
-RUN echo 'a tool of our own' > /usr/local/share/toolchain
-"""
+def processes_of(engine: Engine, name: str) -> list[int]:
+    """The ids, on this machine, of all that runs in a container."""
+    first = engine.podman("inspect", "--format", "{{.State.Pid}}", name).stdout.strip()
+    namespace = Path(f"/proc/{first}/ns/pid").readlink()
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/ns/pid"):
+        with suppress(OSError):
+            if entry.readlink() == namespace:
+                found.append(int(entry.parts[2]))
+    return found
 
 
 def test_a_local_action_adds_its_own_tools(engine: Engine, github: GitHub, tmp_path: Path) -> None:
-    """The recipe of docs/install.md."""
+    """The Dockerfile of docs/install.md, with what it installs replaced by something that needs no network."""
+    page = (ROOT / "docs/install.md").read_text(encoding="utf-8")
+    (recipe,) = re.findall(r"```dockerfile\n(.*?)```", page, re.S)
+    name, command = re.findall(r"^(?:FROM|RUN) (.*)$", recipe, re.M)
     (tmp_path / "action").mkdir()
-    (tmp_path / "action/Dockerfile").write_text(LOCAL)
+    (tmp_path / "action/Dockerfile").write_text(
+        recipe.replace(name, IMAGE).replace(command, "echo 'a tool of our own' > /usr/local/share/toolchain")
+    )
     engine.build(tmp_path / "action", "localhost/tidegate-local:test")
     job = Job(engine, github, tmp_path, "localhost/tidegate-local:test")
     repository = Repository(job.workspace)
     repository.commit(FILES)
-    repository.branch("pr", {"bin/notes": HARMLESS.replace("\n", "\ncat /usr/local/share/toolchain >&2\n", 1)})
+    needed = "\ngrep -q 'tool of our own' /usr/local/share/toolchain || exit 9\n"
+    repository.branch("pr", {"bin/notes": HARMLESS.replace("\n", needed, 1)})
 
     ran, step = job.run("pr")
 
     assert ran.exit_code == 0, ran.stdout + ran.stderr
+    assert (step.outputs()["verdict"], step.outputs()["regressions"]) == ("passed", "0")
+
+
+def test_the_image_with_agents_has_a_real_one_do_a_trial_as_a_user_of_its_own(
+    engine: Engine, github: GitHub, tmp_path: Path
+) -> None:
+    """Claude Code, with a scripted model in the place of its own."""
+    try:
+        engine.build(engine.context / "images/agents", AGENTS_IMAGE, IMAGE=IMAGE)
+    except RuntimeError as error:
+        if re.search(r"npm error (code E|network)", str(error)) and not os.environ.get("CI"):
+            pytest.skip(f"npm's packages cannot be had here: {str(error)[-300:]}")
+        raise
+    job = Job(engine, github, tmp_path, AGENTS_IMAGE)
+    repository = Repository(job.workspace)
+    agents = "agents: {claude: {type: claude-code, deterministic: true}}\n"
+    suite = FILES["tidegate.yaml"].partition("agents:")[0] + agents
+    repository.commit({**FILES, "tidegate.yaml": suite})
+    repository.branch("pr", {"bin/notes": HARMLESS})
+
+    with serving([Answer("both", ("notes add first", "notes add second; id -u > who")), Answer("done")]) as model:
+        ran, step = job.run("pr", {"ANTHROPIC_API_KEY": "dummy-key", "ANTHROPIC_BASE_URL": model.url})
+
+    assert ran.exit_code == 0, ran.stdout + ran.stderr
     assert step.outputs()["verdict"] == "passed"
+    (diff,) = (job.workspace / ".tidegate/pr/runs/head").glob("trials/*/*/1/record/workspace.diff")
+    (uid,) = re.findall(r"^\+(\d+)$", diff.read_text(), re.M)
+    assert int(uid) in UIDS
 
 
 def test_the_first_line_comes_soon(engine: Engine, tmp_path: Path) -> None:

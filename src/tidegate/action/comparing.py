@@ -88,7 +88,7 @@ def say(result: Result, acceptance: Acceptance | None, subject: Subject, job: Jo
 
 
 def _published(result: Result, acceptance: Acceptance | None, subject: Subject, job: Job) -> Publication:
-    if job.settings.dry_run:
+    if job.settings.dry_run or job.settings.comment == "off":
         return Publication(outcome="off")
     if subject.repository is None:
         advice = "Set the input `github_token`; its default is the job's own token."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
@@ -58,14 +59,14 @@ class AnthropicAgent(Agent):
     async def check(self, machine: Machine) -> str | None:
         """The SDK is installed, and there is a key."""
         try:
-            import anthropic
-        except ImportError:
+            found = version("anthropic")  # an import takes more than a second, and a fork without a key needs none
+        except PackageNotFoundError:
             raise CannotRunError(
                 "The agent anthropic needs the package `anthropic`.", "Install it: pip install 'tidegate[anthropic]'"
             ) from None
         if not machine.credentials.get(KEY):
             raise MissingKeyError(f"The agent anthropic needs a key in {KEY}.", "Set it in the environment.")
-        return anthropic.__version__
+        return found
 
     async def run(self, session: Session) -> End:
         """Ask, run what the model wants to run, tell it what came back, until it is done."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -28,16 +29,23 @@ MAY_WRITE = frozenset({"admin", "write"})  # `maintain` is told as `write` here
 def connect(api_url: str, token: SecretStr, repository: str, pace: Pace | None = None) -> PyGithubRepository:
     """A port to the repository `owner/name`; nothing is sent yet."""
     pace = pace or Pace()
-    return PyGithubRepository(open_connection(api_url, token, pace).get_repo(repository), repository, pace)
+    return PyGithubRepository(lambda: open_connection(api_url, token, pace).get_repo(repository), repository, pace)
 
 
 class PyGithubRepository:
-    """One repository, through PyGithub."""
+    """One repository, through PyGithub, which is not even imported before the first question."""
 
-    def __init__(self, repository: Repository, name: str, pace: Pace) -> None:
-        self._repository, self._pace = repository, pace
-        self._requester: Requester = repository.requester
+    def __init__(self, open_repository: Callable[[], Repository], name: str, pace: Pace) -> None:
+        self._open, self._pace = open_repository, pace
         self._url = f"/repos/{name}"
+
+    @cached_property
+    def _repository(self) -> Repository:
+        return self._open()
+
+    @property
+    def _requester(self) -> Requester:
+        return self._repository.requester
 
     def comments(self, number: int) -> PyGithubPort:
         """Of one pull request."""
