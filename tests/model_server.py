@@ -8,7 +8,7 @@ A request that offers no shell (a title, a summary) gets a short text. Faults co
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
@@ -69,6 +69,7 @@ class ModelServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.steps = steps
         self.faults = list(faults or [])
+        self.judge: Callable[[Json], Step | Fault] | None = None  # answers requests with a form (structured output)
         self.requests: list[tuple[str, Json, dict[str, str]]] = []
         self.lock = Lock()
 
@@ -140,12 +141,15 @@ class _Handler(BaseHTTPRequestHandler):
         with self.server.lock:
             self.server.requests.append((path, body, {name.lower(): value for name, value in self.headers.items()}))
             fault = self.server.faults.pop(0) if self.server.faults else None
+        said = self.server.judge(body) if self.server.judge and "output_config" in body else None
+        fault = said if isinstance(said, Fault) else fault
         if fault is not None:
             self._fail(fault)
         elif path.endswith(("/count_tokens", ":countTokens")):
             self._answer({"input_tokens": 1, "totalTokens": 1}, 200)
         elif path.endswith("/messages"):
-            self._play(messages(self.server, body), bool(body.get("stream")))
+            judged = said if isinstance(said, Step) else None
+            self._play(messages(self.server, body, judged), bool(body.get("stream")))
         elif path.endswith("/responses"):
             self._play(responses(self.server, body), streamed=True)
         elif "generateContent" in path.lower() or "streamGenerateContent" in path:
@@ -196,13 +200,15 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
 
-def messages(server: ModelServer, body: Json) -> tuple[Json, Stream]:
+def messages(server: ModelServer, body: Json, judged: Step | None = None) -> tuple[Json, Stream]:
     """Anthropic's Messages."""
     parts = [
         part for message in body["messages"] if isinstance(message["content"], list) for part in message["content"]
     ]
     results = sum(part.get("type") == "tool_result" for part in parts)
     turn = server.turn([tool.get("name", "") for tool in body.get("tools", [])], results)
+    if judged is not None:
+        turn = Turn(judged.text, [], judged.stop, 0)
     blocks: list[Json] = [{"type": "text", "text": turn.text}] if turn.text else []
     blocks += [
         {"type": "tool_use", "id": f"tool{id_}", "name": tool, "input": given} for id_, tool, given in turn.calls

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,23 +89,23 @@ def files() -> dict[str, str]:
     return dict(FILES)
 
 
+def start(out: Path, command: str, *arguments: str, cwd: Path, env: dict[str, str] | None = None) -> Ran:
+    """Run `tidegate COMMAND …` as its own process; `out` is passed on for `pr`."""
+    extra = ["--out", str(out)] if command == "pr" else []
+    done = subprocess.run(
+        [sys.executable, "-m", "tidegate", command, *extra, *arguments],
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        text=True,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=120,
+        check=False,
+    )
+    return Ran(done, out)
+
+
 @pytest.fixture
 def tidegate(tmp_path: Path) -> Callable[..., Ran]:
     """Runs `tidegate COMMAND …` as its own process; `out` is passed on for `pr`."""
-
-    def start(command: str, *arguments: str, cwd: Path, env: dict[str, str] | None = None) -> Ran:
-        out = tmp_path / "out"
-        extra = ["--out", str(out)] if command == "pr" else []
-        done = subprocess.run(
-            [sys.executable, "-m", "tidegate", command, *extra, *arguments],
-            cwd=cwd,
-            env={**os.environ, **(env or {})},
-            text=True,
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            timeout=120,
-            check=False,
-        )
-        return Ran(done, out)
-
-    return start
+    return partial(start, tmp_path / "out")
