@@ -172,7 +172,7 @@ def test_every_pure_stage_is_guarded_against_io() -> None:
 
 MAY_DO_IO = {
     *("action", "agents", "bench", "build", "changed", "cli", "demo", "grade", "judges", "past", "pipeline"),
-    *("revisions", "run", "sides", "store", "suite", "trial", "work"),
+    *("adding", "regrade", "revisions", "run", "sides", "store", "suite", "trial", "work"),
     "fingerprint",
     "simulation",  # chance is what it is made of
     "gh",  # but for those of its modules that are guarded one by one

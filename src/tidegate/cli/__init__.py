@@ -26,13 +26,28 @@ exit codes:
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """The chosen command: its options, and `run`, which does it and returns the exit code."""
-    from tidegate.cli import action, check, compare, demo, export, init, pr, run, schema, show, simulate
+    from tidegate.cli import (
+        action,
+        add,
+        check,
+        compare,
+        demo,
+        export,
+        import_,
+        init,
+        pr,
+        regrade,
+        run,
+        schema,
+        show,
+        simulate,
+    )
 
     parser = argparse.ArgumentParser(
         prog="tidegate", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action="version", version=f"tidegate {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (demo, init, check, pr, run, compare, show, export, simulate, schema, action):
+    for command in (demo, init, check, pr, run, compare, show, regrade, import_, add, export, simulate, schema, action):
         command.add(commands)
     return parser.parse_args(argv)

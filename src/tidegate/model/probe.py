@@ -59,11 +59,12 @@ class CommandAnswer(Value):
 
 
 class FileAnswer(Value):
-    """What stands at the path of a ReadFile. `text` only when present and readable."""
+    """What stands at the path of a ReadFile. `text` only when present and readable; `path`, where it was kept."""
 
     kind: Literal["file"] = "file"
     state: Literal["present", "missing", "escapes", "not_a_file", "too_large", "unreadable"]
     text: str | None = None
+    path: str = ""
 
 
 Answer = Annotated[CommandAnswer | FileAnswer | ModelAnswer, Field(discriminator="kind")]

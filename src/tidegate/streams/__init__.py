@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 
 from tidegate.model.event import Event
-from tidegate.streams import agentv, atif, claude_code, codex, events, gemini, opencode, text
+from tidegate.streams import agentv, atif, claude_code, codex, events, gemini, llm_tool_test, opencode, text
 
-StreamName = Literal["text", "events", "agentv", "atif", "claude-code", "codex", "gemini", "opencode"]
+StreamName = Literal["text", "events", "agentv", "atif", "claude-code", "codex", "gemini", "llm-tool-test", "opencode"]
 
 PARSERS: Mapping[StreamName, Callable[[str], tuple[Event, ...]]] = {
     "text": text.parse,
@@ -18,5 +18,6 @@ PARSERS: Mapping[StreamName, Callable[[str], tuple[Event, ...]]] = {
     "claude-code": claude_code.parse,
     "codex": codex.parse,
     "gemini": gemini.parse,
+    "llm-tool-test": llm_tool_test.parse,
     "opencode": opencode.parse,
 }

@@ -172,7 +172,8 @@ class _Course:
 
     async def _answer(self, request: WorkspaceRequest, name: str) -> Answer:
         if isinstance(request, ReadFile):
-            return read_file(self._folders.workspace, request.path, self._place.output_bytes)
+            answer = read_file(self._folders.workspace, request.path, self._place.output_bytes)
+            return answer.model_copy(update={"path": request.path})
         if isinstance(request, RunJudge):
             return CommandAnswer(result=await self._judge(request, name))
         environment = self._environment if isinstance(request, RunCommand) else self._script_environment

@@ -114,6 +114,19 @@ def workspace_diff(prepared: Prepared, workspace: Path, scratch: Path) -> bytes:
     return _git(workspace, environment, "diff", "--cached", "--binary", "--no-ext-diff", "--no-textconv", check=False)
 
 
+def apply_diff(workspace: Path, diff: bytes) -> bool:
+    """Change a fresh workspace as an agent had changed it; False if the diff does not fit."""
+    done = subprocess.run(
+        ["git", "-c", "core.hooksPath=/dev/null", "apply", "--whitespace=nowarn", "--allow-empty", "-"],
+        cwd=workspace,
+        env={**_IDENTITY, "PATH": os.environ.get("PATH", os.defpath)},
+        input=diff,
+        capture_output=True,
+        check=False,
+    )
+    return done.returncode == 0
+
+
 def _state_folder(template: Path) -> Path:
     initial = template / INITIAL_STATE
     return initial if initial.is_dir() else template

@@ -1,0 +1,57 @@
+"""`tidegate add`: a scenario from something that happened."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tidegate.cli import options
+
+DESCRIPTION = """\
+Writes a scenario from a stored trial (RUN/trials/SCENARIO/AGENT/N), or from the transcript of a real failure: its
+prompt, the workspace as it was at the start, where it comes from, and gates to be edited, proposed from what was
+changed.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = commands.add_parser("add", help="make a scenario from a trial or a transcript", description=DESCRIPTION)
+    parser.add_argument("source", type=Path, metavar="TRIAL|TRANSCRIPT", help="a stored trial's folder, or a file")
+    parser.add_argument("--name", metavar="NAME", help="the scenario's name (default: after what it comes from)")
+    parser.add_argument("--prompt", metavar="TEXT", help="what the agent was asked, where the transcript does not tell")
+    parser.add_argument("--workspace", type=Path, metavar="DIR", help="the folder that the agent began with")
+    parser.add_argument("--binary", metavar="NAME", help="the tool under test (default: the trial's, or the suite's)")
+    parser.add_argument("--format", metavar="NAME", help="of the transcript (default: the one that fits)")
+    options.add_repository(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write it, check it, and say what comes next."""
+    from tidegate.adding import Wish, add_scenario
+    from tidegate.errors import ConfigurationError
+    from tidegate.plan import did_you_mean
+    from tidegate.revisions import repository_root
+    from tidegate.streams import PARSERS
+    from tidegate.suite.load import load_suite
+
+    if args.workspace is not None and not args.workspace.is_dir():
+        raise ConfigurationError(f"{args.workspace} is no folder.", "Name the folder that the agent began with.")
+    if args.format not in (None, *PARSERS):
+        hint = did_you_mean(args.format, PARSERS) or "."
+        raise ConfigurationError(f"`{args.format}` is no format{hint}", f"There are {', '.join(PARSERS)}.")
+    root = repository_root(args.repo)
+    suite = load_suite(root, args.config, environ=options.environ())
+    wish = Wish(args.source, args.name, args.prompt, args.workspace, args.binary, args.format)
+    added = add_scenario(root, suite, wish)
+    print(f"wrote {added.file}")
+    if added.template:
+        print(f"wrote {added.template}/, the workspace at the start")
+    for warning in added.warnings:
+        print(f"note: {warning}")
+    known = {scenario.file for scenario in load_suite(root, args.config, environ=options.environ()).scenarios}
+    if added.file not in known:
+        print(f"next: add {added.file} to `scenarios` in {args.config}, which does not name it")
+    print(f"next: edit its gates, then `tidegate check` and `tidegate run --scenario {Path(added.file).stem}`")
+    return 0

@@ -1,0 +1,36 @@
+"""`tidegate import`: what other tools have measured, as a stored run."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+DESCRIPTION = """\
+Reads results of AgentV (its result JSONL) or of llm-tool-test (a run's folder, a folder of such, or an events.jsonl)
+and stores them as a run, which `tidegate show`, `compare`, `regrade` and `add` read like one of their own. Nothing is
+run.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = commands.add_parser("import", help="store results of AgentV or llm-tool-test", description=DESCRIPTION)
+    parser.add_argument("source", type=Path, metavar="RESULTS", help="the file or folder")
+    parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="where the run goes")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Store it and print an overview."""
+    from rich.console import Console
+
+    from tidegate.errors import ConfigurationError
+    from tidegate.reports.show import run_overview
+    from tidegate.store.imported import import_run
+
+    if args.out.exists() and any(args.out.iterdir()):
+        raise ConfigurationError(f"{args.out} is not empty.", "Name a new folder with `--out`.")
+    stored = import_run(args.source, args.out)
+    Console().print(run_overview(stored))
+    print(f"run: {args.out}")
+    return 0

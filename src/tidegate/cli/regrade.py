@@ -1,0 +1,69 @@
+"""`tidegate regrade`: a stored run under the gates and evaluators of today."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidegate.cli import options
+
+if TYPE_CHECKING:
+    from tidegate.regrade import Regraded
+
+DESCRIPTION = """\
+Measures the trials of a stored run again, with the gates and evaluators that the suite has now, and stores the result
+as a new run. No agent is run. Gates are decided on what was found out in the trial: one that asks something new leaves
+the trial not measured. Scripts of evaluators run again, beside the workspace as the agent left it, and the judge is
+asked what it has not answered yet.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = commands.add_parser("regrade", help="measure a stored run again, without agents", description=DESCRIPTION)
+    parser.add_argument("stored", type=Path, metavar="RUN", help="the folder of a stored run")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where the new run goes (default: RUN-regraded)")
+    options.add_json(parser, "the new run")
+    options.add_repository(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure again, and say what came out otherwise."""
+    from tidegate.errors import ConfigurationError
+    from tidegate.past import open_answers
+    from tidegate.regrade import Desk, regrade
+    from tidegate.revisions import repository_root
+    from tidegate.sides import scratch_folder
+    from tidegate.store.directory import RunFolder, load_run
+    from tidegate.suite.load import load_suite
+
+    load_run(args.stored)  # before anything is made
+    source = RunFolder.at(args.stored).folder.resolve()
+    out = (args.out or source.with_name(f"{source.name}-regraded")).resolve()
+    if out.exists() and any(out.iterdir()):
+        raise ConfigurationError(f"{out} is not empty.", "Name a new folder with `--out`.")
+    environ, root = options.environ(), repository_root(args.repo)
+    suite = load_suite(root, args.config, environ=environ)
+    with scratch_folder() as scratch:
+        desk = Desk(root, suite, scratch, environ, open_answers(root, suite))
+        done = options.run_until_stopped(lambda: regrade(source, out, desk))
+    if args.json:
+        print(done.run.model_dump_json(indent=2))
+    else:
+        _say(done)
+        print(f"run: {out}")
+    return 0
+
+
+def _say(done: Regraded) -> None:
+    changed = [(old, new) for old, new in zip(done.before, done.run.trials, strict=True) if old.outcome != new.outcome]
+    print(f"{len(changed)} of {len(done.before)} trials have another outcome.")
+    for old, new in changed:
+        print(
+            f"  {new.scenario} × {new.agent} #{new.index}: {old.outcome or 'not measured'} → "
+            f"{new.outcome or 'not measured'}: {new.reason}"
+        )
+    for scenario in done.unknown:
+        print(f"  {scenario}: the suite has no such scenario, so its trials are as they were")

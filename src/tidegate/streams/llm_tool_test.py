@@ -1,0 +1,64 @@
+"""The events.jsonl of llm-tool-test: those of its specification, and those that it really writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tidegate.model.event import End, Event, Message
+from tidegate.streams import json_lines
+from tidegate.streams.excerpt import excerpt
+from tidegate.streams.fields import Json
+from tidegate.streams.json_lines import JsonLines, status_of
+
+
+def parse(text: str) -> tuple[Event, ...]:
+    """The events of the whole file."""
+    return json_lines.parse(LlmToolTest(), text)
+
+
+class LlmToolTest(JsonLines):
+    """Specified: `{event: spawn, output, tool_call, tool_result or complete}`; written: `{type: execution, …}`.
+
+    What it writes itself tells only what the agent printed, not its calls.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._number = 0
+        self._last: End | None = None
+
+    def _object(self, data: Json) -> Iterator[Event]:
+        match data.get("event", data.get("type")):
+            case "output":
+                yield from _said(data.get("output", data.get("text")))
+            case "tool_call":
+                self._number += 1
+                command = data.get("command")
+                tool = data.get("tool")
+                yield from self._call(
+                    f"call-{self._number:03d}",
+                    tool if isinstance(tool, str) else "shell",
+                    command if isinstance(command, str) else None,
+                )
+            case "tool_result":
+                code, output = data.get("exit_code"), data.get("output")
+                code = code if isinstance(code, int) and not isinstance(code, bool) else None
+                status = "unknown" if code is None else status_of(code)
+                said = output if isinstance(output, str) else ""
+                yield from self._result(f"call-{self._number:03d}", status, code, said)
+            case "complete" | "execution":
+                yield from _said(data.get("output"))
+                code = data.get("exit_code")
+                traced = data.get("event") == "complete"
+                message = "" if code == 0 else f"exit {code}"
+                self._last = End(end="completed" if code == 0 else "crashed", message=message[:80], traced=traced)
+            case _:
+                pass
+
+    def _end(self) -> End | None:
+        return self._last
+
+
+def _said(output: object) -> Iterator[Event]:
+    if isinstance(output, str) and output.strip():
+        yield Message(text=excerpt(output.strip()))

@@ -1,0 +1,144 @@
+"""A scenario's file as `tidegate add` writes it: what happened once, ready to be edited into what should happen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+import yaml
+
+from tidegate.model.gate import Gate
+from tidegate.model.suite import Target
+from tidegate.model.value import Value
+from tidegate.suite.starter import SCHEMAS
+
+MOST_FILES = 6  # of which the diff tells
+LONGEST_LINE = 120
+
+
+class Story(Value):
+    """What is known of an attempt that is to become a scenario. `diff`: what it changed in its workspace, by git."""
+
+    name: str
+    description: str
+    source: str
+    prompt: str
+    target: Target | None = None
+    setup: tuple[str, ...] = ()
+    template_folder: str | None = None  # None: the folder that is named like the file
+    gates: tuple[Gate, ...] = ()
+    diff: str = ""
+    succeeded: bool = False
+    commands: tuple[str, ...] = ()  # calls of the target, as they were
+
+
+def scenario_text(story: Story, file: str) -> str:
+    """The scenario's file; `file` is its path in the repository."""
+    gates = [_flow({"type": gate.type, **_fields(gate)}) for gate in story.gates]
+    proposed = [_flow(gate) for gate in proposed_gates(story.diff)]
+    if not gates and not (proposed and story.succeeded):
+        gates.append("{type: no_transcript_errors}")
+    lines = [
+        f"# yaml-language-server: $schema={'../' * file.count('/')}{SCHEMAS}/scenario.json",
+        "# Written by `tidegate add`. Read it through: say what should happen, and delete what does not matter.",
+        f"name: {_scalar(story.name)}",
+        f"description: {_scalar(story.description)}",
+        f"source: {_scalar(story.source)}",
+        *([] if story.template_folder is None else [f"template_folder: {_scalar(story.template_folder)}"]),
+        f"target: {_target(story.target)}",
+        "task:",
+        *_prompt(story.prompt),
+        *([f"setup: {{commands: {_flow(list(story.setup))}}}"] if story.setup else []),
+        "evaluation:",
+        "  gates:",
+        *(f"    - {gate}" for gate in gates),
+        *_proposals(proposed, story),
+        *(f"# it called: {_comment(command)}" for command in story.commands),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def proposed_gates(diff: str) -> Iterator[dict[str, Any]]:
+    """A gate for each text file that was made or changed: that it is there, with the first line that was new."""
+    for number, (path, is_new, added) in enumerate(_changes(diff)):
+        if number == MOST_FILES:
+            return
+        line = next((line.strip() for line in added if 0 < len(line.strip()) <= LONGEST_LINE), None)
+        if line is not None:
+            yield {"type": "file_contains", "path": path, "substring": line}
+        elif is_new:
+            yield {"type": "file_exists", "path": path}
+
+
+def _changes(diff: str) -> Iterator[tuple[str, bool, list[str]]]:
+    """Path, whether it is new, and the added lines of each file that is left; names that git quotes are passed over."""
+    for part in f"\n{diff}".split("\ndiff --git ")[1:]:
+        head, _, body = part.partition("\n@@ ")
+        path = head.splitlines()[0].rpartition(" b/")[2]
+        if "deleted file mode" in head or path.endswith('"') or not path:
+            continue
+        yield path, "new file mode" in head, [line[1:] for line in body.splitlines() if line.startswith("+")]
+
+
+def _proposals(proposed: Sequence[str], story: Story) -> list[str]:
+    if not proposed:
+        return []
+    if story.succeeded:
+        return ["    # from what it left in its workspace:", *(f"    - {gate}" for gate in proposed)]
+    return [
+        "    # From what it left in its workspace. It failed: take over what was right nevertheless.",
+        *(f"    # - {gate}" for gate in proposed),
+    ]
+
+
+def _fields(gate: Gate) -> dict[str, Any]:
+    return gate.model_dump(mode="json", exclude_defaults=True, exclude={"type"})
+
+
+def _target(target: Target | None) -> str:
+    if target is None:
+        return "from_config"
+    return _flow(target.model_dump(mode="json", exclude_defaults=True, exclude={"env"}))
+
+
+def _flow(value: Any) -> str:
+    text: str = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10_000)
+    return text.strip().removesuffix("\n...")
+
+
+def _scalar(text: str) -> str:
+    return _flow([text])[1:-1]
+
+
+def _prompt(text: str) -> list[str]:
+    """As a block, where that gives it back, else in quotes."""
+    if _is_odd(text):
+        quoted = yaml.safe_dump(text, default_style='"', allow_unicode=True, width=math.inf).strip()
+        return [f"  prompt: {quoted}"]
+    return ["  prompt: |-", *(f"    {line}".rstrip() for line in text.split("\n"))]
+
+
+def _comment(text: str) -> str:
+    """One line of what can be seen."""
+    return "".join(character for character in " ".join(text.split()) if character.isprintable())
+
+
+def _is_odd(text: str) -> bool:
+    """A block would not give it back: it begins with a space, or holds what YAML reads otherwise."""
+    plain = all(character.isprintable() or character == "\n" for character in text)
+    return not plain or text != text.strip() or not text or any(line != line.rstrip() for line in text.split("\n"))
+
+
+def free_name(wanted: str, taken: Iterable[str]) -> str:
+    """The name, with a number behind it if there is one already."""
+    names = set(taken)
+    numbered = (f"{wanted}_{number}" for number in range(2, len(names) + 3))
+    return wanted if wanted not in names else next(name for name in numbered if name not in names)
+
+
+def file_name(name: str) -> str:
+    """A plain name for the file of a scenario."""
+    plain = "".join(character if character.isalnum() or character in "_-" else "_" for character in name)
+    return PurePosixPath(plain.strip("_") or "scenario").name

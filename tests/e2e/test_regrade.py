@@ -1,0 +1,147 @@
+"""Stored trials measured again, and results of other tools brought in, without an agent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import FILES
+
+Make = Callable[..., Any]
+JUDGE = """\
+import json, os, pathlib, sys
+notes = pathlib.Path(os.environ["TIDEGATE_FIXTURE_DIR"], "notes.txt").read_text()
+print(json.dumps({"score": float("WORD" in notes)}))
+"""
+EVALUATORS = "  evaluators: [{type: code_judge, script: python3 judge.py}]\n"
+SCENARIO = FILES["scenarios/keep.yaml"]
+SUITE = FILES | {"scenarios/keep.yaml": SCENARIO + EVALUATORS, "scenarios/judge.py": JUDGE.replace("WORD", "second")}
+
+
+@pytest.fixture
+def stored(make_repository: Make, tidegate: Make) -> tuple[Any, Path]:
+    """A repository and a run of it, in which everything passed."""
+    repo = make_repository()
+    repo.commit(SUITE)
+    ran = tidegate("run", "--out", "run", cwd=repo.root)
+    assert ran.code == 0, ran.stderr
+    return repo, repo.root / "run"
+
+
+def outcomes(run: Path) -> list[tuple[str | None, str]]:
+    return [(trial["outcome"], trial["reason"]) for trial in json.loads((run / "run.json").read_text())["trials"]]
+
+
+def test_the_same_suite_gives_the_same_outcomes(stored: tuple[Any, Path], tidegate: Make) -> None:
+    repo, run = stored
+    done = tidegate("regrade", "run", cwd=repo.root)
+    assert (done.code, done.stdout.splitlines()[0]) == (0, "0 of 1 trials have another outcome."), done.stderr
+    assert outcomes(repo.root / "run-regraded") == outcomes(run) == [("pass", outcomes(run)[0][1])]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "outcome"),
+    [
+        ("substring: first", "substring: third", "fail"),  # decided on the file as it was read then
+        ("pattern: second", "pattern: '^third$'", "fail"),  # and on what the command printed then
+        ("path: notes.txt", "path: other.txt", None),  # nobody has looked there
+        ("command: notes list", "command: notes count", None),
+    ],
+)
+def test_gates_are_decided_on_what_was_found_out_then(
+    stored: tuple[Any, Path], tidegate: Make, old: str, new: str, outcome: str | None
+) -> None:
+    repo, _ = stored
+    repo.write({"scenarios/keep.yaml": SUITE["scenarios/keep.yaml"].replace(old, new)})
+    done = tidegate("regrade", "run", "--out", "again", cwd=repo.root)
+    assert done.stdout.startswith("1 of 1 trials have another outcome."), done.stderr
+    assert outcomes(repo.root / "again")[0][0] == outcome
+
+
+def test_scripts_run_again_beside_the_workspace_as_it_was_left(stored: tuple[Any, Path], tidegate: Make) -> None:
+    repo, _ = stored
+    repo.write({"scenarios/judge.py": JUDGE.replace("WORD", "third")})
+    done = tidegate("regrade", "run", cwd=repo.root)
+    assert "keep_notes × docs #1: pass → fail: case score 0.00 is below 0.8" in done.stdout
+
+
+def test_a_workspace_that_cannot_be_made_again_is_not_measured(stored: tuple[Any, Path], tidegate: Make) -> None:
+    repo, _ = stored
+    repo.write({"scenarios/keep/notes.txt": "already here\n"})  # a template, into which the change does not fit
+    done = tidegate("regrade", "run", cwd=repo.root)
+    assert "pass → not measured: evaluator code_judge: nothing was found out for it" in done.stdout
+
+
+def test_both_runs_can_be_compared(stored: tuple[Any, Path], tidegate: Make) -> None:
+    repo, _ = stored
+    repo.write({"scenarios/keep.yaml": SUITE["scenarios/keep.yaml"].replace("substring: first", "substring: third")})
+    tidegate("regrade", "run", cwd=repo.root)
+    done = tidegate("compare", "run", "run-regraded", cwd=repo.root)
+    assert done.code in (0, 1), done.stderr
+    assert "keep_notes" in done.stdout
+
+
+def test_a_scenario_that_is_gone_is_said(stored: tuple[Any, Path], tidegate: Make) -> None:
+    repo, _ = stored
+    repo.write({"scenarios/keep.yaml": SCENARIO.replace("name: keep_notes", "name: other")})
+    done = tidegate("regrade", "run", cwd=repo.root)
+    assert "keep_notes: the suite has no such scenario, so its trials are as they were" in done.stdout
+
+
+def test_results_of_agentv_are_regraded_by_an_eval_file(make_repository: Make, tidegate: Make) -> None:
+    evals = """\
+dataset: research
+execution:
+  evaluators:
+    - {type: code_judge, script: python3 judge.py}
+    - {type: tool_trajectory, mode: in_order, expected: [{tool: search}, {tool: read}]}
+evalcases:
+  - {id: tides, input_messages: [{role: user, content: x}], expected_messages: [{role: assistant, content: moon}]}
+"""
+    judge = """\
+import json, sys
+told = json.load(sys.stdin)
+print(json.dumps({"score": float(told["reference_answer"] in told["candidate_answer"])}))
+"""
+    calls = [{"tool": "search"}, {"tool": "read"}]
+    said = [{"role": "assistant", "content": "The moon.", "tool_calls": calls}]
+    row = {
+        "eval_id": "tides",
+        "dataset": "research",
+        "target": "default",
+        "score": 0.1,
+        "candidate_answer": "The moon.",
+    }
+    repo = make_repository()
+    repo.commit(
+        {
+            "tidegate.yaml": "version: 1\nscenarios: [evals/*.yaml]\n",
+            "evals/research.yaml": evals,
+            "evals/judge.py": judge,
+            "old.jsonl": json.dumps(row | {"output_messages": said}) + "\n",
+            "older.jsonl": json.dumps(row | {"candidate_answer": "The sun."}) + "\n",
+        }
+    )
+    for name in ("old", "older"):
+        assert tidegate("import", f"{name}.jsonl", "--out", name, cwd=repo.root).code == 0
+        assert outcomes(repo.root / name)[0][0] == "fail"
+
+    assert "fail → pass" in tidegate("regrade", "old", cwd=repo.root).stdout
+    # the answer is wrong, whatever the calls were; they are not told, so they alone would not be measured
+    (older,) = json.loads(tidegate("regrade", "older", "--json", cwd=repo.root).stdout)["trials"]
+    assert [(one["score"], one["verdict"]) for one in older["evaluators"]] == [(0, "fail"), (None, "not_measured")]
+    assert (older["outcome"], older["not_measured"]) == (None, "no_trace")
+
+
+def test_bad_ends(stored: tuple[Any, Path], tidegate: Make) -> None:
+    repo, _ = stored
+    assert tidegate("regrade", "nothing", cwd=repo.root).code == 2
+    (repo.root / "full").mkdir()
+    (repo.root / "full/file").touch()
+    for command in (("regrade", "run"), ("import", "run")):
+        done = tidegate(*command, "--out", "full", cwd=repo.root)
+        assert (done.code, "full is not empty" in done.stderr) == (2, True)
