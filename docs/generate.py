@@ -57,6 +57,7 @@ agents:
 
 Those that are programs of others (`claude-code`, `codex`, `gemini`, `opencode`) need their program on PATH, not older
 than the version that is known to work, and their key in the environment; what is missing is said before any trial.
+The program itself is given a token of Tidegate's relay in place of the key ([security](security.md)).
 `args` are given to the program besides Tidegate's own, `version` pins it. All that it prints is kept in the trial's
 `record/output`. `tidegate export RUN --format atif --out DIR` writes stored trials as ATIF v1.7 trajectories,
 `--format otlp` as OpenTelemetry spans.

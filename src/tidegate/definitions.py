@@ -29,6 +29,7 @@ READ_AT_BASE = (
     "limits",
     "pass_env",
     "prices",
+    "relay",
     "store",
     "comment_template",
 )

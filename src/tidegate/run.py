@@ -6,6 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -13,6 +14,7 @@ from tidegate.bench import Bench
 from tidegate.build import Checkout, Surroundings, build
 from tidegate.errors import CannotRunError
 from tidegate.grade import grade
+from tidegate.lending import with_loan
 from tidegate.measure import measure_trial
 from tidegate.model.agent import Agent
 from tidegate.model.judge import JudgePlace
@@ -23,6 +25,7 @@ from tidegate.model.progress import Progress
 from tidegate.model.question import AskModel
 from tidegate.model.suite import Suite
 from tidegate.model.trial import NotMeasured, Side, Trial, TrialSpec, encoded
+from tidegate.relay import Relay
 from tidegate.store.answers import AnswerStore
 from tidegate.trial.environment import side_path
 from tidegate.trial.late import run_late
@@ -66,6 +69,8 @@ class Runner:
         self._slots = Slots(jobs or suite.jobs or os.cpu_count() or 1, self._account)
         self._prepared: dict[tuple[str, Side], asyncio.Future[Prepared]] = {}
         self._users: Users | None = None
+        self._open = ExitStack()
+        self._relay: Relay | None = None
         self._begun = 0
         self._deadline = time.monotonic() + 60 * (suite.budget.minutes or _NO_LIMIT_MINUTES)
         self._bench = self._make_bench(answers)
@@ -80,19 +85,23 @@ class Runner:
             await _together([self._build(checkout) for checkout in self._checkouts.values()])
         agents = {row.key.agent: row.agent for row in self._plan.rows}
         await _together([self._check(name, agent) for name, agent in agents.items()])
+        if self._suite.relay and any(agent.provider for agent in agents.values()):
+            self._relay = self._open.enter_context(Relay())
         await self._bench.__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self._bench.__aexit__()
         await self._slots.__aexit__()
+        self._open.close()
         if self._users is not None:
             self._users.close()
 
     @property
-    def confinement(self) -> str:
-        """Whose rights trials have."""
-        return "the user of Tidegate" if self._users is None else "own user"
+    def confinement(self) -> tuple[str, ...]:
+        """Whose rights trials have, and whether the keys of models are kept from them."""
+        relayed = ("keys kept by the relay",) if self._relay else ()
+        return ("the user of Tidegate" if self._users is None else "own user", *relayed)
 
     async def run(self, specs: Sequence[TrialSpec]) -> list[TrialResult]:
         """Run the trials, as many at once as there are slots; results come in the order of `specs`."""
@@ -231,7 +240,8 @@ class Runner:
         attempt = await self._attempt_of(spec, row, supervisor, "trials")
         self._progress.started(spec)
         try:
-            return await run_trial(attempt)
+            with with_loan(attempt, self._relay) as lent:
+                return await run_trial(lent)
         finally:
             await asyncio.to_thread(attempt.folders.remove_scratch)
 

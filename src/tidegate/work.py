@@ -132,7 +132,7 @@ def run_of(
         build_error=runner.build_errors.get(checkout.side) if runner else None,
         started_at=started,
         seconds=round(ended - started, 3),
-        confinement=(*CONFINEMENT, runner.confinement) if runner else CONFINEMENT,
+        confinement=(*CONFINEMENT, *runner.confinement) if runner else CONFINEMENT,
         trials=tuple(result for result in results if result.side == checkout.side),
     )
 

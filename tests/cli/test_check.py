@@ -68,13 +68,13 @@ def test_chance_rows_take_the_presets_trials_on_both_sides(tidegate: Run, tmp_pa
 
 def test_every_mistake_goes_to_stderr_with_exit_code_2(tidegate: Run, tmp_path: Path) -> None:
     (tmp_path / "scenarios/first.yaml").write_text(SCENARIO + "tsak: x\n")
-    (tmp_path / "tidegate.yaml").write_text(SUITE + "relay: false\n")
+    (tmp_path / "tidegate.yaml").write_text(SUITE + "network: {agent: false}\n")
 
     done = tidegate("check")
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(
-        "tidegate: tidegate.yaml:3:8: relay: is not supported yet\n"
+        "tidegate: tidegate.yaml:3:18: network.agent: is not supported yet\n"
         "scenarios/first.yaml:6:1: tsak: unknown key (did you mean `task`?)\n"
     )
 

@@ -18,12 +18,12 @@ Script = list[tuple[str, list[Any]]]  # what the model says, and what it runs: c
 
 
 class Case(NamedTuple):
-    """An agent, how the suite names it, and what of its key its shell sees."""
+    """An agent, how the suite names it, and whether its shell sees what it was given as its key."""
 
     agent: type[CodingAgent]
     written: str
     key: str
-    shell_sees_key: bool
+    shell_sees_token: bool
 
 
 CASES = [

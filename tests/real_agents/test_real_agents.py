@@ -26,6 +26,7 @@ MASK = [
     ("a loop", ["for i in 1 2; do taskmgr list --format $i; done; taskmgr list 'a b' c 2>/dev/null; true"]),
     ("another program", ["""python3 -c 'import subprocess; print(subprocess.run(["taskmgr", "list"]).returncode)'"""]),
     ("the environment", ["env"]),
+    ("others' environments", ["cat /proc/[0-9]*/environ 2>/dev/null | grep -acz 'dummy-ke[y]-of' || true"]),
     ("That was all.", []),
 ]
 
@@ -53,19 +54,23 @@ def test_a_real_agent_is_recorded_exactly(case: Case, run_agent: Callable[[Case,
     results = {event.id: event for event in trial.events if isinstance(event, ToolResult)}
     assert {results[call.id].exit_code for call in shell} == {0}
     assert ran.run["agents"]["real"]["version"] == case.agent.tested
+    assert "keys kept by the relay" in ran.run["confinement"]
     assert ("own user" in ran.run["confinement"]) == (os.geteuid() == 0 and open_python() is not None)
     # Gemini CLI reads GEMINI.md alone, unless a project's settings say otherwise.
     assert case.agent is GeminiAgent or "of this folder are kept with `taskmgr`" in ran.requests, (
         "the model was told the project's guidance"
     )
-    assert_secrets_are_kept(case, ran, results[shell[-1].id].output)
+    assert_secrets_are_kept(case, ran, *(results[call.id].output for call in shell[-2:]))
 
 
-def assert_secrets_are_kept(case: Case, ran: Ran, environment: str) -> None:
-    names = {line.partition("=")[0] for line in environment.splitlines()}
+def assert_secrets_are_kept(case: Case, ran: Ran, shown: str, searched: str) -> None:
+    """Its shell sees a token of the relay's at most; the model's provider is asked with the key."""
+    names = {line.partition("=")[0] for line in shown.splitlines()}
     assert "PATH" in names
-    assert (case.key in names and f"{case.key}=[{case.key}]" in environment) == case.shell_sees_key
+    assert (case.key in names and f"{case.key}=[{case.key}]" in shown) == case.shell_sees_token
     assert not names & (KEYS.keys() - {case.key})
     kept = [file for file in ran.record.rglob("*") if file.is_file() and DUMMY.encode() in file.read_bytes()]
     assert kept == [], "a key is in the record"
     assert DUMMY in ran.requests, "the model was asked with the agent's own key"
+    if "own user" in ran.run["confinement"]:
+        assert searched.strip() == "0", "a key is in the environment of a process that the agent can look at"

@@ -79,7 +79,6 @@ NOT_YET = {
     "judge: {type: anthropic, model: m, samples: 0}": "3:45: judge.samples: must be at least 1",
     "judge: {type: oracle, model: m}": "3:15: judge.type: unknown type `oracle` (one of anthropic, command, scripted)",
     "judge: {type: command, command: x, modle: m}": "3:36: judge.modle: unknown key (did you mean `model`?)",
-    "relay: false": "3:8: relay: is not supported yet",
     "network: {agent: false}": "3:18: network.agent: is not supported yet",
     "store: {type: branch}": "3:15: store.type: is not supported yet",
     "budget: {usd: 5}": "3:15: budget.usd: is not supported yet",

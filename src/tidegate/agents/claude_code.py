@@ -7,8 +7,9 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from tidegate.agents.coding import CodingAgent, Launch
+from tidegate.agents.providers import ANTHROPIC
 from tidegate.agents.servers import servers_file
-from tidegate.model.agent import Session
+from tidegate.model.agent import Provider, Session
 from tidegate.streams.claude_code import ClaudeCode
 from tidegate.streams.json_lines import JsonLines
 
@@ -24,7 +25,7 @@ class ClaudeCodeAgent(CodingAgent):
     """Claude Code, the program `claude`. Needs `ANTHROPIC_API_KEY`.
 
     It may run commands and edit files in its workspace; it reads the project's own guidance (`CLAUDE.md`, skills), and
-    nobody's personal settings. `max_usd` ends a trial that costs more. Its shell sees the key.
+    nobody's personal settings. `max_usd` ends a trial that costs more.
     """
 
     type: Literal["claude-code"]
@@ -34,12 +35,11 @@ class ClaudeCodeAgent(CodingAgent):
     package: ClassVar[str] = "@anthropic-ai/claude-code"
     oldest: ClassVar[tuple[int, int, int]] = (2, 1, 197)
     tested: ClassVar[str] = "2.1.329"
-    endpoint: ClassVar[str] = "ANTHROPIC_BASE_URL"
 
     @property
-    def keys(self) -> tuple[str, ...]:
-        """One of these is needed."""
-        return ("ANTHROPIC_API_KEY",)
+    def provider(self) -> Provider:
+        """Of its models."""
+        return ANTHROPIC
 
     def launch(self, session: Session) -> Launch:
         """The prompt comes on stdin, where it may be long."""

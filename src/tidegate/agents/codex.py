@@ -6,7 +6,8 @@ import json
 from typing import ClassVar, Literal
 
 from tidegate.agents.coding import CodingAgent, Launch, invalid_call, without_turn_limit
-from tidegate.model.agent import Session
+from tidegate.agents.providers import OPENAI
+from tidegate.model.agent import Provider, Session
 from tidegate.model.event import Event
 from tidegate.streams.codex import Codex, invalid_calls
 from tidegate.streams.json_lines import JsonLines
@@ -38,7 +39,7 @@ required = true
 
 
 class CodexAgent(CodingAgent):
-    """Codex, the program `codex`. Needs `OPENAI_API_KEY`, which its shell does not see.
+    """Codex, the program `codex`. Needs `OPENAI_API_KEY`.
 
     It reports no cost, and has no limit of turns.
     """
@@ -49,17 +50,16 @@ class CodexAgent(CodingAgent):
     package: ClassVar[str] = "@openai/codex"
     oldest: ClassVar[tuple[int, int, int]] = (0, 169, 0)
     tested: ClassVar[str] = "0.169.0"
-    endpoint: ClassVar[str] = "OPENAI_BASE_URL"
 
     @property
-    def keys(self) -> tuple[str, ...]:
-        """One of these is needed."""
-        return ("OPENAI_API_KEY",)
+    def provider(self) -> Provider:
+        """Of its models."""
+        return OPENAI
 
     def launch(self, session: Session) -> Launch:
         """Its own sandbox stays off: trials are confined by Tidegate, and a sandbox in a sandbox breaks."""
         without_turn_limit(self.type, session)
-        base_url = {**session.credentials, **self.env}.get(self.endpoint, "https://api.openai.com/v1")
+        base_url = {**session.credentials, **self.env}.get(OPENAI.endpoint, OPENAI.address)
         text = _CONFIG.format(base_url=json.dumps(base_url))
         if session.server is not None:
             name, program = map(str, session.server)

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from tidegate.agents.ends import own_end
 from tidegate.errors import CannotRunError, MissingKeyError
-from tidegate.model.agent import Agent, Machine, Session
+from tidegate.model.agent import Agent, Machine, Provider, Session
 from tidegate.model.event import End, Event, ToolCall, ToolResult, Warning
 from tidegate.streams.json_lines import JsonLines
 
@@ -66,17 +66,16 @@ class CodingAgent(Agent):
     package: ClassVar[str]  # of npm
     oldest: ClassVar[tuple[int, int, int]]  # version whose output and options are known
     tested: ClassVar[str]  # version that the project's tests run
-    endpoint: ClassVar[str]  # the variable that says where its model is
 
     @property
-    def keys(self) -> tuple[str, ...]:
-        """The variables of which one has to hold the agent's key."""
+    def provider(self) -> Provider:
+        """Of its models."""
         raise NotImplementedError
 
     @property
     def variables(self) -> tuple[str, ...]:
         """The key, and where the model is."""
-        return (*self.keys, self.endpoint)
+        return self.provider.key, self.provider.endpoint
 
     async def check(self, machine: Machine) -> str | None:
         """The program is there, its version is right, and there is a key."""
@@ -88,9 +87,10 @@ class CodingAgent(Agent):
             last = (result.stderr.strip() or result.stdout.strip() or result.how_it_ended()).splitlines()[-1]
             raise CannotRunError(f"`{self.program} --version` told no version: {last}", self._install())
         self._check_version(found[0])
-        if not any(machine.credentials.get(name) or self.env.get(name) for name in self.keys):
+        key = self.provider.key
+        if not (machine.credentials.get(key) or self.env.get(key)):
             raise MissingKeyError(
-                f"The agent {self.type} needs a key in {' or '.join(self.keys)}.",
+                f"The agent {self.type} needs a key in {key}.",
                 "Set it in the environment; in a workflow, from a secret.",
             )
         return found[0]

@@ -6,13 +6,14 @@ import json
 from typing import Any, ClassVar, Literal
 
 from tidegate.agents.coding import CodingAgent, Launch
-from tidegate.model.agent import Session
+from tidegate.agents.providers import GOOGLE
+from tidegate.model.agent import Provider, Session
 from tidegate.streams.gemini import Gemini, told_in
 from tidegate.streams.json_lines import JsonLines
 
 
 class GeminiAgent(CodingAgent):
-    """Gemini CLI, the program `gemini`. Needs `GEMINI_API_KEY`, which its shell does not see.
+    """Gemini CLI, the program `gemini`. Needs `GEMINI_API_KEY`.
 
     It reports no cost. Of guidance it reads `GEMINI.md`, not `AGENTS.md`, unless the workspace has settings that say so
     (`.gemini/settings.json`). Without `model` it asks a small model first which one to take.
@@ -24,12 +25,11 @@ class GeminiAgent(CodingAgent):
     package: ClassVar[str] = "@google/gemini-cli"
     oldest: ClassVar[tuple[int, int, int]] = (0, 61, 0)
     tested: ClassVar[str] = "0.61.0"
-    endpoint: ClassVar[str] = "GOOGLE_GEMINI_BASE_URL"
 
     @property
-    def keys(self) -> tuple[str, ...]:
-        """One of these is needed."""
-        return ("GEMINI_API_KEY",)
+    def provider(self) -> Provider:
+        """Of its models."""
+        return GOOGLE
 
     def launch(self, session: Session) -> Launch:
         """Without trust in the folder it would not be offered a shell at all."""

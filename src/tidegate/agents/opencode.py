@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import json
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import field_validator
 
 from tidegate.agents.coding import CodingAgent, Launch, without_turn_limit
-from tidegate.model.agent import Session
+from tidegate.agents.providers import ANTHROPIC, GOOGLE, OPENAI
+from tidegate.model.agent import Provider, Session
 from tidegate.streams.json_lines import JsonLines
 from tidegate.streams.opencode import OpenCode
 
-# Providers whose client comes with opencode: the package of the client, and the variable of the key.
-_PROVIDERS = {
-    "anthropic": ("@ai-sdk/anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
-    "openai": ("@ai-sdk/openai", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
-    "google": ("@ai-sdk/google", "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"),
+
+class _Client(NamedTuple):
+    """A client that comes with opencode; its address goes on where that of the provider's own variable ends."""
+
+    package: str
+    provider: Provider
+    version: str
+
+
+_CLIENTS = {
+    "anthropic": _Client("@ai-sdk/anthropic", ANTHROPIC, "/v1"),
+    "openai": _Client("@ai-sdk/openai", OPENAI, ""),
+    "google": _Client("@ai-sdk/google", GOOGLE, "/v1beta"),
 }
 _OFF = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "SHARE")
 
 
 class OpenCodeAgent(CodingAgent):
-    """opencode, the program `opencode`. `model` is `PROVIDER/MODEL`; needs the provider's key. Its shell sees the key.
+    """opencode, the program `opencode`. `model` is `PROVIDER/MODEL`; needs the provider's key.
 
     Providers are `anthropic` (`ANTHROPIC_API_KEY`), `openai` (`OPENAI_API_KEY`) and `google` (`GEMINI_API_KEY`). It
     has no limit of turns that it keeps.
@@ -40,23 +49,18 @@ class OpenCodeAgent(CodingAgent):
     @classmethod
     def _names_a_provider(cls, model: str) -> str:
         provider, _, name = model.partition("/")
-        if provider not in _PROVIDERS or not name:
-            raise ValueError(f"must be PROVIDER/MODEL, with one of {', '.join(_PROVIDERS)}")
+        if provider not in _CLIENTS or not name:
+            raise ValueError(f"must be PROVIDER/MODEL, with one of {', '.join(_CLIENTS)}")
         return model
 
     @property
-    def keys(self) -> tuple[str, ...]:
-        """The key of the model's provider."""
-        return (self._provider[1],)
+    def provider(self) -> Provider:
+        """Of its model."""
+        return self._client.provider
 
     @property
-    def variables(self) -> tuple[str, ...]:
-        """The key, and where the model is."""
-        return self._provider[1:]
-
-    @property
-    def _provider(self) -> tuple[str, str, str]:
-        return _PROVIDERS[self.model.partition("/")[0]]
+    def _client(self) -> _Client:
+        return _CLIENTS[self.model.partition("/")[0]]
 
     def launch(self, session: Session) -> Launch:
         """One provider, one model, everything allowed, and nothing fetched at the start."""
@@ -73,14 +77,14 @@ class OpenCodeAgent(CodingAgent):
         )
 
     def _configuration(self, session: Session) -> dict[str, Any]:
-        client, key, endpoint = self._provider
+        client = self._client
         provider, _, name = self.model.partition("/")
-        base_url = {**session.credentials, **self.env}.get(endpoint)
-        options = {"apiKey": f"{{env:{key}}}", **({"baseURL": base_url} if base_url else {})}
+        address = {**session.credentials, **self.env}.get(client.provider.endpoint) or client.provider.address
+        options = {"apiKey": f"{{env:{client.provider.key}}}", "baseURL": address.rstrip("/") + client.version}
         server = session.server
         servers = {server.name: {"type": "local", "command": [str(server.program)]}} if server else {}
         return {
-            "provider": {provider: {"npm": client, "options": options, "models": {name: {}}}},
+            "provider": {provider: {"npm": client.package, "options": options, "models": {name: {}}}},
             "enabled_providers": [provider],
             "model": self.model,
             "small_model": self.model,

@@ -25,6 +25,15 @@ class ServerScript(NamedTuple):
     program: Path
 
 
+class Provider(NamedTuple):
+    """Who answers for a model: the variables that tell an agent its key and the address, and what is asked there."""
+
+    key: str
+    endpoint: str
+    address: str  # unless the variable says another one
+    paths: tuple[str, ...]  # regular expressions of the requests to models, after the address
+
+
 class Machine(Protocol):
     """Where agents will work, for what has to be checked before any trial."""
 
@@ -121,6 +130,11 @@ class Agent(Value):
     def is_deterministic(self) -> bool:
         """The same scenario gives the same outcome every time (config.md, Deterministic)."""
         return bool(self.deterministic)
+
+    @property
+    def provider(self) -> Provider | None:
+        """Of the model, if the agent's program can be pointed at the relay instead."""
+        return None
 
     @property
     def variables(self) -> tuple[str, ...]:

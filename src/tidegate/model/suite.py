@@ -206,6 +206,7 @@ class Suite(Value):
     pass_env: tuple[str, ...] = ()
     store: Store = Store()
     prices: dict[str, Price] = {}  # by model
+    relay: bool = True  # agents get a token in the place of their key
     diagnosis: Diagnosis = Diagnosis()
     comment_template: str | None = None
 

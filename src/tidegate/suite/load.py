@@ -167,6 +167,7 @@ def _suite(file: str, suite: SuiteFile, scenarios: list[Scenario], targets: dict
         pass_env=suite.pass_env,
         store=Store(path=suite.store.path, max_trials=suite.store.max_trials, max_days=suite.store.max_days),
         prices=suite.prices,
+        relay=suite.relay,
         diagnosis=Diagnosis(**dict(suite.diagnosis)),
         comment_template=suite.report.comment_template,
     )

@@ -90,7 +90,7 @@ class SuiteFile(Value):
     judge: AnyJudge | None = None
     budget: BudgetFile = BudgetFile()
     policy: PolicyFile = PolicyFile()
-    relay: Annotated[bool, only(True)] = True
+    relay: bool = True
     network: NetworkFile = NetworkFile()
     pass_env: tuple[PassedVariable, ...] = ()
     limits: Limits = Limits()
