@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from contextlib import suppress
 from typing import Literal
 
 from tidegate.gh.port import Comment, CommentPort, PublishError
@@ -88,6 +88,7 @@ class _Desk:
         self._port, self._statement, self._run, self._mode = port, statement, run, mode
         self._result = statement.result
         self._draft: tuple[Marker, str] | None = None
+        self._viewer = ""
 
     def publish(self) -> Publication:
         standing = self._standing()
@@ -155,21 +156,20 @@ class _Desk:
 
     def _standing(self) -> Comment | None:
         """The newest of our comments; the others are deleted."""
-        ours = _ours(self._port.list_comments(), self._viewer, self._result.instance)
+        ours = _ours(self._port.list_comments(), self._who(), self._result.instance)
         for comment in ours[:-1]:
             self._delete(comment)
         return ours[-1] if ours else None
 
-    @cached_property
-    def _viewer(self) -> str:
-        return self._port.viewer()
+    def _who(self) -> str:
+        """Asked once. (The lock of a cached property is every desk's.)"""
+        self._viewer = self._viewer or self._port.viewer()
+        return self._viewer
 
     def _delete(self, comment: Comment) -> None:
-        try:
+        """A duplicate that cannot be deleted must not keep the newest comment from being true."""
+        with suppress(PublishError):
             self._port.delete_comment(comment.id)
-        except PublishError as error:
-            if error.kind != "not_found":
-                raise
 
 
 def standing_comment(port: CommentPort, instance: str) -> Comment | None:

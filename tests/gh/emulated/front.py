@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 from tests.gh.emulated.contract import Contract
 
 When = Literal["before", "after"]
+ANY = "."  # as a fault's method
 
 HOP_BY_HOP = frozenset({"connection", "keep-alive", "transfer-encoding", "content-length", "date", "server"})
 
@@ -127,7 +128,7 @@ class Front:
 
     def _fault(self, method: str, path: str) -> Fault | None:
         for fault in self.faults:
-            if fault.times > 0 and fault.method == method and re.search(fault.path, path):
+            if fault.times > 0 and fault.method in (method, ANY) and re.search(fault.path, path):
                 fault.times -= 1
                 return fault
         return None
