@@ -24,7 +24,7 @@ demo: $(READY) ## the whole thing on a throwaway repository: no key, no network
 	@$(BIN)/tidegate demo
 
 test: $(READY) ## run the tests in parallel, file by file
-	@$(BIN)/pytest --quiet --numprocesses=auto --dist=loadfile
+	@$(BIN)/pytest --quiet -rs --numprocesses=auto --dist=loadfile
 
 image: $(READY) ## build the container image and run it as GitHub does; Debian 12 with podman, runc, mmdebstrap
 	@TIDEGATE_IMAGE_TEST=1 $(BIN)/pytest --quiet -rs tests/image

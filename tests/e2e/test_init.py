@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from tests.e2e.conftest import FILES
+from tidegate.suite.starter import UNKNOWN_ACTION
 
 Make = Callable[..., Any]
 TOOL = {"bin/notes": FILES["bin/notes"], "AGENTS.md": FILES["AGENTS.md"]}
@@ -87,5 +88,5 @@ def test_the_workflow_is_that_of_the_documentation(make_repository: Make, tidega
     written, documented = (yaml.safe_load(text) for text in ((repo.root / WORKFLOW).read_text(), block))
 
     assert written["jobs"]["tidegate"]["steps"].pop()["uses"].partition("@")[2]
-    assert documented["jobs"]["tidegate"]["steps"].pop()["uses"] == "./"
+    assert documented["jobs"]["tidegate"]["steps"].pop()["uses"] == UNKNOWN_ACTION
     assert written == documented
