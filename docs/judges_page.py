@@ -53,6 +53,13 @@ with itself. `judge` is read at base: what a pull request changes there takes ef
 | a rubric's criterion missing, unknown, twice; a score of 85, or `"0.9"`; prose; broken JSON | asked again, at most three times in all, then not measured |
 | an inline rubric that is left out, comes twice, or was never declared | unmet; counted once; ignored; and each is said |
 
+## Side by side
+
+`pairwise: true` also shows the judge one base and one head trial of a scenario's rubric at a time, and asks for each
+criterion which is better. It is asked in both orders and not told which is which; an opinion that changes with the order
+counts as "the same". The comment says how often head wins, ties counting half, with Wilson's interval. It takes two more
+calls for each pair of screening trials that passed their gates.
+
 ## What keeps it fair
 
 - The judge's model must not be one that it judges (`allow_self_judging: true` allows it).

@@ -171,8 +171,21 @@ def test_every_pure_stage_is_guarded_against_io() -> None:
 
 
 MAY_DO_IO = {
-    *("action", "adding", "agents", "bench", "build", "changed", "cli", "demo", "grade", "judges", "lending", "past"),
-    *("pipeline", "regrade", "relay", "revisions", "run", "sides", "store", "suite", "trial", "work"),
+    *(
+        "action",
+        "adding",
+        "agents",
+        "bench",
+        "build",
+        "changed",
+        "cli",
+        "demo",
+        "grade",
+        "judges",
+        "lending",
+        "pairing",
+    ),
+    *("past", "pipeline", "regrade", "relay", "revisions", "run", "sides", "store", "suite", "trial", "work"),
     "fingerprint",
     "simulation",  # chance is what it is made of
     "gh",  # but for those of its modules that are guarded one by one

@@ -171,7 +171,9 @@ def _row(row: RunRow, said: Conclusion, trials: RowTrials, run: Run, metrics: Ma
         **_pass_rates(_in_phases(base, "screen"), _in_phases(head, "screen")),
         metrics=_row_metrics(metric_changes((*past, *base), head), metrics),
         gates=gate_table(base, head),
-        judge=judge_change(base, head),
+        judge=judge_change(
+            base, head, [pair for pair in run.pairs if (pair.scenario, pair.agent) == (row.scenario, row.agent)]
+        ),
         evidence=find_evidence(said, base, head, run.revision),
     )
 

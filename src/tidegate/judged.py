@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from statistics import fmean
 
-from tidegate.model.comparison import CriterionChange, JudgeChange, JudgeSide
-from tidegate.model.judgement import Judgement
+from tidegate.model.comparison import CriterionChange, JudgeChange, JudgeSide, WinRate
+from tidegate.model.judgement import Judgement, PairJudgement
 from tidegate.model.measurement import TrialResult
 from tidegate.statistics.ranks import mean_shift
+from tidegate.statistics.wins import win_rate
 
 MARGIN = 0.05  # of a score: less is no change worth a word
 
 
-def judge_change(base: Sequence[TrialResult], head: Sequence[TrialResult]) -> JudgeChange | None:
+def judge_change(
+    base: Sequence[TrialResult], head: Sequence[TrialResult], pairs: Iterable[PairJudgement] = ()
+) -> JudgeChange | None:
     """Both sides of a row as the judge sees them; None where no model was to judge anything."""
     sides = {"base": [*filter(_is_judged, base)], "head": [*filter(_is_judged, head)]}
     if not any(sides.values()):
@@ -30,6 +34,8 @@ def judge_change(base: Sequence[TrialResult], head: Sequence[TrialResult]) -> Ju
         interval=interval,
         warns=fell and (interval is None or interval[1] < 0),
         criteria=tuple(_criteria(sides["base"], sides["head"])),
+        pairs=tuple(_wins(pairs := tuple(pairs))),
+        pairs_lost=sum(pair.problem != "" for pair in pairs),
     )
 
 
@@ -59,6 +65,20 @@ def agreement(trials: Iterable[TrialResult]) -> float | None:
 def criterion_name(evaluator: str, criterion: str) -> str:
     """How reports and labels name a criterion: those of evaluators with the evaluator's name in front."""
     return criterion if not evaluator else evaluator if criterion == "score" else f"{evaluator}/{criterion}"
+
+
+def _wins(pairs: Sequence[PairJudgement]) -> Iterable[WinRate]:
+    for name in dict.fromkeys(name for pair in pairs for name in pair.said):
+        said = Counter(pair.said[name] for pair in pairs if name in pair.said)
+        rate, interval = win_rate(said["better"], said["worse"], said["same"])
+        yield WinRate(
+            criterion=name,
+            better=said["better"],
+            worse=said["worse"],
+            same=said["same"],
+            rate=rate,
+            interval=interval,
+        )
 
 
 def _is_judged(trial: TrialResult) -> bool:

@@ -192,8 +192,10 @@ async def _run_both(repo: Path, work: Work, options: Options) -> tuple[Run, Run,
             batch = await runner.run(step.specs)
             results += batch
             state = observe(state, batch)
+        pairs = await runner.pairs(results)
     base, head = (run_of(work, side, results, started, time.time(), runner) for side in work.sides)
     base = base.model_copy(update={"history": known.past})
+    head = head.model_copy(update={"pairs": pairs})
     for side, run in zip(work.sides, (base, head), strict=True):
         side.store.finish_run(run)
     earlier.add(base)

@@ -8,7 +8,7 @@ from typing import Literal
 from tidegate import __version__
 from tidegate.judged import agreement, not_judged
 from tidegate.model.comparison import Comparison
-from tidegate.model.judgement import JudgeInfo, JudgeReport
+from tidegate.model.judgement import JudgeInfo, JudgeReport, PairJudgement
 from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals
 from tidegate.model.suite import Budget
@@ -41,7 +41,7 @@ def make_result(
         suite=comparison.suite,
         definitions=comparison.definitions,
         agents={**base.agents, **head.agents},
-        judge=_judge(head.judge or base.judge, trials),
+        judge=_judge(head.judge or base.judge, trials, head.pairs),
         diagnosis=head.diagnosis,
         warnings=(*comparison.warnings, *warnings),
         cost=_cost(paid, seconds, budget),
@@ -65,10 +65,13 @@ def _reused(run: Run) -> bool:
     return bool(run.trials) and all(trial.reused for trial in run.trials)
 
 
-def _judge(judge: JudgeInfo | None, trials: Sequence[TrialResult]) -> JudgeReport | None:
+def _judge(
+    judge: JudgeInfo | None, trials: Sequence[TrialResult], pairs: Sequence[PairJudgement]
+) -> JudgeReport | None:
     if judge is None:
         return None
     uses = [trial.judge_use for trial in trials if trial.judge_use and not trial.reused]
+    uses += [pair.use for pair in pairs if pair.use]
     tokens_in, tokens_out = _sum(use.tokens_in for use in uses), _sum(use.tokens_out for use in uses)
     return JudgeReport(
         judge=judge,

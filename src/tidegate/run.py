@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Self, TypeVar
@@ -17,7 +17,9 @@ from tidegate.grade import grade
 from tidegate.lending import with_loan
 from tidegate.measure import measure_trial
 from tidegate.model.agent import Agent
+from tidegate.model.event import Event
 from tidegate.model.judge import JudgePlace
+from tidegate.model.judgement import PairJudgement
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.probe import Answer, Request, RunJudge
@@ -25,6 +27,7 @@ from tidegate.model.progress import Progress
 from tidegate.model.question import AskModel
 from tidegate.model.suite import Suite
 from tidegate.model.trial import NotMeasured, Side, Trial, TrialSpec, encoded
+from tidegate.pairing import judge_pairs
 from tidegate.relay import Relay
 from tidegate.store.answers import AnswerStore
 from tidegate.trial.environment import side_path
@@ -207,6 +210,19 @@ class Runner:
                 return await run_late(request, attempt, "judge-late")
             finally:
                 await asyncio.to_thread(attempt.folders.remove_scratch)
+
+    async def pairs(self, results: Sequence[TrialResult]) -> tuple[PairJudgement, ...]:
+        """Base's and head's trials side by side before the judge, if it is set up to."""
+        if self._suite.judge is None or not self._suite.judge.pairwise:
+            return ()
+
+        async def carry(request: Request) -> Answer | None:
+            return await self._bench.answer(request) if isinstance(request, AskModel) else None
+
+        def read(result: TrialResult) -> Iterable[Event]:
+            return self._checkouts[result.side].store.events(result.spec)
+
+        return await judge_pairs(self._plan.rows, results, read, carry)
 
     def _not_run(self, spec: TrialSpec) -> Trial | None:
         """The record of a trial that is not worth starting."""

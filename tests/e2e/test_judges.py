@@ -52,3 +52,112 @@ def test_a_judge_scores_with_reasons_and_warns_without_blocking(make_repository:
     assert base["judge"]["weighted_score"] == pytest.approx(0.825)
     assert (base["outcome"], head["outcome"], head["decides"]) == ("pass", "fail", "pass")
     assert ran.code == 0
+
+
+PAIRS = """\
+judge:
+  type: scripted
+  pairwise: true
+  script:
+    - when: Two agents did it
+      answers: [{better: [
+        {id: complete, reason: It has both., choice: first},
+        {id: clear, reason: Plain., choice: same},
+        {id: direct, reason: It is first., choice: first}]}]
+    - answers: [{scores: {complete: 1, clear: 1, direct: 1}}]
+"""
+
+
+def test_pairs_are_seen_in_both_orders_and_what_depends_on_the_order_is_the_same(
+    make_repository: Make, tidegate: Make
+) -> None:
+    """This judge always takes the first, so that it says nothing but its own bias."""
+    repo = make_repository()
+    repo.commit(JUDGED | {"tidegate.yaml": FILES["tidegate.yaml"] + PAIRS})
+    repo.branch("fewer", FEWER)
+
+    ran = tidegate("pr", "--base", "main", cwd=repo.root)
+
+    pairs = {pair["criterion"]: pair for pair in ran.row("keep_notes")["judge"]["pairs"]}
+    assert {name: (pair["better"], pair["worse"], pair["same"]) for name, pair in pairs.items()} == {
+        "complete": (0, 0, 1),
+        "clear": (0, 0, 1),
+        "direct": (0, 0, 1),
+    }
+    assert ran.result["judge"]["calls"] == 4  # two trials, two orders
+    assert "side by side, complete: head is better in 0, worse in 0, the same in 1 of 1 pair" in ran.comment
+
+
+def test_a_pair_in_which_head_is_really_worse_is_counted(make_repository: Make, tidegate: Make) -> None:
+    """The judge looks for what only base's trial has, wherever it stands."""
+    judge = PAIRS.replace(
+        "    - when: Two agents did it\n",
+        "    - when: 'name=second>[^<]*add second'\n"
+        "      answers: [{better: {complete: second, clear: second, direct: same}}]\n"
+        "    - when: Two agents did it\n",
+    ).replace("{id: direct, reason: It is first., choice: first}", "{id: direct, reason: x, choice: same}")
+    repo = make_repository()
+    repo.commit(JUDGED | {"tidegate.yaml": FILES["tidegate.yaml"] + judge})
+    repo.branch("fewer", FEWER)
+
+    ran = tidegate("pr", "--base", "main", cwd=repo.root)
+
+    pairs = {pair["criterion"]: pair for pair in ran.row("keep_notes")["judge"]["pairs"]}
+    assert (pairs["complete"]["worse"], pairs["complete"]["rate"]) == (1, 0)
+    assert (pairs["clear"]["same"], pairs["clear"]["rate"]) == (1, 0.5)
+    assert pairs["direct"]["same"] == 1
+
+
+def test_where_only_a_model_looks_what_it_could_not_judge_is_not_measured(
+    make_repository: Make, tidegate: Make
+) -> None:
+    repo = make_repository()
+    scenario = FILES["scenarios/keep.yaml"].partition("evaluation:")[0]
+    scenario += "evaluation: {evaluators: [{type: rubrics, rubrics: [Both notes are kept.]}]}\n"
+    repo.commit(FILES | {"scenarios/keep.yaml": scenario})
+    repo.branch("fewer", FEWER)
+
+    ran = tidegate("pr", "--base", "main", cwd=repo.root)
+
+    row = ran.row("keep_notes")
+    assert (row["state"], row["not_measured"]) == ("not_measured", "judge")
+    assert "tidegate.yaml has no `judge`" in row["reason"]
+    assert (ran.code, ran.result["verdict"]["state"]) == (4, "not_run")
+
+
+def test_a_judge_blocks_if_the_policy_says_so(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(JUDGED | {"tidegate.yaml": JUDGED["tidegate.yaml"] + "policy: {judge_blocks: true}\n"})
+    repo.branch("fewer", FEWER)
+
+    ran = tidegate("pr", "--base", "main", cwd=repo.root)
+
+    assert (ran.code, ran.row("keep_notes")["state"]) == (1, "regressed")
+    assert "judge 0.37 is below 0.7: complete 0.20: Only one note is there." in ran.comment
+    assert "Judged by a model, which counts" in ran.comment
+
+
+def test_a_judge_of_the_pull_request_takes_effect_after_the_merge(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(JUDGED)
+    kind = JUDGED["tidegate.yaml"].replace("score: 0.85", "score: 1").replace("0.2", "1")
+    repo.branch("kind", FEWER | {"tidegate.yaml": kind})
+
+    ran = tidegate("pr", "--base", "main", cwd=repo.root)
+
+    head = next(trial for trial in ran.result["trials"] if trial["side"] == "head")
+    assert head["judge"]["weighted_score"] == pytest.approx(0.37)
+    assert "judge" in next(
+        change["detail"] for change in ran.result["definitions"] if change["kind"] == "policy_changed"
+    )
+
+
+def test_a_judge_of_the_tested_model_is_refused(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    suite = JUDGED["tidegate.yaml"].replace("doc-follower}", "doc-follower, model: m-1}")
+    repo.commit(JUDGED | {"tidegate.yaml": suite.replace("type: scripted", "type: scripted\n  model: lab/M-1")})
+
+    ran = tidegate("run", cwd=repo.root)
+
+    assert ran.code == 2
+    assert "The judge's model, lab/M-1, is the tested one of docs" in ran.stderr

@@ -117,7 +117,11 @@ def judge_score(judge: JudgeResult | None, results: Sequence[EvaluatorResult]) -
 
 def judge_use(trial: Trial) -> JudgeUse | None:
     """What it took to judge the trial."""
-    answers = [*trial.judge_answers, *(answer for stored in trial.evaluator_answers for answer in stored)]
+    return use_of([*trial.judge_answers, *(answer for stored in trial.evaluator_answers for answer in stored)])
+
+
+def use_of(answers: Iterable[Answer]) -> JudgeUse | None:
+    """What it took to get these answers; None if no model was asked."""
     replies = [reply for answer in answers if isinstance(answer, ModelAnswer) for reply in answer.replies]
     asked = [reply for reply in replies if reply.end != "no_judge" and reply.end != "budget"]
     if not asked:

@@ -126,6 +126,17 @@ class CriterionChange(Value):
     reason: str = ""
 
 
+class WinRate(Value):
+    """Pairs of a base and a head trial in which head is better, worse or the same; ties count half."""
+
+    criterion: str
+    better: int = 0
+    worse: int = 0
+    same: int = 0
+    rate: float
+    interval: Interval
+
+
 class JudgeChange(Value):
     """What a model thinks of both sides; `warns`: head's score is lower, by more than a margin and than chance."""
 
@@ -135,6 +146,8 @@ class JudgeChange(Value):
     interval: Interval | None = None
     warns: bool = False
     criteria: tuple[CriterionChange, ...] = ()
+    pairs: tuple[WinRate, ...] = ()
+    pairs_lost: int = 0  # that the judge could not compare
 
 
 class Row(Value):

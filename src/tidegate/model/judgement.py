@@ -57,6 +57,16 @@ class JudgeResult(Value):
     judgement: Judgement | None = None
 
 
+class JudgeUse(Value):
+    """What judging a trial took: calls that were made now, and answers that were known already."""
+
+    calls: int = 0
+    cached: int = 0
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    usd: float | None = None
+
+
 class JudgeInfo(Value):
     """Which judge it was. `blocks`: its opinion counts for the verdict."""
 
@@ -64,6 +74,18 @@ class JudgeInfo(Value):
     model: str
     samples: int = 1
     blocks: bool = False
+
+
+class PairJudgement(Value):
+    """One base and one head trial, by their numbers: what the judge says of head, by criterion; same in both orders."""
+
+    scenario: str
+    agent: str
+    base: int
+    head: int
+    said: dict[str, Literal["better", "worse", "same"]] = {}
+    problem: str = ""
+    use: JudgeUse | None = None
 
 
 class JudgeReport(Value):
@@ -78,13 +100,3 @@ class JudgeReport(Value):
     tokens_out: int | None = None
     usd: float | None = None
     agreement: float | None = None
-
-
-class JudgeUse(Value):
-    """What judging a trial took: calls that were made now, and answers that were known already."""
-
-    calls: int = 0
-    cached: int = 0
-    tokens_in: int | None = None
-    tokens_out: int | None = None
-    usd: float | None = None

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from tidegate.model.evaluator import EvaluatorVerdict
 from tidegate.model.event import CallStatus, TrialEnd
-from tidegate.model.judgement import JudgeInfo, Judgement, JudgeResult, JudgeUse
+from tidegate.model.judgement import JudgeInfo, Judgement, JudgeResult, JudgeUse, PairJudgement
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import Diagnosis, Policy, TrialCounts
 from tidegate.model.trial import NotMeasured, Phase, Side, TrialSpec
@@ -207,6 +207,7 @@ class Run(Value):
     confinement: tuple[str, ...] = ()
     interrupted: bool = False  # it was cut off: `trials` are those that had finished
     trials: tuple[TrialResult, ...]
+    pairs: tuple[PairJudgement, ...] = ()  # of a head: its trials beside base's, as the judge sees them
     history: tuple[PastTrial, ...] = ()  # of a base: earlier trials that it was completed by, the oldest first
 
     def as_side(self, side: Side) -> Run:

@@ -33,7 +33,7 @@ def ask_until_read(ask: AskModel, read: Callable[[str], T]) -> Generator[Request
     model: str | None = None
     samples: tuple[int, ...] = ()
     for attempt in range(1, ATTEMPTS + 1):
-        answer = yield ask.model_copy(update={"attempt": attempt, "samples": samples})
+        answer = yield ask.model_copy(update={"attempt": attempt, "samples": samples or ask.samples})
         again = []
         for reply in answer.replies if isinstance(answer, ModelAnswer) else ():
             model = reply.model or model

@@ -10,7 +10,7 @@ Interval = tuple[float, float]
 Difference = tuple[float, Interval]
 
 
-def wilson(passes: int, trials: int, confidence: float = 0.95) -> Interval:
+def wilson(passes: float, trials: int, confidence: float = 0.95) -> Interval:
     """The two-sided score interval of a success rate (Wilson 1927); ValueError unless 0 ≤ passes ≤ trials ≥ 1."""
     if not 0 <= passes <= trials or trials < 1:
         raise ValueError(f"no rate: {passes} of {trials}")

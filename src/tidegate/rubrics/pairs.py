@@ -1,0 +1,54 @@
+"""One base and one head trial, seen by the judge in both orders: which one meets each criterion better?"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from functools import partial
+from typing import Literal, NamedTuple
+
+from tidegate.model.probe import Answer, Request
+from tidegate.model.question import AskModel
+from tidegate.rubrics.asking import ask_until_read
+from tidegate.rubrics.forms import pair_form
+from tidegate.rubrics.prompts import question
+from tidegate.rubrics.reading import read_pair
+from tidegate.rubrics.samples import Criterion
+
+Said = Literal["better", "worse", "same"]
+_ORDERS: tuple[dict[str, Said], dict[str, Said]] = (
+    {"first": "worse", "second": "better", "same": "same"},  # base is read first
+    {"first": "better", "second": "worse", "same": "same"},
+)
+
+
+class Pair(NamedTuple):
+    """What the judge says of head, by criterion; `problem`: why it says nothing."""
+
+    said: dict[str, Said]
+    problem: str = ""
+
+
+def compare_pair(criteria: Sequence[Criterion], task: str, base: str, head: str) -> Generator[Request, Answer, Pair]:
+    """Ask in both orders. What depends on the order counts as the same; the judge is not told which side is which."""
+    heard: list[dict[str, Said]] = []
+    for order, texts in zip(_ORDERS, ((base, head), (head, base)), strict=True):
+        answers = yield from ask_until_read(
+            _question(criteria, task, *texts), partial(read_pair, ids=[one.id for one in criteria])
+        )
+        if not answers.read:
+            return Pair({}, answers.problem)
+        heard.append({name: order[choice] for name, choice in answers.read[0].items()})
+    there, back = heard
+    return Pair({name: there[name] if there[name] == back[name] else "same" for name in there})
+
+
+def _question(criteria: Sequence[Criterion], task: str, first: str, second: str) -> AskModel:
+    ask = question(
+        "pair",
+        pair_form([one.id for one in criteria]),
+        [f"- `{one.id}`: {' '.join(one.description.split())}" for one in criteria],
+        task=task,
+        first=first,
+        second=second,
+    )
+    return ask.model_copy(update={"samples": (1,)})
