@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 import pytest
 
 from tests.reports import situations
+from tidegate.action.publishing import NOTICE
 from tidegate.model.comparison import (
     BaseCounts,
     DefinitionChange,
@@ -21,10 +23,13 @@ from tidegate.model.comparison import (
     Row,
     SuiteEffect,
 )
+from tidegate.model.marker import Fixed
 from tidegate.model.measurement import AgentInfo, Call, GateResult, Metrics, SubcommandCounts, TrialResult
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals
 from tidegate.model.suite import RowState
 from tidegate.model.verdict import Verdict, VerdictReason, VerdictState
+from tidegate.reports.comment import render_comment
+from tidegate.reports.not_run import render_not_run
 
 BASE_SHA = "4f1c2a9be07d5a3386f0c1d2e3b4a5968778695a"
 HEAD_SHA = "b82d07e4c9f3a1560e7d8c9bab1a2f3e4d5c6b7a"
@@ -516,7 +521,13 @@ def hostile() -> Result:
         for n, state in enumerate(("suspicious", "not_measured", "improved", "flaky", "ok"))
     ]
     return result(
-        verdict("failed", "metric", HOSTILE, reasons=(HOSTILE, f"# {HOSTILE}"), accepted_by=HOSTILE),
+        verdict(
+            "failed",
+            "metric",
+            HOSTILE,
+            reasons=(HOSTILE.replace("octo", "cato"), f"# {HOSTILE}".replace("octo", "cato")),
+            accepted_by=HOSTILE,
+        ),
         evil,
         *others,
         instance=HOSTILE,
@@ -547,6 +558,7 @@ STORIES: dict[str, Callable[[], Result]] = {
         many_rows,
         hostile,
         situations.added_and_removed,
+        situations.base_moved,
         situations.budget_used_up,
         situations.first_run,
         situations.monorepo_instance,
@@ -554,6 +566,22 @@ STORIES: dict[str, Callable[[], Result]] = {
         situations.nothing_changed,
     )
 }
+
+
+COMMENTS: dict[str, Callable[[], str]] = {
+    **{name: partial(lambda make: render_comment(make()), make) for name, make in STORIES.items()},
+    "fixed": lambda: render_comment(all_fine(), fixed=Fixed(since=HEAD_SHA[::-1], rows=(regressed_row().key,))),
+    "from_a_fork": lambda: render_comment(one_regression(), notice=NOTICE),
+    "fork_without_key": lambda: render_not_run(
+        "fork_without_key", "No secret reaches this pull request: agent claude needs ANTHROPIC_API_KEY."
+    ),
+}
+
+
+@pytest.fixture(params=COMMENTS)
+def comment(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """Every comment in turn, and what stands in its place, with its name."""
+    return request.param, COMMENTS[request.param]()
 
 
 @pytest.fixture(params=STORIES)

@@ -71,6 +71,30 @@ def not_comparable() -> Result:
     )
 
 
+def base_moved() -> Result:
+    """History says one thing and fresh base trials another: the provider or the world changed, not the pull request."""
+    moved = Row(
+        scenario="search_text",
+        agent="claude",
+        state="base_moved",
+        reason="base itself passes 1 of 3 trials now, 39 of 40 before: the provider or the world changed",
+        base=BaseCounts(passes=40, trials=43, history=(39, 40), fresh=(1, 3)),
+        head=HeadCounts(passes=2, trials=6, screen=(1, 3), confirm=(1, 3)),
+    )
+    return _result(
+        moved,
+        _fine("add_task"),
+        cost=Cost(
+            usd=0.62,
+            tokens_in=510_000,
+            tokens_out=9_000,
+            trials=TrialTotals(base=4, head=7),
+            seconds=301,
+            budget_used=0.12,
+        ),
+    )
+
+
 def nothing_changed() -> Result:
     return _result(verdict=nothing_to_do(Policy()), cost=Cost(seconds=0.4))
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from markdown_it import MarkdownIt
+from cmarkgfm import github_flavored_markdown_to_html  # type: ignore[import-untyped]
+from cmarkgfm.cmark import Options  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.gh.emulated.node import EquipmentMissingError, npm_packages
@@ -19,7 +20,6 @@ from tidegate.model.event import End, Message, ToolCall, ToolResult
 from tidegate.model.measurement import TrialResult
 from tidegate.model.result import Result
 from tidegate.model.trial import Record, encoded
-from tidegate.reports.comment import render_comment
 from tidegate.reports.html import MAX_BYTES, render_html
 
 Stories = Mapping[str, Callable[[], Result]]
@@ -34,12 +34,7 @@ SWITCHES = (
     "--disable-component-update",
     "--disable-sync",
 )
-MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
-COMMENT_STYLE = (
-    "body { font: 14px/1.5 sans-serif; margin: 16px } h2, h3 { border-bottom: 1px solid #d1d9e0 }"
-    "code, pre { background: #f6f8fa }"
-    "pre { padding: 12px } table { border-collapse: collapse } th, td { border: 1px solid #d1d9e0; padding: 4px 12px }"
-)
+COMMENT_STYLE = (Path(__file__).parent / "browser/comment.css").read_text(encoding="utf-8")
 HOSTILE = "</script><img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
 
 
@@ -309,13 +304,17 @@ def test_axe_finds_nothing(opened: Opened, stories: Stories, scheme: str) -> Non
         assert [(one["id"], one["impact"], one["nodes"][0]["html"]) for one in found] == []
 
 
-def test_every_comment_can_be_looked_at(browser: Browser, story: tuple[str, Result], tmp_path: Path) -> None:
-    """TIDEGATE_SCREENSHOTS names a folder that keeps the pictures: about as GitHub shows the comments."""
-    name, result = story
+def test_every_comment_can_be_looked_at(browser: Browser, comment: tuple[str, str], tmp_path: Path) -> None:
+    """By GitHub's own Markdown, in the width of a comment. TIDEGATE_SCREENSHOTS: a folder that keeps the pictures."""
+    name, text = comment
     folder = Path(os.environ.get("TIDEGATE_SCREENSHOTS") or tmp_path)
-    page = browser.new_page(viewport={"width": 900, "height": 400})
-    page.set_content(f"<style>{COMMENT_STYLE}</style>{MARKDOWN.render(render_comment(result))}")
+    folder.mkdir(parents=True, exist_ok=True)
+    body = github_flavored_markdown_to_html(text, Options.CMARK_OPT_UNSAFE)
+    page = browser.new_page(viewport={"width": 780, "height": 400})
+    page.set_content(f"<style>{COMMENT_STYLE}</style>{body}")
     assert "Tidegate" in page.locator("h2").first.inner_text()
+    assert "**" not in page.locator("body").inner_text(), "emphasis that is not one"
+    assert page.locator("img, script, a").count() == 0
     page.screenshot(path=folder / f"{name}.png", full_page=True)
     page.close()
     assert (folder / f"{name}.png").stat().st_size > 0

@@ -14,6 +14,7 @@ from tidegate.model.result import Result
 from tidegate.model.verdict import VerdictReason
 from tidegate.reports.comment import render_comment
 from tidegate.reports.filters import fenced
+from tidegate.reports.not_run import render_not_run
 from tidegate.reports.trend import render_trends
 
 
@@ -36,7 +37,7 @@ def tell(result: Result, publication: Publication | None, out: Path, job: Job) -
 def skip(reason: VerdictReason, sentence: str, job: Job) -> int:
     """Say that nothing was run, so that a required check reports; that is neither a pass nor a failure."""
     job.say(sentence)
-    summarise(f"## ⏭️ Tidegate: not run\n\n{sentence}", job)
+    summarise(render_not_run(reason, sentence), job)
     if job.runner.output is not None:
         write_outputs(job.runner.output, {"verdict": "not_run", "reason": reason})
     return 0

@@ -79,8 +79,7 @@ def _notes(view: CommentView) -> Iterable[str]:
     if verdict.mode == "advisory":
         blocked = "been blocked" if verdict.would_block else "passed"
         yield f"Advisory: nothing is blocked. In blocking mode this pull request would have {blocked}."
-    if view.explain:
-        yield from verdict.reasons
+    yield from view.reasons
 
 
 def _suite(view: CommentView) -> str:

@@ -100,7 +100,7 @@ class CommentView(Value):
     version: str
     verdict: Verdict
     notice: str = ""  # what a reader has to know before the verdict means anything
-    explain: bool  # the verdict's reasons say what no section below does
+    reasons: tuple[str, ...]  # of the verdict: those that no section below says
     sides: Sides
     definitions: tuple[DefinitionChange, ...]
     regressed: tuple[Finding, ...]
@@ -129,16 +129,17 @@ def comment_view(result: Result) -> CommentView:
     measured = [row for row in rows if row.head.trials and row.base.trials]
     regressed = _findings(result, "regressed")
     told = {row.key for finding in regressed for row in finding.unmeasured}
+    not_measured = _groups(row for row in rows if row.state == "not_measured" and row.key not in told)
     return CommentView(
         instance=result.instance,
         version=result.tidegate_version,
         verdict=result.verdict,
-        explain=result.verdict.reason not in _SELF_EXPLAINING,
+        reasons=tuple(_reasons(result.verdict, not_measured)),
         sides=result.sides,
         definitions=tuple(sorted(result.definitions, key=lambda change: not change.loosened)),
         regressed=regressed,
         suspicious=_findings(result, "suspicious"),
-        not_measured=_groups(row for row in rows if row.state == "not_measured" and row.key not in told),
+        not_measured=not_measured,
         improved=_findings(result, "improved"),
         notable=_groups(row for row in rows if row.state in _NOTABLE),
         table=tuple(map(_line, rows)),
@@ -164,6 +165,12 @@ def _judge_rank(row: Row) -> tuple[bool, bool]:
     """Rows whose opinion got worse first, then those that could not be judged."""
     assert row.judge is not None
     return not row.judge.warns, not (row.judge.base.not_judged or row.judge.head.not_judged)
+
+
+def _reasons(verdict: Verdict, not_measured: Iterable[Group]) -> Iterator[str]:
+    if verdict.reason not in _SELF_EXPLAINING:
+        told = [group.reason for group in not_measured]
+        yield from (reason for reason in verdict.reasons if not any(words in reason for words in told))
 
 
 def _suite_warnings(suite: SuiteEffect) -> Iterator[MetricWarning]:
