@@ -75,7 +75,7 @@ def trial_metrics(trial: Trial, minimum_steps: int | None, price: Price | None =
             "turns": end.turns,
             "tokens_in": end.tokens_in,
             "tokens_out": end.tokens_out,
-            "cost_usd": end.cost_usd if end.cost_usd is not None or price is None else _cost(end, price),
+            "cost_usd": cost_of(end, price),
             "duration_s": trial.duration_s,
         }
     )
@@ -108,10 +108,10 @@ def invocation_counts(invocations: Sequence[Invocation]) -> InvocationCounts:
     )
 
 
-def _cost(end: End, price: Price) -> float | None:
-    """USD for the tokens that the agent reported; those from and for the cache have rates of their own."""
-    if end.tokens_in is None or end.tokens_out is None:
-        return None
+def cost_of(end: End, price: Price | None) -> float | None:
+    """USD as the agent told it, or for its tokens; those from and for the cache have rates of their own."""
+    if end.cost_usd is not None or price is None or end.tokens_in is None or end.tokens_out is None:
+        return end.cost_usd
     read, written = end.tokens_cache_read or 0, end.tokens_cache_write or 0
     plain = max(0, end.tokens_in - read - written)
     parts = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from tidegate import __version__
@@ -43,7 +43,7 @@ def make_result(
         agents={**base.agents, **head.agents},
         judge=_judge(head.judge or base.judge, trials, head.pairs),
         diagnosis=head.diagnosis,
-        warnings=(*comparison.warnings, *warnings),
+        warnings=(*comparison.warnings, *_not_reached(trials), *warnings),
         cost=_cost(paid, seconds, budget),
         confinement=head.confinement,
         trials=trials,
@@ -58,6 +58,15 @@ def _base_side(comparison: Comparison, base: Run) -> BaseSide:
     elif _reused(base):
         origin = "reused"
     return BaseSide(sha=base.revision.sha, ref=base.revision.ref, origin=origin, history_trials=history)
+
+
+def _not_reached(trials: Sequence[TrialResult]) -> Iterator[str]:
+    """What the trials that the budget left out would take."""
+    left = sum(trial.not_measured == "budget" for trial in trials)
+    costs = [trial.metrics.cost_usd for trial in trials if trial.outcome and trial.metrics.cost_usd is not None]
+    if left:
+        price = f", about ${left * sum(costs) / len(costs):.2f}" if costs else ""
+        yield f"the budget was used up; what it left without an outcome would take {left} more trials{price}"
 
 
 def _reused(run: Run) -> bool:

@@ -37,6 +37,7 @@ from tidegate.trial.machine import CheckPlace
 from tidegate.trial.place import Attempt, Folders, Place
 from tidegate.trial.processes import Account, Supervisor
 from tidegate.trial.slots import Slots
+from tidegate.trial.spending import Spending
 from tidegate.trial.users import BUILDERS, Users, give, make_readable, why_not
 from tidegate.trial.workspace import Prepared, prepare
 
@@ -77,6 +78,7 @@ class Runner:
         self._begun = 0
         self._deadline = time.monotonic() + 60 * (suite.budget.minutes or _NO_LIMIT_MINUTES)
         self._bench = self._make_bench(answers)
+        self._spending = Spending(suite.budget, lambda: self._bench.spent_usd)
         self.build_errors: dict[Side, str] = {}
         self.versions: dict[str, str | None] = {}
         self.on_result: Callable[[TrialResult], None] = _nothing
@@ -248,6 +250,8 @@ class Runner:
             return f"the run's {budget.minutes:g} minutes were used up"
         if budget.trials is not None and self._begun >= budget.trials:
             return f"the run's {budget.trials} trials were used up"
+        if (spent := self._spending.used_up()) is not None:
+            return spent
         self._begun += 1
         return None
 
@@ -282,6 +286,7 @@ class Runner:
             supervisor=supervisor,
             deadline=self._deadline,
             on_step=lambda text: self._progress.step(spec, text),
+            meter=self._spending.meter(self._suite.prices.get(row.agent.model or ""), row.scenario.max_usd),
         )
 
     async def _workspace(self, row: PlanRow, checkout: Checkout) -> Prepared:

@@ -61,7 +61,7 @@ class Work:
         return {
             row.key: fingerprint(row, self.definitions, self.suite.guidance, versions.get(row.key.agent))
             for row in self.plan.rows
-            if row.presence != "removed" and not row.deterministic
+            if row.presence != "removed" and row.scenario.cache and not row.deterministic
         }
 
     def test_keys(self, repo: Path, fingerprints: Mapping[RowKey, str]) -> dict[RowKey, str]:

@@ -81,8 +81,6 @@ NOT_YET = {
     "judge: {type: command, command: x, modle: m}": "3:36: judge.modle: unknown key (did you mean `model`?)",
     "network: {agent: false}": "3:18: network.agent: is not supported yet",
     "store: {type: branch}": "3:15: store.type: is not supported yet",
-    "budget: {usd: 5}": "3:15: budget.usd: is not supported yet",
-    "budget: {tokens: 5}": "3:18: budget.tokens: is not supported yet",
     "report: {comment: off}": "3:19: report.comment: must be one of always, on-change, on-regression, off; "
     'YAML reads off as false, so quote it: "off"',
     "report: {comment: 'off'}": "3:19: report.comment: is not supported yet",
@@ -155,7 +153,6 @@ IN_A_SCENARIO = {
     "there is builtin:guidance",
     "evaluation: {judge: {rubric: builtin:guidance, pass_threshold: 70}}": "5:64: evaluation.judge.pass_threshold: "
     "must be at most 1",
-    "cost: {max_usd: 1}": "5:17: cost.max_usd: is not supported yet",
     "evaluation: {composite: {}}": "5:25: evaluation.composite: needs a weight above 0",
     "evaluation: {composite: {gate_weight: -1}}": "5:39: evaluation.composite.gate_weight: must be at least 0",
     "purpose: capabilty": "5:10: purpose: must be one of regression, capability (did you mean `capability`?)",

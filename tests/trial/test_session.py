@@ -13,17 +13,20 @@ from typing import TypeVar
 import pytest
 
 from tidegate.model.event import End, Message
-from tidegate.model.suite import Limits
+from tidegate.model.suite import Budget, Limits, Price
 from tidegate.trial.place import Folders
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.session import AgentStopped, Desk, TrialSession
+from tidegate.trial.spending import Meter, Spending
 
 T = TypeVar("T")
 Work = Callable[[TrialSession], Awaitable[T]]
 KEY = "dummy-secret-key"
 
 
-def at_work(tmp_path: Path, work: Work[T], *, seconds: float = 20, silence: float = 20) -> T:
+def at_work(
+    tmp_path: Path, work: Work[T], *, seconds: float = 20, silence: float = 20, meter: Meter | None = None
+) -> T:
     """The work's answer, done in a session that may take that long."""
 
     async def run() -> T:
@@ -44,7 +47,7 @@ def at_work(tmp_path: Path, work: Work[T], *, seconds: float = 20, silence: floa
                 timeout_secs=seconds,
             )
             task = {"prompt": "p", "scenario": "s", "trial_id": "head/s/a/1", "binary": "tool"}
-            desk = replace(desk, silence_secs=silence)
+            desk = replace(desk, silence_secs=silence, meter=meter)
             session = TrialSession(
                 desk, task=task, guidance=(), max_turns=None, repo=tmp_path, on_step=lambda text: None
             )
@@ -54,9 +57,16 @@ def at_work(tmp_path: Path, work: Work[T], *, seconds: float = 20, silence: floa
     return asyncio.run(run())
 
 
-def stopped(tmp_path: Path, work: Work[object], *, seconds: float = 20, silence: float = 20) -> str:
+def stopped(
+    tmp_path: Path,
+    work: Work[object],
+    *,
+    seconds: float = 20,
+    silence: float = 20,
+    meter: Meter | None = None,
+) -> str:
     with pytest.raises(AgentStopped) as caught:
-        at_work(tmp_path, work, seconds=seconds, silence=silence)
+        at_work(tmp_path, work, seconds=seconds, silence=silence, meter=meter)
     return f"{caught.value.end}: {caught.value.message}"
 
 
@@ -123,3 +133,37 @@ def test_a_programs_own_environment_is_not_that_of_the_shell(tmp_path: Path) -> 
         return program.stdout, shell.stdout
 
     assert at_work(tmp_path, work) == ("yes\n", "\n")
+
+
+@pytest.mark.parametrize(
+    ("meter", "why"),
+    [
+        (Spending(Budget(usd=9)).meter(None, 0.5), "the scenario's $0.5 for a trial were used up"),
+        (Spending(Budget(usd=0.5)).meter(None, None), "the run's $0.5 were used up"),
+        (Spending(Budget(tokens=100)).meter(None, None), "the run's 100 tokens were used up"),
+        (Spending(Budget(usd=2e-4)).meter(Price(output=2.0), None), "the run's $0.0002 were used up"),
+        (Spending(Budget(usd=1), lambda: 1.0).meter(None, 9), "the run's $1 were used up"),
+    ],
+)
+def test_an_agent_that_tells_what_it_has_spent_is_stopped_in_the_middle(meter: Meter, why: str, tmp_path: Path) -> None:
+    async def work(session: TrialSession) -> object:
+        def watch(line: str, at: float) -> None:
+            cost = None if meter.price else 0.5
+            session.told = End(end="crashed", cost_usd=cost, tokens_in=0, tokens_out=100)
+
+        return await session.program("echo started; sleep 30", watch=watch)
+
+    began = time.monotonic()
+    assert stopped(tmp_path, work, meter=meter) == f"budget: {why}"
+    assert time.monotonic() - began < 15
+
+
+def test_what_trials_spend_adds_up_and_the_last_word_of_each_counts() -> None:
+    spending = Spending(Budget(usd=1.0, tokens=1_000))
+    one, other = (spending.meter(None, None) for _ in range(2))
+    one.tell(End(end="completed", cost_usd=0.3, tokens_in=100, tokens_out=1))
+    one.tell(End(end="completed", cost_usd=0.4, tokens_in=200, tokens_out=2))
+    other.tell(End(end="crashed"))
+    assert spending.used_up() is None
+    other.tell(End(end="completed", cost_usd=0.6))
+    assert other.over() == "the run's $1 were used up"

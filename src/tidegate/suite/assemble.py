@@ -84,6 +84,7 @@ class Assembly:
             deterministic=file.deterministic,
             tags=file.tags,
             tier=file.tier,
+            max_usd=file.cost.max_usd,
             cache=file.cost.cache,
         )
 

@@ -10,7 +10,7 @@ from tidegate.evaluators import AnyEvaluator
 from tidegate.gates import AnyGate
 from tidegate.gates.fields import Regex
 from tidegate.model.value import Value
-from tidegate.suite.fields import Count, Name, Positive, Seconds, ServerName, Share, Text, VariableName, only, wrong
+from tidegate.suite.fields import Count, Name, Positive, Seconds, ServerName, Share, Text, VariableName, wrong
 
 
 def _shape(value: object) -> str:
@@ -124,7 +124,7 @@ class TrialsFile(Value):
 class CostFile(Value):
     """What a trial may cost, and whether stored trials may be used again."""
 
-    max_usd: Annotated[Positive | None, only(None)] = None
+    max_usd: Positive | None = None
     cache: bool = True
 
 

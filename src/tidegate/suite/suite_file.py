@@ -25,8 +25,8 @@ class SuiteTrialsFile(TrialsFile):
 class BudgetFile(Budget):
     """Hard limits of a run."""
 
-    usd: Annotated[Positive | None, only(None)] = None
-    tokens: Annotated[Count | None, only(None)] = None
+    usd: Positive | None = None
+    tokens: Count | None = None
 
 
 class PolicyFile(Policy):

@@ -81,6 +81,8 @@ async def _ended(attempt: Attempt, session: TrialSession) -> tuple[End, NotMeasu
     with closing(session):
         end, not_measured = await _end(attempt, session)
         end = session.redacted(end)
+        if attempt.meter is not None:
+            attempt.meter.tell(end)
         session.emit(end)
         return end, not_measured
 
@@ -132,6 +134,7 @@ def _session(
         limits=attempt.place.limits,
         deadline=min(time.monotonic() + timeout, attempt.deadline),
         timeout_secs=timeout,
+        meter=attempt.meter,
     )
     task = {
         "prompt": scenario.prompt,

@@ -11,6 +11,7 @@ from tidegate.model.plan import PlanRow
 from tidegate.model.suite import Limits, Scenario
 from tidegate.model.trial import TrialSpec
 from tidegate.trial.processes import MEGABYTE, Account, Supervisor
+from tidegate.trial.spending import Meter
 from tidegate.trial.tampered import copy_file, copy_plain
 from tidegate.trial.users import give, make_private
 from tidegate.trial.workspace import Prepared
@@ -114,6 +115,7 @@ class Attempt:
     supervisor: Supervisor
     deadline: float  # of the run, on the monotonic clock
     on_step: Callable[[str], None]
+    meter: Meter | None = None
 
     @property
     def scenario(self) -> Scenario:

@@ -18,6 +18,7 @@ from tidegate.model.value import Value
 from tidegate.trial.place import Folders
 from tidegate.trial.processes import MEGABYTE, Supervisor, run_shell
 from tidegate.trial.redaction import Redaction
+from tidegate.trial.spending import Meter
 from tidegate.trial.tail import Tail
 from tidegate.trial.tampered import read_output, write_below
 from tidegate.trial.workspace import read_file
@@ -56,6 +57,7 @@ class Desk:
     deadline: float  # of the agent's step, on the monotonic clock
     timeout_secs: float  # the same as a duration, for messages
     silence_secs: float = SILENCE_SECS
+    meter: Meter | None = None
 
 
 class TrialSession:
@@ -102,6 +104,7 @@ class TrialSession:
 
     async def shell(self, command: str, *, timeout_secs: float | None = None) -> CommandResult:
         """Run `sh -c command` in the workspace; the call and its result are recorded as they happen."""
+        self._stop_if_spent()
         self._calls += 1
         name = f"call-{self._calls:03d}"
         self.step(command)
@@ -213,6 +216,7 @@ class TrialSession:
                 for line in tail.lines():
                     if (end := watch(*line)) is not None:
                         raise AgentStopped(end.end, end.message)
+                self._stop_if_spent()
                 if not silent and time.monotonic() - tail.grew_at > self._desk.silence_secs:
                     raise AgentStopped("watchdog", f"the agent printed nothing for {self._desk.silence_secs:g} s")
         finally:
@@ -257,6 +261,16 @@ class TrialSession:
             raise AgentStopped(f"limit:{result.limit}", f"`{result.command}` was {result.how_it_ended()}")
         if result.end == "timeout" and time.monotonic() >= self._desk.deadline:
             raise self._timed_out()
+
+    def _stop_if_spent(self) -> None:
+        """Stop where the trial or the run has spent what it may, as far as agents tell while they work."""
+        meter = self._desk.meter
+        if meter is None:
+            return
+        if self.told is not None:
+            meter.tell(self.told)
+        if (why := meter.over()) is not None:
+            raise AgentStopped("budget", why)
 
     def _timed_out(self) -> AgentStopped:
         return AgentStopped("timeout", f"the agent was stopped after {self._desk.timeout_secs:g} s")
