@@ -8,15 +8,17 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
+from tidegate.agents.command import CommandAgent
 from tidegate.agents.doc_follower import DocFollower
 from tidegate.evaluators import AnyEvaluator
 from tidegate.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
 from tidegate.model.plan import RowKey
-from tidegate.model.suite import Composite, Scenario, Suite, Target, TrialCounts
+from tidegate.model.suite import Budget, Composite, Policy, Scenario, Suite, Target, TrialCounts
 from tidegate.plan import make_plan
-from tidegate.suite.advice import advice
+from tidegate.statistics.rules import Rules
+from tidegate.suite.advice import advice, highest_cost
 from tidegate.suite.departures import departures
 
 DOCS = DocFollower(type="doc-follower")
@@ -113,6 +115,35 @@ def test_departures_are_said_once_and_only_where_they_matter() -> None:
 
 def suite_of(*scenarios: Scenario) -> Suite:
     return Suite(agents={"docs": DocFollower(type="doc-follower")}, scenarios=scenarios)
+
+
+def test_a_scenario_that_only_a_judge_looks_at() -> None:
+    judged = EVALUATOR.validate_python({"type": "rubrics", "rubrics": ["Be nice"]})
+    alone = scenario("a", evaluators=(judged,))
+
+    assert said(alone) == [
+        "a.yaml: only a judge looks at it, and a judge blocks nothing; add a gate or an evaluator of code"
+    ]
+    assert said(alone, policy=Policy(judge_blocks=True)) == [
+        "a.yaml: a judge alone decides, and a judge errs; add a gate or an evaluator of code"
+    ]
+    assert said(scenario("a", GATE, evaluators=(judged,))) == []
+
+
+def test_the_highest_cost_is_said_where_limits_tell() -> None:
+    rows = [scenario("a", GATE, max_usd=0.25), scenario("b", GATE, max_usd=0.25, trials=TrialCounts(max=4))]
+    agents = {"mine": CommandAgent(type="command", command="x"), "docs": DOCS}
+    suite = Suite(agents=agents, scenarios=tuple(rows))
+    # standard: 3 to screen, then K and vh to confirm and to verify, on both sides; the second at most 4; docs is free
+    whole = 3 + Rules.of(suite.policy).most_heads
+    total = (whole + 4) * 2 * 0.25
+    (line,) = highest_cost(suite, make_plan(suite))
+    assert line.startswith(f"a pull request costs at most ${total:.2f}, by max_usd of each trial")
+    budget = suite.model_copy(update={"budget": Budget(usd=5)})
+    assert list(highest_cost(budget, make_plan(budget))) == ["a pull request costs at most $5.00 (budget.usd)"]
+    unlimited = Suite(agents=agents, scenarios=(*rows, scenario("c", GATE)))
+    assert list(highest_cost(unlimited, make_plan(unlimited))) == []
+    assert list(highest_cost(suite_of(*rows), make_plan(suite_of(*rows)))) == []
 
 
 def test_few_regression_cases() -> None:

@@ -35,7 +35,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print what would be run, and advice; what is wrong is raised."""
     from tidegate.plan import make_plan
-    from tidegate.suite.advice import advice
+    from tidegate.suite.advice import advice, highest_cost
     from tidegate.suite.departures import departures
     from tidegate.suite.load import load_suite
 
@@ -47,7 +47,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({**_as_json(suite, plan, hints), "unknown_keys": unknown}, indent=2))
         return 0
-    print(_totals(suite, plan), _listing(plan), sep="\n\n")
+    print(_totals(suite, plan), *highest_cost(suite, plan), sep="\n")
+    print(f"\n{_listing(plan)}")
     if unknown:
         print("\nleft out, since no file has such a key:", *(f"  {line}" for line in unknown), sep="\n")
     if hints:

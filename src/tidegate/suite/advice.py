@@ -11,8 +11,10 @@ from tidegate.model.suite import Scenario, Suite
 from tidegate.procedure import screening_trials
 from tidegate.statistics.detection import heads_to_confirm
 from tidegate.statistics.repeats import HEAD_TRIALS
+from tidegate.statistics.rules import Rules
 
 ENOUGH_CASES = 20  # regression scenarios
+_FREE = frozenset({"doc-follower", "scripted", "replay"})  # agents without a model
 ENOUGH_PASSES = 20  # of a capability case, in a row, to promote it
 
 Past = Mapping[RowKey, tuple[int, int]]
@@ -27,6 +29,7 @@ def advice(suite: Suite, plan: Plan, root: Path | None = None, past: Past | None
     return (
         *_missing_folders(suite, root),
         *_once(map(_without_gate, suite.scenarios), "scenario"),
+        *_once((_only_judge(scenario, suite) for scenario in suite.scenarios), "scenario"),
         *_once(map(_only_path, suite.scenarios), "scenario"),
         *_few_cases(suite),
         *_once((_few_trials(row, suite) for row in plan.rows), "row"),
@@ -55,10 +58,50 @@ def _missing_folders(suite: Suite, root: Path | None) -> Iterator[str]:
 
 
 def _without_gate(scenario: Scenario) -> tuple[str, str] | None:
-    if any(gate.required for gate in scenario.gates) or any(one.decides for one in scenario.evaluators):
+    if _decides_without_a_model(scenario) or scenario.judged:
         return None
     what = "no required gate" if scenario.gates else "no gate"
     return scenario.file, f"{what}, so every trial passes whatever the agent does"
+
+
+def _decides_without_a_model(scenario: Scenario) -> bool:
+    gates = any(gate.required for gate in scenario.gates)
+    return gates or any(one.decides and not one.judged for one in scenario.evaluators)
+
+
+def _only_judge(scenario: Scenario, suite: Suite) -> tuple[str, str] | None:
+    if not scenario.judged or _decides_without_a_model(scenario):
+        return None
+    if suite.policy.judge_blocks:
+        return scenario.file, "a judge alone decides, and a judge errs; add a gate or an evaluator of code"
+    return scenario.file, "only a judge looks at it, and a judge blocks nothing; add a gate or an evaluator of code"
+
+
+def highest_cost(suite: Suite, plan: Plan) -> Iterator[str]:
+    """The most that a pull request can cost, where a budget says so."""
+    if suite.budget.usd is not None:
+        yield f"a pull request costs at most ${suite.budget.usd:.2f} (budget.usd)"
+        return
+    limits = [(row, _limit(row)) for row in plan.rows]
+    if all(limit is not None for _, limit in limits) and any(limit for _, limit in limits):
+        total = sum(_most_trials(row, suite) * (limit or 0.0) for row, limit in limits)
+        yield f"a pull request costs at most ${total:.2f}, by max_usd of each trial, if none has to be repeated"
+
+
+def _limit(row: PlanRow) -> float | None:
+    """The most that a trial may cost in USD; None where nothing says."""
+    if row.agent.type in _FREE:
+        return 0.0
+    known = [limit for limit in (row.scenario.max_usd, getattr(row.agent, "max_usd", None)) if limit is not None]
+    return min(known, default=None)
+
+
+def _most_trials(row: PlanRow, suite: Suite) -> int:
+    """Of both sides together, with all that may be needed to confirm and to verify."""
+    counts = row.scenario.trials.over(suite.trials)
+    all_phases = screening_trials(counts, suite.policy) + Rules.of(suite.policy).most_heads
+    heads = HEAD_TRIALS if row.deterministic else all_phases
+    return 2 * (heads if counts.max is None else min(heads, counts.max))
 
 
 def _only_path(scenario: Scenario) -> tuple[str, str] | None:

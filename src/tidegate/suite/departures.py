@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from tidegate.evaluators.code_judge import CodeJudge
 from tidegate.evaluators.composite import CompositeEvaluator
+from tidegate.evaluators.rubrics import Rubrics
 from tidegate.evaluators.tool_f1 import ToolF1
 from tidegate.evaluators.tool_trajectory import ToolTrajectory
 from tidegate.model.evaluator import Evaluator
@@ -20,6 +21,7 @@ _CODE_JUDGE = (
     "code_judge: prose, a score outside of 0..1 or a score as text is not measured "
     "(AgentV 1.5: 0, the nearer end, and 0); nothing printed is the exit status"
 )
+_RUBRICS = "rubrics: divides by the weight of all that is declared (AgentV 1.5: of what the judge returned)"
 _TOOL_F1 = "tool_f1: routing accuracy divides by the longer of both lists (Agent Surface: by the expected)"
 _COMPOSITE = "composite: weighs only the parts that exist, and says so (llm-tool-test: a missing judge counts as 0)"
 _FIRST_TRY = (
@@ -42,6 +44,8 @@ def _of(scenario: Scenario) -> Iterator[str]:
                 yield _CODE_JUDGE
             case ToolF1():
                 yield _TOOL_F1
+            case Rubrics():
+                yield _RUBRICS
             case _:
                 pass
     if scenario.composite:
