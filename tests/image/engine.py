@@ -63,8 +63,6 @@ def require_equipment() -> None:
         raise EngineMissingError("only root can make the base image")
     if not SOURCES.is_file():
         raise EngineMissingError(f"{SOURCES} is not there: this is no Debian 12")
-    if python_312() is None:
-        raise EngineMissingError("there is no Python 3.12 for the base image")
 
 
 class Engine:
@@ -121,38 +119,54 @@ class Engine:
     def make_base(self) -> None:
         """The stand-in for the base image."""
         python = python_312()
-        assert python is not None
         with tempfile.TemporaryDirectory(dir=self.folder) as name:
             rootfs = Path(name) / "rootfs"
             rootfs.mkdir()
-            must(["tar", "-C", str(rootfs), "-xpf", str(self._debian())])
-            local = rootfs / "usr/local"
-            excluded = [f"--exclude={pattern}" for pattern in LEFT_OUT]
-            tree = Path(name) / "python.tar"
-            must(["tar", "-C", str(python), *excluded, "-cf", str(tree), "bin/python3.12", "lib"])
-            must(["tar", "-C", str(local), "-xf", str(tree)])
-            (local / "lib/python3.12/site-packages").mkdir(exist_ok=True)
-            for link, target in (("python3", "python3.12"), ("python", "python3"), ("pip", "pip3")):
-                (local / "bin" / link).unlink(missing_ok=True)
-                (local / "bin" / link).symlink_to(target)
-            must(["chroot", str(rootfs), "ldconfig"])
-            must(["chroot", str(rootfs), "/usr/local/bin/python3", "-m", "ensurepip"])
+            packages = LIBRARIES if python else f"{LIBRARIES},python3,python3-pip"
+            must(["tar", "-C", str(rootfs), "-xpf", str(self._debian(packages))])
+            if python is None:
+                put_debians_python(rootfs)
+            else:
+                put_python(python, rootfs)
             whole = Path(name) / "base.tar"
             must(["tar", "-C", str(rootfs), "-cf", str(whole), "."])
             path = "/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
             changes = [f"--change={line}" for line in (f"ENV PATH={path}", "ENV LANG=C.UTF-8", "CMD python3")]
             self.podman("import", "--quiet", *changes, str(whole), BASE)
 
-    def _debian(self) -> Path:
-        made = self.folder / f"bookworm-{hashlib.sha256(LIBRARIES.encode()).hexdigest()[:12]}.tar"
+    def _debian(self, packages: str) -> Path:
+        made = self.folder / f"bookworm-{hashlib.sha256(packages.encode()).hexdigest()[:12]}.tar"
         if not made.exists():
             partial = made.with_suffix(".partial.tar")
             lighter = ["--dpkgopt=force-unsafe-io"]
             lighter += [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("man", "doc", "locale")]
-            options = ["--mode=root", "--variant=minbase", f"--include={LIBRARIES}", *lighter]
+            options = ["--mode=root", "--variant=minbase", f"--include={packages}", *lighter]
             must(["mmdebstrap", *options, "bookworm", str(partial), str(SOURCES)])
             partial.rename(made)
         return made
+
+
+def put_python(python: Path, rootfs: Path) -> None:
+    """A Python of this machine, where the official image has its own."""
+    local = rootfs / "usr/local"
+    excluded = [f"--exclude={pattern}" for pattern in LEFT_OUT]
+    tree = rootfs / "python.tar"
+    must(["tar", "-C", str(python), *excluded, "-cf", str(tree), "bin/python3.12", "lib"])
+    must(["tar", "-C", str(local), "-xf", str(tree)])
+    tree.unlink()
+    (local / "lib/python3.12/site-packages").mkdir(exist_ok=True)
+    for link, target in (("python3", "python3.12"), ("python", "python3"), ("pip", "pip3")):
+        (local / "bin" / link).unlink(missing_ok=True)
+        (local / "bin" / link).symlink_to(target)
+    must(["chroot", str(rootfs), "ldconfig"])
+    must(["chroot", str(rootfs), "/usr/local/bin/python3", "-m", "ensurepip"])
+
+
+def put_debians_python(rootfs: Path) -> None:
+    """Debian's Python 3.11, where this machine has no 3.12: the lock file and all else hold for it as well."""
+    (rootfs / "usr/local/bin/python").symlink_to("/usr/bin/python3")
+    for mark in rootfs.glob("usr/lib/python3*/EXTERNALLY-MANAGED"):
+        mark.unlink()
 
 
 def must(

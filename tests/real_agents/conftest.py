@@ -84,6 +84,8 @@ def for_others(programs: Path, agent: type[CodingAgent], folder: Path) -> Path:
     shutil.copytree(programs.parent, folder, symlinks=True, copy_function=link)
     (folder / "bin" / agent.program).unlink()
     (folder / "bin" / agent.program).symlink_to(folder / "node_modules" / PROGRAMS[agent.program])
+    if shutil.which("node", path=SYSTEM_PATH) is None and (node := shutil.which("node")):
+        shutil.copy2(node, folder / "bin")
     return folder / "bin"
 
 
