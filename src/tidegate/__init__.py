@@ -1,5 +1,12 @@
 """Tidegate: measures how LLM agents fare with a project's tool, base against pull request."""
 
-from importlib.metadata import version as _version
+__version__: str
 
-__version__ = _version("tidegate")
+
+def __getattr__(name: str) -> str:
+    """The version, looked up where it is wanted: that imports a mail parser, which costs each start 40 ms."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import version
+
+    return version("tidegate")

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.gh.emulated.runner import read_log
-from tidegate.gh.workflow_commands import Annotation, annotate, fence
+from tidegate.gh.fence import fence
+from tidegate.gh.workflow_commands import Annotation, annotate
 
 TOKEN = "0123456789abcdef"
 WRITTEN = st.text(st.characters(codec="utf-8", exclude_characters="\v\f\x1c\x1d\x1e\x85\u2028\u2029"), max_size=60)

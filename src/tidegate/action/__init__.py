@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tidegate.action.comparing import compare_merge_group, compare_pull_request
-from tidegate.action.dispatching import run_for_maintainer
 from tidegate.action.job import Job, Outside
-from tidegate.action.publishing import publish
 from tidegate.action.telling import skip, tell_cancelled, tell_failure
 from tidegate.errors import ConfigurationError, TidegateError
 from tidegate.gh.event import (
@@ -44,7 +41,7 @@ async def act(outside: Outside) -> int:
 
 
 async def _act(event: Event, job: Job) -> int:
-    """The events, and who answers them."""
+    """The events, and who answers them; each is imported only where its event has come."""
     if job.settings.args:
         raise ConfigurationError(
             f"input `args`: `{job.settings.command}` takes none.", "It is for the commands that people have, as `run`."
@@ -56,12 +53,20 @@ async def _act(event: Event, job: Job) -> int:
         )
     match event:
         case PullRequestEvent():
+            from tidegate.action.comparing import compare_pull_request
+
             return await compare_pull_request(event, job)
         case MergeGroupEvent():
+            from tidegate.action.comparing import compare_merge_group
+
             return await compare_merge_group(event, job)
         case WorkflowRunEvent():
+            from tidegate.action.publishing import publish
+
             return publish(event, job)
         case DispatchEvent():
+            from tidegate.action.dispatching import run_for_maintainer
+
             return await run_for_maintainer(event, job)
         case OtherEvent():
             return skip("nothing_to_do", event.explanation, job)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-
-from tidegate import __version__
+from typing import NoReturn
 
 DESCRIPTION = """\
 Finds out whether LLM agents still get their work done with your tool: runs scenarios on the base branch and on a
@@ -46,8 +45,18 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="tidegate", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--version", action="version", version=f"tidegate {__version__}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in (demo, init, check, pr, run, compare, show, regrade, import_, add, export, simulate, schema, action):
         command.add(commands)
     return parser.parse_args(argv)
+
+
+class _Version(argparse.Action):
+    """Looked up where it is asked for: no other start pays for it."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from tidegate import __version__
+
+        print(f"tidegate {__version__}")
+        parser.exit()

@@ -33,23 +33,26 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Wire what reaches outside of the process, and do what the input `command` says."""
-    from tidegate.gh.workflow_commands import fence
+    from tidegate.gh.fence import fence
+
+    commands: list[str] = []
+    start, end = fence(secrets.token_hex())
+    print(start, flush=True)
+    try:
+        return _run(args, commands)
+    finally:
+        # Only now does the runner obey what is on stdout: no line before this one can have been an agent's command.
+        print(end, *commands, sep="\n", flush=True)
+
+
+def _run(args: argparse.Namespace, commands: list[str]) -> int:
     from tidegate.settings import Settings
 
     environ = options.environ()
     if args.dry_run:
         environ["INPUT_DRY_RUN"] = "true"
     settings = Settings.from_environ(environ)
-    commands: list[str] = []
-    start, end = fence(secrets.token_hex())
-    print(start, flush=True)
-    try:
-        if settings.command in EVENTS:
-            return _act(environ, commands)
-        return _other_command(settings)
-    finally:
-        # Only now does the runner obey what is on stdout: no line before this one can have been an agent's command.
-        print(end, *commands, sep="\n", flush=True)
+    return _act(environ, commands) if settings.command in EVENTS else _other_command(settings)
 
 
 def _act(environ: Mapping[str, str], commands: list[str]) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,6 +91,8 @@ def _write_schemas(root: Path) -> None:
 
 def _action() -> str:
     """Where this Tidegate was installed from, as `uses:` names it, if it came from a commit on GitHub."""
+    from importlib import metadata
+
     from tidegate.suite.starter import UNKNOWN_ACTION
 
     try:
