@@ -26,7 +26,7 @@ async function compare(row, chosen) {
           place === parts && el("tr", { id: "divergence", tabindex: -1 }, el("td", { colspan: 3 }, "▼ Here head leaves base’s way")),
           el("tr", { class: place === parts ? "parts" : leaves([base, head]) && both ? "differs" : null },
             el("th", { scope: "row" }, String(place + 1)), step(base), step(head))])))),
-    ...[["Gates", gates], ["Invocations of the target", invocations], ["What the agent changed in its workspace", changes]].map(([title, show]) =>
+    ...[["Gates", gates], ["Evaluators and judge", opinions], ["Invocations of the target", invocations], ["What the agent changed in its workspace", changes]].map(([title, show]) =>
       section(title, el("div", { class: "pair" }, ["base", "head"].map((side) =>
         el("div", null, el("h3", null, side), found[side] ? show(found[side]) : el("p", { class: "quiet" }, "nothing to show")))))),
   ];

@@ -1,9 +1,12 @@
-// Which page the address asks for: `#` or `#?filters`, `#scenario/agent`, `#scenario/agent/BASE-HEAD`.
+// Which page the address asks for: `#` or `#?filters`, `#scenario`, `#scenario/agent`, `#scenario/agent/BASE-HEAD`,
+// or a trial by its id in result.json: `#head/scenario/agent/1`, beside the trial of the other side that shows most.
 
 function route() {
   const hash = location.hash.slice(1);
   if (hash === "" || hash.startsWith("?")) return [overview(new URLSearchParams(hash.slice(1)))];
   const [name, agent, chosen] = parts(hash);
+  const trial = named(hash);
+  if (trial) return [compare(...trial), trial[0]];
   const row = data.rows.find((one) => {
     const [scenarioName, agentName] = parts(one.path);
     return scenarioName === name && (agent === undefined || agentName === agent);
@@ -11,6 +14,15 @@ function route() {
   if (!row) return [[el("h1", null, "There is no such page"), el("p", null, el("a", { href: "#" }, "All scenarios"))]];
   const indices = /^(\d+)-(\d+)$/.exec(chosen || "");
   return indices ? [compare(row, { base: Number(indices[1]), head: Number(indices[2]) }), row] : [scenario(row), row];
+}
+
+function named(hash) {
+  const [side, name, agent, index] = parts(hash);
+  const row = data.rows.find((one) => parts(one.path).join("/") === `${name}/${agent}`);
+  const found = row && row.trials.find((trial) => trial.side === side && trial.index === Number(index));
+  if (!found) return null;
+  const [base, head] = pair(row, ...(side === "base" ? [found.index] : [undefined, found.index])).split("/").at(-1).split("-");
+  return [row, { base: Number(base), head: Number(head) }];
 }
 
 function parts(path) {
@@ -24,6 +36,7 @@ function parts(path) {
 }
 
 let latest = 0;
+let current; // the row whose page is shown
 
 async function show(moved) {
   const mine = ++latest;
@@ -31,6 +44,7 @@ async function show(moved) {
   const [page, row] = route();
   const made = await page;
   if (mine !== latest) return; // a newer page was asked for meanwhile
+  current = row;
   fill(main, null, [main.replaceChildren() ?? "", made]);
   document.title = row ? `${row.scenario} × ${row.agent} · ${data.title}` : data.title;
   if (moved) {
@@ -40,9 +54,7 @@ async function show(moved) {
 }
 
 const next = (offset) => {
-  const [name, agent] = parts(location.hash.slice(1));
-  const place = data.rows.findIndex((row) => parts(row.path).join("/") === `${name}/${agent}`);
-  const row = data.rows[place + offset];
+  const row = data.rows[data.rows.indexOf(current) + offset];
   if (row) location.hash = row.path;
 };
 

@@ -13,6 +13,7 @@ function scenario(row) {
     row.trials.length > 0 && el("p", null, el("a", { class: "action", href: pair(row) }, "Base and head side by side")),
     row.definitions.length > 0 && section("Changed definitions", list(row.definitions)),
     row.evidence && evidence(row.evidence, row.parting),
+    row.judge && section("Judged by a model", judged(row.judge)),
     row.diagnosis.length > 0 && section("What the numbers say", list(row.diagnosis)),
     changed.length > 0 && section("What this pull request changed", changedFiles(changed)),
     row.trials.length > 0 && section("Trials", dots(row)),

@@ -559,6 +559,7 @@ STORIES: dict[str, Callable[[], Result]] = {
         hostile,
         situations.added_and_removed,
         situations.base_moved,
+        situations.judged,
         situations.budget_used_up,
         situations.first_run,
         situations.monorepo_instance,

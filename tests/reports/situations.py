@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tidegate.decide import decide, nothing_to_do
-from tidegate.model.comparison import BaseCounts, Comparison, DefinitionChange, HeadCounts, Row, SuiteEffect
-from tidegate.model.measurement import AgentInfo
+from tidegate.model.comparison import (
+    BaseCounts,
+    Comparison,
+    CriterionChange,
+    DefinitionChange,
+    HeadCounts,
+    JudgeChange,
+    JudgeSide,
+    Row,
+    SuiteEffect,
+)
+from tidegate.model.judgement import CriterionScore, JudgeInfo, Judgement, JudgeReport, JudgeResult
+from tidegate.model.measurement import AgentInfo, TrialResult
 from tidegate.model.result import BaseSide, Cost, FileChange, HeadSide, Result, Sides, TrialTotals
 from tidegate.model.suite import Policy, RowState
 from tidegate.model.trend import Mean, RowTrend, TrendPoint
-from tidegate.model.trial import NotMeasured
+from tidegate.model.trial import NotMeasured, Side
 from tidegate.model.verdict import Verdict
 
 SIDES = Sides(
@@ -95,10 +106,44 @@ def base_moved() -> Result:
     )
 
 
+def judged() -> Result:
+    """A model finds head's answers worse; it warns, and the check stays green."""
+    criteria = (
+        CriterionScore(id="names all three notes", score=0.4, reason="It leaves out the third.", required=True),
+        CriterionScore(id="is polite", score=1.0, reason="It says please."),
+    )
+    opinion = JudgeResult(
+        weighted_score=0.6, pass_threshold=0.7, passed=False, judgement=Judgement(criteria=criteria, samples=(0.6,))
+    )
+    trials = tuple(
+        TrialResult(
+            id=f"{side}/add_task/docs/1", side=side, scenario="add_task", agent="docs", index=1, phase="screen",
+            outcome="pass", decides="pass", reason="all gates passed", judge=opinion,
+        )
+        for side in SIDES_OF
+    )  # fmt: skip
+    change = JudgeChange(
+        base=JudgeSide(score=0.92, judged=1),
+        head=JudgeSide(score=0.6, judged=1, below=1),
+        difference=-0.32,
+        interval=(-0.5, -0.14),
+        warns=True,
+        criteria=(
+            CriterionChange(criterion="names all three notes", base=1.0, head=0.4, reason="It leaves out the third."),
+            CriterionChange(criterion="is polite", base=1.0, head=1.0, reason="It says please."),
+        ),
+    )
+    fine = _fine("add_task").model_copy(update={"judge": change})
+    info = JudgeInfo(type="anthropic", model="claude-sonnet-4-6")
+    report = JudgeReport(judge=info, judged=2, calls=2, usd=0.02)
+    return _result(fine).model_copy(update={"judge": report, "trials": trials})
+
+
 def nothing_changed() -> Result:
     return _result(verdict=nothing_to_do(Policy()), cost=Cost(seconds=0.4))
 
 
+SIDES_OF: tuple[Side, ...] = ("base", "head")
 CHANGES = (
     FileChange(
         path="scenarios/add_high_priority.yaml",

@@ -183,6 +183,26 @@ def test_trends_are_lines_that_can_be_read_aloud(opened: Opened, stories: Storie
     assert rows.nth(1).locator("td").nth(0).inner_text() == "0.2 s"
 
 
+def test_what_the_judge_says_stands_by_criterion(opened: Opened, stories: Stories) -> None:
+    page = opened(stories["judged"](), fragment="add_task/docs")
+    section = page.locator("section", has=page.get_by_role("heading", name="Judged by a model"))
+    assert "⚠️ Worse: base 0.92 over 1 trial; head 0.60 over 1 trial" in section.inner_text()
+    cells = section.get_by_role("row", name="names all three notes").locator("td").all_inner_texts()
+    assert cells == ["1.00", "0.40", "It leaves out the third."]
+    page.get_by_role("link", name="Base and head side by side").click()
+    said = page.locator("section", has=page.get_by_role("heading", name="Evaluators and judge"))
+    said.get_by_text("names all three notes 0.40 (required): It leaves out the third.").first.wait_for()
+
+
+def test_a_trial_is_found_by_its_id(opened: Opened, stories: Stories) -> None:
+    """As it stands in result.json: `head/scenario/agent/2`."""
+    page = opened(stories["one_regression"](), told, "head/add_high_priority/docs/2")
+    page.get_by_text("says head/add_high_priority/docs/2").wait_for()
+    page.get_by_text("says base/add_high_priority/docs/1").wait_for()
+    page.get_by_role("button", name="Next").click()
+    page.wait_for_function("location.hash === '#add_task/docs'")
+
+
 def test_two_trials_stand_side_by_side(opened: Opened, stories: Stories) -> None:
     page = opened(stories["one_regression"](), told, "add_high_priority/docs")
     page.get_by_role("link", name="Base and head side by side").click()

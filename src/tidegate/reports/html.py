@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 5_000_000
 _RESERVE = 100_000  # for the template's own text, and for the names of trials
 _DIFF_CHARACTERS = 60_000
-_SCRIPTS = ("dom", "plots", "changes", "overview", "scenario", "compare", "main")
+_SCRIPTS = ("dom", "plots", "changes", "opinions", "overview", "scenario", "compare", "main")
 
 ReadRecord = Callable[[TrialResult], Record]
 
@@ -73,6 +73,7 @@ def _record(trial: TrialResult, record: Record) -> dict[str, Any]:
         "calls": [call.model_dump() for call in trial.calls],
         "gates": [gate.model_dump(include={"label", "passed", "required", "message"}) for gate in trial.gates],
         "evaluators": [scored.model_dump(exclude={"metrics"}) for scored in trial.evaluators],
+        "judge": trial.judge.model_dump(include={"weighted_score", "reason", "judgement"}) if trial.judge else None,
         "warnings": [*trial.warnings, *filter(None, [record.problem])],
         "diff": record.diff[:_DIFF_CHARACTERS] + cut,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from tidegate.model.comparison import Effect, Evidence, GateCounts, Row
+from tidegate.model.comparison import Effect, Evidence, GateCounts, JudgeChange, Row
 from tidegate.model.measurement import Metrics, SubcommandCounts, TrialResult
 from tidegate.model.suite import RowState
 from tidegate.model.trend import RowTrend
@@ -84,6 +84,7 @@ class RowView(Value):
     subcommands: tuple[Subcommand, ...]
     evidence: Evidence | None
     parting: str  # where head leaves base's way, as the lines of a diff
+    judge: JudgeChange | None
     diagnosis: tuple[str, ...]
     definitions: tuple[str, ...]
     trials: tuple[Mark, ...]
@@ -115,6 +116,7 @@ def row_view(line: Line, view: CommentView, trials: Sequence[TrialResult], trend
         subcommands=tuple(_subcommands(trials)),
         evidence=row.evidence,
         parting=diff(row.evidence.divergence) if row.evidence and row.evidence.divergence else "",
+        judge=row.judge,
         diagnosis=tuple(
             f"{found.numbers}: {found.says}" + (f" (most often `{found.subcommand}`)" if found.subcommand else "")
             for found in view.diagnosis

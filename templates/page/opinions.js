@@ -1,0 +1,27 @@
+// What evaluators and the judge say: of a row on both sides, and of one trial.
+
+const score = (value) => value === null ? "–" : value.toFixed(2);
+
+function judged(said) {
+  const side = (one) => `${score(one.score)} over ${many(one.judged, "trial")}` + (one.not_judged ? `, ${one.not_judged} not judged (${one.reason})` : "");
+  const spread = said.interval ? ` (95% interval of the difference ${said.interval.map((end) => end.toFixed(2)).join(" to ")})` : "";
+  return [
+    el("p", null, said.warns && "⚠️ Worse: ", `base ${side(said.base)}; head ${side(said.head)}${spread}.`),
+    said.criteria.length > 0 && table("Criteria on both sides", ["criterion", "base", "head", "the judge’s words on head’s lowest"],
+      said.criteria.map((one) => [one.criterion, score(one.base), score(one.head), one.reason])),
+    said.pairs.length > 0 && list(said.pairs.map((pair) =>
+      `Side by side, ${pair.criterion}: head is better in ${pair.better}, worse in ${pair.worse}, the same in ${pair.same}.`)),
+  ];
+}
+
+function opinions(found) {
+  const lines = found.evaluators.map((one) => opinion(one.name, one.score, one.verdict.replace("_", " "), one.reason, one.judgement));
+  if (found.judge) lines.push(opinion("judge", found.judge.weighted_score, "", found.judge.reason, found.judge.judgement));
+  return lines.length ? list(lines) : el("p", { class: "quiet" }, "none");
+}
+
+function opinion(name, value, verdict, reason, judgement) {
+  const criteria = judgement ? judgement.criteria : [];
+  return [el("strong", null, name), ` ${score(value)} ${verdict}`, reason && el("div", { class: "first" }, reason),
+    criteria.length > 0 && list(criteria.map((one) => [`${one.id} ${score(one.score)}`, one.required && " (required)", one.reason && `: ${one.reason}`]))];
+}
