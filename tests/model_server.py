@@ -43,8 +43,11 @@ class Step(NamedTuple):
     stop: str | None = None  # a stop reason of Anthropic's, instead of the usual one
 
 
+HALF = 1
+
+
 class Fault(NamedTuple):
-    """What one request gets instead of an answer; status 0 breaks the connection off."""
+    """What one request gets instead of an answer; 0 breaks the connection off, HALF in the middle of one."""
 
     status: int
     kind: str = "api_error"
@@ -171,6 +174,12 @@ class _Handler(BaseHTTPRequestHandler):
         if fault.status == 0:
             self.close_connection = True
             self.connection.shutdown(2)
+            return
+        if fault.status == HALF:
+            self.close_connection = True
+            self.wfile.write(
+                b'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 999\r\n\r\n{"id": "ms'
+            )
             return
         error = {"type": "error", "error": {"type": fault.kind, "message": f"scripted {fault.status}"}}
         self._answer(error, fault.status, fault.headers)

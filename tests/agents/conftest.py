@@ -11,9 +11,11 @@ from typing import TypeVar
 
 import pytest
 
+from tidegate.interaction import cost_of
 from tidegate.model.agent import Agent, ServerScript, Watch
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult, Warning
+from tidegate.model.suite import Price
 
 T = TypeVar("T")
 
@@ -44,6 +46,7 @@ class LocalSession:
     max_turns: int | None = None
     credentials: Mapping[str, str] = field(default_factory=dict)
     told: End | None = None
+    price: Price | None = None
     server: ServerScript | None = None
     steps: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
@@ -127,6 +130,9 @@ class LocalSession:
 
     async def in_time(self, waiting: Awaitable[T]) -> T:
         return await waiting
+
+    def cost(self, used: End) -> float | None:
+        return None if self.price is None else cost_of(used, self.price)
 
     def emit(self, event: Event) -> None:
         self.events.append(event)

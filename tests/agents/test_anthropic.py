@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.model_server import Fault, ModelServer, Step, serving
+from tests.model_server import HALF, Fault, ModelServer, Step, serving
 from tidegate.agents.anthropic import AnthropicAgent
 from tidegate.errors import CannotRunError
 from tidegate.model.command import CommandResult
 from tidegate.model.event import ApiRetry, End, ToolCall, ToolResult
+from tidegate.model.suite import Price
 
 if TYPE_CHECKING:
     from tests.agents.conftest import LocalSession
@@ -74,7 +75,7 @@ def test_a_commands_shell_sees_no_key(session: LocalSession) -> None:
     assert "dummy-key" not in result.output
 
 
-@pytest.mark.parametrize("status", [429, 529, 500, 0])
+@pytest.mark.parametrize("status", [429, 529, 500, 0, HALF])
 def test_what_passes_is_tried_again(session: LocalSession, status: int) -> None:
     end = run(session, Step("", ("pwd",)), DONE, faults=(Fault(status, headers=SOON), Fault(status, headers=SOON)))
     assert end.end == "completed"
@@ -83,7 +84,7 @@ def test_what_passes_is_tried_again(session: LocalSession, status: int) -> None:
 
 @pytest.mark.parametrize(
     ("status", "expected"),
-    [(429, "outage"), (529, "outage"), (500, "outage"), (0, "outage"), (401, "auth"), (400, "crashed")],
+    [*((status, "outage") for status in (429, 529, 500, 0, HALF)), (401, "auth"), (400, "crashed")],
 )
 def test_what_does_not_pass_is_the_end_with_a_name(session: LocalSession, status: int, expected: str) -> None:
     end = run(session, Step("", ("pwd",)), faults=(Fault(status, headers=SOON),) * 3)
@@ -104,6 +105,16 @@ def test_it_stops_at_the_limit_of_turns(session: LocalSession) -> None:
     session.max_turns = 2
     end = run(session, *(Step("again", ("pwd",)) for _ in range(5)))
     assert (end.end, end.turns, session.commands) == ("max_turns", 2, ["pwd", "pwd"])
+
+
+def test_it_stops_when_its_money_is_spent(session: LocalSession) -> None:
+    """Each turn has 100 tokens of input, 50 from or for the cache, and 20 of output: 100 + 20 × 5 = 200 millionths."""
+    session.price = Price(input=1, output=5)
+    agent = AnthropicAgent(type="anthropic", model="m", max_usd=0.0006)
+    with model(session, *(Step("again", ("pwd",)) for _ in range(9))):
+        end = session.run(agent)
+    assert (end.end, end.turns, end.message) == ("budget", 3, "it has cost $0.0006 (max_usd)")
+    assert session.commands == ["pwd", "pwd"], "what it asked for last is not run any more"
 
 
 def test_a_call_that_is_no_command_is_invalid(session: LocalSession) -> None:

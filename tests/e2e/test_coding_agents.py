@@ -157,6 +157,18 @@ def test_a_shell_in_which_the_recorder_is_passed_by_is_not_measured(
     assert "notes does not lead to the recorder" in ran.trial.reason
 
 
+def test_a_shell_that_never_finds_the_target_is_not_measured(run_fake: Callable[..., Ran]) -> None:
+    """The agent resets PATH for its commands alone, where no check before its start can see it."""
+    use = {"type": "tool_use", "id": "1", "name": "Bash", "input": {"command": "notes list"}}
+    called = {"type": "assistant", "message": {"id": "m", "content": [use]}}
+    came = {"type": "tool_result", "tool_use_id": "1", "is_error": True, "content": "Exit code 127"}
+    lines = [called, {"type": "user", "message": {"content": [came]}}, RESULT]
+    ran = run_fake("claude", "\n".join(f"printf '%s\\n' '{json.dumps(line)}'" for line in lines))
+    assert ran.trial
+    assert (ran.trial.not_measured, ran.trial.end) == ("infrastructure", "completed")
+    assert ran.trial.reason == "the agent's shell does not find notes: it resets PATH"
+
+
 def test_the_raw_output_and_when_each_line_came_are_kept(run_fake: Callable[..., Ran]) -> None:
     ran = run_fake("claude", f"echo 'no json'; echo '{json.dumps(RESULT)}'; echo oops >&2")
     assert ran.trial

@@ -86,6 +86,8 @@ NOT_YET = {
     "report: {comment: 'off'}": "3:19: report.comment: is not supported yet",
     "agents: {a: {type: doc-follower, max_usd: 1}}": "3:34: agents.a.max_usd: is not a key of this type of agent, "
     "which has no limit of cost",
+    "agents: {a: {type: anthropic, model: m, max_usd: 1}}": "3:50: agents.a.max_usd: needs `prices` for m, "
+    "to know what it costs",
     "agents: {a: {type: replay, traces: {first: none.jsonl}}}": "3:44: agents.a.traces.first: "
     "no such file in the repository",
     "agents: {a: {type: replay, traces: {first: ../x.jsonl}}}": "3:44: agents.a.traces.first: "

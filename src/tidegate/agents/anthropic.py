@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
@@ -42,7 +43,8 @@ class AnthropicAgent(Agent):
 
     Each command is a process of its own with its own exit code; the key never leaves Tidegate. `max_tokens` is
     the most that the model may say in one turn, `thinking_budget` how much of that it may think before (none, if
-    nobody says otherwise); a trial ends after `max_turns` turns, else 50.
+    nobody says otherwise); a trial ends after `max_turns` turns, else 50, or when it has cost `max_usd` by the
+    suite's `prices`.
     Needs the package's extra: `pip install tidegate[anthropic]`.
     """
 
@@ -50,6 +52,7 @@ class AnthropicAgent(Agent):
     model: str
     max_tokens: int = Field(default=8192, gt=0, le=20_000)
     thinking_budget: int | None = Field(default=None, ge=1024, lt=20_000)
+    max_usd: float | None = Field(default=None, gt=0)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -94,7 +97,7 @@ class _Conversation:
         try:
             for _ in range(self.session.max_turns or MAX_TURNS):
                 if (end := await self._turn()) is not None:
-                    return self._end(end)
+                    return self._end(end, f"it has cost ${self.agent.max_usd:g} (max_usd)" if end == "budget" else "")
         except APIError as error:
             status = getattr(error, "status_code", None)
             return self._end(_end_of(status), f"{type(error).__name__}: {excerpt(str(error))}")
@@ -112,6 +115,8 @@ class _Conversation:
         calls = [block for block in answer.content if block.type == "tool_use"]
         if answer.stop_reason not in ("tool_use", "pause_turn"):
             return _ENDS.get(answer.stop_reason or "", "crashed")
+        if (self.session.cost(self.session.told) or 0) >= (self.agent.max_usd or inf):
+            return "budget"
         if calls:
             self.messages.append({"role": "user", "content": [await self._answered(call) for call in calls]})
         return None

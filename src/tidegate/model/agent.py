@@ -91,6 +91,9 @@ class Session(Protocol):
     async def in_time(self, waiting: Awaitable[T]) -> T:
         """Wait for something else than a command, no longer than the step may take."""
 
+    def cost(self, used: End) -> float | None:
+        """USD of the tokens, by the suite's prices of the agent's model; None where it has none."""
+
     def emit(self, event: Event) -> None:
         """Append one event to the record, at once; `at` is filled in when it is 0."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tidegate.agents.anthropic import AnthropicAgent
 from tidegate.agents.replay import Replay
 from tidegate.agents.scripted import Scripted
 from tidegate.evaluators.rubric_judge import RubricJudge
@@ -96,6 +97,9 @@ class Assembly:
             self._check_agent(self.suite_document, ("policy", "agents", index), agent, matrix)
         for name, written in self.suite.agents.items():
             self._check_traces(name, written)
+            if isinstance(written, AnthropicAgent) and written.max_usd and written.model not in self.suite.prices:
+                path = ("agents", base_name(name), "max_usd")
+                self._complain(self.suite_document, path, f"needs `prices` for {written.model}, to know what it costs")
         agents = self.suite_document.node(("agents",))
         for name in agents.keys if agents else ():
             if ":" in name:

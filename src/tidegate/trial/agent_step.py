@@ -13,7 +13,7 @@ from tidegate.model.event import End, Event
 from tidegate.model.suite import McpServer
 from tidegate.model.trial import Invocation, NotMeasured
 from tidegate.trial import mcp, recorder
-from tidegate.trial.passed_by import passed_by
+from tidegate.trial.passed_by import passed_by, was_never_found
 from tidegate.trial.place import Attempt
 from tidegate.trial.processes import SupervisorLost
 from tidegate.trial.session import AgentStopped, Desk, TrialSession
@@ -57,6 +57,9 @@ async def run_agent(attempt: Attempt, environment: Mapping[str, str]) -> AgentSt
         folders.calls, binary=target.binary, command_pattern=target.command_pattern, killed_at=session.killed_at
     )
     invocations += passed_by(session.events, target, invocations, started)
+    if not_measured is None and was_never_found(invocations):
+        end = end.model_copy(update={"message": f"the agent's shell does not find {target.binary}: it resets PATH"})
+        not_measured = "infrastructure"
     return AgentStep(end, not_measured, tuple(session.events), invocations, warnings)
 
 

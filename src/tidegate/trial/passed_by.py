@@ -40,6 +40,11 @@ def passed_by(
     return tuple(sorted(unseen, key=lambda call: call.started_at))
 
 
+def was_never_found(invocations: Sequence[Invocation]) -> bool:
+    """The agent has called the target, and its shell did not find it once: it had another PATH than it was given."""
+    return bool(invocations) and all(call.source == "events" and call.exit_code == 127 for call in invocations)
+
+
 def _may_be(recorded: Invocation, logged: LoggedCall, started_at: float) -> bool:
     """The same arguments, at a time when the command ran; a log that tells a command when it ends has no such time."""
     if recorded.argv != logged.call.argv:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO, TypeVar
 
+from tidegate.interaction import cost_of
 from tidegate.model.agent import ServerScript, Watch
 from tidegate.model.command import CommandResult
 from tidegate.model.event import CallStatus, End, Event, ToolCall, ToolResult, Warning
@@ -100,7 +101,7 @@ class TrialSession:
     def step(self, text: str) -> None:
         """Show what the agent is doing right now, which step it is, and what is known to be spent by then."""
         self._steps += 1
-        self._on_step(" · ".join([f"step {self._steps}", *_spent(self.told), self._redaction.text(text)]))
+        self._on_step(" · ".join([f"step {self._steps}", *self._spent(), self._redaction.text(text)]))
 
     async def shell(self, command: str, *, timeout_secs: float | None = None) -> CommandResult:
         """Run `sh -c command` in the workspace; the call and its result are recorded as they happen."""
@@ -152,6 +153,11 @@ class TrialSession:
                 raise self._timed_out() from None
             raise
 
+    def cost(self, used: End) -> float | None:
+        """USD of the tokens, by the suite's prices."""
+        meter = self._desk.meter
+        return cost_of(used, meter.price if meter else None)
+
     def emit(self, event: Event) -> None:
         """Append one event to the record, at once."""
         event = self.redacted(event)
@@ -195,6 +201,16 @@ class TrialSession:
     def close(self) -> None:
         """No more events."""
         self._log.close()
+
+    def _spent(self) -> list[str]:
+        """Cost, else tokens, as far as the agent tells them while it works."""
+        if self.told is None:
+            return []
+        cost = self.cost(self.told)
+        if cost is not None:
+            return [f"${cost:.4f}"]
+        tokens = (self.told.tokens_in or 0) + (self.told.tokens_out or 0)
+        return [f"{tokens:,} tokens"] if tokens else []
 
     def _output(self, name: str) -> Path:
         return self._desk.folders.record / "output" / name
@@ -274,16 +290,6 @@ class TrialSession:
 
     def _timed_out(self) -> AgentStopped:
         return AgentStopped("timeout", f"the agent was stopped after {self._desk.timeout_secs:g} s")
-
-
-def _spent(told: End | None) -> list[str]:
-    """Cost, else tokens, as far as the agent tells them while it works."""
-    if told is None:
-        return []
-    if told.cost_usd is not None:
-        return [f"${told.cost_usd:.4f}"]
-    tokens = (told.tokens_in or 0) + (told.tokens_out or 0)
-    return [f"{tokens:,} tokens"] if tokens else []
 
 
 def _status(result: CommandResult) -> CallStatus:
