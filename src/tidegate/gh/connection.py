@@ -69,6 +69,7 @@ def asking(permission: Permission = "pull-requests: write") -> Iterator[None]:
     """Everything that PyGithub and what is under it can raise, as PublishError."""
     from github import GithubException, RateLimitExceededException
     from requests import RequestException
+    from requests.exceptions import SSLError
 
     try:
         yield
@@ -76,6 +77,8 @@ def asking(permission: Permission = "pull-requests: write") -> Iterator[None]:
         kind = "rate_limited" if isinstance(error, RateLimitExceededException) else _kind(error.status)
         wait = _wait(error) if kind == "rate_limited" else 0.0
         raise PublishError(kind, f"GitHub answered {error.status}: {_said(error)}", wait, permission) from error
+    except SSLError as error:
+        raise PublishError("certificate", "GitHub's certificate is not trusted") from error
     except RequestException as error:
         raise PublishError("outage", f"GitHub could not be reached: {type(error).__name__}") from error
     except (ValueError, TypeError, KeyError, AttributeError, AssertionError) as error:

@@ -6,12 +6,13 @@ from typing import Literal, Protocol
 
 from tidegate.model.value import Value
 
-Kind = Literal["forbidden", "not_found", "outage", "rate_limited", "unauthorized", "invalid"]
+Kind = Literal["certificate", "forbidden", "not_found", "outage", "rate_limited", "unauthorized", "invalid"]
 Permission = Literal["pull-requests: write", "pull-requests: read", "statuses: write", "actions: read"]
 StatusState = Literal["success", "failure", "error"]
 
 PERMISSIONS = "permissions:\n  contents: read\n  pull-requests: write"
 _ADVICE: dict[Kind, str] = {
+    "certificate": "Name the file of certificates that your server's is signed by in REQUESTS_CA_BUNDLE.",
     "not_found": "What was asked for is gone, or the token may not see the repository.",
     "outage": "GitHub did not answer as it should; a re-run of the job asks again.",
     "rate_limited": "The token has used up its requests; a later re-run of the job asks again.",

@@ -5,11 +5,13 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from tests.gh.emulated.contract import Contract
@@ -63,10 +65,11 @@ Forward = Callable[[str, str, Mapping[str, str], bytes], Answer]
 class Front:
     """The server; `port` is what clients talk to, `backend` the port of the emulated GitHub, unless `forward` is set.
 
-    `base_path`: what stands before every path, `/api/v3` on GitHub Enterprise Server.
+    `base_path`: what stands before every path, `/api/v3` on GitHub Enterprise Server, or a proxied server's whole
+    address. `certificate`: with its key, in one file, to serve https.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, certificate: Path | None = None) -> None:
         self.backend = 0
         self.forward: Forward = self._forward_to_backend
         self.base_path = ""
@@ -83,8 +86,12 @@ class Front:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
         self.port = self._server.server_address[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http{'s' if certificate else ''}://127.0.0.1:{self.port}"
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
         self._thread.start()
 
@@ -107,9 +114,7 @@ class Front:
 
     def answer(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer | None:
         """What the client gets; None: the connection is dropped."""
-        if not path.startswith(self.base_path):
-            self.violations.append(f"{method} {path}: not below {self.base_path}")
-        path = path.removeprefix(self.base_path)
+        path = self._below_base(path)
         if violation := self._contract.violation(method, path, headers, body):
             self.violations.append(violation)
         fault = self._fault(method, path)
@@ -125,6 +130,14 @@ class Front:
             answer = None if fault.drop else _failure(fault)
         self.seen.append(Seen(method, path, answer.status if answer else 0))
         return answer
+
+    def _below_base(self, path: str) -> str:
+        """The path as on github.com: on an Enterprise Server GraphQL lies beside `v3`, not below it."""
+        if self.base_path and path == f"{self.base_path.removesuffix('/v3')}/graphql":
+            return "/graphql"
+        if not path.startswith(self.base_path):
+            self.violations.append(f"{path}: not below {self.base_path}")
+        return path.removeprefix(self.base_path)
 
     def _fault(self, method: str, path: str) -> Fault | None:
         for fault in self.faults:

@@ -21,14 +21,17 @@ HEAD_SHA = "d" * 40
 
 
 class FakeGitHub:
-    """A GitHub for one test, behind a front that may be told to fail; `base_path`: `/api/v3` on GHES."""
+    """A GitHub for one test, behind a front that may be told to fail.
 
-    def __init__(self, front: Front, blobs: BlobHost, base_path: str = "") -> None:
+    `address`: what it calls itself, where that is not the front's own: below `/api/v3`, or behind a proxy.
+    """
+
+    def __init__(self, front: Front, blobs: BlobHost, address: str = "") -> None:
         self.front, self.blobs, self.state = front, blobs, State()
-        front.base_path = base_path
-        front.forward = Routes(self.state, front.url + base_path, blobs.url).answer
+        self.api_url = address or front.url
+        front.base_path = self.api_url.removeprefix(front.url)
+        front.forward = Routes(self.state, self.api_url, blobs.url).answer
         blobs.state = self.state
-        self.api_url = front.url + base_path
         for login in self.state.people:
             self.state.tokens[f"token-of-{login}"] = Token(login)
 
