@@ -69,6 +69,22 @@ calls for each pair of screening trials that passed their gates.
   round all the same: that is why a judge alone blocks nothing by default.
 - The criteria come in an order that differs from sample to sample, and is the same every time.
 
+## How far it can be trusted
+
+`tidegate label RUN` shows judged trials one criterion at a time, those on which the judge's samples disagree first, then
+those that it fails although all gates passed, and asks a person whether the criterion is met; what the judge thinks is
+not shown. `tidegate calibrate LABELS.jsonl --run RUN` compares: agreement with Wilson's interval, Cohen's kappa with its
+asymptotic interval (Fleiss, Cohen and Everitt), a table, the judge's agreement with itself, and every disagreement. Fifty
+labels say something, twenty hardly. It writes `tidegate.calibration.json`; committed beside `tidegate.yaml`, and for the
+same model, later comments quote it. A line of labels is
+
+```json
+{"trial": "head/keep_notes/docs/1", "criterion": "complete", "verdict": "met"}
+```
+
+with the verdict `met` or `unmet` (or yes and no, true and false, a score), and criteria of evaluators as
+`EVALUATOR/CRITERION`.
+
 ## What it costs
 
 One call for each trial, rubric and sample, `jobs` of them at once. Every answer is kept under

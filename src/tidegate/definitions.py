@@ -10,6 +10,7 @@ from math import inf
 
 from tidegate.entrusted import entrusted, held_back
 from tidegate.model.agent import Agent
+from tidegate.model.calibration import Calibration
 from tidegate.model.comparison import DefinitionChange
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
@@ -23,6 +24,7 @@ from tidegate.procedure import screening_trials
 READ_AT_BASE = (
     "trials",
     "judge",
+    "calibration",
     "jobs",
     "budget",
     "policy",
@@ -145,6 +147,8 @@ def _values(key: str, before: object, after: object) -> Iterator[str]:
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, Calibration):
+        return f"{value.labels} labels"
     if isinstance(value, Judge):
         return f"{value.type} ({value.model})"
     if isinstance(value, tuple):

@@ -10,7 +10,9 @@ from pathlib import Path
 from tidegate import __version__
 from tidegate.build import Checkout
 from tidegate.fingerprint import fingerprint, test_key
-from tidegate.model.judgement import JudgeInfo
+from tidegate.model.calibration import Calibration
+from tidegate.model.judge import Judge
+from tidegate.model.judgement import JudgeInfo, Trust
 from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.progress import Progress
@@ -142,4 +144,17 @@ def _judge(work: Work) -> JudgeInfo | None:
     if judge is None or not any(row.scenario.judged for row in work.plan.rows):
         return None
     blocks = work.suite.policy.judge_blocks
-    return JudgeInfo(type=judge.type, model=judge.model, samples=judge.samples, blocks=blocks)
+    return JudgeInfo(
+        type=judge.type,
+        model=judge.model,
+        samples=judge.samples,
+        blocks=blocks,
+        trust=_trust(work.suite.calibration, judge),
+    )
+
+
+def _trust(found: Calibration | None, judge: Judge) -> Trust | None:
+    """What the calibration says, if it is this judge's."""
+    if found is None or found.model != judge.model:
+        return None
+    return Trust(labels=found.labels, agreement=found.agreement, kappa=found.kappa, kappa_interval=found.kappa_interval)

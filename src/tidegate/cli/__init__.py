@@ -28,12 +28,14 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     from tidegate.cli import (
         action,
         add,
+        calibrate,
         check,
         compare,
         demo,
         export,
         import_,
         init,
+        label,
         pr,
         regrade,
         run,
@@ -47,7 +49,24 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (demo, init, check, pr, run, compare, show, regrade, import_, add, export, simulate, schema, action):
+    for command in (
+        demo,
+        init,
+        check,
+        pr,
+        run,
+        compare,
+        show,
+        regrade,
+        import_,
+        add,
+        export,
+        label,
+        calibrate,
+        simulate,
+        schema,
+        action,
+    ):
         command.add(commands)
     return parser.parse_args(argv)
 

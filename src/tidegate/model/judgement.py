@@ -14,6 +14,7 @@ class CriterionScore(Value):
     """
 
     id: str
+    description: str = ""
     score: float
     reason: str = ""
     weight: float = 1.0
@@ -30,6 +31,7 @@ class Judgement(Value):
 
     model: str | None = None
     criteria: tuple[CriterionScore, ...] = ()
+    met: float = 0.5  # the score from which a criterion counts as met
     samples: tuple[float, ...] = ()
     asked: int = 1
     agreement: float | None = None
@@ -67,13 +69,23 @@ class JudgeUse(Value):
     usd: float | None = None
 
 
+class Trust(Value):
+    """How far people agree with the judge, as `tidegate calibrate` found it."""
+
+    labels: int
+    agreement: float
+    kappa: float | None = None
+    kappa_interval: tuple[float, float] | None = None
+
+
 class JudgeInfo(Value):
-    """Which judge it was. `blocks`: its opinion counts for the verdict."""
+    """Which judge it was. `blocks`: its opinion counts for the verdict. `trust`: None where nobody has measured it."""
 
     type: str
     model: str
     samples: int = 1
     blocks: bool = False
+    trust: Trust | None = None
 
 
 class PairJudgement(Value):

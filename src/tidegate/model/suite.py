@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, SerializeAsAny
 
 from tidegate.model.agent import Agent
+from tidegate.model.calibration import Calibration
 from tidegate.model.case import Case
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
@@ -199,6 +200,7 @@ class Suite(Value):
     scenarios: tuple[Scenario, ...]
     trials: TrialCounts = TrialCounts()
     judge: SerializeAsAny[Judge] | None = None
+    calibration: Calibration | None = None  # of the judge, from the file beside the suite's
     jobs: int | None = None
     budget: Budget = Budget()
     policy: Policy = Policy()

@@ -29,6 +29,7 @@ def combined(criteria: Sequence[Criterion], answers: Sequence[Scores], *, met: f
     nearest = min(answers, key=lambda answer: abs(weighted(weights, answer.scores) - middle))
     return Judgement(
         criteria=scores,
+        met=met,
         samples=tuple(weighted(weights, answer.scores) for answer in answers),
         asked=asked,
         agreement=_agreement(criteria, answers, met),
@@ -56,6 +57,7 @@ def _criterion(criterion: Criterion, answers: Sequence[Scores]) -> CriterionScor
     nearest = min(answers, key=lambda answer: abs(answer.scores[criterion.id] - middle))
     return CriterionScore(
         id=criterion.id,
+        description=criterion.description,
         score=middle,
         reason=nearest.reasons.get(criterion.id, ""),
         weight=criterion.weight,

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from tidegate.errors import ConfigurationError
 from tidegate.model.event import Event
 from tidegate.model.measurement import Run, TrialResult
-from tidegate.model.trial import Record, Trial, TrialSpec, encoded
+from tidegate.model.trial import Record, Side, Trial, TrialSpec, encoded
 from tidegate.model.value import Value
 
 RUN_FILE = "run.json"
@@ -136,6 +136,19 @@ def load_run(folder: Path) -> Run:
         return run
     finished = sorted(RunFolder(path.parent).finished_trials(), key=lambda trial: trial.index)
     return run.model_copy(update={"trials": tuple(finished)})
+
+
+def stored_runs(place: Path) -> list[Run]:
+    """The run stored there, or both runs of what `tidegate pr` wrote there."""
+    both = [place / "runs" / side for side in ("base", "head")]
+    found = [folder for folder in both if (folder / RUN_FILE).is_file()]
+    return [load_run(folder) for folder in found or [place]]
+
+
+def run_folder_of(place: Path, side: Side) -> RunFolder:
+    """The run stored there, or that side's of what `tidegate pr` wrote there."""
+    both = place / "runs" / side
+    return RunFolder(both) if (both / RUN_FILE).is_file() else RunFolder.at(place)
 
 
 def write_value(path: Path, value: Value) -> None:

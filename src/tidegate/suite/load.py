@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
 from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.judges.anthropic import AnthropicJudge
 from tidegate.model.agent import Agent
+from tidegate.model.calibration import Calibration
 from tidegate.model.suite import Budget, Diagnosis, Policy, Scenario, Store, Suite, ToolMatrixEntry, TrialCounts
 from tidegate.suite.assemble import Assembly
 from tidegate.suite.cases import Cases
@@ -24,6 +25,7 @@ from tidegate.suite.suite_file import SuiteFile
 from tidegate.suite.yaml_reader import read_document
 
 SUITE_FILE = "tidegate.yaml"
+CALIBRATION_FILE = "tidegate.calibration.json"
 
 
 class _ScenarioRead(NamedTuple):
@@ -68,7 +70,9 @@ def load_suite(
         raise ConfigurationError.of(_in_order(problems, [file, *paths]))
     if not loaded:
         raise NothingToRunError(f"{file}: `scenarios` is an empty list.", "Name the scenario files there, by globs.")
-    return _suite(file, suite, loaded, targets).model_copy(update={"judge": suite.judge or _named_judge(environ)})
+    return _suite(file, suite, loaded, targets).model_copy(
+        update={"judge": suite.judge or _named_judge(environ), "calibration": _calibration(root / file)}
+    )
 
 
 def try_load_suite(
@@ -138,6 +142,19 @@ def _in_order(problems: Iterable[Problem], files: list[str]) -> list[str]:
     rank = {file: index for index, file in enumerate(files)}
     ordered = sorted(set(problems), key=lambda problem: (rank.get(problem.file, len(rank)), problem))
     return [str(problem) for problem in ordered]
+
+
+def _calibration(suite: Path) -> Calibration | None:
+    """What `tidegate calibrate` wrote beside the suite's file; ConfigurationError if it cannot be read."""
+    path = suite.with_name(CALIBRATION_FILE)
+    try:
+        return Calibration.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValidationError):
+        raise ConfigurationError(
+            f"{CALIBRATION_FILE} is damaged, or of another version.", "Write it again: `tidegate calibrate LABELS`."
+        ) from None
 
 
 def _named_judge(environ: Mapping[str, str]) -> AnthropicJudge | None:

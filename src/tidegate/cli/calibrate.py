@@ -1,0 +1,61 @@
+"""`tidegate calibrate`: how far the judge can be trusted."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tidegate.cli import options
+
+DESCRIPTION = """\
+Compares what people said of judged trials (LABELS, one JSON object a line; `tidegate label` writes it) with what the
+judge said: agreement, Cohen's kappa, a confusion table, how often the judge agrees with itself, and every disagreement.
+The result goes to tidegate.calibration.json, which later runs quote once it is committed beside tidegate.yaml.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = commands.add_parser("calibrate", help="how far the judge can be trusted", description=DESCRIPTION)
+    parser.add_argument("labels", type=Path, metavar="LABELS", help="a file of labels, one JSON object a line")
+    parser.add_argument(
+        "--run",
+        type=Path,
+        action="append",
+        dest="runs",
+        metavar="RUN",
+        help="a stored run, or what `tidegate pr` wrote; may be repeated (default: the folder that LABELS is in)",
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("tidegate.calibration.json"), metavar="FILE", help="where the result goes"
+    )
+    options.add_json(parser, "the result")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print and store it."""
+    from rich.console import Console
+
+    from tidegate.calibration import calibrate
+    from tidegate.errors import ConfigurationError
+    from tidegate.reports.calibration import calibration_report
+    from tidegate.store.directory import stored_runs, write_value
+    from tidegate.store.labels import read_labels
+
+    labels = read_labels(args.labels)
+    runs = [stored for place in args.runs or [args.labels.parent] for stored in stored_runs(place)]
+    judges = list(dict.fromkeys(stored.judge.model for stored in runs if stored.judge))
+    if len(judges) != 1:
+        found = ", ".join(judges) or "none"
+        raise ConfigurationError(
+            f"the runs have to be judged by one and the same judge, not by: {found}.", "Name others by `--run`."
+        )
+    calibration = calibrate(labels, [trial for stored in runs for trial in stored.trials], judges[0])
+    write_value(args.out, calibration)
+    if args.json:
+        print(calibration.model_dump_json(indent=2))
+    else:
+        Console().print(calibration_report(calibration))
+        print(f"calibration: {args.out}")
+    return 0
