@@ -31,6 +31,8 @@ def write(root: Path, files: dict[str, str]) -> None:
         ({"package.json": '{"name": "x", "bin": {"tool": "cli.js"}}'}, "tool", ".tidegate/npm/bin"),
         ({"Cargo.toml": RUST, "src/main.rs": ""}, "rusty", "target/release"),
         ({"Cargo.toml": RUST + '[[bin]]\nname = "rs"\n'}, "rs", "target/release"),
+        ({"go.mod": "module example.org/tool/v2\n", "main.go": "package main\n"}, "tool", ".tidegate/go"),
+        ({"go.mod": "module example.org/x\n", "cmd/tool/main.go": "package main\n"}, "tool", ".tidegate/go"),
         ({"bin/tool": "#!/bin/sh\n"}, "tool", "bin"),
         ({"pyproject.toml": "[tool.x]\n", "bin/tool": "#!/bin/sh\n"}, "tool", "bin"),
     ],
@@ -44,7 +46,7 @@ def test_finds_the_tool(tmp_path: Path, files: dict[str, str], binary: str, path
 
 @pytest.mark.parametrize("text", ["", "not toml [", '{"bin": 5}', "[]", "\x00"])
 def test_what_cannot_be_read_is_no_tool(tmp_path: Path, text: str) -> None:
-    write(tmp_path, dict.fromkeys(("pyproject.toml", "package.json", "Cargo.toml"), text))
+    write(tmp_path, dict.fromkeys(("pyproject.toml", "package.json", "Cargo.toml", "go.mod", "Makefile"), text))
     assert find_tool(tmp_path) is None
 
 

@@ -61,7 +61,7 @@ def _tool(root: Path, binary: str | None) -> Tool:
     if binary is not None:
         return found._replace(binary=binary) if found and found.found_in != "bin/" else Tool(binary)
     raise ConfigurationError(
-        "no command-line tool was found in pyproject.toml, package.json, Cargo.toml or bin/.",
+        "no command-line tool was found in pyproject.toml, package.json, Cargo.toml, go.mod, bin/ or Makefile.",
         "Name the tool that agents use with `--binary NAME`.",
     )
 

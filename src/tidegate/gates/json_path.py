@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from jsonpath_ng import JSONPath
+    from jsonpath_ng.ext.parser import ExtendedJsonPathParser
 
 MOST_CALLS = 5_000_000  # of functions while one path is followed: some seconds
 
@@ -42,16 +43,22 @@ def can_match_many(path: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _parse(path: str) -> JSONPath:
-    from jsonpath_ng.ext.parser import parse
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # old forms stay allowed as long as the library has them
         try:
-            parsed = parse(path)
+            parsed = _parser().parse(path)
             _guard_patterns(parsed)
             return parsed
         except Exception as error:  # lexer, parser and constructors each raise classes of their own
             raise ValueError(f"is no JSONPath: {error}") from None
+
+
+@lru_cache(maxsize=1)
+def _parser() -> ExtendedJsonPathParser:
+    """One for all paths: to build its tables takes longer than to read a path."""
+    from jsonpath_ng.ext.parser import ExtendedJsonPathParser
+
+    return ExtendedJsonPathParser()
 
 
 @contextmanager

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 MOST_FILES = 5_000
 HELP_TIMEOUT_SECS = 10
 _SKIPPED = frozenset({"node_modules", "target", "venv", "dist", "build", "__pycache__"})
+_MODULE = re.compile(r"^module\s+(\S+)", re.MULTILINE)
+_RULE = re.compile(r"^([A-Za-z0-9_.-]+)\s*:(?!=)", re.MULTILINE)
 _AGENTV = re.compile(r"^evalcases\s*:", re.MULTILINE)
 _NATIVE = tuple(re.compile(rf"^{key}\s*:", re.MULTILINE) for key in ("name", "task", "evaluation|^gates|^target"))
 
@@ -30,8 +32,8 @@ class Tool(NamedTuple):
 
 
 def find_tool(root: Path) -> Tool | None:
-    """The tool that the repository makes, by the first of pyproject.toml, package.json, Cargo.toml and bin/."""
-    looks: tuple[Callable[[Path], Tool | None], ...] = (_python, _node, _rust, _script)
+    """The tool that the repository makes, by the first of the files that say so."""
+    looks: tuple[Callable[[Path], Tool | None], ...] = (_python, _node, _rust, _go, _script, _make)
     return next((tool for look in looks if (tool := look(root))), None)
 
 
@@ -68,6 +70,33 @@ def _rust(root: Path) -> Tool | None:
         names = [own]
     name = _preferred({str(name): "" for name in names if name}, own)
     return Tool(name, ("cargo build --release",), ("target/release",), "Cargo.toml") if name else None
+
+
+def _go(root: Path) -> Tool | None:
+    """Programs are packages `main`: at the top, named like the module, or below cmd/."""
+    module = _MODULE.search(_text(root / "go.mod"))
+    if module is None:
+        return None
+    own = re.sub(r"/v\d+$", "", module[1]).rpartition("/")[2]
+    packages = {path.parent.name: f"./cmd/{path.parent.name}" for path in sorted(root.glob("cmd/*/main.go"))}
+    if (root / "main.go").exists():
+        packages[own] = "."
+    name = _preferred(packages, own)
+    build = f"go build -o .tidegate/go/{name} {packages[name]}" if name else ""
+    return Tool(name, (build,), (".tidegate/go",), "go.mod") if name else None
+
+
+def _make(root: Path) -> Tool | None:
+    """A rule of the Makefile that is named like the repository makes its program."""
+    rules = _RULE.findall(_text(root / "Makefile"))
+    return Tool(root.name, (f"make {root.name}",), (".",), "Makefile") if root.name in rules else None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return ""
 
 
 def _script(root: Path) -> Tool | None:
