@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -30,6 +30,9 @@ from tidegate.model.suite import RowState
 from tidegate.model.verdict import Verdict, VerdictReason, VerdictState
 from tidegate.reports.comment import render_comment
 from tidegate.reports.not_run import render_not_run
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 BASE_SHA = "4f1c2a9be07d5a3386f0c1d2e3b4a5968778695a"
 HEAD_SHA = "b82d07e4c9f3a1560e7d8c9bab1a2f3e4d5c6b7a"
@@ -595,3 +598,12 @@ def story(request: pytest.FixtureRequest) -> tuple[str, Result]:
 def stories() -> dict[str, Callable[[], Result]]:
     """The stories by name."""
     return STORIES
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The system's Chromium."""
+    from tests.reports.in_browser import chromium
+
+    with chromium() as found:
+        yield found

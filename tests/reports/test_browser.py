@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import os
-import shutil
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from cmarkgfm import github_flavored_markdown_to_html  # type: ignore[import-untyped]
 from cmarkgfm.cmark import Options  # type: ignore[import-untyped]
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from tests.gh.emulated.node import EquipmentMissingError, npm_packages
 from tests.reports.large import large_record, large_result
@@ -24,35 +21,8 @@ from tidegate.reports.html import MAX_BYTES, render_html
 
 Stories = Mapping[str, Callable[[], Result]]
 Opened = Callable[..., Page]
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-SWITCHES = (
-    "--no-sandbox",  # in a container root has none
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 COMMENT_STYLE = (Path(__file__).parent / "browser/comment.css").read_text(encoding="utf-8")
 HOSTILE = "</script><img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """The system's Chromium; playwright only drives it."""
-    program = next(filter(None, map(shutil.which, NAMES)), None)
-    if program is None:
-        if os.environ.get("CI"):
-            pytest.fail(f"none of {', '.join(NAMES)} is installed")
-        pytest.skip(f"the report was not looked at: none of {', '.join(NAMES)} is installed")
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=SWITCHES)
-        yield browser
-        browser.close()
-    with warnings.catch_warnings():  # the driver leaves a pipe for the collector to close
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
 
 
 @pytest.fixture
