@@ -20,7 +20,7 @@ from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.plan import Plan
 from tidegate.model.result import Result
 from tidegate.model.suite import Suite
-from tidegate.model.trial import Side
+from tidegate.model.trial import Phase, Side
 from tidegate.past import Earlier, open_answers, open_history, past_trials, trends
 from tidegate.plan import make_plan, run_rows, watched_files, with_presence, without_missing_keys
 from tidegate.procedure import RunTrials, next_step, observe, start
@@ -35,6 +35,12 @@ from tidegate.store.directory import RunFolder, load_run, write_text
 from tidegate.suite.load import load_suite, try_load_suite
 from tidegate.work import Options, Work, run_of, runner_of, screening_specs
 
+STAGES: dict[Phase, str] = {
+    "screen": "screening both sides",
+    "confirm": "confirming what was seen, on new trials",
+    "verify": "verifying it once more, apart in time",
+    "history": "measuring base",
+}
 SHARE_OF_PAUSE = 0.1  # of the run's minutes, at most
 
 
@@ -176,6 +182,7 @@ async def _run_both(repo: Path, work: Work, options: Options) -> tuple[Run, Run,
     """
     started = time.time()
     earlier = Earlier(repo, work.suite, {side.side: side.store for side in work.sides})
+    options.progress.stage("getting ready")
     async with runner_of(work, options) as runner:
         fingerprints = work.fingerprints(runner.versions)
         known = earlier.begin(fingerprints, work.test_keys(repo, fingerprints))
@@ -189,9 +196,11 @@ async def _run_both(repo: Path, work: Work, options: Options) -> tuple[Run, Run,
         state = observe(state, results)
         while isinstance(step := next_step(state), RunTrials):
             await _pause(step, results, work, options)
+            _say_stage(step, results, options)
             batch = await runner.run(step.specs)
             results += batch
             state = observe(state, batch)
+        options.progress.stage("")
         pairs = await runner.pairs(results)
     base, head = (run_of(work, side, results, started, time.time(), runner) for side in work.sides)
     base = base.model_copy(update={"history": known.past})
@@ -200,6 +209,12 @@ async def _run_both(repo: Path, work: Work, options: Options) -> tuple[Run, Run,
         side.store.finish_run(run)
     earlier.add(base)
     return base, head, known.warnings
+
+
+def _say_stage(step: RunTrials, results: Sequence[TrialResult], options: Options) -> None:
+    phase = step.specs[0].phase
+    if not results or results[-1].phase != phase:
+        options.progress.stage(STAGES[phase])
 
 
 async def _pause(step: RunTrials, results: Sequence[TrialResult], work: Work, options: Options) -> None:

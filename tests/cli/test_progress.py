@@ -94,14 +94,16 @@ def test_markup_of_rich_is_text() -> None:
 def test_the_live_view_has_a_line_for_each_running_trial() -> None:
     now = 100.0
     view = LiveProgress(console(terminal=True), clock=lambda: now)
+    view.stage("screening")
     view.expect(12)
     view.started(SPEC)
     view.step(SPEC, "taskmgr add\x1b[2J x")
     now = 104.2
     assert rendered(view) == [
         "head  add_task × docs #1          taskmgr add x                            4.2 s",
-        "0 of 12 trials · 4.0 s",
+        "screening · 0 of 12 trials · 4.0 s",
     ]
+    view.stage("")
     view.finished(PASSED)
     assert rendered(view) == ["1 of 12 trials · 1 pass · 4.0 s"]
 
@@ -154,3 +156,24 @@ def test_the_live_view_goes_away_and_gives_the_cursor_back(monkeypatch: pytest.M
         view.started(SPEC)
         raise KeyboardInterrupt
     assert written(on).rfind("\x1b[?25h") > written(on).rfind("\x1b[?25l")
+
+
+def test_a_log_on_github_folds_every_part_of_the_run() -> None:
+    """What follows the last part, as the comment that could not be written, is not folded away."""
+    on = console()
+    commands: list[str] = []
+    with make_progress(on, command=commands.append) as progress:
+        progress.stage("screening")
+        progress.stage("confirming, 100%")
+        progress.stage("")
+        progress.say("said")
+        progress.stage("left open")
+    assert commands == [
+        "::group::screening",
+        "::endgroup::",
+        "::group::confirming, 100%25",
+        "::endgroup::",
+        "::group::left open",
+        "::endgroup::",
+    ]
+    assert written(on) == "said\n"

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.gh.emulated.runner import read_log
-from tidegate.gh.fence import fence
-from tidegate.gh.workflow_commands import Annotation, annotate
+from tidegate.gh.fence import Fence, fence
+from tidegate.gh.workflow_commands import END_GROUP, Annotation, annotate, group
 
 TOKEN = "0123456789abcdef"
 WRITTEN = st.text(st.characters(codec="utf-8", exclude_characters="\v\f\x1c\x1d\x1e\x85\u2028\u2029"), max_size=60)
@@ -47,6 +47,22 @@ def test_the_runner_obeys_nothing_inside_the_fence(lines: list[str]) -> None:
     log = read_log("\n".join([start, *lines, end, "::notice::after"]))
 
     assert [command.name for command in log.commands] == ["stop-commands", "notice"]
+
+
+@given(st.lists(st.sampled_from(HOSTILE) | WRITTEN), WRITTEN, st.lists(st.sampled_from(HOSTILE) | WRITTEN))
+def test_of_what_is_written_only_our_commands_are_obeyed(before: list[str], title: str, after: list[str]) -> None:
+    """A fold of the log begins in the midst of what agents write."""
+    written: list[str] = []
+    tokens = iter(f"{number:016d}" for number in range(9))
+    wall = Fence(written.append, lambda: next(tokens))
+    wall.put_up()
+    written += before
+    wall.command(group(title))
+    written += after
+    wall.take_down(END_GROUP)
+
+    obeyed = [(c.name, c.message) for c in read_log("\n".join(written)).commands if c.name != "stop-commands"]
+    assert obeyed == [("group", title), ("endgroup", "")]
 
 
 @pytest.mark.parametrize("token", ["", "short", "a" * 15, "a::b" * 10])

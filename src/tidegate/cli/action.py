@@ -7,12 +7,14 @@ import secrets
 import shlex
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tidegate.cli import options
 from tidegate.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from tidegate.gh.fence import Fence
     from tidegate.gh.port import RepositoryPort
     from tidegate.settings import Runner, Settings
 
@@ -33,35 +35,35 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Wire what reaches outside of the process, and do what the input `command` says."""
-    from tidegate.gh.fence import fence
+    from tidegate.gh.fence import Fence
 
     commands: list[str] = []
-    start, end = fence(secrets.token_hex())
-    print(start, flush=True)
+    fence = Fence(partial(print, flush=True), secrets.token_hex)
+    fence.put_up()
     try:
-        return _run(args, commands)
+        return _run(args, commands, fence)
     finally:
         # Only now does the runner obey what is on stdout: no line before this one can have been an agent's command.
-        print(end, *commands, sep="\n", flush=True)
+        fence.take_down(*commands)
 
 
-def _run(args: argparse.Namespace, commands: list[str]) -> int:
+def _run(args: argparse.Namespace, commands: list[str], fence: Fence) -> int:
     from tidegate.settings import Settings
 
     environ = options.environ()
     if args.dry_run:
         environ["INPUT_DRY_RUN"] = "true"
     settings = Settings.from_environ(environ)
-    return _act(environ, commands) if settings.command in EVENTS else _other_command(settings)
+    return _act(environ, commands, fence) if settings.command in EVENTS else _other_command(settings)
 
 
-def _act(environ: Mapping[str, str], commands: list[str]) -> int:
+def _act(environ: Mapping[str, str], commands: list[str], fence: Fence) -> int:
     from rich.console import Console
 
     from tidegate.action import Outside, act
     from tidegate.cli.progress import make_progress
 
-    with make_progress(Console(width=200)) as progress:
+    with make_progress(Console(width=200), command=fence.command) as progress:
         outside = Outside(environ, progress, _connect, commands.append, time.sleep)
         return options.run_until_stopped(lambda: act(outside))
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tidegate.gh.workflow_commands import END_GROUP, group
 from tidegate.model.progress import Progress, Silent
 from tidegate.reports.filters import count, money, seconds
 from tidegate.reports.text import log_line, one_line, shortened
@@ -25,10 +26,13 @@ _LONGEST_REASON = 160
 
 
 @contextmanager
-def make_progress(console: Console, *, quiet: bool = False) -> Iterator[Progress]:
+def make_progress(
+    console: Console, *, quiet: bool = False, command: Callable[[str], None] | None = None
+) -> Iterator[Progress]:
     """The view that fits the console, for as long as the block lasts.
 
-    A runner's log is not a terminal, whatever colours it was told to take.
+    A runner's log is not a terminal, whatever colours it was told to take. `command`: says a line to the runner, which
+    acts on it; then the log is folded.
     """
     if quiet:
         yield Silent()
@@ -38,8 +42,14 @@ def make_progress(console: Console, *, quiet: bool = False) -> Iterator[Progress
         view = LiveProgress(console)
         with Live(get_renderable=view.render, console=console, transient=True, refresh_per_second=8):
             yield view
-    else:
+    elif command is None:
         yield PlainProgress(console)
+    else:
+        folded = FoldedProgress(console, command)
+        try:
+            yield folded
+        finally:
+            folded.stage("")
 
 
 class PlainProgress:
@@ -54,6 +64,9 @@ class PlainProgress:
         """Print it, line by line."""
         for line in text.splitlines():
             self._print(line)
+
+    def stage(self, title: str) -> None:
+        """Nothing: every line says what it is about."""
 
     def expect(self, trials: int) -> None:
         """Count them into the total."""
@@ -73,6 +86,23 @@ class PlainProgress:
 
     def _print(self, line: str) -> None:
         self._console.print(log_line(line), style="none", markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+
+class FoldedProgress(PlainProgress):
+    """The same, in a log on GitHub: every part of the run is a group, which a reader opens."""
+
+    def __init__(self, console: Console, command: Callable[[str], None]) -> None:
+        super().__init__(console)
+        self._command = command
+        self._open = False
+
+    def stage(self, title: str) -> None:
+        """End the group before, and begin the next."""
+        if self._open:
+            self._command(END_GROUP)
+        if title:
+            self._command(group(title))
+        self._open = bool(title)
 
 
 def outcome_line(result: TrialResult) -> str:
@@ -102,6 +132,7 @@ class LiveProgress:
         self._console = console
         self._clock = clock
         self._since = clock()
+        self._stage = ""
         self._running: dict[TrialSpec, _Running] = {}
         self._expected = 0
         self._outcomes = {"pass": 0, "FAIL": 0, "not measured": 0}
@@ -111,6 +142,10 @@ class LiveProgress:
         """Print it above the live lines, where it stays."""
         for line in text.splitlines():
             self._print(line, "")
+
+    def stage(self, title: str) -> None:
+        """It stands before the totals."""
+        self._stage = title
 
     def expect(self, trials: int) -> None:
         """Count them into the total."""
@@ -156,6 +191,7 @@ class LiveProgress:
         found = [f"{number} {outcome}" for outcome, number in self._outcomes.items() if number]
         return " · ".join(
             [
+                *filter(None, [self._stage]),
                 f"{done} of {count(max(self._expected, done), 'trial')}",
                 *found,
                 *([] if self._cost is None else [money(self._cost)]),

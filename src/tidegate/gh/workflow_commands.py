@@ -11,6 +11,7 @@ from tidegate.model.value import Value
 Level = Literal["error", "warning", "notice"]
 
 MAX_PER_LEVEL = 10  # the runner shows no more of each in one step
+END_GROUP = "::endgroup::"
 MAX_MESSAGE = 4_096  # characters; the runner cuts what is longer
 
 
@@ -27,6 +28,11 @@ class Annotation(Value):
 def annotate(wanted: Iterable[Annotation]) -> list[str]:
     """The commands for the first ten of each level."""
     return [_command(annotation) for annotation in _first(wanted)]
+
+
+def group(title: str) -> str:
+    """The line that begins a fold of the log, which `END_GROUP` ends."""
+    return f"::group::{_data(title)}"
 
 
 def _first(wanted: Iterable[Annotation]) -> Iterator[Annotation]:

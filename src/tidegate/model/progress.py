@@ -14,6 +14,9 @@ class Progress(Protocol):
     def say(self, text: str) -> None:
         """One line about the run as a whole: `building base`, `not confined: no uid`."""
 
+    def stage(self, title: str) -> None:
+        """What follows belongs to that part of the run; '' where the last part ends."""
+
     def expect(self, trials: int) -> None:
         """So many more trials are going to be run."""
 
@@ -31,6 +34,9 @@ class Silent:
     """Progress for nobody."""
 
     def say(self, text: str) -> None:
+        """Nothing."""
+
+    def stage(self, title: str) -> None:
         """Nothing."""
 
     def expect(self, trials: int) -> None:
