@@ -155,7 +155,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._play(messages(self.server, body, judged), bool(body.get("stream")))
         elif path.endswith("/responses"):
             self._play(responses(self.server, body), streamed=True)
-        elif "generateContent" in path.lower() or "streamGenerateContent" in path:
+        elif "generatecontent" in path.lower():
             self._play(gemini(self.server, body), "stream" in path)
         else:
             self._answer({"error": {"type": "not_found_error", "message": path}}, 404)

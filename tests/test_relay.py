@@ -5,8 +5,9 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import Any
 from urllib.parse import urlsplit
@@ -35,15 +36,21 @@ def lent(*faults: Fault) -> Iterator[tuple[ModelServer, Loan]]:
 
 
 def ask(
-    loan: Loan, path: str = "/v1/messages", token: str | None = None, *, header: str = "x-api-key", method: str = "POST"
+    loan: Loan,
+    path: str = "/v1/messages",
+    token: str | None = None,
+    *,
+    header: str = "x-api-key",
+    method: str = "POST",
+    body: dict[str, Any] = QUESTION,
 ) -> tuple[int, bytes]:
     """What the relay answers."""
     place = urlsplit(loan.address)
     connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=10)
     sent = {header: loan.token if token is None else token, "anthropic-version": "2026-10-21"}
     try:
-        body = json.dumps(QUESTION).encode() if method == "POST" else None
-        connection.request(method, place.path + path, body, sent)
+        asked = json.dumps(body).encode() if method == "POST" else None
+        connection.request(method, place.path + path, asked, sent)
         answer = connection.getresponse()
         return answer.status, answer.read()
     finally:
@@ -147,9 +154,10 @@ def raw_provider(*parts: bytes, go_on: Event) -> Iterator[str]:
                 while b"}" not in connection.recv(1 << 16):
                     pass
                 connection.sendall(parts[0])
-                for part in parts[1:]:
-                    go_on.wait(10)
-                    connection.sendall(part)
+                with suppress(OSError):
+                    for part in parts[1:]:
+                        go_on.wait(10)
+                        connection.sendall(part)
 
         thread = Thread(target=serve)
         thread.start()
@@ -197,3 +205,55 @@ def test_a_stream_that_breaks_off_is_no_whole_answer() -> None:
 def test_an_address_that_is_none_is_said() -> None:
     with Relay() as relay, pytest.raises(ConfigurationError, match="ANTHROPIC_BASE_URL is no address: api"):
         relay.lent(ANTHROPIC, KEY, "api.anthropic.com").__enter__()
+
+
+def test_it_counts_the_tokens_of_whole_and_of_streamed_answers() -> None:
+    """The scripted model's: 100 plain, 50 written to the cache, 20 said; each way the same."""
+    with lent() as (_, loan):
+        assert loan.traffic.told() is None
+        ask(loan)
+        once = loan.traffic.told()
+        ask(loan, body={**QUESTION, "stream": True})
+        twice = loan.traffic.told()
+    assert once
+    assert twice
+    assert (once.end, once.tokens_in, once.tokens_out, once.tokens_cache_write) == ("killed", 150, 20, 50)
+    assert (twice.tokens_in, twice.tokens_out, twice.tokens_cache_write) == (300, 40, 100)
+
+
+@pytest.mark.parametrize(("provider", "path"), [(OPENAI, "/responses"), (GOOGLE, "/v1beta/models/m:generateContent")])
+def test_every_providers_tokens_are_counted(provider: Any, path: str) -> None:
+    with serving([Step("Well.")]) as server, Relay() as relay, relay.lent(provider, KEY, server.url) as loan:
+        ask(loan, path)
+        told = loan.traffic.told()
+    assert told
+    assert (told.tokens_in, told.tokens_out) == (100, 20)
+
+
+@pytest.mark.parametrize(("status", "end"), [(401, "auth"), (429, "outage"), (500, "outage"), (529, "outage")])
+def test_it_knows_when_the_agent_gets_no_answers(status: int, end: str) -> None:
+    with lent(Fault(status)) as (_, loan):
+        ask(loan)
+        failed = loan.traffic.told()
+        ask(loan)
+        answered = loan.traffic.told()
+    assert failed
+    assert answered
+    assert (failed.end, failed.message) == (end, f"the model's provider answered {status}")
+    assert (answered.end, answered.message) == ("killed", "")
+
+
+def test_an_agent_that_hangs_up_is_not_the_providers_failure() -> None:
+    go_on = Event()
+    with lent_by(HEAD + b"\r\ndata: 1\n\n", *(1 << 20) * [b"data: 2\n\n"], go_on=go_on) as loan:
+        place = urlsplit(loan.address)
+        with socket.create_connection((str(place.hostname), int(place.port or 0))) as agent:
+            request = f"POST /v1/messages HTTP/1.1\r\nx-api-key: {loan.token}\r\ncontent-length: 2\r\n\r\n{{}}"
+            agent.sendall(request.encode())
+            assert agent.recv(10)
+        go_on.set()
+        deadline = time.monotonic() + 10
+        while (told := loan.traffic.told()) is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert told
+    assert told.end == "killed"

@@ -26,4 +26,5 @@ def with_loan(attempt: Attempt, relay: Relay | None) -> Iterator[Attempt]:
         rest = {name: value for name, value in agent.env.items() if name not in agent.variables}
         row = attempt.row.model_copy(update={"agent": agent.model_copy(update={"env": rest})})
         lent = {provider.key: loan.token, provider.endpoint: loan.address}
-        yield replace(attempt, row=row, place=replace(attempt.place, credentials=lent))
+        place = replace(attempt.place, credentials=lent)
+        yield replace(attempt, row=row, place=place, relayed=loan.traffic.told)

@@ -15,12 +15,15 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Lock, Thread
 from typing import NamedTuple, Self
 from urllib.parse import SplitResult, urlsplit
 
 from tidegate.errors import ConfigurationError
 from tidegate.model.agent import Provider
+from tidegate.model.event import End
+from tidegate.streams.json_lines import end_of_api
+from tidegate.usage import Answer, Tokens
 
 TIMEOUT_SECS = 600.0  # of the provider's silence, as the providers' own clients have it
 LARGEST_REQUEST = 64 << 20  # bytes
@@ -36,6 +39,38 @@ _NOT_PASSED = frozenset(
 _DOTS = re.compile(r"(?:^|/)(?:\.|%2e){1,2}(?:/|$)", re.IGNORECASE)
 
 
+class Traffic:
+    """What has passed for one trial. Its requests are answered in several threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._answers = 0
+        self._tokens = Tokens()
+        self._failure: int | None = None  # the last answer's status, if it was no answer
+
+    def note(self, status: int, tokens: Tokens) -> None:
+        """An answer has come."""
+        with self._lock:
+            self._answers += 1
+            self._tokens = self._tokens.plus(tokens)
+            self._failure = status if status in (401, 403, 408, 429) or status >= 500 else None
+
+    def told(self) -> End | None:
+        """How it stands, as if the agent ended now: whether it gets answers, and the tokens. None: it never asked."""
+        with self._lock:
+            if not self._answers:
+                return None
+            given, said, read, written = self._tokens
+            return End(
+                end="killed" if self._failure is None else end_of_api(self._failure),
+                message="" if self._failure is None else f"the model's provider answered {self._failure}",
+                tokens_in=given,
+                tokens_out=said,
+                tokens_cache_read=read,
+                tokens_cache_write=written,
+            )
+
+
 class Loan(NamedTuple):
     """What one trial was lent: its token, and the address that takes it; and what they stand for."""
 
@@ -44,6 +79,7 @@ class Loan(NamedTuple):
     key: str
     provider: Provider
     upstream: SplitResult
+    traffic: Traffic
 
 
 class Relay:
@@ -71,7 +107,7 @@ class Relay:
             raise ConfigurationError(f"{provider.endpoint} is no address: {upstream}", "Write it as https://HOST/PATH.")
         token = f"tidegate-{secrets.token_hex(24)}"
         address = f"http://127.0.0.1:{self._server.server_port}{place.path.rstrip('/')}"
-        self._server.loans[token] = loan = Loan(token, address, key, provider, place)
+        self._server.loans[token] = loan = Loan(token, address, key, provider, place, Traffic())
         try:
             yield loan
         finally:
@@ -175,10 +211,11 @@ class _Handler(BaseHTTPRequestHandler):
                 upstream.request(self.command, self.path, body or None, self._headers_for(loan))
                 answer = upstream.getresponse()
             except (OSError, http.client.HTTPException) as error:
+                loan.traffic.note(502, Tokens())
                 what = f"the model's provider could not be reached: {type(error).__name__}"
                 raise _RefusedError(502, "api_error", what) from None
             with answer:  # which may have taken the socket over
-                self._answer(answer)
+                self._answer(answer, loan.traffic)
         finally:
             upstream.close()
 
@@ -188,9 +225,10 @@ class _Handler(BaseHTTPRequestHandler):
             name: value.replace(loan.token, loan.key) if name.lower() in _KEY_HEADERS else value
             for name, value in passed.items()
         }
+        keyed["Accept-Encoding"] = "identity"  # so that its tokens can be read
         return {**keyed, "Host": loan.upstream.netloc.rpartition("@")[2]}
 
-    def _answer(self, answer: http.client.HTTPResponse) -> None:
+    def _answer(self, answer: http.client.HTTPResponse, traffic: Traffic) -> None:
         self.send_response(answer.status)
         for name, value in answer.getheaders():
             if name.lower() not in _NOT_PASSED:
@@ -200,19 +238,36 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        try:
-            while piece := answer.read1(PIECE):
+        seen = Answer(streamed="event-stream" in (answer.headers.get("content-type") or ""))
+        whole = self._copy(answer, seen)
+        seen.close()
+        traffic.note(answer.status if whole else 502, seen.tokens)
+        with suppress(OSError):
+            self._end_body(whole=whole)
+
+    def _copy(self, answer: http.client.HTTPResponse, seen: Answer) -> bool:
+        """Pass the body on, but for its end; False if the provider broke it off."""
+        while True:
+            try:
+                piece = answer.read1(PIECE)
+            except (OSError, http.client.HTTPException):
+                return False
+            if not piece:
+                return not answer.length
+            seen.feed(piece)
+            try:
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
-                self.wfile.flush()
-            if answer.length:
-                raise http.client.IncompleteRead(b"", answer.length)
-        except (OSError, http.client.HTTPException):
-            # The end of the body is not sent: so the agent sees that something is missing.
+            except OSError:  # the agent has hung up
+                self.close_connection = True
+                return True
+
+    def _end_body(self, *, whole: bool) -> None:
+        """Say that it is whole, or leave it without an end, so that the agent sees that something is missing."""
+        if whole:
+            self.wfile.write(b"0\r\n\r\n")
+        else:
             self.close_connection = True
-            with suppress(OSError):
-                self.connection.shutdown(socket.SHUT_RDWR)
-            return
-        self.wfile.write(b"0\r\n\r\n")
+            self.connection.shutdown(socket.SHUT_RDWR)
 
     def _refuse(self, refused: _RefusedError) -> None:
         error = {"type": "error", "error": {"type": refused.kind, "message": str(refused), "code": refused.status}}

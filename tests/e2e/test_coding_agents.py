@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.model_server import Fault, Step, serving
+from tidegate.model.event import End
 from tidegate.model.trial import Trial
 
 Make = Callable[..., Any]
@@ -155,6 +157,43 @@ def test_a_shell_in_which_the_recorder_is_passed_by_is_not_measured(
     assert ran.trial
     assert ran.trial.not_measured == "infrastructure"
     assert "notes does not lead to the recorder" in ran.trial.reason
+
+
+# Asks its model once, by the address and the key that it was given, and says nothing about what came of it.
+ASK = """python3 - <<'END'
+import os, urllib.error, urllib.request
+address = os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages"
+key = {"x-api-key": os.environ["ANTHROPIC_API_KEY"]}
+request = urllib.request.Request(address, b'{"model": "m", "messages": []}', key)
+try:
+    urllib.request.urlopen(request).read()
+except urllib.error.HTTPError as error:
+    error.close()
+END
+"""
+
+
+@pytest.mark.parametrize("then", ["exit 1", "sleep 60"])
+def test_an_agent_that_is_silent_about_its_providers_failure_is_not_measured(
+    then: str, run_fake: Callable[..., Ran]
+) -> None:
+    """As Gemini CLI and opencode are: the relay has seen what they do not tell."""
+    with serving([], [Fault(503)] * 3) as server:
+        ran = run_fake("claude", ASK + then, keys=", timeout_secs: 3", env={"ANTHROPIC_BASE_URL": server.url})
+    assert ran.trial
+    assert (ran.trial.end, ran.trial.not_measured) == ("outage", "outage")
+    assert "the model's provider answered 503" in ran.trial.end_message
+    assert len(server.requests) == 3, "the trial was tried again"
+    assert server.requests[0][2]["x-api-key"] == SECRETS["ANTHROPIC_API_KEY"]
+
+
+def test_tokens_that_an_agent_does_not_tell_are_the_relays(run_fake: Callable[..., Ran]) -> None:
+    with serving([Step("Well.")]) as server:
+        ran = run_fake("claude", ASK, env={"ANTHROPIC_BASE_URL": server.url})
+    assert ran.trial
+    end = ran.trial.events[-1]
+    assert isinstance(end, End)
+    assert (end.end, end.tokens_in, end.tokens_out) == ("crashed", 150, 20)
 
 
 def test_a_shell_that_never_finds_the_target_is_not_measured(run_fake: Callable[..., Ran]) -> None:

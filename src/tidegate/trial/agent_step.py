@@ -96,13 +96,26 @@ async def _end(attempt: Attempt, session: TrialSession) -> tuple[End, NotMeasure
     except AgentStopped as stopped:
         if stopped.end == "timeout" and time.monotonic() >= attempt.deadline:
             return End(end="budget", message="the run's minutes were used up"), "budget"
-        end = _stopped_end(stopped, session.told)
+        end = _stopped_end(stopped, session.known())
         return end, stopped.not_measured or _ENDS_NOT_MEASURED.get(end.end)
     except (SupervisorLost, OSError):
         raise
     except Exception as error:  # a plug-in's bug is this trial's trouble, not the run's
         return End(end="crashed", message=f"the agent broke: {type(error).__name__}: {error}"), "infrastructure"
+    end = _completed_by(end, attempt.relayed())
     return end, _ENDS_NOT_MEASURED.get(end.end)
+
+
+def _completed_by(end: End, relayed: End | None) -> End:
+    """The end with what only the relay knows: that an agent without answers did not fail by itself, and the tokens."""
+    if relayed is None:
+        return end
+    if end.end == "crashed" and relayed.end in ("auth", "outage"):
+        return relayed.model_copy(update={"message": f"{relayed.message}; {end.message}"})
+    if end.tokens_in is None and end.tokens_out is None:
+        tokens = ("tokens_in", "tokens_out", "tokens_cache_read", "tokens_cache_write")
+        return end.model_copy(update={name: getattr(relayed, name) for name in tokens})
+    return end
 
 
 def _stopped_end(stopped: AgentStopped, told: End | None) -> End:
@@ -112,7 +125,7 @@ def _stopped_end(stopped: AgentStopped, told: End | None) -> End:
     """
     if told is None:
         return End(end=stopped.end, message=stopped.message)
-    if told.end in ("auth", "outage"):
+    if told.end in ("auth", "outage") and stopped.end in ("timeout", "watchdog"):
         return told
     return told.model_copy(update={"end": stopped.end, "message": stopped.message})
 
@@ -138,6 +151,7 @@ def _session(
         deadline=min(time.monotonic() + timeout, attempt.deadline),
         timeout_secs=timeout,
         meter=attempt.meter,
+        relayed=attempt.relayed,
     )
     task = {
         "prompt": scenario.prompt,

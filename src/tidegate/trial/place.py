@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tidegate.model.event import End
 from tidegate.model.plan import PlanRow
 from tidegate.model.suite import Limits, Scenario
 from tidegate.model.trial import TrialSpec
@@ -104,6 +105,10 @@ class Folders:
         shutil.rmtree(self.scratch, ignore_errors=True)
 
 
+def _nothing_relayed() -> None:
+    """There is no relay."""
+
+
 @dataclass(frozen=True)
 class Attempt:
     """One try at a trial: what is run, where, and how far it may go."""
@@ -116,6 +121,7 @@ class Attempt:
     deadline: float  # of the run, on the monotonic clock
     on_step: Callable[[str], None]
     meter: Meter | None = None
+    relayed: Callable[[], End | None] = _nothing_relayed  # what the relay knows of the agent's requests by now
 
     @property
     def scenario(self) -> Scenario:

@@ -59,6 +59,7 @@ class Desk:
     timeout_secs: float  # the same as a duration, for messages
     silence_secs: float = SILENCE_SECS
     meter: Meter | None = None
+    relayed: Callable[[], End | None] = lambda: None
 
 
 class TrialSession:
@@ -202,14 +203,19 @@ class TrialSession:
         """No more events."""
         self._log.close()
 
+    def known(self) -> End | None:
+        """What the agent has told by now, else the relay: of a model that gives no answers, and of what is spent."""
+        relayed = self._desk.relayed()
+        without_answers = relayed is not None and relayed.end in ("auth", "outage")
+        return relayed if self.told is None or without_answers else self.told
+
     def _spent(self) -> list[str]:
-        """Cost, else tokens, as far as the agent tells them while it works."""
-        if self.told is None:
+        """Cost, else tokens, as far as it is known while the agent works."""
+        if (known := self.known()) is None:
             return []
-        cost = self.cost(self.told)
-        if cost is not None:
+        if (cost := self.cost(known)) is not None:
             return [f"${cost:.4f}"]
-        tokens = (self.told.tokens_in or 0) + (self.told.tokens_out or 0)
+        tokens = (known.tokens_in or 0) + (known.tokens_out or 0)
         return [f"{tokens:,} tokens"] if tokens else []
 
     def _output(self, name: str) -> Path:
@@ -283,8 +289,8 @@ class TrialSession:
         meter = self._desk.meter
         if meter is None:
             return
-        if self.told is not None:
-            meter.tell(self.told)
+        if (known := self.known()) is not None:
+            meter.tell(known)
         if (why := meter.over()) is not None:
             raise AgentStopped("budget", why)
 
