@@ -163,6 +163,7 @@ def _row(row: RunRow, said: Conclusion, trials: RowTrials, run: Run, metrics: Ma
         kind=said.kind,
         not_measured=said.not_measured,
         purpose=row.purpose,
+        source=row.source,
         deterministic=said.deterministic,
         one_shot=said.one_shot,
         base=_base_counts(base, _counts(past)),

@@ -87,6 +87,7 @@ def run_rows(plan: Plan, suite: TrialCounts) -> tuple[RunRow, ...]:
             agent=row.key.agent,
             deterministic=row.deterministic,
             purpose=row.scenario.purpose,
+            source=row.scenario.source,
             presence=row.presence,
             definition=definition_hash(row.scenario),
             trials=row.scenario.trials.over(suite),

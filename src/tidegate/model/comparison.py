@@ -160,6 +160,7 @@ class Row(Value):
     kind: Kind = "outcome"
     not_measured: NotMeasured | None = None  # of state not_measured: what kept it from being measured
     purpose: Literal["regression", "capability"] = "regression"
+    source: str | None = None  # where the case comes from, as its scenario says
     deterministic: bool = False
     one_shot: bool = False
     base: BaseCounts = BaseCounts()

@@ -168,6 +168,7 @@ class RunRow(Value):
     agent: str
     deterministic: bool
     purpose: Literal["regression", "capability"] = "regression"
+    source: str | None = None  # where the case comes from
     presence: Literal["both", "added", "removed"] = "both"
     definition: str = ""  # hash of the scenario's definition
     fingerprint: str = ""  # hash of all that makes trials of base exchangeable; '': not taken

@@ -138,6 +138,10 @@ def _effect(row: Row) -> str:
 
 
 def _row_facts(row: Row) -> Iterable[str]:
+    if row.source:
+        yield f"the case comes from: {row.source}"
+    if row.purpose == "capability":
+        yield "a capability: measured, never blocks"
     if row.deterministic:
         yield "deterministic"
     if row.effect and row.effect.p is not None:
