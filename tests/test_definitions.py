@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from tidegate.agents.doc_follower import DocFollower
 from tidegate.definitions import changes, in_force
+from tidegate.evaluators.rubric_judge import RubricJudge
 from tidegate.gates.command_succeeds import CommandSucceeds
 from tidegate.gates.file_contains import FileContains
 from tidegate.gates.file_exists import FileExists
 from tidegate.model.agent import Agent
 from tidegate.model.suite import Budget, Limits, Policy, Scenario, Suite, Target, ToolMatrixEntry, TrialCounts
+from tidegate.rubrics.samples import Criterion
 
 DOCS = DocFollower(type="doc-follower")
 EXISTS = FileExists(path="out.json")
@@ -213,3 +215,29 @@ def test_scenarios_come_from_head_and_the_rules_from_base() -> None:
 def test_without_a_base_head_s_rules_advise() -> None:
     head = suite(policy=Policy(alpha=0.05))
     assert in_force(None, head).policy == Policy(alpha=0.05, mode="advisory")
+
+
+# --- judges
+
+
+RUBRIC = RubricJudge(criteria=(Criterion(id="good", description="It is good.", weight=1),))
+
+
+@pytest.mark.parametrize("counts", [True, False])
+@pytest.mark.parametrize(
+    ("after", "kind", "loosens"),
+    [
+        (None, "gate_removed", True),
+        (RUBRIC.model_copy(update={"pass_threshold": 0.5}), "threshold_lowered", True),
+        (RUBRIC.model_copy(update={"pass_threshold": 0.9}), "gate_changed", False),
+        (RUBRIC.model_copy(update={"criteria": (Criterion(id="x", description="y", weight=1),)}), "gate_changed", True),
+    ],
+)
+def test_a_judge_is_loosened_only_where_it_counts(
+    after: RubricJudge | None, kind: str, loosens: bool, counts: bool
+) -> None:
+    policy = Policy(judge_blocks=counts)
+    old = suite(scenario("s").model_copy(update={"judge": RUBRIC})).model_copy(update={"policy": policy})
+    new = suite(scenario("s").model_copy(update={"judge": after})).model_copy(update={"policy": policy})
+    (change,) = changes(old, new)
+    assert (change.kind, change.loosened) == (kind, loosens and counts)

@@ -36,7 +36,7 @@ READ_AT_BASE = (
     "comment_template",
 )
 _READ_AT_HEAD = ("subject", "guidance")
-_OWN_CHECKS = {"name", "file", "gates", "evaluators", "tool_matrix", "trials", "purpose", "deterministic"}
+_OWN_CHECKS = {"name", "file", "gates", "evaluators", "judge", "tool_matrix", "trials", "purpose", "deterministic"}
 _CERTAINTY = {True: 2, None: 1, False: 0}  # of `deterministic`: without it, fewer trials prove less
 
 
@@ -164,7 +164,8 @@ def _shown(value: object) -> str:
 def _scenario(before: Scenario, after: Scenario, base: Suite, head: Suite) -> Iterator[DefinitionChange]:
     name = before.name
     yield from _gates(name, before.gates, after.gates)
-    yield from _evaluators(name, before.evaluators, after.evaluators)
+    yield from _evaluators(name, before.evaluators, after.evaluators, judged=base.policy.judge_blocks)
+    yield from _judge(before, after, counts=base.policy.judge_blocks)
     for tool, model in sorted(_matrix(before, base) - _matrix(after, head), key=str):
         if tool in head.agents:  # else the agent itself was removed, which is said once
             agent = f"{tool}:{model}" if model else tool
@@ -217,22 +218,51 @@ def _gates(scenario: str, before: Iterable[Gate], after: Iterable[Gate]) -> Iter
         yield DefinitionChange(scenario=scenario, kind="added", detail=f"gate {gate.label}")
 
 
-def _evaluators(scenario: str, before: Iterable[Evaluator], after: Iterable[Evaluator]) -> Iterator[DefinitionChange]:
-    """Whatever is done to the evaluators that count moves the case score, so that it could pass where it did not."""
+def _evaluators(
+    scenario: str, before: Iterable[Evaluator], after: Iterable[Evaluator], *, judged: bool
+) -> Iterator[DefinitionChange]:
+    """Whatever is done to the evaluators that count moves the case score, so that it could pass where it did not.
+
+    `judged`: those that ask a model count too.
+    """
     old, new = ({evaluator.label: evaluator for evaluator in side} for side in (before, after))
-    counted = any(evaluator.weight > 0 for evaluator in old.values())
+    counted = any(evaluator.weight > 0 and (judged or not evaluator.judged) for evaluator in old.values())
     for name, evaluator in old.items():
         if name not in new:
             detail = f"evaluator {name}"
-            yield DefinitionChange(scenario=scenario, kind="gate_removed", detail=detail, loosened=evaluator.decides)
+            yield DefinitionChange(
+                scenario=scenario, kind="gate_removed", detail=detail, loosened=_counts(evaluator, judged)
+            )
         elif keys := _different(evaluator, new[name]):
-            loosened = evaluator.decides and keys != ["timeout_secs"]
+            loosened = _counts(evaluator, judged) and keys != ["timeout_secs"]
             detail = f"evaluator {name}: {', '.join(keys)}"
             yield DefinitionChange(scenario=scenario, kind="gate_changed", detail=detail, loosened=loosened)
     for name, evaluator in new.items():
         if name not in old:
-            loosened = counted and evaluator.weight > 0
+            loosened = counted and evaluator.weight > 0 and _counts(evaluator, judged)
             yield DefinitionChange(scenario=scenario, kind="added", detail=f"evaluator {name}", loosened=loosened)
+
+
+def _counts(evaluator: Evaluator, judged: bool) -> bool:
+    return evaluator.decides and (judged or not evaluator.judged)
+
+
+def _judge(before: Scenario, after: Scenario, *, counts: bool) -> Iterator[DefinitionChange]:
+    """What was done to the scenario's own judge: it loosens something only where its opinion counts."""
+    old, new = before.judge, after.judge
+    if old is None and new is not None:
+        yield DefinitionChange(scenario=before.name, kind="added", detail="judge")
+    elif old is not None and new is None:
+        yield DefinitionChange(scenario=before.name, kind="gate_removed", detail="judge", loosened=counts)
+    elif old is not None and new is not None and (keys := _different(old, new)):
+        limits = [getattr(judge, "pass_threshold", 0.0) for judge in (old, new)]
+        lowered = keys == ["pass_threshold"] and limits[1] < limits[0]
+        yield DefinitionChange(
+            scenario=before.name,
+            kind="threshold_lowered" if lowered else "gate_changed",
+            detail=f"judge: {', '.join(keys)}",
+            loosened=counts and not (keys == ["pass_threshold"] and not lowered),
+        )
 
 
 def _may_be_looser(before: Gate, after: Gate) -> bool:

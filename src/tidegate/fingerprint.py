@@ -15,9 +15,10 @@ from tidegate.plan import definition_hash
 from tidegate.trial.workspace import matching_files
 
 
-def fingerprint(row: PlanRow, definitions: Path, guidance: Sequence[str], version: str | None) -> str:
+def fingerprint(row: PlanRow, definitions: Path, guidance: Sequence[str], version: str | None, judge: str = "") -> str:
     """SHA-256 of the scenario, its template without guidance files, the agent with version and model, and Tidegate.
 
+    `judge`: who judges, and whether that counts; it is part of it where a model has a say.
     `version`: of the agent's program, as its check found it. A seed is not in it, which gives other draws of the same
     chance. The subject is not in it: base's own history moves with
     base's commits, and fresh base trials guard against drift.
@@ -29,9 +30,16 @@ def fingerprint(row: PlanRow, definitions: Path, guidance: Sequence[str], versio
         "agent": {"name": row.key.agent, **row.agent.model_dump(mode="json", exclude={"seed"})},
         "agent_version": version,
     }
+    if judge and row.scenario.judged:
+        parts["judge"] = judge
     if row.before:  # trials that were judged by both definitions are no history of either
         parts["before"] = [gate.model_dump(mode="json") for gate in row.before]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def judge_mark(suite: Suite) -> str:
+    """All of the suite that a judged trial hangs on besides its rubric; '' without a judge."""
+    return f"{suite.judge.identity} {suite.judge.samples} {suite.policy.judge_blocks}" if suite.judge else ""
 
 
 def test_key(fingerprint: str, suite: Suite, trees: Sequence[str]) -> str:

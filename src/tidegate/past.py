@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tidegate.compare import outcomes_by_row
-from tidegate.fingerprint import fingerprint
+from tidegate.fingerprint import fingerprint, judge_mark
 from tidegate.model.measurement import PastTrial, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.suite import Suite
@@ -120,7 +120,11 @@ def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[i
 
     No agent is asked for its version here, so the history of agents that have one is not found.
     """
-    prints = {row.key: fingerprint(row, repo, suite.guidance, None) for row in plan.rows if not row.deterministic}
+    prints = {
+        row.key: fingerprint(row, repo, suite.guidance, None, judge_mark(suite))
+        for row in plan.rows
+        if not row.deterministic
+    }
     history = open_history(repo, suite)
     outcomes = outcomes_by_row(history.read(prints).trials if history else ())
     return {key: (sum(outcomes.get(key, ())), len(outcomes.get(key, ()))) for key in prints}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tidegate import __version__
 from tidegate.build import Checkout
-from tidegate.fingerprint import fingerprint, test_key
+from tidegate.fingerprint import fingerprint, judge_mark, test_key
 from tidegate.model.calibration import Calibration
 from tidegate.model.judge import Judge
 from tidegate.model.judgement import JudgeInfo, Trust
@@ -61,7 +61,9 @@ class Work:
     def fingerprints(self, versions: Mapping[str, str | None]) -> dict[RowKey, str]:
         """Of the rows that chance has a part in; `versions` are those of the agents' programs."""
         return {
-            row.key: fingerprint(row, self.definitions, self.suite.guidance, versions.get(row.key.agent))
+            row.key: fingerprint(
+                row, self.definitions, self.suite.guidance, versions.get(row.key.agent), judge_mark(self.suite)
+            )
             for row in self.plan.rows
             if row.presence != "removed" and row.scenario.cache and not row.deterministic
         }

@@ -12,6 +12,7 @@ from tidegate.model.result import Cost, FileChange, Result
 from tidegate.model.trial import Side
 from tidegate.model.value import Value
 from tidegate.reports.filters import count, money, number, percent, points, seconds, to
+from tidegate.reports.judged import judge_facts
 from tidegate.reports.page_row import COLUMNS, RowView, row_view
 from tidegate.reports.pieces import change_line, interval, sign, words
 from tidegate.reports.trend import Series, suite_series
@@ -103,6 +104,8 @@ def _facts(result: Result) -> Iterable[tuple[str, str]]:
     yield "head", f"{head.ref} {head.sha[:12]}"
     for name, agent in result.agents.items():
         yield f"agent {name}", " ".join(filter(None, (agent.type, agent.model, agent.version)))
+    if result.judge:
+        yield from judge_facts(result.judge)
     yield from _cost(cost)
     if result.judge:
         yield "judge", " ".join(_judge(result.judge))

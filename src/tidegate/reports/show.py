@@ -15,6 +15,7 @@ from tidegate.logged_calls import tool_call
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.measurement import Call, Metrics, Run, TrialResult
 from tidegate.reports.filters import count, money, number, percent, seconds
+from tidegate.reports.judged import trial_lines
 from tidegate.reports.pieces import measured, words
 from tidegate.reports.text import one_line, shortened, visible
 from tidegate.shell import shell_lines
@@ -82,11 +83,21 @@ def _story(result: TrialResult, events: Sequence[Event]) -> Iterator[RenderableT
         yield from _told(event, calls)
     yield from _other_calls(calls, bool(events))
     yield from _gates(result)
+    yield from _judged(result)
     yield Text()
     if result.outcome:  # of a trial that was not measured no number says anything
         yield from _metrics(result.metrics)
     for warning in result.warnings:
         yield _text(f"warning: {warning}", "yellow")
+
+
+def _judged(result: TrialResult) -> Iterator[RenderableType]:
+    lines = list(trial_lines(result))
+    if lines:
+        score = result.metrics.judge_score
+        yield Text()
+        yield _text("judge:" if score is None else f"judge: {score:.2f}", "bold")
+        yield from (_indented(line, 2) for line in lines)
 
 
 def _told(event: Event, calls: list[Call]) -> Iterator[RenderableType]:

@@ -1,0 +1,63 @@
+"""What the judge said, as plain lines for pages and terminals; the comment has its own template."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tidegate.judged import criterion_name, judgements, not_judged
+from tidegate.model.comparison import JudgeChange
+from tidegate.model.judgement import JudgeReport
+from tidegate.model.measurement import TrialResult
+from tidegate.reports.filters import count, money, percent, score, signed, to
+
+
+def change_lines(said: JudgeChange) -> Iterator[str]:
+    """A row's: the score on both sides, each criterion, pairs, and what could not be judged."""
+    base, head = said.base, said.head
+    spread = ""
+    if said.interval:
+        low, high = said.interval
+        spread = f", 95% interval of the difference {signed(low, 2)} to {signed(high, 2)}"
+    yield f"{'⚠️ ' if said.warns else ''}score {to(score(base.score), score(head.score))}{spread}"
+    if base.below or head.below:
+        yield f"not good enough: {base.below} of {base.judged} on base, {head.below} of {head.judged} on head"
+    for one in said.criteria:
+        reason = f": {one.reason}" if one.reason else ""
+        yield f"{one.criterion} {to(score(one.base), score(one.head))}{reason}"
+    for pair in said.pairs:
+        low, high = pair.interval
+        yield (
+            f"side by side, {pair.criterion}: head better {pair.better}, worse {pair.worse}, same {pair.same}; "
+            f"it wins {percent(pair.rate)} (95% interval {percent(low)} to {percent(high)})"
+        )
+    for side, found in (("base", base), ("head", head)):
+        if found.not_judged:
+            yield f"🟡 not judged: {count(found.not_judged, 'trial')} on {side}: {found.reason}"
+
+
+def trial_lines(trial: TrialResult) -> Iterator[str]:
+    """A trial's: each criterion with its score and reason, and what was odd in the answers."""
+    for evaluator, said in judgements(trial).items():
+        for one in said.criteria:
+            apart = f" (samples differ by {one.spread:.2f})" if one.spread else ""
+            reason = f": {one.reason}" if one.reason else ""
+            yield f"{criterion_name(evaluator, one.id)} {one.score:.2f}{apart}{reason}"
+        yield from said.notes
+    if why := not_judged(trial):
+        yield f"not judged: {why}"
+
+
+def judge_facts(found: JudgeReport) -> Iterator[tuple[str, str]]:
+    """Of the whole result: model, calls and cost, agreement with itself and with people."""
+    judge = found.judge
+    samples = f", {judge.samples} samples" if judge.samples > 1 else ""
+    yield "judge", f"{judge.model} ({judge.type}{samples}{', counts' if judge.blocks else ', warns'})"
+    lost = f", {found.not_judged} not" if found.not_judged else ""
+    yield "judged", f"{count(found.judged, 'trial')}{lost}"
+    known = f", {count(found.cached, 'answer')} known before" if found.cached else ""
+    yield "judge's cost", f"{count(found.calls, 'call')}{known}, {money(found.usd)}"
+    if found.agreement is not None:
+        yield "agrees with itself", percent(found.agreement)
+    if trust := judge.trust:
+        kappa = "" if trust.kappa is None else f", kappa {trust.kappa:.2f}"
+        yield "agrees with people", f"{percent(trust.agreement)} ({count(trust.labels, 'label')}{kappa})"
