@@ -10,7 +10,8 @@ function judged(said) {
     said.criteria.length > 0 && table("Criteria on both sides", ["criterion", "base", "head", "the judge’s words on head’s lowest"],
       said.criteria.map((one) => [one.criterion, score(one.base), score(one.head), one.reason])),
     said.pairs.length > 0 && list(said.pairs.map((pair) =>
-      `Side by side, ${pair.criterion}: head is better in ${pair.better}, worse in ${pair.worse}, the same in ${pair.same}.`)),
+      `Side by side, ${pair.criterion}: head is better in ${pair.better}, worse in ${pair.worse}, the same in ${pair.same}; ` +
+      `it wins ${Math.round(100 * pair.rate)}% (95% interval ${pair.interval.map((end) => `${Math.round(100 * end)}%`).join(" to ")}).`)),
   ];
 }
 

@@ -14,7 +14,6 @@ function scenario(row) {
     row.definitions.length > 0 && section("Changed definitions", list(row.definitions)),
     row.evidence && evidence(row.evidence, row.parting),
     row.judge && section("Judged by a model", judged(row.judge)),
-    row.judged.length > 0 && section("What the judge says", list(row.judged)),
     row.diagnosis.length > 0 && section("What the numbers say", list(row.diagnosis)),
     changed.length > 0 && section("What this pull request changed", changedFiles(changed)),
     row.trials.length > 0 && section("Trials", dots(row)),

@@ -1,38 +1,13 @@
-"""What the judge said, as plain lines for pages and terminals; the comment has its own template."""
+"""What the judge said, as plain lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from tidegate.judged import criterion_name, judgements, not_judged
-from tidegate.model.comparison import JudgeChange
 from tidegate.model.judgement import JudgeReport
 from tidegate.model.measurement import TrialResult
-from tidegate.reports.filters import count, money, percent, score, signed, to
-
-
-def change_lines(said: JudgeChange) -> Iterator[str]:
-    """A row's: the score on both sides, each criterion, pairs, and what could not be judged."""
-    base, head = said.base, said.head
-    spread = ""
-    if said.interval:
-        low, high = said.interval
-        spread = f", 95% interval of the difference {signed(low, 2)} to {signed(high, 2)}"
-    yield f"{'⚠️ ' if said.warns else ''}score {to(score(base.score), score(head.score))}{spread}"
-    if base.below or head.below:
-        yield f"not good enough: {base.below} of {base.judged} on base, {head.below} of {head.judged} on head"
-    for one in said.criteria:
-        reason = f": {one.reason}" if one.reason else ""
-        yield f"{one.criterion} {to(score(one.base), score(one.head))}{reason}"
-    for pair in said.pairs:
-        low, high = pair.interval
-        yield (
-            f"side by side, {pair.criterion}: head better {pair.better}, worse {pair.worse}, same {pair.same}; "
-            f"it wins {percent(pair.rate)} (95% interval {percent(low)} to {percent(high)})"
-        )
-    for side, found in (("base", base), ("head", head)):
-        if found.not_judged:
-            yield f"🟡 not judged: {count(found.not_judged, 'trial')} on {side}: {found.reason}"
+from tidegate.reports.filters import count, money, percent
 
 
 def trial_lines(trial: TrialResult) -> Iterator[str]:

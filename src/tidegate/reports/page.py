@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from tidegate.model.comparison import SuiteEffect
-from tidegate.model.judgement import JudgeReport
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.result import Cost, FileChange, Result
@@ -107,18 +106,9 @@ def _facts(result: Result) -> Iterable[tuple[str, str]]:
     if result.judge:
         yield from judge_facts(result.judge)
     yield from _cost(cost)
-    if result.judge:
-        yield "judge", " ".join(_judge(result.judge))
     if result.confinement:
         yield "confinement", ", ".join(result.confinement)
     yield "Tidegate", result.tidegate_version
-
-
-def _judge(report: JudgeReport) -> Iterable[str]:
-    counts = "its opinion counts" if report.judge.blocks else "it warns and does not block"
-    yield f"{report.judge.model}: {count(report.judged, 'trial')} judged, {report.not_judged} not; {counts}"
-    if report.agreement is not None:
-        yield f"(agrees with itself {percent(report.agreement)})"
 
 
 def _cost(cost: Cost) -> Iterable[tuple[str, str]]:

@@ -12,7 +12,6 @@ from tidegate.model.trend import RowTrend
 from tidegate.model.trial import Side, encoded
 from tidegate.model.value import Value
 from tidegate.reports.filters import count, percent, points, probability, to
-from tidegate.reports.judged import change_lines
 from tidegate.reports.pieces import change_line, diff, interval, measured, moved, passed, sign, words
 from tidegate.reports.trend import Series, row_head, row_series
 from tidegate.reports.view import CommentView, Line, Trend
@@ -88,7 +87,6 @@ class RowView(Value):
     judge: JudgeChange | None
     diagnosis: tuple[str, ...]
     definitions: tuple[str, ...]
-    judged: tuple[str, ...]
     trials: tuple[Mark, ...]
     trends: tuple[Series, ...]
 
@@ -125,7 +123,6 @@ def row_view(line: Line, view: CommentView, trials: Sequence[TrialResult], trend
             if found.row.key == row.key
         ),
         definitions=tuple(change_line(change) for change in view.definitions if change.scenario == row.scenario),
-        judged=tuple(change_lines(row.judge)) if row.judge else (),
         trials=tuple(_mark(trial, row.gates) for trial in trials),
         trends=row_series(trend, row_head(row)) if trend else (),
     )
