@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from tidegate.model.comparison import Row
 from tidegate.model.result import Result
+from tidegate.reports.comment import render_comment
 
 RESULT = "result.json"
 MAX_ARCHIVE = 20_000_000  # bytes
@@ -34,7 +35,12 @@ def read_result(archive: bytes, instance: str) -> Result:
     if result.instance != instance:
         raise PoisonedError(f"it is the result of another instance than {instance!r}")
     _refuse_contradictions(result)
-    return _disarmed(result)
+    shown = _disarmed(result)
+    try:
+        render_comment(shown)
+    except Exception as error:  # of the right form, and yet nothing that our own code could have made
+        raise PoisonedError(f"nothing can be shown of it ({type(error).__name__})") from None
+    return shown
 
 
 def _unpacked(archive: bytes) -> bytes:

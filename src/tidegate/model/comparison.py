@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from tidegate.model.measurement import Call
 from tidegate.model.plan import RowKey
@@ -13,6 +15,7 @@ from tidegate.model.value import Value
 Counts = tuple[int, int]  # passes, trials
 Interval = tuple[float, float]
 Kind = Literal["outcome", "setup"]
+Drop = Annotated[str, Field(pattern=r"^-?[0-9](\.[0-9]{1,9})?$")]  # of a success rate, as JSON's keys are text
 
 
 class BaseCounts(Value):
@@ -186,7 +189,7 @@ class SuiteEffect(Value):
     head_rate: float | None = None
     difference: float | None = None
     interval: Interval | None = None
-    detection: dict[str, float] = {}  # drop → probability that this run would have caught it
+    detection: dict[Drop, float] = {}  # drop → probability that this run would have caught it
     state: Literal["ok", "suspicious", "regressed"] | None = None  # of the suite's own test; None: not tested
     p: float | None = None  # of that test: mid-p of the screening, or p of the concurrent trials that confirm it
     level: float | None = None
