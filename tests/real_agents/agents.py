@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +15,21 @@ DUMMY = "dummy-key-of-"
 KEYS = {
     name: DUMMY + name.lower() for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GITHUB_TOKEN")
 }
+EXAMPLE = Path(__file__).parents[2] / "examples" / "taskmgr"
 Script = list[tuple[str, list[Any]]]  # what the model says, and what it runs: command lines, or [tool, arguments]
+
+
+# Eight calls of the target, five of which fail; every shell call ends with 0.
+MASK: Script = [
+    ("a pipe", ["taskmgr ls | head -1"]),
+    ("a sequence", ["taskmgr ls; taskmgr --help >/dev/null; echo done"]),
+    ("an alternative", ["taskmgr list || true"]),
+    ("a loop", ["for i in 1 2; do taskmgr list --format $i; done; taskmgr list 'a b' c 2>/dev/null; true"]),
+    ("another program", ["""python3 -c 'import subprocess; print(subprocess.run(["taskmgr", "list"]).returncode)'"""]),
+    ("the environment", ["env"]),
+    ("others' environments", ["cat /proc/[0-9]*/environ 2>/dev/null | grep -acz 'dummy-ke[y]-of' || true"]),
+    ("That was all.", []),
+]
 
 
 class Case(NamedTuple):
@@ -48,3 +63,12 @@ class Ran(NamedTuple):
     run: dict[str, Any]
     requests: str
     record: Path
+
+
+def example(folder: Path, agent: str) -> None:
+    """The example's repository, with a suite of its first scenario and this agent."""
+    shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    target = "{binary: taskmgr, command_pattern: 'taskmgr\\s+(\\S+)'}"
+    scenarios = "scenarios: [scenarios/create_tasks.yaml]\npath: [bin]"
+    (folder / "tidegate.yaml").write_text(f"version: 1\n{scenarios}\ntarget: {target}\nagents: {{real: {agent}}}\n")
+    (folder / "CLAUDE.md").write_text("@AGENTS.md\n")

@@ -6,38 +6,14 @@ As root, where a Python can be had that other users can run, they do it as the u
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from tests.as_root import open_python
-from tests.real_agents.agents import CASES, DUMMY, KEYS, Case, Job, Ran
+from tests.real_agents.agents import CASES, DUMMY, KEYS, MASK, Case, Job, Ran, example
 from tidegate.agents import GeminiAgent
 from tidegate.model.event import ToolCall, ToolResult
-
-EXAMPLE = Path(__file__).parents[2] / "examples" / "taskmgr"
-# Eight calls of the target, five of which fail; every shell call ends with 0.
-MASK = [
-    ("a pipe", ["taskmgr ls | head -1"]),
-    ("a sequence", ["taskmgr ls; taskmgr --help >/dev/null; echo done"]),
-    ("an alternative", ["taskmgr list || true"]),
-    ("a loop", ["for i in 1 2; do taskmgr list --format $i; done; taskmgr list 'a b' c 2>/dev/null; true"]),
-    ("another program", ["""python3 -c 'import subprocess; print(subprocess.run(["taskmgr", "list"]).returncode)'"""]),
-    ("the environment", ["env"]),
-    ("others' environments", ["cat /proc/[0-9]*/environ 2>/dev/null | grep -acz 'dummy-ke[y]-of' || true"]),
-    ("That was all.", []),
-]
-
-
-def example(folder: Path, agent: str) -> None:
-    """The example's repository, with a suite of its first scenario and this agent."""
-    shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-    target = "{binary: taskmgr, command_pattern: 'taskmgr\\s+(\\S+)'}"
-    scenarios = "scenarios: [scenarios/create_tasks.yaml]\npath: [bin]"
-    (folder / "tidegate.yaml").write_text(f"version: 1\n{scenarios}\ntarget: {target}\nagents: {{real: {agent}}}\n")
-    (folder / "CLAUDE.md").write_text("@AGENTS.md\n")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.agent.program)

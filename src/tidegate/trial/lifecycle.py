@@ -121,17 +121,17 @@ class _Course:
                 raise _NotReadyError("setup", _failure("setup command", result))
         target = self._scenario.target
         if target.mcp is not None:
-            result = await self._check_health(self._server_check(target.mcp), "server-check")
+            result = await self._check_health(self._server_check(target.mcp), "server-check", target.mcp.command)
             if not result.ok:
                 said = ": ".join(result.stderr.strip().splitlines()[-2:]) or result.how_it_ended()
                 raise _NotReadyError("health_check", f"the MCP server `{target.mcp.command}` did not start: {said}")
         if target.health_check is not None:
-            result = await self._check_health(target.health_check, "health-check")
+            result = await self._check_health(target.health_check, "health-check", target.health_check)
             if not result.ok:
                 raise _NotReadyError("health_check", _failure("health check", result))
 
-    async def _check_health(self, check: str, name: str) -> CommandResult:
-        self._attempt.on_step(f"health check: {check}")
+    async def _check_health(self, check: str, name: str, shown: str) -> CommandResult:
+        self._attempt.on_step(f"health check: {shown}")
         result = await self._command(check, name, HEALTH_CHECK_TIMEOUT_SECS, self._environment)
         self._steps.append(Step(kind="health_check", result=result))
         return result
