@@ -65,6 +65,24 @@ def test_init_points_at_the_scenarios_that_are_there(make_repository: Make, tide
     assert "1 scenario ×" in tidegate("check", cwd=repo.root).stdout
 
 
+def test_init_in_a_repository_with_eval_files_and_no_tool(make_repository: Make, tidegate: Make) -> None:
+    evals = """\
+evalcases:
+  - id: hello
+    input_messages: [{role: user, content: Say hello.}]
+    evaluators: [{type: code_judge, script: grep -q hello}]
+"""
+    repo = make_repository()
+    targets = "targets: [{name: default, provider: mock, response: hello}]\n"
+    repo.commit({"evals/greet.yaml": evals, ".agentv/targets.yaml": targets})
+
+    assert tidegate("init", cwd=repo.root).code == 0
+    repo.branch("suite", {})
+    ran = tidegate("pr", cwd=repo.root)
+
+    assert (ran.code, ran.row("greet/hello", "default")["state"]) == (0, "ok"), ran.stderr
+
+
 def test_init_asks_for_the_tool_where_there_is_none(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
     repo.commit({"README.md": "nothing\n"})

@@ -117,6 +117,14 @@ targets:
     assert (model.model, model.max_tokens, model.thinking_budget) == ("there", 4000, 2000)
 
 
+def test_the_tool_of_tidegate_yaml_is_that_of_all_cases_with_its_environment(load: Load) -> None:
+    tool = "target: {binary: notes, health_check: notes --version, env: {MODE: 'a ${WORD}'}}\n"
+    for scenario in load(FILES | {"tidegate.yaml": SUITE + tool}, ENVIRON).scenarios:
+        assert (scenario.target.binary, scenario.target.env) == ("notes", {"MODE": "a there"})
+    with pytest.raises(ConfigurationError, match=r"tidegate\.yaml:4:\d+: target\.env\.MODE: \$\{WORDS\} is not in"):
+        load(FILES | {"tidegate.yaml": SUITE + tool.replace("WORD", "WORDS")}, ENVIRON)
+
+
 def test_a_target_with_one_worker_runs_alone(load: Load) -> None:
     targets = TARGETS.replace("timeout_seconds: 20", "workers: 1")
     assert load(FILES | {".agentv/targets.yaml": targets}, ENVIRON).agents["default"].weight > 100

@@ -37,9 +37,9 @@ def run(args: argparse.Namespace) -> int:
     root = repository_root(args.repo)
     files: dict[str, str] = {}
     if not (root / SUITE_FILE).exists():
-        tool = _tool(root, args.binary)
         scenarios = find_scenarios(root)
-        first = {} if scenarios else starter_files(tool)
+        tool = _tool(root, args.binary, needed=not scenarios)
+        first = starter_files(tool) if tool and not scenarios else {}
         files = {SUITE_FILE: suite_text(tool, scenarios or list(first)[:1]), **first}
     files[WORKFLOW] = workflow_text(_action())
     written = [name for name, text in files.items() if _write(root / name, text)]
@@ -50,7 +50,8 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _tool(root: Path, binary: str | None) -> Tool:
+def _tool(root: Path, binary: str | None, *, needed: bool) -> Tool | None:
+    """The tool under test; scenarios that are there already may say themselves what they need."""
     from tidegate.errors import ConfigurationError
     from tidegate.suite.survey import Tool, find_tool
 
@@ -60,6 +61,8 @@ def _tool(root: Path, binary: str | None) -> Tool:
         return found
     if binary is not None:
         return found._replace(binary=binary) if found and found.found_in != "bin/" else Tool(binary)
+    if not needed:
+        return None
     raise ConfigurationError(
         "no command-line tool was found in pyproject.toml, package.json, Cargo.toml, go.mod, bin/ or Makefile.",
         "Name the tool that agents use with `--binary NAME`.",

@@ -154,6 +154,16 @@ class Assembly:
             self._complain(document, ("template_folder",), str(error))
             return None
 
+    def shared_target(self) -> Target:
+        """The tool under test of the cases of eval files, which name none; an empty one where there is none."""
+        shared = self.suite.target or TargetFile()
+        return Target(
+            binary=shared.binary or "",
+            command_pattern=shared.command_pattern,
+            health_check=shared.health_check,
+            env=self._env(self.suite_document, shared),
+        )
+
     def _target(self, document: Document, file: ScenarioFile) -> Target | None:
         own = file.target if isinstance(file.target, TargetFile) else TargetFile()
         shared = self.suite.target or TargetFile()

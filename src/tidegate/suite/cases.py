@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
@@ -45,11 +46,14 @@ class _Told:
 class Cases:
     """Puts scenarios together from eval files; `agents` are those of targets.yaml that a case asks for."""
 
-    def __init__(self, root: Path, suite: SuiteFile, environ: Mapping[str, str], read: Read[Any]) -> None:
+    def __init__(
+        self, root: Path, suite: SuiteFile, environ: Mapping[str, str], read: Read[Any], tool: Callable[[], Target]
+    ) -> None:
         self._root = root
         self._suite = suite
         self._environ = environ
         self._read = read
+        self._tool = cache(tool)
         self._targets: dict[str, Targets | None] = {}
         self.agents: dict[str, Agent] = {}
         self.problems: list[Problem] = []
@@ -75,16 +79,11 @@ class Cases:
             )
             self.agents[agent] = cli.model_copy(update={"cases": {**cli.cases, name: own}})
         outcome = case.expected_outcome or case.outcome or ""
-        target = self._suite.target
         return Scenario(
             name=name,
             description=case.description or outcome or file.description or case.id,
             file=document.file,
-            target=Target(
-                binary=target.binary or "" if target else "",
-                command_pattern=target.command_pattern if target else None,
-                health_check=target.health_check if target else None,
-            ),
+            target=self._tool(),
             prompt="\n\n".join(filter(None, (told.guidelines, told.question))),
             evaluators=evaluators,
             case=Case(

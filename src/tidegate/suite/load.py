@@ -55,7 +55,7 @@ def load_suite(
     targets: dict[str, Agent] = {}
     if suite is not None:
         assembly = Assembly(root, document, suite, environ)
-        cases = Cases(root, suite, environ, files.read)
+        cases = Cases(root, suite, environ, files.read, assembly.shared_target)
         assembly.check_suite(read.file for read in scenarios if isinstance(read.file, ScenarioFile))
         for read in scenarios:
             if isinstance(read.file, EvalFile):

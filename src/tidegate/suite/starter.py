@@ -37,19 +37,20 @@ jobs:
 """
 
 
-def suite_text(tool: Tool, scenarios: Iterable[str]) -> str:
-    """tidegate.yaml for a tool and its scenario files."""
+def suite_text(tool: Tool | None, scenarios: Iterable[str]) -> str:
+    """tidegate.yaml for scenario files, and the tool that they are about, if there is one."""
     lines = [
         f"# yaml-language-server: $schema={SCHEMAS}/suite.json",
         "version: 1",
         f"scenarios: {_listed(_globs(scenarios))}",
     ]
-    if tool.build:
+    if tool and tool.build:
         lines.append(f"build: {_listed(tool.build)}   # once per side, in its checkout")
-    if tool.path:
+    if tool and tool.path:
         lines.append(f"path: {_listed(tool.path)}   # each side runs the {tool.binary} of its own checkout")
+    if tool:
+        lines.append(f"target: {{binary: {_quoted(tool.binary)}}}")
     lines += [
-        f"target: {{binary: {_quoted(tool.binary)}}}",
         "agents:",
         "  docs: {type: doc-follower}   # does what the docs say, to the letter: no key, no cost",
     ]
