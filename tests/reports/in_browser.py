@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 SWITCHES = (
@@ -39,3 +39,21 @@ def chromium() -> Iterator[Browser]:
     with warnings.catch_warnings():  # the driver leaves a pipe for the collector to close
         warnings.simplefilter("ignore", ResourceWarning)
         gc.collect()
+
+
+def loaded_in(page: Page, most: float) -> float:
+    """Milliseconds until the page was loaded, at best of three times: the machine may be busy, the page must not be."""
+    took = float("inf")
+    for _ in range(3):
+        took = min(took, page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd"))
+        if 0 < took < most:
+            break
+        page.reload()
+        page.wait_for_selector("h1")
+    return took
+
+
+def keep_picture(page: Page, name: str) -> None:
+    """Where TIDEGATE_SCREENSHOTS names a folder, it gets a picture of the whole page."""
+    if folder := os.environ.get("TIDEGATE_SCREENSHOTS"):
+        page.screenshot(path=f"{folder}/{name}.png", full_page=True)

@@ -12,6 +12,7 @@ from cmarkgfm.cmark import Options  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, Page
 
 from tests.gh.emulated.node import EquipmentMissingError, npm_packages
+from tests.reports.in_browser import keep_picture, loaded_in
 from tests.reports.large import large_record, large_result
 from tidegate.model.event import End, Message, ToolCall, ToolResult
 from tidegate.model.measurement import TrialResult
@@ -259,8 +260,7 @@ def large() -> Result:
 def test_a_large_run_opens_at_once(opened: Opened, large: Result, tmp_path: Path) -> None:
     page = opened(large, large_record)
     assert (tmp_path / "report.html").stat().st_size <= MAX_BYTES
-    took = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
-    assert 0 < took < 2000
+    assert 0 < loaded_in(page, 2000) < 2000
     assert page.locator(".rows tbody tr").count() == 50
     page.get_by_role("link", name="scenario_00").click()
     page.get_by_role("link", name="Base and head side by side").click()
@@ -289,6 +289,7 @@ def test_axe_finds_nothing(opened: Opened, stories: Stories, scheme: str) -> Non
     for fragment in ("", "add_high_priority/docs", "add_high_priority/docs/1-1"):
         page.evaluate("(hash) => { location.hash = hash }", fragment)
         page.wait_for_selector({0: ".rows", 1: ".dots", 2: ".steps"}[fragment.count("/")])
+        keep_picture(page, f"report {scheme} {fragment.count('/')}")
         page.evaluate(source)
         found = page.evaluate("axe.run().then((found) => found.violations)")
         assert [(one["id"], one["impact"], one["nodes"][0]["html"]) for one in found] == []

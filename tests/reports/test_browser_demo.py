@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.conftest import result_schema
+from tests.reports.in_browser import keep_picture, loaded_in
 from tidegate.cli.demo import NAMES
 
 WORDS = {"harmless": "passed", "regression": "failed", "improvement": "passed"}
@@ -20,6 +23,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("demo") / "out"
     command = [sys.executable, "-m", "tidegate", "demo", "--out", str(out)]
     subprocess.run(command, capture_output=True, check=True, timeout=300, stdin=subprocess.DEVNULL)
+    for name in NAMES:
+        result_schema().validate(json.loads((out / name / "result.json").read_text(encoding="utf-8")))
     return out
 
 
@@ -41,7 +46,8 @@ def test_every_page_of_the_demo_opens_at_once_and_fetches_nothing(browser: Brows
     page.goto(address)
     page.wait_for_selector("h1")
     assert page.locator("h1").inner_text().endswith(f"Tidegate: {WORDS[name]}")
-    assert page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd") < 2000
+    assert loaded_in(page, 2000) < 2000
+    keep_picture(page, f"demo {name}")
     rows = page.evaluate("data.rows.map((row) => [row.path, pair(row).slice(1), row.trials.length])")
     assert len(rows) == 4
     for path, beside, trials in rows:

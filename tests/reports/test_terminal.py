@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
 from tidegate.model.result import Result
 from tidegate.reports.comment import render_comment
 from tidegate.reports.terminal import print_comment, print_result, result_table
 
+GOLDEN = Path(__file__).parent / "golden/terminal"
 Stories = Mapping[str, Callable[[], Result]]
 
 
@@ -123,3 +127,27 @@ def test_a_log_has_no_second_table(stories: Stories) -> None:
     print_result(result, on)
     assert isinstance(on.file, io.StringIO)
     assert on.file.getvalue() == render_comment(result).partition("\n")[2]
+
+
+TERMINALS = {
+    "80 columns": {"force_terminal": True, "width": 80, "_environ": {"TERM": "xterm", "NO_COLOR": "1"}},
+    "120 columns": {"force_terminal": True, "width": 120, "_environ": {"TERM": "xterm", "NO_COLOR": "1"}},
+    "a pipe": {"force_terminal": False, "width": 80, "_environ": {}},
+}
+
+
+@pytest.mark.parametrize("name", ["one_regression", "stochastic_regression", "suspicious", "all_fine", "hostile"])
+@pytest.mark.parametrize("terminal", TERMINALS)
+def test_the_terminal_shows_the_golden_text(stories: Stories, name: str, terminal: str) -> None:
+    """To the last column; without colour, whose codes other tests look at. TIDEGATE_UPDATE_GOLDEN=1 writes anew."""
+    on = Console(file=io.StringIO(), **TERMINALS[terminal])  # type: ignore[arg-type]
+    print_result(stories[name](), on)
+    assert isinstance(on.file, io.StringIO)
+    shown = re.sub(r"\x1b\[[\d;]*m", "", on.file.getvalue())
+    text = "\n".join(line.rstrip() for line in shown.splitlines()) + "\n"
+    path = GOLDEN / f"{name}, {terminal}.txt"
+    if os.environ.get("TIDEGATE_UPDATE_GOLDEN"):
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text
+    if on.is_terminal:
+        assert max(cell_len(line) for line in text.splitlines()) <= on.width
