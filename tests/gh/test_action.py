@@ -11,6 +11,7 @@ from tests.gh.emulated.front import Fault
 from tests.gh.emulated.runner import load_event
 from tests.gh.job import RENAMED, Job
 from tidegate.gh.port import PERMISSIONS
+from tidegate.store.directory import load_run
 
 LISTED = r"/issues/1/comments(\?|$)"
 
@@ -222,3 +223,16 @@ def test_an_input_that_would_be_ignored_is_refused(job: Job, given: dict[str, st
     assert ran.exit_code == 2
     assert f"`{given.get('command') or 'args'}`" in ran.stderr
     assert job.pull.bot_comments() == []
+
+
+def test_the_command_run_is_of_the_commit_and_not_of_what_lies_around_it(job: Job) -> None:
+    """In the container, the users of trials cannot reach the workspace: its files would be run with our own rights."""
+    job.repo.git("checkout", "--quiet", "main")
+    job.repo.write({"bin/notes": "#!/bin/sh\nexit 9\n"})
+
+    ran, _ = job.run(inputs={"command": "run", "args": "--trials 1 --out .tidegate/one"})
+
+    assert ran.exit_code == 0, ran.stderr
+    run = load_run(job.repo.root / ".tidegate/one")
+    assert (run.revision.sha, run.revision.dirty) == (job.repo.git("rev-parse", "main"), False)
+    assert [trial.outcome for trial in run.trials] == ["pass"]

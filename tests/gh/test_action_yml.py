@@ -51,6 +51,20 @@ def test_every_choice_is_told_where_the_input_is_described() -> None:
                 assert f"`{choice}`" in pages[name]
 
 
+def test_every_workflow_that_people_paste_uses_inputs_that_there_are() -> None:
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    blocks = [
+        text for page in pages for text in re.findall(r"```yaml\n(# \.github/workf.*?)```", page.read_text(), re.S)
+    ]
+    jobs = [job for block in blocks for job in yaml.safe_load(block)["jobs"].values()]
+    ours = [step for job in jobs for step in job["steps"] if "tidegate" in step.get("uses", "")]
+    given = {name for step in ours for name in step.get("with", {})}
+
+    assert len(ours) >= 4
+    assert given
+    assert given <= set(ACTION["inputs"])
+
+
 def test_there_are_few_inputs_and_their_names_survive_a_shell() -> None:
     assert len(Settings.model_fields) <= 10
     assert all(re.fullmatch("[a-z_]+", name) for name in ACTION["inputs"])

@@ -142,6 +142,23 @@ def test_a_broken_suite_ends_with_2(engine: Engine, github: GitHub, tmp_path: Pa
     assert ran.exit_code == 2, ran.stdout + ran.stderr
     assert "did you mean `trials`" in ran.stderr
     assert "tirals" in step.summary()
+    assert step.outputs()["verdict"] == "not_run"
+    assert job.strangers() == []
+
+
+def test_the_command_run_gives_its_trials_users_of_their_own_too(
+    engine: Engine, github: GitHub, tmp_path: Path
+) -> None:
+    job = Job(engine, github, tmp_path)
+    repository = Repository(job.workspace)
+    repository.commit(FILES)
+    repository.branch("pr", {"bin/notes": HARMLESS})
+
+    ran, _ = job.run("pr", {"INPUT_COMMAND": "run", "INPUT_ARGS": "--trials 1 --out .tidegate/one"})
+
+    assert ran.exit_code == 0, ran.stdout + ran.stderr
+    run = json.loads((job.workspace / ".tidegate/one/run.json").read_text(encoding="utf-8"))
+    assert "own user" in run["confinement"]
     assert job.strangers() == []
 
 

@@ -8,6 +8,7 @@ import shlex
 import time
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidegate.cli import options
@@ -71,14 +72,21 @@ def _act(environ: Mapping[str, str], commands: list[str], fence: Fence) -> int:
 def _other_command(settings: Settings) -> int:
     """One of the commands that a person has, with the input `args` as its arguments."""
     from tidegate.cli import parse
+    from tidegate.sides import OUR_FOLDER
+    from tidegate.trial.users import give_back
 
+    # Of the commit: the users of trials cannot reach the working tree, which stands among the runner's own files.
+    of_commit = ["--rev", "HEAD"] if settings.command == "run" else []
     try:
-        arguments = parse([settings.command, *shlex.split(settings.args)])
+        arguments = parse([settings.command, *of_commit, *shlex.split(settings.args)])
     except ValueError as error:
         raise ConfigurationError(f"input `args`: {error}.", "Quote it as in a shell.") from None
     except SystemExit as stopped:  # argparse has said why
         return int(stopped.code or 0)
-    code: int = arguments.run(arguments)
+    try:
+        code: int = arguments.run(arguments)
+    finally:
+        give_back(Path.cwd(), (OUR_FOLDER, ".git"))
     return code
 
 
