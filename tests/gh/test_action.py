@@ -111,10 +111,26 @@ def test_a_draft_can_be_skipped_and_still_reports(job: Job) -> None:
 
 
 def test_a_dry_run_posts_nothing_and_ends_as_the_real_one(job: Job) -> None:
+    first, _ = job.run(inputs={"dry_run": "true"})
+    assert (first.exit_code, job.github.front.writes()) == (1, [])
+    assert "a comment would be made" in first.stdout
+    job.run()
+    (comment,) = job.pull.bot_comments()
+
     ran, _ = job.run(inputs={"dry_run": "true"})
 
     assert ran.exit_code == 1
-    assert job.github.front.writes() == []
+    assert f"the comment {comment.url} would be updated" in ran.stdout
+    assert all(line in ran.stdout for line in PERMISSIONS.splitlines())
+    assert job.pull.bot_comments() == [comment]
+
+
+def test_a_dry_run_says_what_is_wrong_with_the_token(job: Job) -> None:
+    ran, _ = job.run(token="ghs_expired", inputs={"dry_run": "true"})
+
+    assert ran.exit_code == 1
+    assert "Bad credentials" in ran.stdout
+    assert "`github_token`" in ran.stdout
 
 
 def test_nothing_that_an_agent_prints_reaches_the_runners_parser(job: Job) -> None:

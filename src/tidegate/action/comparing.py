@@ -14,6 +14,7 @@ from tidegate.gh.cancelled import note_cancelled
 from tidegate.gh.comment import Publication, Run, Statement, publish_comment
 from tidegate.gh.event import MergeGroupEvent, PullRequestEvent
 from tidegate.gh.port import RepositoryPort
+from tidegate.gh.rehearsal import rehearse
 from tidegate.model.marker import Acceptance
 from tidegate.model.result import Result
 from tidegate.pipeline import pull_request, rewrite_reports
@@ -88,13 +89,17 @@ def say(result: Result, acceptance: Acceptance | None, subject: Subject, job: Jo
 
 
 def _published(result: Result, acceptance: Acceptance | None, subject: Subject, job: Job) -> Publication:
-    if job.settings.dry_run or job.settings.comment == "off":
+    if job.settings.comment == "off":
         return Publication(outcome="off")
     if subject.repository is None:
         advice = "Set the input `github_token`; its default is the job's own token."
         return Publication(outcome="failed", problem="there is no token to comment with.", advice=advice)
     statement = Statement(result=result, accepted=acceptance)
     port = subject.repository.comments(subject.number)
+    if job.settings.dry_run:
+        publication, sentence = rehearse(port, result.instance, _run(subject, job))
+        job.say(sentence)
+        return publication
     return publish_comment(port, statement, _run(subject, job), job.settings.comment, job.outside.sleep)
 
 

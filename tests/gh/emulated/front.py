@@ -109,8 +109,8 @@ class Front:
         self.violations.clear()
 
     def writes(self) -> list[Seen]:
-        """All but the reading requests."""
-        return [seen for seen in self.seen if seen.method not in ("GET", "HEAD")]
+        """All but the reading requests; what is asked by GraphQL is a query."""
+        return [seen for seen in self.seen if seen.method not in ("GET", "HEAD") and seen.path != "/graphql"]
 
     def answer(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer | None:
         """What the client gets; None: the connection is dropped."""

@@ -1,0 +1,21 @@
+"""A dry run's last step: everything that the comment needs of GitHub, but the writing."""
+
+from __future__ import annotations
+
+from tidegate.gh.comment import Publication, Run, standing_comment
+from tidegate.gh.port import PERMISSIONS, CommentPort, PublishError
+
+UNKNOWN = f"Whether the token may write is not known before it does; the job needs:\n{PERMISSIONS}"
+
+
+def rehearse(port: CommentPort, instance: str, run: Run) -> tuple[Publication, str]:
+    """What would become of the comment, and a sentence that says so; nothing is posted."""
+    try:
+        standing = standing_comment(port, instance)
+        moved_on = port.head_sha() != run.head
+    except PublishError as error:
+        return Publication(outcome="failed", problem=error.message, advice=error.advice), "The comment would fail."
+    if moved_on:
+        return Publication(outcome="superseded"), "Nothing would be posted: the pull request has moved on."
+    would = f"the comment {standing.url} would be updated" if standing else "a comment would be made"
+    return Publication(outcome="off", url=standing and standing.url), f"Dry run: {would}. {UNKNOWN}"
