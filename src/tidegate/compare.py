@@ -166,6 +166,7 @@ def _row(row: RunRow, said: Conclusion, trials: RowTrials, run: Run, metrics: Ma
         source=row.source,
         deterministic=said.deterministic,
         one_shot=said.one_shot,
+        fingerprint=row.fingerprint,
         base=_base_counts(base, _counts(past)),
         head=_head_counts(head),
         effect=_effect(said, base, head),

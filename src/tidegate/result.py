@@ -35,7 +35,13 @@ def make_result(
         verdict=verdict,
         sides=Sides(
             base=_base_side(comparison, base),
-            head=HeadSide(sha=head.revision.sha, ref=head.revision.ref, origin="reused" if _reused(head) else "run"),
+            head=HeadSide(
+                sha=head.revision.sha,
+                ref=head.revision.ref,
+                origin="reused" if _reused(head) else "run",
+                tree=head.revision.tree,
+                tested_at=head.started_at,
+            ),
         ),
         rows=comparison.rows,
         suite=comparison.suite,

@@ -134,6 +134,11 @@ def changed_files(root: Path, base: Revision, head: Revision, patterns: Sequence
     return tuple(name for name in out.split("\0") if name)
 
 
+def tree_of(root: Path, rev: str) -> str:
+    """git's own name of all the files of a commit: two commits that have the same one differ in nothing but history."""
+    return _must(root, "rev-parse", "--verify", "--end-of-options", f"{rev}^{{tree}}")
+
+
 def tree_hash(root: Path, revision: Revision, patterns: Sequence[str]) -> str:
     """SHA-256 of the commit's files that match one of the globs: names, modes and contents."""
     nothing = _must(root, "hash-object", "-t", "tree", "/dev/null")

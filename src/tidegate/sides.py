@@ -13,7 +13,7 @@ from tidegate.build import Checkout
 from tidegate.errors import ConfigurationError
 from tidegate.model.measurement import Revision
 from tidegate.model.trial import Side
-from tidegate.revisions import checkout, merge_base, repository_root, resolve, working_tree
+from tidegate.revisions import checkout, merge_base, repository_root, resolve, tree_of, working_tree
 from tidegate.store.directory import RunFolder
 
 OUR_FOLDER = ".tidegate"
@@ -47,8 +47,8 @@ def two_sides(repo: Path, asked: Asked, scratch: Path, out: Path) -> Iterator[tu
     base_name, head_name = asked.names or (asked.base, asked.head)
     head_revision = resolve(root, asked.head)
     base_revision = merge_base(root, resolve(root, asked.base), head_revision)
-    head_revision = Revision(sha=head_revision.sha, ref=head_name)
-    base_revision = Revision(sha=base_revision.sha, ref=base_name)
+    head_revision = Revision(sha=head_revision.sha, ref=head_name, tree=tree_of(root, head_revision.sha))
+    base_revision = Revision(sha=base_revision.sha, ref=base_name, tree=tree_of(root, base_revision.sha))
     runs = out / "runs"
     _start_afresh(runs)
     with (

@@ -7,7 +7,14 @@ from typing import Any
 
 from tests.conftest import Repository
 from tests.e2e.conftest import FILES, NOTES
-from tests.gh.emulated.runner import Ran, Step, dispatch_payload, pull_request_payload, workflow_run_payload
+from tests.gh.emulated.runner import (
+    Ran,
+    Step,
+    dispatch_payload,
+    pull_request_payload,
+    push_payload,
+    workflow_run_payload,
+)
 from tests.gh.fake.server import FakeGitHub, PullRequest
 
 MakeStep = Callable[..., Step]
@@ -56,6 +63,21 @@ class Job:
         step = self.make_step(folder, self.github.api_url)
         given = {"github_token": self.github.token_like("publish"), "command": "publish", **(inputs or {})}
         return step.run(step.environ("workflow_run", payload, given, run=(9_000 + run, 1))), step
+
+    def merge(self) -> str:
+        """The pull request is merged into main; returns the new commit."""
+        self.repo.git("checkout", "--quiet", "main")
+        self.repo.git("merge", "--quiet", "--no-ff", "--message", "merge", "pr")
+        sha = self.repo.git("rev-parse", "HEAD")
+        self.pull.merge(sha)
+        return sha
+
+    def push(self, sha: str, branch: str = "main", profile: str = "history", **inputs: str) -> tuple[Ran, Step]:
+        """The workflow on the default branch, after a push."""
+        step = self.make_step(self.repo.root, self.github.api_url)
+        given = {"github_token": self.github.token_like(profile), **inputs}
+        environ = step.environ("push", push_payload(self.pull.repository, sha, branch), given, (700, 1))
+        return step.run(environ), step
 
     def dispatch(self, by: str = "olivia", profile: str = "maintainer", **changes: Any) -> tuple[Ran, Step]:
         """A person runs the workflow for forks, with the pull request's head checked out."""

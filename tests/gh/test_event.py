@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.gh.emulated.runner import load_event, pull_request_payload
+from tests.gh.emulated.runner import load_event, pull_request_payload, push_payload
 from tidegate.errors import ConfigurationError
-from tidegate.gh.event import MergeGroupEvent, OtherEvent, PullRequestEvent, read_event
+from tidegate.gh.event import MergeGroupEvent, OtherEvent, PullRequestEvent, PushEvent, read_event
 
 
 def pull_request(**changes: Any) -> PullRequestEvent:
@@ -69,10 +69,17 @@ def test_a_merge_queue() -> None:
 
 
 def test_anything_else_is_said_to_be_no_pull_request() -> None:
-    event = read_event("push", load_event("push"))
+    event = read_event("release", {})
 
-    assert event == OtherEvent(name="push")
-    assert event.explanation.startswith("`push` is no pull request")
+    assert event == OtherEvent(name="release")
+    assert event.explanation.startswith("`release` is no pull request")
+
+
+@pytest.mark.parametrize(("ref", "is_default"), [("main", True), ("feature", False)])
+def test_a_push_knows_the_branch_that_pull_requests_go_to(ref: str, is_default: bool) -> None:
+    event = read_event("push", push_payload("o/r", "1" * 40, ref))
+
+    assert event == PushEvent(sha="1" * 40, is_default=is_default)
 
 
 def test_pull_request_target_is_refused_with_the_reason() -> None:

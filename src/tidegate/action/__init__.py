@@ -13,6 +13,7 @@ from tidegate.gh.event import (
     MergeGroupEvent,
     OtherEvent,
     PullRequestEvent,
+    PushEvent,
     WorkflowRunEvent,
     read_event,
 )
@@ -51,6 +52,10 @@ async def _act(event: Event, job: Job) -> int:
             f"`publish` is for the event `workflow_run`, and this is `{job.runner.event_name}`.",
             "docs/github.md has the whole workflow.",
         )
+    if job.settings.command == "history" or isinstance(event, PushEvent) or event == OtherEvent(name="schedule"):
+        from tidegate.action.feeding import feed_history
+
+        return await feed_history(event, job)
     match event:
         case PullRequestEvent():
             from tidegate.action.comparing import compare_pull_request

@@ -75,6 +75,13 @@ class DispatchEvent(Value):
     inputs: dict[str, str]
 
 
+class PushEvent(Value):
+    """Commits came to a branch; `is_default`: to the one that pull requests go to."""
+
+    sha: str
+    is_default: bool
+
+
 class OtherEvent(Value):
     """Any event that has no two sides to compare."""
 
@@ -86,7 +93,7 @@ class OtherEvent(Value):
         return f"`{self.name}` is no pull request: there are no two sides to compare."
 
 
-Event = PullRequestEvent | MergeGroupEvent | WorkflowRunEvent | DispatchEvent | OtherEvent
+Event = PullRequestEvent | MergeGroupEvent | WorkflowRunEvent | DispatchEvent | PushEvent | OtherEvent
 
 
 def read_event(name: str, payload: Mapping[str, object]) -> Event:
@@ -154,9 +161,15 @@ def _dispatch(raw: Mapping[str, Any]) -> DispatchEvent:
     return DispatchEvent(sender=payload.sender.login, inputs=payload.inputs or {})
 
 
+def _push(raw: Mapping[str, Any]) -> PushEvent:
+    payload = payloads.PushPayload.model_validate(raw)
+    return PushEvent(sha=payload.after, is_default=payload.ref == f"refs/heads/{payload.repository.default_branch}")
+
+
 _READERS: dict[str, Callable[[Mapping[str, Any]], Event]] = {
     "pull_request": _pull_request,
     "merge_group": _merge_group,
     "workflow_run": _workflow_run,
     "workflow_dispatch": _dispatch,
+    "push": _push,
 }

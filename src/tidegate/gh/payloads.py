@@ -46,6 +46,18 @@ class PullRequestPayload(BaseModel):
     label: _Label | None = None
 
 
+class _Repo(_Repository):
+    default_branch: str
+
+
+class PushPayload(BaseModel):
+    """`push`."""
+
+    ref: str
+    after: str
+    repository: _Repo
+
+
 class _MergeGroup(BaseModel):
     head_sha: str
     base_sha: str

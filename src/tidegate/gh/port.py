@@ -50,6 +50,8 @@ class Artifact(Value):
     name: str
     size: int
     expired: bool
+    head_sha: str = ""  # of the run that has uploaded it
+    own: bool = False  # the run's head is a branch of this repository
 
 
 class Status(Value):
@@ -143,6 +145,12 @@ class RepositoryPort(Protocol):
 
     def artifacts(self, run: int, name: str) -> list[Artifact]:
         """Those of one workflow run with that name."""
+
+    def recent_artifacts(self, name: str) -> list[Artifact]:
+        """The newest hundred of that name, of any run."""
+
+    def merged_heads(self, sha: str) -> list[str]:
+        """The heads of this repository's own pull requests that were merged by that commit."""
 
     def download(self, artifact: int, most: int) -> bytes:
         """Its archive; `invalid` if it has more than `most` bytes."""

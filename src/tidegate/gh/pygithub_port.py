@@ -38,6 +38,7 @@ class PyGithubRepository:
     def __init__(self, open_repository: Callable[[], Repository], name: str, pace: Pace) -> None:
         self._open, self._pace = open_repository, pace
         self._url = f"/repos/{name}"
+        self._name = name
 
     @cached_property
     def _repository(self) -> Repository:
@@ -106,11 +107,27 @@ class PyGithubRepository:
         query = f"per_page=100&name={quote(name, safe='')}"
         with asking("actions: read"):
             answer = _asked(self._requester, f"{self._url}/actions/runs/{run}/artifacts?{query}")
-            found = [
-                Artifact(id=one["id"], name=one["name"], size=one["size_in_bytes"], expired=one["expired"])
-                for one in answer["artifacts"]
-            ]
+            found = [_artifact(one) for one in answer["artifacts"]]
         return [artifact for artifact in found if artifact.name == name]
+
+    def recent_artifacts(self, name: str) -> list[Artifact]:
+        """One GET."""
+        with asking("actions: read"):
+            answer = _asked(self._requester, f"{self._url}/actions/artifacts?per_page=100&name={quote(name, safe='')}")
+            return [_artifact(one) for one in answer["artifacts"] if one["name"] == name]
+
+    def merged_heads(self, sha: str) -> list[str]:
+        """One GET: few pull requests end in one commit."""
+        with asking("pull-requests: read"):
+            found = _asked(self._requester, f"{self._url}/commits/{sha}/pulls?per_page=100")
+            return [
+                one["head"]["sha"]
+                for one in found
+                if one["merged_at"]
+                and one["merge_commit_sha"] == sha
+                and one["head"]["repo"]
+                and one["head"]["repo"]["full_name"] == self._name
+            ]
 
     def download(self, artifact: int, most: int) -> bytes:
         """Where GitHub's answer leads, without our token."""
@@ -161,6 +178,18 @@ class PyGithubPort:
 def _asked(requester: Requester, address: str) -> Any:
     """The JSON of a GET."""
     return requester.requestJsonAndCheck("GET", address)[1]
+
+
+def _artifact(found: Any) -> Artifact:
+    run = found.get("workflow_run") or {}
+    return Artifact(
+        id=found["id"],
+        name=found["name"],
+        size=found["size_in_bytes"],
+        expired=found["expired"],
+        head_sha=run.get("head_sha") or "",
+        own=bool(run) and run.get("head_repository_id") == run.get("repository_id"),
+    )
 
 
 def _pull_request(found: Any) -> PullRequest:

@@ -166,6 +166,7 @@ class Row(Value):
     source: str | None = None  # where the case comes from, as its scenario says
     deterministic: bool = False
     one_shot: bool = False
+    fingerprint: str = ""  # of all that makes trials exchangeable; '' where chance has no part
     base: BaseCounts = BaseCounts()
     head: HeadCounts = HeadCounts()
     effect: Effect | None = None

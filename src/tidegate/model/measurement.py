@@ -159,6 +159,7 @@ class Revision(Value):
     sha: str
     ref: str
     dirty: bool = False
+    tree: str = ""  # git's name of all its files
 
 
 class RunRow(Value):

@@ -28,6 +28,8 @@ class HeadSide(Value):
     sha: str
     ref: str
     origin: Literal["run", "reused"] = "run"
+    tree: str = ""  # git's name of all the files that were tested
+    tested_at: float = 0.0  # seconds since the epoch
 
 
 class Sides(Value):

@@ -75,7 +75,7 @@ class History:
         for key, more in new.items():
             if fingerprint := fingerprints.get(key):
                 known = [entry for entry in self._entries(key, fingerprint) if isinstance(entry, PastTrial)]
-                kept = self._capped([*known, *more])
+                kept = self._capped([*known, *(trial for trial in more if trial not in known)])
                 lines = [Entry(fingerprint=fingerprint, trial=trial).sealed.model_dump_json() for trial in kept]
                 write_text(self._path(fingerprint), "".join(f"{line}\n" for line in lines))
         self._remove_old()

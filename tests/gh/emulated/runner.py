@@ -152,6 +152,13 @@ def workflow_run_payload(repository: str, run: int, head_sha: str, **changes: An
     return payload
 
 
+def push_payload(repository: str, sha: str, branch: str = "main") -> dict[str, Any]:
+    """Commits came to a branch; `main` is the default one."""
+    payload = load_event("push")
+    payload["repository"] |= {"full_name": repository, "default_branch": "main"}
+    return {**payload, "ref": f"refs/heads/{branch}", "after": sha, "deleted": False}
+
+
 def dispatch_payload(repository: str, sender: str, inputs: Mapping[str, str]) -> dict[str, Any]:
     """A person has started the workflow by hand."""
     payload = load_event("workflow_dispatch")

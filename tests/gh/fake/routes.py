@@ -53,7 +53,9 @@ class Routes:
             ("GET", rf"{repo}/collaborators/([^/]+)/permission", self._permission),
             ("POST", rf"{repo}/statuses/([0-9a-f]+)", self._create_status),
             ("GET", rf"{repo}/actions/runs/(\d+)/artifacts", self._list_artifacts),
+            ("GET", rf"{repo}/actions/artifacts", self._list_all_artifacts),
             ("GET", rf"{repo}/actions/artifacts/(\d+)/zip", self._archive),
+            ("GET", rf"{repo}/commits/([0-9a-f]+)/pulls", self._pulls_of_commit),
         ]
         self._table = [(method, re.compile(pattern), route) for method, pattern, route in table]
 
@@ -235,6 +237,36 @@ class Routes:
             if row.run == int(asked.found[0]) and (names is None or row.name == names[0])
         ]
         return said({"total_count": len(rows), "artifacts": [_artifact(row) for row in rows]})
+
+    def _list_all_artifacts(self, asked: Asked) -> Answer:
+        may(asked.token, asked.repo, ("actions",), "read", "read")
+        names = asked.query.get("name")
+        rows = [row for row in asked.repo.artifacts if names is None or row.name == names[0]]
+        told = []
+        for row in reversed(rows):
+            run = {"id": row.run, "head_sha": row.head_sha, "repository_id": 1}
+            told.append(
+                {
+                    **_artifact(row),
+                    "workflow_run": {**run, "head_repository_id": 1 + (row.head_repo != asked.repo.name)},
+                }
+            )
+        return said({"total_count": len(rows), "artifacts": told})
+
+    def _pulls_of_commit(self, asked: Asked) -> Answer:
+        may(asked.token, asked.repo, ("pull-requests",), "read", "read")
+        pulls = [pull for pull in asked.repo.pulls.values() if asked.found[0] in (pull.merged_by, pull.head_sha)]
+        return self._page(
+            asked,
+            [
+                {
+                    **self._pull(asked.repo, pull),
+                    "merged_at": "2026-11-21T00:00:00Z" if pull.merged_by else None,
+                    "merge_commit_sha": pull.merged_by,
+                }
+                for pull in pulls
+            ],
+        )
 
     def _archive(self, asked: Asked) -> Answer:
         may(asked.token, asked.repo, ("actions",), "read", "read")

@@ -94,6 +94,10 @@ class PullRequest:
         """The author pushes."""
         self.row.head_sha = sha
 
+    def merge(self, sha: str) -> None:
+        """A maintainer merges it, which makes that commit."""
+        self.row.state, self.row.merged_by = "closed", sha
+
     def label(self, name: str, by: str = OWNER) -> None:
         """A person puts a label there."""
         self.row.labels.append(name)
@@ -102,7 +106,11 @@ class PullRequest:
     def upload(self, run: int, name: str, archive: bytes, *, size: int | None = None, expired: bool = False) -> None:
         """A run of the pull request's workflow uploads an artifact."""
         said = len(archive) if size is None else size
-        self.repo.artifacts.append(ArtifactRow(next(self.github.state.ids), run, name, archive, said, expired))
+        self.repo.artifacts.append(
+            ArtifactRow(
+                next(self.github.state.ids), run, name, archive, said, expired, self.row.head_sha, self.row.head_repo
+            )
+        )
 
     def connect(self, token: str | None = None, pace: Pace = NO_WAITING) -> PyGithubRepository:
         """Our own port to the repository, through the front, without pauses."""

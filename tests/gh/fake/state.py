@@ -30,6 +30,7 @@ PROFILES: dict[str, Mapping[str, str]] = {
     "read-only": {"contents": "read", "pull-requests": "read", "metadata": "read"},  # a fork's, Dependabot's
     "publish": {"actions": "read", "pull-requests": "write", "metadata": "read"},
     "maintainer": {"contents": "read", "pull-requests": "write", "statuses": "write", "metadata": "read"},
+    "history": {"actions": "read", "contents": "read", "pull-requests": "read", "metadata": "read"},
     "nothing": {"metadata": "read"},
 }
 
@@ -56,6 +57,7 @@ class Pull:
     title: str = "Shorten --priority to --prio"
     state: Literal["open", "closed"] = "open"
     draft: bool = False
+    merged_by: str | None = None  # the commit on the base branch
     locked: bool = False
     labels: list[str] = field(default_factory=list)
     events: list[tuple[str, str, str]] = field(default_factory=list)  # labeled or unlabeled, label, actor
@@ -71,6 +73,8 @@ class ArtifactRow:
     archive: bytes
     said_size: int
     expired: bool = False
+    head_sha: str = ""  # of the run
+    head_repo: str | None = None
 
 
 @dataclass

@@ -1,0 +1,66 @@
+"""A merged pull request's trials become base's history: what was head is base now, and need not be run again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tidegate.fingerprint import fingerprint
+from tidegate.model.comparison import Row
+from tidegate.model.measurement import PastTrial
+from tidegate.model.plan import RowKey
+from tidegate.model.result import Result
+from tidegate.model.suite import Suite
+from tidegate.past import open_history
+from tidegate.plan import make_plan
+from tidegate.revisions import tree_of
+from tidegate.suite.load import load_suite
+from tidegate.work import Options
+
+
+def adopt(repo: Path, result: Result, options: Options) -> str:
+    """Keep head's screening trials of this result, if what they were run on is what is checked out; says what was done.
+
+    Those of a confirmation are left out: they were only run because the screening had looked bad.
+    """
+    head = result.sides.head
+    if not head.tree or head.tree != tree_of(repo, "HEAD"):
+        return "What was tested is not what was merged (the branch was behind, or more was pushed): nothing is adopted."
+    if result.verdict.state == "failed":
+        return "The pull request's check had failed: its trials are not adopted."
+    suite = load_suite(repo, options.config, environ=options.environ)
+    history = open_history(repo, suite)
+    if history is None:
+        return "The folder of `store` is part of the commit: nothing is adopted."
+    same = {row.key: row.fingerprint for row in _unchanged(repo, suite, result)}
+    trials = list(_past(result, same))
+    history.add(same, trials)
+    others = sum(bool(row.fingerprint) for row in result.rows) - len(same)
+    left_out = f"; {others} rows are not what they were when they were tested, and are left out" if others else ""
+    return f"{len(trials)} trials of the merged pull request are base's history now{left_out}."
+
+
+def _unchanged(repo: Path, suite: Suite, result: Result) -> Iterator[Row]:
+    """The rows whose fingerprint is the same here; agents' programs are taken to be those that were run."""
+    plan = {row.key: row for row in make_plan(suite).rows}
+    for row in result.rows:
+        here = plan.get(row.key)
+        agent = result.agents.get(row.agent)
+        if here is None or agent is None or not row.fingerprint or here.deterministic or not here.scenario.cache:
+            continue
+        if fingerprint(here, repo, suite.guidance, agent.version) == row.fingerprint:
+            yield row
+
+
+def _past(result: Result, rows: dict[RowKey, str]) -> Iterator[PastTrial]:
+    head = result.sides.head
+    for number, trial in enumerate(result.trials):
+        if trial.side == "head" and trial.phase == "screen" and trial.decides is not None and trial.key in rows:
+            yield PastTrial(
+                scenario=trial.scenario,
+                agent=trial.agent,
+                decides=trial.decides,
+                at=head.tested_at + number / 1000,
+                sha=head.sha,
+                metrics=trial.metrics,
+            )

@@ -1,0 +1,162 @@
+"""Base's history on the default branch: a merged pull request's trials are adopted, a stranger's never are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Repository
+from tests.e2e.conftest import NOTES
+from tests.gh.emulated.runner import load_event
+from tests.gh.fake.server import FakeGitHub
+from tests.gh.job import Job, MakeStep
+from tests.gh.test_artifact import packed
+
+RUN, NAME = 77, "tidegate-result"
+SUITE = """\
+version: 1
+scenarios: [scenarios/*.yaml]
+path: [bin]
+agents:
+  fake: {type: scripted, deterministic: false, steps: {keep_notes: [notes add first, notes add second]}}
+"""
+
+
+@pytest.fixture
+def job(github: FakeGitHub, make_step: MakeStep, make_repository: Callable[..., Repository]) -> Job:
+    """A pull request that changes nothing for the worse, of an agent that chance has a part in."""
+    job = Job(github, make_step, make_repository())
+    job.repo.git("checkout", "--quiet", "main")
+    job.repo.commit({"tidegate.yaml": SUITE})
+    job.repo.git("branch", "--quiet", "--delete", "--force", "pr")
+    job.repo.branch("pr", {"bin/notes": NOTES.replace("notes 1.0", "notes 1.1")})
+    return job
+
+
+def tested(job: Job, **changes: Any) -> None:
+    """The pull request's own job, and its artifact."""
+    job.check_out_merge()
+    ran, _ = job.run()
+    assert ran.exit_code == 0, ran.stderr
+    result = json.loads((job.repo.root / ".tidegate/pr/result.json").read_text(encoding="utf-8"))
+    job.pull.upload(RUN, NAME, packed(json.dumps({**result, **changes})))
+
+
+def history(job: Job) -> list[dict[str, Any]]:
+    folder = Path(job.repo.root, ".tidegate/store/history")
+    return [json.loads(line)["trial"] for path in folder.glob("*") for line in path.read_text().splitlines()]
+
+
+def forget(job: Job) -> None:
+    """Every job begins with what the cache holds: nothing here."""
+    for path in Path(job.repo.root, ".tidegate/store/history").glob("*"):
+        path.unlink()
+
+
+def test_a_merged_pull_request_s_trials_are_base_s_history_and_no_agent_is_run(job: Job) -> None:
+    tested(job)
+    forget(job)
+
+    ran, step = job.push(job.merge())
+
+    assert ran.exit_code == 0, ran.stderr
+    assert "3 trials of the merged pull request are base's history now." in step.summary()
+    assert [trial["decides"] for trial in history(job)] == ["pass"] * 3
+    again, _ = job.push(job.repo.git("rev-parse", "main"))
+    assert again.exit_code == 0
+    assert len(history(job)) == 3, "a re-run adopts nothing twice"
+
+
+def test_what_was_tested_has_to_be_what_was_merged(job: Job) -> None:
+    tested(job)
+    forget(job)
+    job.repo.git("checkout", "--quiet", "main")
+    job.repo.commit({"README.md": "meanwhile"})
+
+    _, step = job.push(job.merge())
+
+    assert "What was tested is not what was merged" in step.summary()
+    assert history(job) == []
+
+
+def test_a_fork_s_artifact_is_never_adopted(job: Job) -> None:
+    job.pull.row.head_repo = "mallory/fork"
+    tested(job)
+    forget(job)
+
+    _, step = job.push(job.merge())
+
+    assert "No pull request of this repository was merged by this commit" in step.summary()
+    assert history(job) == []
+
+
+def test_another_run_s_artifact_is_not_the_merged_one_s(job: Job) -> None:
+    tested(job)
+    forget(job)
+    job.pull.repo.artifacts[0].head_sha = "5" * 40
+
+    _, step = job.push(job.merge())
+
+    assert "has left no artifact" in step.summary()
+    assert history(job) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"schema_version": 2}, "The artifact is ignored"),
+        ({"rows": [], "trials": []}, "0 trials of the merged pull request"),
+        ({"agents": {"fake": {"type": "scripted", "version": "2"}}}, "1 rows are not what they were"),
+    ],
+)
+def test_what_is_poisoned_or_foreign_is_ignored_and_said(job: Job, changes: dict[str, Any], said: str) -> None:
+    tested(job, **changes)
+    forget(job)
+
+    ran, step = job.push(job.merge())
+
+    assert ran.exit_code == 0
+    assert said in step.summary()
+    assert history(job) == []
+
+
+def test_a_failed_check_s_trials_are_not_adopted_though_it_was_merged(job: Job) -> None:
+    job.repo.git("checkout", "--quiet", "pr")
+    job.repo.commit({"bin/notes": NOTES.replace("  add)", "  append)")})
+    job.check_out_merge()
+    ran, _ = job.run()
+    assert ran.exit_code == 1
+    job.pull.upload(RUN, NAME, packed((job.repo.root / ".tidegate/pr/result.json").read_text(encoding="utf-8")))
+    forget(job)
+
+    _, step = job.push(job.merge())
+
+    assert "check had failed" in step.summary()
+    assert history(job) == []
+
+
+def test_other_branches_have_no_history(job: Job) -> None:
+    ran, step = job.push("1" * 40, branch="feature")
+    assert ran.exit_code == 0
+    assert "not to the default branch" in step.summary()
+
+
+def test_a_missing_permission_is_said_with_the_line_to_add(job: Job) -> None:
+    tested(job)
+    ran, step = job.push(job.merge(), profile="documented")
+    assert ran.exit_code == 0
+    assert "actions: read" in step.summary()
+
+
+def test_a_schedule_runs_the_suite_once_more(job: Job) -> None:
+    job.repo.git("checkout", "--quiet", "main")
+    step = job.make_step(job.repo.root, job.github.api_url)
+    payload = {"schedule": "0 3 * * *", "repository": load_event("push")["repository"]}
+    ran = step.run(step.environ("schedule", payload, {"github_token": job.github.token}, (800, 1)))
+    assert ran.exit_code == 0, ran.stderr
+    assert "3 trials of" in step.summary()
+    assert len(history(job)) == 3
