@@ -35,8 +35,9 @@ class Known(NamedTuple):
 class Earlier:
     """What earlier runs of this repository know, and what later ones will know of this one."""
 
-    def __init__(self, repo: Path, suite: Suite, stores: Mapping[Side, RunFolder]) -> None:
-        self._history = open_history(repo, suite)
+    def __init__(self, repo: Path, suite: Suite, stores: Mapping[Side, RunFolder], *, remembers: bool = True) -> None:
+        self._remembers = remembers
+        self._history = open_history(repo, suite) if remembers else None
         self._tests = _open_tests(repo, suite) if self._history else None
         self._stores = stores
         self._fingerprints: Mapping[RowKey, str] = {}
@@ -50,7 +51,7 @@ class Earlier:
         """
         self._fingerprints, self._keys = fingerprints, keys
         if self._history is None or self._tests is None:
-            return Known(warnings=(COMMITTED,))
+            return Known(warnings=(COMMITTED,) if self._remembers else ())
         self._tests.remove_old()
         begun = {row: found for row, key in keys.items() if (found := self._tests.begun(key)) is not None}
         read = self._history.read({row: text for row, text in fingerprints.items() if row not in begun})

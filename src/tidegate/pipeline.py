@@ -53,6 +53,10 @@ async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) ->
         base_suite, warnings = try_load_suite(base_side.folder, options.config, environ=options.environ)
         head_suite = load_suite(head_side.folder, options.config, environ=_passed(options.environ, base_suite))
         suite = in_force(base_suite, head_suite)
+        if not options.gate:
+            suite = suite.model_copy(
+                update={"policy": suite.policy.model_copy(update={"fail_fast": False, "mode": "advisory"})}
+            )
         template = _comment_template(head_side if base_suite is None else base_side, suite)
         plan = make_plan(suite, options.selection)
         if base_suite is not None:
@@ -181,7 +185,7 @@ async def _run_both(repo: Path, work: Work, options: Options) -> tuple[Run, Run,
     earlier run began, with nothing changed since, goes on where that one ended.
     """
     started = time.time()
-    earlier = Earlier(repo, work.suite, {side.side: side.store for side in work.sides})
+    earlier = Earlier(repo, work.suite, {side.side: side.store for side in work.sides}, remembers=options.gate)
     options.progress.stage("getting ready")
     async with runner_of(work, options) as runner:
         fingerprints = work.fingerprints(runner.versions)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,11 +17,20 @@ from tidegate.model.measurement import Revision
 _OPTIONS = ("-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false")
 
 
-def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+_IDENTITY = {
+    "GIT_AUTHOR_NAME": "tidegate",
+    "GIT_AUTHOR_EMAIL": "tidegate@localhost",
+    "GIT_COMMITTER_NAME": "tidegate",
+    "GIT_COMMITTER_EMAIL": "tidegate@localhost",
+}
+
+
+def _git(root: Path, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     # Set by a git hook that starts us; they would lead every command to another repository.
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
         environment.pop(name, None)
+    environment |= env or {}
     try:
         return subprocess.run(
             ["git", *_OPTIONS, *arguments],
@@ -36,8 +46,8 @@ def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         raise CannotRunError("`git` was not found on PATH.", "Install git.") from None
 
 
-def _must(root: Path, *arguments: str) -> str:
-    done = _git(root, *arguments)
+def _must(root: Path, *arguments: str, env: Mapping[str, str] | None = None) -> str:
+    done = _git(root, *arguments, env=env)
     if done.returncode != 0:
         reason = (done.stderr.strip() or "no message").splitlines()[-1]
         raise CannotRunError(f"`git {arguments[0]}` failed: {reason}", "Try the same git command by hand.")
@@ -156,6 +166,17 @@ def file_diff(root: Path, base: Revision, head: Revision, path: str) -> str:
 def tracked_files(root: Path, folder: str) -> tuple[str, ...]:
     """What the checked-out commit has in that folder."""
     return tuple(_must(root, "ls-files", "-z", "--", folder).split("\0"))[:-1]
+
+
+def commit_with(root: Path, parent: str, name: str, file: Path) -> str:
+    """A commit on top of `parent` that has that file as `name`; no branch leads to it, and git forgets it in time."""
+    with tempfile.TemporaryDirectory() as folder:
+        own = {"GIT_INDEX_FILE": str(Path(folder, "index")), **_IDENTITY}
+        blob = _must(root, "hash-object", "-w", "--no-filters", "--", str(file.resolve()))
+        _must(root, "read-tree", parent, env=own)
+        _must(root, "update-index", "--add", "--replace", "--cacheinfo", f"100644,{blob},{name}", env=own)
+        tree = _must(root, "write-tree", env=own)
+        return _must(root, "commit-tree", tree, "-p", parent, "-m", f"{name} as in {file.name}", env=own)
 
 
 @contextmanager

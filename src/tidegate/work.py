@@ -39,6 +39,7 @@ class Options:
     selection: Selection = field(default_factory=Selection)
     jobs: int | None = None
     lenient_keys: bool = False  # agents without their key are left out, as on a fork; else that ends the run
+    gate: bool = True  # False: to find out everything, without what earlier runs know, and without blocking anything
     pause_s: float = 0.0  # before a verification, so that it is apart in time from what it verifies
 
 

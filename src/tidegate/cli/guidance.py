@@ -1,0 +1,95 @@
+"""`tidegate guidance`: which of two guidance texts is better for agents."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidegate.cli import options
+
+if TYPE_CHECKING:
+    from tidegate.guidance import Compared
+
+DESCRIPTION = """\
+Runs the same scenarios on the same commit, once with A as AGENTS.md and once with B, and says what either does worse
+than the other: metrics first, then scenarios. The procedure is the one that judges pull requests, in both directions.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = commands.add_parser("guidance", help="which of two guidance texts is better", description=DESCRIPTION)
+    parser.add_argument("first", type=Path, metavar="A.md", help="a guidance text")
+    parser.add_argument("second", type=Path, metavar="B.md", help="another one")
+    parser.add_argument("--as", dest="name", default="AGENTS.md", metavar="NAME", help="what both are called there")
+    parser.add_argument("--rev", default="HEAD", metavar="REV", help="the commit to try them on (default: HEAD)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where reports go (default: .tidegate/guidance)")
+    options.add_repository(parser)
+    options.add_selection(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run and print it. Exit code 0: neither text is a regression of anything."""
+    from rich.console import Console
+
+    from tidegate.cli.progress import make_progress
+    from tidegate.guidance import Texts, compare_guidance
+    from tidegate.revisions import repository_root
+    from tidegate.sides import make_our_folder
+
+    root = repository_root(args.repo)
+    out = (args.out or make_our_folder(root) / "guidance").resolve()
+    texts = Texts(args.first.resolve(), args.second.resolve(), args.name, args.rev)
+    with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
+        chosen = replace(options.pipeline_options(args, progress), gate=False)
+        compared = options.run_until_stopped(lambda: compare_guidance(root, texts, out, chosen))
+    print("\n".join(_told(compared, args.first.name, args.second.name)))
+    for name in ("forward", "backward"):
+        print(f"{name}: {out / name / 'report.html'}")
+    return 0
+
+
+def _told(compared: Compared, first: str, second: str) -> Iterator[str]:
+    from tidegate.reports.pieces import words
+
+    forward, backward = compared
+    yield f"A: {first}   B: {second}\n"
+    yield f"{'metric':<28}{'A':>12}{'B':>12}   finding"
+    for name, change in forward.suite.metrics.items():
+        other = backward.suite.metrics.get(name)
+        finding = "B is worse" if change.warns else "A is worse" if other and other.warns else "not told apart"
+        yield f"{words(name):<28}{_number(change.base):>12}{_number(change.head):>12}   {finding}"
+    yield f"\n{'scenario × agent':<40}{'A':>8}{'B':>8}   finding"
+    reverse = {row.key: row for row in backward.rows}
+    for row in forward.rows:
+        mirror = reverse.get(row.key)
+        a_passes, a_trials = row.base.passes, row.base.trials
+        b_passes, b_trials = row.head.passes, row.head.trials
+        if mirror is not None:
+            a_passes, a_trials = a_passes + mirror.head.passes, a_trials + mirror.head.trials
+            b_passes, b_trials = b_passes + mirror.base.passes, b_trials + mirror.base.trials
+        finding = _finding(row.state, mirror.state if mirror else "")
+        name = f"{row.scenario} × {row.agent}"
+        yield f"{name:<40}{f'{a_passes}/{a_trials}':>8}{f'{b_passes}/{b_trials}':>8}   {finding}"
+    yield ""
+
+
+def _finding(forward: str, backward: str) -> str:
+    """Of the procedure, in both directions; a suspicion is none."""
+    if forward == "regressed":
+        return "B is worse"
+    if backward == "regressed":
+        return "A is worse"
+    if "not_measured" in (forward, backward):
+        return "not measured"
+    if "suspicious" in (forward, backward):
+        return f"{'B' if forward == 'suspicious' else 'A'} may be worse: not confirmed"
+    return "not told apart"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"

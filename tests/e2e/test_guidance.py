@@ -1,0 +1,64 @@
+"""Two guidance texts, compared as two sides are, in both directions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Make = Callable[..., Any]
+GOOD = "# Notes\n\n```console\n$ notes add first\n$ notes add second\n```\n"
+WORSE = GOOD.replace("add second", "append second")
+
+
+@pytest.fixture
+def ask(make_repository: Make, tidegate: Make, files: dict[str, str]) -> Callable[..., Any]:
+    def run(first: str, second: str, *more: str) -> Any:
+        repo = make_repository()
+        repo.commit(files)
+        repo.write({"a.md": first, "b.md": second})
+        before = repo.git("status", "--porcelain"), repo.git("rev-parse", "HEAD")
+        ran = tidegate("guidance", "a.md", "b.md", *more, cwd=repo.root)
+        assert (repo.git("status", "--porcelain"), repo.git("rev-parse", "HEAD")) == before, (
+            "the repository is left alone"
+        )
+        assert not (repo.root / ".tidegate/store").exists(), "a question is no history"
+        return ran
+
+    return run
+
+
+def line(ran: Any, start: str) -> str:
+    lines: list[str] = ran.stdout.splitlines()
+    return next(line for line in lines if line.startswith(start))
+
+
+@pytest.mark.parametrize(("texts", "worse"), [((GOOD, WORSE), "B"), ((WORSE, GOOD), "A")])
+def test_the_worse_text_is_named_whichever_comes_first(texts: tuple[str, str], worse: str, ask: Make) -> None:
+    ran = ask(*texts)
+
+    assert ran.code == 0, ran.stderr
+    assert line(ran, "keep_notes × docs").endswith(f"{worse} is worse")
+    assert line(ran, "A: a.md   B: b.md")
+    assert ran.stdout.index("metric") < ran.stdout.index("scenario × agent")
+
+
+def test_texts_that_do_the_same_are_not_told_apart(ask: Make) -> None:
+    ran = ask(GOOD, GOOD + "\nThat is all.\n")
+
+    assert ran.code == 0, ran.stderr
+    assert line(ran, "keep_notes × docs").split() == ["keep_notes", "×", "docs", "2/2", "2/2", "not", "told", "apart"]
+
+
+def test_another_name_is_another_file(ask: Make) -> None:
+    """The doc-follower reads AGENTS.md, which both have as the repository has it."""
+    ran = ask(GOOD, WORSE, "--as", "CLAUDE.md")
+
+    assert line(ran, "keep_notes × docs").endswith("not told apart")
+
+
+def test_the_same_text_twice_is_nothing_to_compare(ask: Make) -> None:
+    ran = ask(GOOD, GOOD)
+
+    assert (ran.code, ran.stderr) == (2, "tidegate: both texts are the same.\nThere is nothing to compare.\n")
