@@ -53,6 +53,12 @@ with itself. `judge` is read at base: what a pull request changes there takes ef
 | a rubric's criterion missing, unknown, twice; a score of 85, or `"0.9"`; prose; broken JSON | asked again, at most three times in all, then not measured |
 | an inline rubric that is left out, comes twice, or was never declared | unmet; counted once; ignored; and each is said |
 
+## Drafts
+
+`tidegate generate rubrics FILE` has the judge write three to seven rubrics for each case of an eval file that has an
+`expected_outcome` and none, and puts them into the file, whose comments and layout stay. Read them before you commit
+them.
+
 ## Side by side
 
 `pairwise: true` also shows the judge one base and one head trial of a scenario's rubric at a time, and asks for each

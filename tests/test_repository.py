@@ -90,6 +90,7 @@ MAY_DO_IO = {
         "changed",
         "cli",
         "demo",
+        "drafts",
         "grade",
         "guidance",
         "judges",

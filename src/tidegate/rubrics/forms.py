@@ -34,6 +34,12 @@ def pair_form(ids: Sequence[str]) -> dict[str, Any]:
     )
 
 
+def draft_form() -> dict[str, Any]:
+    """Of rubrics that are drafted."""
+    entry = _object(id=_TEXT, description=_TEXT, weight={"type": "number"}, required={"type": "boolean"})
+    return _object(rubrics=_list(entry))
+
+
 def _object(**properties: Any) -> dict[str, Any]:
     return {
         "type": "object",

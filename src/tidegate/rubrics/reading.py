@@ -25,7 +25,7 @@ class Scores(NamedTuple):
 
 def read_scores(text: str, ids: Collection[str]) -> Scores:
     """Of a rubric: exactly its criteria, each once, each from 0 to 1. `weighted_score` is not read: it is computed."""
-    answer = _mapping(text)
+    answer = mapping_of(text)
     scores: dict[str, float] = {}
     reasons: dict[str, str] = {}
     for name, value in _entries(answer.get("scores")):
@@ -57,7 +57,7 @@ def read_checks(text: str, ids: Sequence[str]) -> Scores:
 
     An answer without any of the checks is no answer.
     """
-    answer = _mapping(text)
+    answer = mapping_of(text)
     checks = answer.get("checks")
     if not isinstance(checks, list):
         raise ValueError("it has no list of `checks`")
@@ -87,7 +87,7 @@ def read_checks(text: str, ids: Sequence[str]) -> Scores:
 
 def read_score(text: str, name: str = "score") -> Scores:
     """Of a single score, as AgentV's judges give it: `{score, hits, misses, reasoning}`."""
-    answer = _mapping(text)
+    answer = mapping_of(text)
     if "score" not in answer:
         raise ValueError("it has no `score`")
     score = _score(answer["score"], "")
@@ -98,7 +98,7 @@ def read_score(text: str, name: str = "score") -> Scores:
 
 def read_pair(text: str, ids: Collection[str]) -> dict[str, str]:
     """Of a pair: for each criterion `first`, `second` or `same`."""
-    answer = _mapping(text)
+    answer = mapping_of(text)
     said: dict[str, str] = {}
     for name, value in _entries(answer.get("better")):
         choice = value.get("choice") if isinstance(value, dict) else value
@@ -112,7 +112,8 @@ def read_pair(text: str, ids: Collection[str]) -> dict[str, str]:
     return said
 
 
-def _mapping(text: str) -> dict[str, Any]:
+def mapping_of(text: str) -> dict[str, Any]:
+    """The JSON object that an answer is, also in a Markdown fence; ValueError if it is none, or a key comes twice."""
     body = text.strip()
     if body.startswith("```") and body.endswith("```"):
         body = body.removesuffix("```").partition("\n")[2]

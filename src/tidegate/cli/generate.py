@@ -1,0 +1,61 @@
+"""`tidegate generate rubrics`: drafts the rubrics of an eval file from what its cases expect."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from pathlib import Path
+
+from tidegate.cli import options
+
+DESCRIPTION = """\
+`generate rubrics FILE` has the judge write three to seven rubrics for each case of an eval file that has an
+expected_outcome and no rubrics, and puts them into the file, which keeps its comments and layout. Read them before you
+commit them: a model drafts, a person decides.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = commands.add_parser("generate", help="draft rubrics from expected outcomes", description=DESCRIPTION)
+    parser.add_argument("what", choices=["rubrics"], help="what to draft")
+    parser.add_argument("file", type=Path, metavar="FILE", help="an eval file of the suite")
+    parser.add_argument("--judge", metavar="MODEL", help="a model of Anthropic's (default: the suite's judge)")
+    options.add_repository(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Draft, write, and say what was written."""
+    from tidegate.drafts import draft_rubrics
+    from tidegate.errors import ConfigurationError
+    from tidegate.judges.anthropic import AnthropicJudge
+    from tidegate.model.judge import JudgePlace
+    from tidegate.revisions import repository_root
+    from tidegate.suite.load import load_suite
+
+    root, environ = repository_root(args.repo), options.environ()
+    suite = load_suite(root, args.config, environ=environ)
+    judge = AnthropicJudge(type="anthropic", model=args.judge) if args.judge else suite.judge
+    if judge is None:
+        raise ConfigurationError("no judge is set up.", "Name one by `--judge MODEL`, or `judge` in tidegate.yaml.")
+    path = args.file.resolve()
+    name = path.relative_to(root.resolve()).as_posix() if path.is_relative_to(root.resolve()) else str(path)
+    cases = [scenario for scenario in suite.scenarios if scenario.file == name]
+    if not cases:
+        files = ", ".join(sorted({scenario.file for scenario in suite.scenarios}))
+        raise ConfigurationError(f"{args.file} is no eval file of the suite.", f"It has: {files}.")
+    wanted = {
+        number: scenario
+        for number, scenario in enumerate(cases)
+        if scenario.case.expected_outcome and not any(one.type == "rubrics" for one in scenario.evaluators)
+    }
+    own = {variable: environ[variable] for variable in judge.variables if environ.get(variable)}
+    place = JudgePlace(folder=root, path=environ.get("PATH", "/usr/bin:/bin"), credentials=own)
+    drafts = asyncio.run(draft_rubrics(path, wanted, judge, place))
+    for draft in drafts:
+        print(
+            f"{draft.case}: {len(draft.rubrics)} rubrics" if draft.rubrics else f"{draft.case}: none: {draft.problem}"
+        )
+    print(f"{sum(bool(draft.rubrics) for draft in drafts)} of {len(cases)} cases have new rubrics: read them in {name}")
+    return 0

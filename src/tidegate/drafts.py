@@ -1,0 +1,68 @@
+"""`tidegate generate rubrics`: a model drafts, a person reads."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from tidegate.bench import Bench
+from tidegate.errors import CannotRunError, ConfigurationError
+from tidegate.model.judge import Judge, JudgePlace
+from tidegate.model.probe import Answer
+from tidegate.model.question import AskModel
+from tidegate.model.suite import Scenario
+from tidegate.rubrics.asking import Answers, ask_until_read
+from tidegate.rubrics.drafting import Drafted, draft_question, read_draft
+from tidegate.store.answers import AnswerStore
+from tidegate.store.directory import write_text
+from tidegate.suite.rubric_writer import with_rubrics
+
+PATIENCE_SECS = 3600.0
+
+
+class Draft(NamedTuple):
+    """What became of one case: its rubrics, or why there are none."""
+
+    case: str
+    rubrics: tuple[Drafted, ...]
+    problem: str = ""
+
+
+async def draft_rubrics(path: Path, cases: Mapping[int, Scenario], judge: Judge, place: JudgePlace) -> list[Draft]:
+    """Draft rubrics for these cases, by their place in the file, and write them into it.
+
+    CannotRunError where the judge answers nothing at all; ConfigurationError where the file cannot keep its layout.
+    """
+    async with Bench(judge, place, AnswerStore(None), price=None, deadline=time.monotonic() + PATIENCE_SECS) as bench:
+        answers = await asyncio.gather(*(_drafted(scenario, bench) for scenario in cases.values()))
+    drafts = dict(zip(cases, answers, strict=True))
+    found = {number: answer.read[0] for number, answer in drafts.items() if answer.read}
+    if cases and not found:
+        raise CannotRunError(f"the judge drafted nothing: {answers[0].problem}.", "Look at `judge` and its key.")
+    try:
+        text = with_rubrics(path.read_text(encoding="utf-8"), found)
+    except ValueError as error:
+        raise ConfigurationError(f"{path}: {error}.", "Nothing was written.") from None
+    write_text(path, text)
+    return [
+        Draft(cases[number].name, answer.read[0] if answer.read else (), answer.problem)
+        for number, answer in drafts.items()
+    ]
+
+
+async def _drafted(scenario: Scenario, bench: Bench) -> Answers[tuple[Drafted, ...]]:
+    case = scenario.case
+    asking = ask_until_read(draft_question(scenario.prompt, case.expected_outcome, case.reference_answer), read_draft)
+    answers: list[Answer] = []
+    try:
+        request = next(asking)
+        while isinstance(request, AskModel):
+            answers.append(await bench.answer(request))
+            request = asking.send(answers[-1])
+    except StopIteration as end:
+        found: Answers[tuple[Drafted, ...]] = end.value
+        return found
+    raise AssertionError(request)
