@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -32,8 +33,8 @@ HARMLESS, RENAMED = NOTES + "# a comment\n", NOTES.replace("  add)", "  append)"
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    """podman with our image."""
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """podman with our image, for us alone: another call of these tests would put its own image in the place of ours."""
     if not os.environ.get(REQUIRED):
         pytest.skip("takes minutes: make image")
     try:
@@ -43,7 +44,10 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
             raise
         pytest.skip(f"the image cannot be built here: {missing}")
     cache = Path(os.environ.get("IMAGE_CACHE") or Path(tempfile.gettempdir()) / "tidegate-image")
-    return ready(cache, tmp_path_factory.mktemp("context"))
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield ready(cache, tmp_path_factory.mktemp("context"))
 
 
 @pytest.fixture(scope="module")
