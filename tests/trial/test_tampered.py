@@ -52,8 +52,8 @@ def test_what_is_too_much_is_left_out(tmp_path: Path) -> None:
     assert sum(file.stat().st_size for file in (tmp_path / "target").iterdir()) == LIMIT
 
 
-def test_a_path_too_long_to_be_made_again_is_left_out(tmp_path: Path) -> None:
-    folder = os.open(tmp_path, os.O_RDONLY)
+def test_a_path_too_long_to_be_made_again_is_left_out(open_folder: Path, tmp_path: Path) -> None:
+    folder = os.open(open_folder, os.O_RDONLY)
     for _ in range(30):
         os.mkdir("d" * 200, dir_fd=folder)
         inner = os.open("d" * 200, os.O_RDONLY, dir_fd=folder)
@@ -62,7 +62,7 @@ def test_a_path_too_long_to_be_made_again_is_left_out(tmp_path: Path) -> None:
     os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=folder))
     os.close(folder)
 
-    assert copy_plain(tmp_path, tmp_path / "target", LIMIT) == 1
+    assert copy_plain(open_folder, tmp_path / "target", LIMIT) == 1
 
 
 def test_of_a_link_no_copy_is_made(tmp_path: Path, outside: Path) -> None:
