@@ -351,6 +351,12 @@ def test_a_deterministic_regression_ends_the_run_too() -> None:
     assert "the run ended after 2 of 3 trials" in story.conclusions[1].reason
 
 
+def test_a_row_that_was_getting_worse_when_another_one_ended_the_run_is_suspicious_not_ok() -> None:
+    story = Story("steady det base:P head:F", "docs base:P head:F", "calm base:P head:P")
+    assert [c.state for c in story.conclusions] == ["regressed", "suspicious", "ok"]
+    assert "the run ended after 2 of 3 trials" in story.conclusions[1].reason
+
+
 def test_a_setup_that_fails_on_head_is_checked_on_base_though_it_has_a_history() -> None:
     story = Story("docs past:40/40 base:P head:S")
     assert story.ids == [["h1"], ["h2"], ["h3"], ["b1", "b2"]]

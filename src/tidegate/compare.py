@@ -299,8 +299,8 @@ def _suite_state(finding: SuiteFinding | None) -> Literal["ok", "suspicious", "r
 
 
 def _detection(both: Sequence[tuple[Row, RowSeen]], state: State) -> dict[str, float]:
-    """Flaky rows are left out: nothing of theirs would have been named."""
-    steady = [(row, entry) for row, entry in both if row.state != "flaky"]
+    """Flaky rows, and those that the run's end cut short, are left out: nothing of theirs would have been named."""
+    steady = [(row, entry) for row, entry in both if row.state != "flaky" and not entry.cut_short]
     return detection(
         tested=[(row.head.trials, row.base.trials) for row, _ in steady if row.one_shot],
         repeated=[_would_confirm(row, entry, state.stored) for row, entry in steady if row.deterministic],

@@ -16,6 +16,8 @@ from tidegate.statistics.screen import Screened
 from tidegate.statistics.seen import RowSeen
 from tidegate.statistics.sequential import TIES
 
+_CLEARS = "its head trials pass again"
+
 
 def found(entries: Sequence[RowSeen], screened: Mapping[RowKey, Screened]) -> dict[RowKey, Conclusion]:
     """One conclusion for each of these rows; improvements are tested together, on the screening trials."""
@@ -30,19 +32,28 @@ def _found(entry: RowSeen, row: Screened, q_better: float) -> Conclusion:
     counts = words.compared(row.head, row.compared_with)
     if row.hit:
         reason = f"{counts}: looks worse, and was not confirmed before the run ended"
-        conclusion = say(entry, "suspicious", reason, clears_when="its head trials pass again")
+        conclusion = say(entry, "suspicious", reason, clears_when=_CLEARS)
+    elif entry.cut_short and _worse(row):
+        # It was on its way to looking worse when another row's regression ended the run: it is no "ok".
+        conclusion = say(entry, "suspicious", f"looks worse: {counts}{_cut_short(entry)}", clears_when=_CLEARS)
     elif q_better <= IMPROVED * TIES:
         conclusion = say(entry, "improved", counts).model_copy(update={"p": q_better, "level": IMPROVED})
     elif is_flaky(entry.past):
         conclusion = say(entry, "flaky", f"base passes too seldom to tell: {counts}")
     else:
-        conclusion = say(entry, "ok", f"no regression detected: {counts}{_cut_short(entry, row)}")
+        conclusion = say(entry, "ok", f"no regression detected: {counts}{_cut_short(entry)}")
     return conclusion.model_copy(update={"compared": (row.head, row.compared_with)})
 
 
-def _cut_short(entry: RowSeen, row: Screened) -> str:
+def _worse(row: Screened) -> bool:
+    """Head passes more seldom than what it is compared with, by however little."""
+    (head, head_n), (base, base_n) = row.head, row.compared_with
+    return head * base_n < base * head_n
+
+
+def _cut_short(entry: RowSeen) -> str:
     tried = len(entry.of("head"))
-    return f"; the run ended after {tried} of {entry.screening} trials" if tried < entry.screening else ""
+    return f"; the run ended after {tried} of {entry.screening} trials" if entry.cut_short else ""
 
 
 def _confirmed(entry: RowSeen, row: Screened, end: Confirmed) -> Conclusion:

@@ -82,6 +82,11 @@ class RowSeen(Value):
         return self.row.presence == "both" and not self.row.deterministic
 
     @property
+    def cut_short(self) -> bool:
+        """The run ended before its screening did: the budget was used up, or another row's regression had decided."""
+        return self.sequential and len(self.of("head")) < min(self.screening, self.most or self.screening)
+
+    @property
     def confirmable(self) -> bool:
         """It may have the head trials that a confirmation by repeats takes."""
         return self.most is None or self.most >= HEAD_TRIALS
