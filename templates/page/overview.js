@@ -37,6 +37,7 @@ function overview(query) {
         el("thead", null, el("tr", null, heads.map((head) => el("th", { scope: "col" }, head)))), shown))),
     data.changes.length > 0 && section("What this pull request changed", changedFiles(data.changes)),
     suite(),
+    data.suite_metrics.length > 0 && section("Metrics", metricsOfAll()),
     section("The run", el("dl", null, data.facts.map(([name, value]) => el("div", null, el("dt", null, name), el("dd", null, value))))),
   ];
 }
@@ -81,4 +82,11 @@ function suite() {
     interval && interval[0] !== interval[1] && effectPlot({ difference, interval }, data.suite_text),
     trendTable(data.suite_trends, "The suite over base’s commits"),
     data.catches.length > 0 && [el("p", null, "What this run would have caught:"), list(data.catches)]);
+}
+
+function metricsOfAll() {
+  const trials = data.rows.flatMap((row) => row.trials);
+  return [table("Metrics of all trials", ["metric", "base", "head", "head against base", "all trials (base above head)"], data.suite_metrics.map((metric) =>
+    [metric.name + (metric.warns ? " ⚠️" : ""), metric.base, metric.head, metric.tested, boxes(metric.name, metric.key, trials)])),
+  el("p", { class: "quiet" }, "Means of all trials; the box holds the middle half of them, its line is the median, the whiskers reach from the 5th to the 95th percentile.")];
 }

@@ -50,3 +50,23 @@ function sparkline(trend, wide = 110) {
       svg("title", null, `${trend.shas[place].slice(0, 12)}: ${trend.texts[place]}`))),
     trend.head !== null && svg("circle", { class: "head", cx: x(trend.values.length), cy: y(trend.head), r: 3 }, svg("title", null, `this head: ${trend.head_text}`)));
 }
+
+// The spread of many trials: whiskers, the middle half, the median; base above head.
+function boxes(name, key, trials) {
+  const wide = 260;
+  const sides = ["base", "head"].map((side) => trials.filter((trial) => trial.side === side && Object.hasOwn(trial.metrics, key))
+    .map((trial) => trial.metrics[key][0]).sort((one, other) => one - other));
+  const all = sides.flat();
+  const low = Math.min(0, ...all);
+  const high = Math.max(...all, low + 1e-9);
+  const at = (value) => Number((8 + ((value - low) / (high - low)) * (wide - 16)).toFixed(1));
+  const drawn = sides.map((values, place) => {
+    if (!values.length) return null;
+    const [start, first, middle, third, end] = [0.05, 0.25, 0.5, 0.75, 0.95].map((share) => at(values[Math.round(share * (values.length - 1))]));
+    const y = [11, 29][place];
+    return svg("g", { class: ["base", "head"][place] }, svg("line", { x1: start, x2: end, y1: y, y2: y }),
+      svg("rect", { x: first, y: y - 5, width: Math.max(third - first, 1), height: 10 }), svg("line", { class: "median", x1: middle, x2: middle, y1: y - 7, y2: y + 7 }));
+  });
+  const label = `${name}: the spread of ${many(sides[0].length, "trial")} on base, above, and of ${sides[1].length} on head`;
+  return svg("svg", { class: "strips boxes", viewBox: `0 0 ${wide} 40`, width: wide, height: 34, role: "img", "aria-label": label }, svg("title", null, label), drawn);
+}

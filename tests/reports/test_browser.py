@@ -139,6 +139,16 @@ def test_a_scenario_s_page_has_its_own_changes_and_those_of_the_subject(opened: 
     assert definition.locator(".minus").inner_text().strip() == "-description: Add one."
 
 
+def test_the_overview_has_every_metric_with_the_spread_of_all_trials(opened: Opened, large: Result) -> None:
+    page = opened(large)
+    rows = page.get_by_role("table", name="Metrics of all trials").locator("tbody tr")
+    names = [rows.nth(n).locator("th").inner_text() for n in range(rows.count())]
+    assert names[:3] == ["error rate", "first try success rate", "command count"]
+    boxes = rows.nth(names.index("duration")).locator("svg.boxes")
+    assert boxes.get_attribute("aria-label") == "duration: the spread of 500 trials on base, above, and of 500 on head"
+    assert boxes.locator("rect").count() == 2
+
+
 def test_trends_are_lines_that_can_be_read_aloud(opened: Opened, stories: Stories) -> None:
     """A point for each commit of base, one for this head, and the same in words."""
     page = opened(stories["one_regression"](), told)

@@ -12,6 +12,7 @@ from tidegate.model.trial import Side
 from tidegate.model.value import Value
 from tidegate.reports.filters import count, money, number, percent, points, seconds, to
 from tidegate.reports.judged import judge_facts
+from tidegate.reports.page_metrics import SuiteMetric, suite_metrics
 from tidegate.reports.page_row import COLUMNS, RowView, row_view
 from tidegate.reports.pieces import change_line, interval, sign, words
 from tidegate.reports.trend import Series, suite_series
@@ -33,6 +34,7 @@ class PageView(Value):
     suite: SuiteEffect
     suite_text: str
     suite_trends: tuple[Series, ...]
+    suite_metrics: tuple[SuiteMetric, ...]
     catches: tuple[str, ...]
     warnings: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
@@ -60,6 +62,7 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
         suite=view.suite,
         suite_text=_suite(view),
         suite_trends=suite_series(result),
+        suite_metrics=tuple(suite_metrics(result)),
         catches=tuple(
             f"{_drop(catch)}: caught with probability {percent(catch.probability)}" for catch in view.catches
         ),
