@@ -92,6 +92,9 @@ def test_what_may_be_chance_gets_no_arrow_without_a_test(stories: Stories) -> No
         stochastic = row.model_copy(update={"deterministic": False, **change})
         (line,) = comment_view(fine.model_copy(update={"rows": (stochastic,)})).table
         assert line.metrics["error_rate"].trend == trend
+    improved = row.model_copy(update={"deterministic": False, "state": "improved"})
+    (line,) = comment_view(fine.model_copy(update={"rows": (improved,)})).table
+    assert line.metrics["error_rate"].trend == "same", "an improvement is not explained by what got worse"
 
 
 def test_one_broken_start_is_one_finding(stories: Stories) -> None:

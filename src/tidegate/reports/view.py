@@ -246,13 +246,14 @@ def _metric(row: Row, name: str) -> MetricCell:
     change = row.metrics.get(name)
     if change is None:
         return MetricCell()
-    trend = _trend(name, change) if change.warns or _is_settled(row) else "same"
-    return MetricCell(base=change.base, head=change.head, trend=trend, warns=change.warns)
+    trend = _trend(name, change)
+    shown = trend if change.warns or _is_no_chance(row, trend) else "same"
+    return MetricCell(base=change.base, head=change.head, trend=shown, warns=change.warns)
 
 
-def _is_settled(row: Row) -> bool:
-    """Its trials do not differ by chance, or head was shown to differ from base: then its metrics say why."""
-    return row.deterministic or row.state in ("regressed", "improved")
+def _is_no_chance(row: Row, trend: Trend) -> bool:
+    """Its trials do not differ by chance, or head was shown to differ from base in that direction: this says why."""
+    return row.deterministic or (row.state, trend) in (("regressed", "worse"), ("improved", "better"))
 
 
 def _trend(name: str, change: MetricChange) -> Trend:
