@@ -123,6 +123,8 @@ TARGETS = {
     "choose agents by `tool_matrix`",
 }
 
+TRACES = "agents: {docs: {type: doc-follower}, again: {type: replay, traces: {}}}"
+
 IN_A_SCENARIO = {
     "tsak: x": "5:1: tsak: unknown key (did you mean `task`?)",
     "gates: [{type: command_sucseeds}]": "5:16: gates[0].type: unknown type `command_sucseeds` "
@@ -227,6 +229,12 @@ def test_a_suite_file_that_is_no_suite(load: Load, content: str | bytes, line: s
 @pytest.mark.parametrize(("text", "line"), IN_A_SCENARIO.items())
 def test_a_mistake_in_a_scenario_file(load: Load, text: str, line: str) -> None:
     assert said(load, {"scenarios/first.yaml": f"{SCENARIO}{text}\n"}) == f"scenarios/first.yaml:{line}"
+
+
+def test_a_replay_has_a_trace_of_every_scenario_that_it_is_chosen_for(load: Load) -> None:
+    line = "1:7: name: the agent `again` has no trace of it; choose agents by `tool_matrix`"
+    assert said(load, {"tidegate.yaml": SUITE + TRACES}) == f"scenarios/first.yaml:{line}"
+    load({"tidegate.yaml": SUITE + TRACES, "scenarios/first.yaml": f"{SCENARIO}tool_matrix: [{{tool: docs}}]\n"})
 
 
 @pytest.mark.parametrize(("text", "line"), TARGETS.items())

@@ -53,8 +53,7 @@ class Assembly:
             self._complain(document, ("gates",), "are here twice: `evaluation.gates` has them, too", at_key=True)
         for index, entry in enumerate(file.tool_matrix):
             self._check_agent(document, ("tool_matrix", index, "tool"), entry.tool)
-        if target is not None and target.mcp is not None:
-            self._check_callers(document, file)
+        self._check_chosen(document, file, target)
         self._check_trials(document, file.trials, self.suite.trials)
         evaluators = self._evaluators(document, file)
         judge = self._judge(document, file)
@@ -121,13 +120,19 @@ class Assembly:
                     what = f"the suite has no scenario `{scenario}`{did_you_mean(scenario, names)}"
                     self._complain(self.suite_document, path, what, at_key=True)
 
-    def _check_callers(self, document: Document, file: ScenarioFile) -> None:
-        """Every agent of the scenario can call an MCP server."""
+    def _check_chosen(self, document: Document, file: ScenarioFile, target: Target | None) -> None:
+        """Every agent of the scenario can do it: call an MCP server, repeat a trace."""
         chosen = {entry.tool for entry in file.tool_matrix}
+        advice = "; choose agents by `tool_matrix`"
         for name, agent in self.suite.agents.items():
-            if not agent.calls_servers and (not chosen or not chosen.isdisjoint((name, base_name(name)))):
+            if chosen and chosen.isdisjoint((name, base_name(name))):
+                continue
+            if target is not None and target.mcp is not None and not agent.calls_servers:
                 what = f"is an MCP server, and the agent `{name}` ({agent.type}) can call none"
-                self._complain(document, ("target",), f"{what}; choose agents by `tool_matrix`", at_key=True)
+                self._complain(document, ("target",), what + advice, at_key=True)
+            if isinstance(agent, Replay) and file.name not in agent.traces:
+                what = f"the agent `{name}` has no trace of it{advice}"
+                self._complain(document, ("name",), what)
 
     def _check_traces(self, name: str, agent: Agent) -> None:
         for scenario, trace in agent.traces.items() if isinstance(agent, Replay) else ():
