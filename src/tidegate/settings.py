@@ -22,7 +22,7 @@ class Settings(Value):
     github_token: SecretStr | None = None
     config: str = "tidegate.yaml"
     instance: str = "default"
-    command: Literal["action", "publish", "plan", "run", "merge", "history"] = "action"
+    command: Literal["action", "publish", "run", "history"] = "action"
     args: str = ""
     comment: CommentMode = "always"
     drafts: Literal["run", "skip"] = "run"

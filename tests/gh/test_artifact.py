@@ -152,6 +152,14 @@ def test_what_our_own_action_writes_is_read() -> None:
     assert read_result(packed(result_json(GOOD)), "default") == GOOD
 
 
+def test_an_acceptance_is_believed_of_a_run_of_our_own_alone() -> None:
+    accepted = GOOD.model_copy(update={"verdict": GOOD.verdict.accepted("olivia")})
+
+    assert read_result(packed(result_json(accepted)), "default", ours=True) == accepted
+    with pytest.raises(PoisonedError, match="somebody has accepted"):
+        read_result(packed(result_json(accepted)), "default")
+
+
 def test_nothing_is_written_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 

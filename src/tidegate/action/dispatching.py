@@ -7,10 +7,11 @@ import re
 from tidegate.action.comparing import Subject, compare, say
 from tidegate.action.job import Job
 from tidegate.action.telling import warn
-from tidegate.errors import ConfigurationError
+from tidegate.errors import ConfigurationError, TidegateError
 from tidegate.gh.event import DispatchEvent
 from tidegate.gh.port import PublishError, PullRequest, RepositoryPort, Status, StatusState
 from tidegate.model.verdict import Verdict
+from tidegate.reports.text import one_line
 from tidegate.revisions import checked_out_sides
 from tidegate.sides import Asked
 
@@ -32,9 +33,13 @@ async def run_for_maintainer(event: DispatchEvent, job: Job) -> int:
         raise ConfigurationError(f"GitHub was asked about #{number}: {error.message}", error.advice) from error
     _check_head(pull, sha)
     base, head = checked_out_sides(job.workspace, sha, pull.base_ref)
-    result = await compare(Asked(base, head, (pull.base_ref, pull.head_ref)), job)
+    try:
+        result = await compare(Asked(base, head, (pull.base_ref, pull.head_ref)), job)
+    except TidegateError as error:
+        _set_status("error", error.message, sha, repository, job)
+        raise
     code = say(result, None, Subject(number, sha, repository), job)
-    _set_status(result.verdict, sha, repository, job)
+    _set_status(_state(result.verdict), result.verdict.summary, sha, repository, job)
     return code
 
 
@@ -70,16 +75,16 @@ def _check_head(pull: PullRequest, sha: str) -> None:
         )
 
 
-def _set_status(verdict: Verdict, sha: str, repository: RepositoryPort, job: Job) -> None:
+def _set_status(state: StatusState, said: str, sha: str, repository: RepositoryPort, job: Job) -> None:
     """Beside the commit, as the workflow's own check stands beside the default branch's."""
     if job.settings.dry_run:
         return
     context = "tidegate" if job.settings.instance == "default" else f"tidegate/{job.settings.instance}"
     status = Status(
         sha=sha,
-        state=_state(verdict),
+        state=state,
         context=context,
-        description=verdict.summary[:MAX_DESCRIPTION],
+        description=one_line(said)[:MAX_DESCRIPTION],
         url=job.runner.run_url,
     )
     try:

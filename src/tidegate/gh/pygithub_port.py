@@ -100,7 +100,9 @@ class PyGithubRepository:
             "target_url": status.url,
         }
         with asking("statuses: write"):
-            self._requester.requestJsonAndCheck("POST", f"{self._url}/statuses/{status.sha}", input=said)
+            _, answer = self._requester.requestJsonAndCheck("POST", f"{self._url}/statuses/{status.sha}", input=said)
+            if answer["state"] != status.state:
+                raise ValueError("another status")
 
     def artifacts(self, run: int, name: str) -> list[Artifact]:
         """One GET; GitHub Enterprise Server of old ignores the name, so it is looked at here."""
