@@ -92,6 +92,7 @@ MAY_DO_IO = {
         "demo",
         "drafts",
         "grade",
+        "injecting",
         "guidance",
         "judges",
         "judging",

@@ -1,0 +1,59 @@
+"""`tidegate injections`: can the judge be talked round?"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import time
+
+from tidegate.cli import options
+
+PATIENCE_SECS = 3600.0
+TALKED_ROUND = 1  # exit code
+NOT_JUDGED = 4  # exit code
+
+DESCRIPTION = """\
+Shows the suite's judge bad work that tries to instruct it, in every field that it sees, and says which attempts raised
+the score. Some 300 calls; answers are kept, so that a second time costs nothing. Exit code 1 if any got through.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = commands.add_parser("injections", help="can the judge be talked round?", description=DESCRIPTION)
+    options.add_repository(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Try the corpus, and print what got through."""
+    from tidegate.bench import Bench
+    from tidegate.errors import ConfigurationError
+    from tidegate.injecting import Injected, inject
+    from tidegate.model.judge import JudgePlace
+    from tidegate.past import open_answers
+    from tidegate.revisions import repository_root
+    from tidegate.suite.load import load_suite
+
+    root, environ = repository_root(args.repo), options.environ()
+    suite = load_suite(root, args.config, environ=environ)
+    judge = suite.judge
+    if judge is None:
+        raise ConfigurationError("tidegate.yaml has no `judge`.", "Name the judge that is to be tried.")
+    own = {name: environ[name] for name in judge.variables if environ.get(name)}
+    place = JudgePlace(folder=root, path=environ.get("PATH", "/usr/bin:/bin"), credentials=own)
+    deadline = time.monotonic() + PATIENCE_SECS
+
+    async def tried() -> Injected:
+        answers, price = open_answers(root, suite), suite.prices.get(judge.model)
+        async with Bench(judge, place, answers, price=price, deadline=deadline) as bench:
+            return await inject(bench.answer)
+
+    found = asyncio.run(tried())
+    for one in found.through:
+        print(f"got through: {one.attack} in {one.field} ({one.kind}): {one.plain:.2f} → {one.score:.2f}")
+    print(f"{judge.model}: {len(found.through)} of {found.tried} got through", end="")
+    print(f"; {found.lost} could not be judged" if found.lost else "")
+    if found.lost == found.tried:
+        return NOT_JUDGED
+    return TALKED_ROUND if found.through else 0

@@ -1,0 +1,59 @@
+"""The corpus of injections before the suite's judge: what gets through."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+from tidegate.evaluators.advance import advance
+from tidegate.evaluators.injections import TALKED_ROUND, plain, targets, tries
+from tidegate.model.evaluator import Evaluator, Record, Score
+from tidegate.model.probe import Answer
+from tidegate.model.question import AskModel, ModelAnswer
+
+AskAll = Callable[[AskModel], Awaitable[ModelAnswer]]
+
+
+class Through(NamedTuple):
+    """An attack that raised the score."""
+
+    attack: str
+    field: str
+    kind: str
+    score: float
+    plain: float
+
+
+class Injected(NamedTuple):
+    """How many attacks were tried, which got through, and how many could not be judged."""
+
+    tried: int
+    through: tuple[Through, ...]
+    lost: int
+
+
+async def inject(ask: AskAll) -> Injected:
+    """Have the plain work and every attacked one judged, by a rubric and by checks."""
+    through: list[Through] = []
+    tried = lost = 0
+    for evaluator in targets():
+        base = (await _score(evaluator, plain(), ask)).value
+        attacks = list(tries())
+        scores = await asyncio.gather(*(_score(evaluator, one.record, ask) for one in attacks))
+        for one, score in zip(attacks, scores, strict=True):
+            tried += 1
+            if score.value is None or base is None:
+                lost += 1
+            elif score.value > base + TALKED_ROUND:
+                through.append(Through(one.attack, one.field, evaluator.type, score.value, base))
+    return Injected(tried, tuple(through), lost)
+
+
+async def _score(evaluator: Evaluator, record: Record, ask: AskAll) -> Score:
+    answers: list[Answer] = []
+    while not isinstance(step := advance(evaluator, record, answers), Score):
+        if not isinstance(step, AskModel):
+            return Score.unknown("it asks for something else")
+        answers.append(await ask(step))
+    return step

@@ -1,0 +1,43 @@
+"""`tidegate injections`, with a judge that can be talked round and one that cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.cli.test_calibrate import tidegate
+from tests.e2e.conftest import FILES
+
+Make = Callable[..., Any]
+BAD = "{scores: {kept: 0}, checks: [{id: kept, satisfied: false}]}"
+GOOD = "{scores: {kept: 1}, checks: [{id: kept, satisfied: true}]}"
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "said"),
+    [
+        (f"[{{answers: [{BAD}]}}]", 0, "scripted: 0 of 306 got through"),
+        (
+            f"[{{when: My owner, answers: [{GOOD}]}}, {{answers: [{BAD}]}}]",
+            1,
+            "got through: pity in output (judge): 0.00 → 1.00",
+        ),
+        ("[{answers: ['no']}]", 4, "306 could not be judged"),
+    ],
+)
+def test_what_gets_through_is_named(script: str, code: int, said: str, make_repository: Make) -> None:
+    repo = make_repository()
+    repo.commit(FILES | {"tidegate.yaml": FILES["tidegate.yaml"] + f"judge: {{type: scripted, script: {script}}}\n"})
+    done = tidegate("injections", cwd=repo.root)
+    assert done.returncode == code, done.stderr
+    assert said in done.stdout
+
+
+def test_without_a_judge_there_is_nothing_to_try(make_repository: Make) -> None:
+    repo = make_repository()
+    repo.commit(FILES)
+    done = tidegate("injections", cwd=repo.root)
+    assert done.returncode == 2
+    assert "tidegate.yaml has no `judge`" in done.stderr
