@@ -97,6 +97,14 @@ def test_what_may_be_chance_gets_no_arrow_without_a_test(stories: Stories) -> No
     assert line.metrics["error_rate"].trend == "same", "an improvement is not explained by what got worse"
 
 
+def test_who_gives_up_early_has_not_done_better(stories: Stories) -> None:
+    result = with_metric(stories["all_fine"](), "command_count", 5.0, 1.0)
+    (row,) = result.rows
+    gave_up = row.model_copy(update={"deterministic": True, "state": "regressed"})
+    (line,) = comment_view(result.model_copy(update={"rows": (gave_up,)})).table
+    assert line.metrics["command_count"].trend == "same"
+
+
 def test_one_broken_start_is_one_finding(stories: Stories) -> None:
     """A new scenario, which has no base to regress from, could not be measured for the same reason."""
     broken = stories["setup_regression"]()

@@ -252,8 +252,12 @@ def _metric(row: Row, name: str) -> MetricCell:
 
 
 def _is_no_chance(row: Row, trend: Trend) -> bool:
-    """Its trials do not differ by chance, or head was shown to differ from base in that direction: this says why."""
-    return row.deterministic or (row.state, trend) in (("regressed", "worse"), ("improved", "better"))
+    """Head was shown to differ from base in that direction: this says why. Else its trials do not differ by chance.
+
+    What regressed has nothing better to show: who gives up early needs few commands.
+    """
+    shown: dict[RowState, Trend] = {"regressed": "worse", "improved": "better"}
+    return shown[row.state] == trend if row.state in shown else row.deterministic
 
 
 def _trend(name: str, change: MetricChange) -> Trend:
