@@ -36,6 +36,21 @@ if not said otherwise.
 """
 
 
+REAL = """\
+## With real processes and real git
+
+`make real-rates` judges a population of pull requests by `tidegate pr`, each with draws of its own: the `scripted`
+agent, and ten scenarios with 40 trials of history, of which three pass every time, three in 0.95, two in 0.8 and two
+in 0.5 of all trials. As measured in November 2026, in two runs of half the size each, with other draws:
+
+| pull requests | blocked | |
+|---|---|---|
+| 200 clean ones | 1 | 33.5 trials each |
+| 20 with a scenario that stops working | 20 | each names it; 26 trials each |
+| 20 after a change that breaks a scenario on base and head alike | 0 | each says that base moved |
+"""
+
+
 def main() -> int:
     """Write the page."""
     parser = argparse.ArgumentParser(description=main.__doc__)
@@ -71,6 +86,8 @@ def _page(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
         alike = [Situation.of(f"all {rate:g}", (rate,) * 20) for rate in ALIKE]
         cells = list(_cells(pool, alike, Gate(3, history), count))
         yield f"| {history or 'none'} | " + " | ".join(_percent(cell) for cell in cells) + " |"
+    yield ""
+    yield REAL.rstrip("\n")
     yield ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from tidegate.fingerprint import fingerprint
+from tidegate.fingerprint import fingerprint, judge_mark
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey
@@ -35,6 +35,7 @@ def adopt(repo: Path, result: Result, options: Options) -> str:
     same = {row.key: row.fingerprint for row in _unchanged(repo, suite, result)}
     trials = list(_past(result, same))
     history.add(same, trials)
+    history.remember({name: agent.version for name, agent in result.agents.items()})
     others = sum(bool(row.fingerprint) for row in result.rows) - len(same)
     left_out = f"; {others} rows are not what they were when they were tested, and are left out" if others else ""
     return f"{len(trials)} trials of the merged pull request are base's history now{left_out}."
@@ -48,7 +49,7 @@ def _unchanged(repo: Path, suite: Suite, result: Result) -> Iterator[Row]:
         agent = result.agents.get(row.agent)
         if here is None or agent is None or not row.fingerprint or here.deterministic or not here.scenario.cache:
             continue
-        if fingerprint(here, repo, suite.guidance, agent.version) == row.fingerprint:
+        if fingerprint(here, repo, suite.guidance, agent.version, judge_mark(suite)) == row.fingerprint:
             yield row
 
 

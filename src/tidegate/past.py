@@ -71,6 +71,7 @@ class Earlier:
         """Base's fresh trials become history."""
         if self._history is not None:
             self._history.add(self._fingerprints, past_trials(base))
+            self._history.remember({name: agent.version for name, agent in base.agents.items()})
             self._history.trends.add(past_trials(base))
 
     def _take(self, key: str, result: TrialResult) -> TrialResult:
@@ -119,14 +120,15 @@ def open_answers(repo: Path, suite: Suite) -> AnswerStore:
 def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[int, int]]:
     """Passes and trials of the history of every row that may have one, for the suite as it is in the working tree.
 
-    No agent is asked for its version here, so the history of agents that have one is not found.
+    No agent is asked for its version here: it is taken to be what it was when the history was last fed.
     """
+    history = open_history(repo, suite)
+    versions = history.versions() if history else {}
     prints = {
-        row.key: fingerprint(row, repo, suite.guidance, None, judge_mark(suite))
+        row.key: fingerprint(row, repo, suite.guidance, versions.get(row.key.agent), judge_mark(suite))
         for row in plan.rows
         if not row.deterministic
     }
-    history = open_history(repo, suite)
     outcomes = outcomes_by_row(history.read(prints).trials if history else ())
     return {key: (sum(outcomes.get(key, ())), len(outcomes.get(key, ()))) for key in prints}
 

@@ -117,6 +117,7 @@ async def single_run(
         write_text(out / "badge.json", badge_json(run))
         if as_history and (history := open_history(repo, suite)):
             history.add(work.fingerprints(runner.versions), past_trials(run))
+            history.remember(runner.versions)
             history.trends.add(past_trials(run))
         return run
 

@@ -168,7 +168,7 @@ def times_in_ten(p: float) -> str:
         case 10:
             return "every time" if p >= 0.995 else "nearly every time"
         case 0:
-            return "hardly ever"
+            return "less than once in 20"
         case _:
             return f"{count(times, 'time')} in 10"
 

@@ -13,7 +13,7 @@ from tidegate.statistics.findings import found
 from tidegate.statistics.flaky import AT_LEAST, TOO_LOW
 from tidegate.statistics.one_shot import IMPROVED, Finding, Pair, compare_once
 from tidegate.statistics.repeats import Tally, repeats_needed
-from tidegate.statistics.screen import Screened
+from tidegate.statistics.screened import Screened
 from tidegate.statistics.seen import RowSeen
 
 _SETUP_WORDS: dict[NotMeasured | None, str] = {

@@ -12,7 +12,7 @@ from tidegate.statistics.exact import fisher_less
 from tidegate.statistics.flaky import is_flaky
 from tidegate.statistics.multiplicity import bh
 from tidegate.statistics.one_shot import IMPROVED
-from tidegate.statistics.screen import Screened
+from tidegate.statistics.screened import Screened
 from tidegate.statistics.seen import RowSeen
 from tidegate.statistics.sequential import TIES
 

@@ -10,25 +10,12 @@ from zlib import crc32
 from tidegate.statistics.confirm import Confirmation, Confirmed
 from tidegate.statistics.exact import fisher_midp_less
 from tidegate.statistics.rules import LEAST_HISTORY, Ask, Counts, Facts, Rules, level
+from tidegate.statistics.screened import Screened
 from tidegate.statistics.sequential import TIES
 from tidegate.statistics.suite_gate import SuiteFinding, suite_gate
 
 Outcomes = Sequence[bool | None]  # None: not measured
 Steps = Generator[Sequence[Ask], Outcomes, None]
-
-
-class Screened(NamedTuple):
-    """One row's screening trials, and what became of it if they looked worse.
-
-    `compared_with`: the history, or base's screening trials. `hit`: it is, or was, to be confirmed.
-    """
-
-    head: Counts
-    base: Counts
-    compared_with: Counts
-    hit: bool = False
-    confirmed: Confirmed | None = None
-    level: float | None = None
 
 
 class Report(NamedTuple):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tidegate.statistics.one_shot import Pair
 from tidegate.statistics.rules import Ask, Facts, Rules
+from tidegate.statistics.screened import Screened
 from tidegate.statistics.sequential import TIES
 from tidegate.statistics.stratified import Stratified, stratified_less, suite_weights
-
-if TYPE_CHECKING:
-    from tidegate.statistics.screen import Screened
 
 CLEAR, HOPELESS, REST = 0.2, 0.25, 0.8  # shares of alpha_s spent at the first and second look, and where it stops
 MORE_ROUNDS = 3

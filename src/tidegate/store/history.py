@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey
@@ -17,6 +18,8 @@ from tidegate.store.directory import write_text
 from tidegate.store.trends import Trends
 
 DAY = 86_400.0
+VERSIONS = "versions.json"
+_versions = TypeAdapter(dict[str, str])
 
 
 class Entry(Value):
@@ -79,6 +82,21 @@ class History:
                 lines = [Entry(fingerprint=fingerprint, trial=trial).sealed.model_dump_json() for trial in kept]
                 write_text(self._path(fingerprint), "".join(f"{line}\n" for line in lines))
         self._remove_old()
+
+    def remember(self, versions: Mapping[str, str | None]) -> None:
+        """Keep which versions agents' programs had, for who wants to find the history without asking them."""
+        known = {name: version for name, version in versions.items() if version is not None}
+        if known:
+            write_text(
+                self._folder / VERSIONS, json.dumps({**self.versions(), **known}, indent=1, sort_keys=True) + "\n"
+            )
+
+    def versions(self) -> dict[str, str]:
+        """By agent; nothing where that cannot be read."""
+        try:
+            return _versions.validate_json((self._folder / VERSIONS).read_bytes())
+        except (OSError, ValidationError):
+            return {}
 
     def _path(self, fingerprint: str) -> Path:
         return self._folder / f"{fingerprint}.jsonl"
