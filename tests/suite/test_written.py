@@ -47,7 +47,7 @@ def test_gates_are_proposed_from_a_diff_of_git(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     git("add", ".")
     git("commit", "--quiet", "--message", "start")
-    (tmp_path / "changed").write_text("1\n\n  new line\n2\n")
+    (tmp_path / "changed").write_text("1\n\n{\n  new line\n2\n")
     (tmp_path / "gone").unlink()
     (tmp_path / "dir").mkdir()
     (tmp_path / "dir/made by me.txt").write_text("diff --git is a command\n")

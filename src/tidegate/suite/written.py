@@ -16,6 +16,7 @@ from tidegate.suite.starter import SCHEMAS
 
 MOST_FILES = 6  # of which the diff tells
 LONGEST_LINE = 120
+FEWEST_LETTERS = 3
 
 
 class Story(Value):
@@ -61,15 +62,20 @@ def scenario_text(story: Story, file: str) -> str:
 
 
 def proposed_gates(diff: str) -> Iterator[dict[str, Any]]:
-    """A gate for each text file that was made or changed: that it is there, with the first line that was new."""
+    """A gate for each text file that was made or changed: with the first new line that tells something."""
     for number, (path, is_new, added) in enumerate(_changes(diff)):
         if number == MOST_FILES:
             return
-        line = next((line.strip() for line in added if 0 < len(line.strip()) <= LONGEST_LINE), None)
+        line = next((line.strip() for line in added if _tells_something(line.strip())), None)
         if line is not None:
             yield {"type": "file_contains", "path": path, "substring": line}
         elif is_new:
             yield {"type": "file_exists", "path": path}
+
+
+def _tells_something(line: str) -> bool:
+    """A word at least, and not so long that nobody can read it: no lone brace."""
+    return len(line) <= LONGEST_LINE and sum(character.isalnum() for character in line) >= FEWEST_LETTERS
 
 
 def _changes(diff: str) -> Iterator[tuple[str, bool, list[str]]]:
