@@ -81,6 +81,8 @@ def _failed_calls(calls: Iterable[Call]) -> tuple[FailedCall, ...]:
 
 def _reproduce(conclusion: Conclusion, revision: Revision) -> str:
     """The command that runs this row again; the working tree has no revision to name."""
+    if not revision.sha and not revision.dirty:
+        return ""  # results of another tool: nobody knows of what commit
     rev = () if revision.dirty else ("--rev", revision.sha[:SHORT_SHA])
     key = conclusion.key
     return shlex.join(["tidegate", "run", *rev, "--scenario", key.scenario, "--agent", key.agent])

@@ -10,6 +10,8 @@ import pytest
 
 from tidegate.errors import ConfigurationError
 from tidegate.model.event import End, Message, ToolCall, ToolResult
+from tidegate.pipeline import compare_runs
+from tidegate.reports.comment import render_comment
 from tidegate.store.directory import RunFolder, load_run
 from tidegate.store.imported import import_run
 
@@ -132,6 +134,18 @@ def test_what_llm_tool_test_really_writes_tells_no_calls(tmp_path: Path) -> None
         Message(text="I am done."),
         End(end="crashed", message="exit 1", traced=False),
     ]
+
+
+def test_two_imports_are_compared_without_a_word_on_how_to_run_them_again(tmp_path: Path) -> None:
+    for name, score in (("base", 0.9), ("head", 0.2)):
+        rows = [ROW | {"score": score}] * 5
+        import_run(write(tmp_path / f"{name}.jsonl", *rows), tmp_path / name)
+    result = compare_runs(tmp_path / "base", tmp_path / "head", None)
+    (row,) = result.rows
+    assert (row.state, row.base.passes, row.head.passes) == ("regressed", 5, 0)
+    assert row.evidence is not None
+    assert row.evidence.reproduce == ""
+    assert "Reproduce" not in render_comment(result)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tidegate.gates.file_contains import FileContains
 from tidegate.model.suite import Suite, Target
 from tidegate.suite.written import Story, file_name, free_name, proposed_gates, scenario_text
 
@@ -29,6 +30,14 @@ def test_every_text_comes_back(prompt: str, source: str, description: str) -> No
     )
     loaded = yaml.safe_load(scenario_text(story, "scenarios/a.yaml"))
     assert (loaded["task"]["prompt"], loaded["source"], loaded["description"]) == (prompt, source, description)
+
+
+@given(TEXT, st.booleans())
+def test_gates_come_back(text: str, required: bool) -> None:
+    gate = FileContains(type="file_contains", path="x", substring=text, required=required, timeout_secs=5)
+    story = Story(name="a", description="d", source="s", prompt="p", target=Target(binary="t"), gates=(gate,))
+    (loaded,) = yaml.safe_load(scenario_text(story, "scenarios/a.yaml"))["evaluation"]["gates"]
+    assert FileContains.model_validate(loaded, strict=True) == gate
 
 
 def test_it_is_a_scenario_that_loads(load: Callable[..., Suite]) -> None:

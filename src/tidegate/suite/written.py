@@ -79,11 +79,11 @@ def _tells_something(line: str) -> bool:
 
 
 def _changes(diff: str) -> Iterator[tuple[str, bool, list[str]]]:
-    """Path, whether it is new, and the added lines of each file that is left; names that git quotes are passed over."""
+    """Path, whether it is new, and the added lines of each file; names that git quotes are passed over."""
     for part in f"\n{diff}".split("\ndiff --git ")[1:]:
         head, _, body = part.partition("\n@@ ")
         path = head.splitlines()[0].rpartition(" b/")[2]
-        if "deleted file mode" in head or path.endswith('"') or not path:
+        if path.endswith('"') or not path:
             continue
         yield path, "new file mode" in head, [line[1:] for line in body.splitlines() if line.startswith("+")]
 
@@ -110,8 +110,28 @@ def _target(target: Target | None) -> str:
 
 
 def _flow(value: Any) -> str:
-    text: str = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10_000)
+    text = _dumped(value, plain=True)
+    return text if text.isprintable() else _dumped(value, plain=False)
+
+
+def _dumped(value: Any, *, plain: bool) -> str:
+    """In one line; unless `plain`, texts are quoted and all but ASCII escaped, since some would not come back."""
+    text: str = yaml.dump(
+        value,
+        Dumper=yaml.SafeDumper if plain else _Quoting,
+        default_flow_style=True,
+        sort_keys=False,
+        allow_unicode=plain,
+        width=math.inf,
+    )
     return text.strip().removesuffix("\n...")
+
+
+class _Quoting(yaml.SafeDumper):
+    """Puts every text into double quotes."""
+
+
+_Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
 
 
 def _scalar(text: str) -> str:
@@ -121,8 +141,7 @@ def _scalar(text: str) -> str:
 def _prompt(text: str) -> list[str]:
     """As a block, where that gives it back, else in quotes."""
     if _is_odd(text):
-        quoted = yaml.safe_dump(text, default_style='"', allow_unicode=True, width=math.inf).strip()
-        return [f"  prompt: {quoted}"]
+        return [f"  prompt: {_scalar(text)}"]
     return ["  prompt: |-", *(f"    {line}".rstrip() for line in text.split("\n"))]
 
 
