@@ -256,8 +256,9 @@ def _is_no_chance(row: Row, trend: Trend) -> bool:
 
     What regressed has nothing better to show: who gives up early needs few commands.
     """
-    shown: dict[RowState, Trend] = {"regressed": "worse", "improved": "better"}
-    return shown[row.state] == trend if row.state in shown else row.deterministic
+    if row.state == "regressed":
+        return trend == "worse"
+    return row.deterministic or (row.state, trend) == ("improved", "better")
 
 
 def _trend(name: str, change: MetricChange) -> Trend:
