@@ -129,6 +129,20 @@ def test_no_more_is_asked_once_the_money_is_spent() -> None:
     assert made[-1].message == "the judge's $10 were used up"
 
 
+def test_the_runs_own_budget_ends_the_judging_too() -> None:
+    judge = counting(jobs=1)
+
+    async def run() -> list[str]:
+        place = JudgePlace(folder=Path(), path="/usr/bin:/bin", credentials={})
+        deadline = time.monotonic() + 60
+        async with Bench(judge, place, AnswerStore(None), price=Price(input=2), deadline=deadline) as bench:
+            bench.used_up = lambda: "the run's $4 were used up" if bench.spent_usd >= 4 else None
+            questions = [AskModel(system="", before=str(number)) for number in range(4)]
+            return [(await bench.answer(one)).replies[0].message for one in questions]
+
+    assert asyncio.run(run()) == ["", "", "the run's $4 were used up", "the run's $4 were used up"]
+
+
 def test_the_runs_minutes_end_the_judging_too() -> None:
     judge = counting(pause=30)
     begun = time.monotonic()

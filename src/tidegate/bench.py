@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import Self
 
@@ -34,6 +35,7 @@ class Bench:
         self._stack = AsyncExitStack()
         self._ask: Ask | None = None
         self.spent_usd = 0.0
+        self.used_up: Callable[[], str | None] = _nothing  # a sentence once the run's own budget is spent
 
     async def __aenter__(self) -> Self:
         if self._judge is not None:
@@ -77,6 +79,8 @@ class Bench:
             most = self._judge.max_usd
             if most is not None and self.spent_usd >= most:
                 return _not_asked(question, sample, f"the judge's ${most:g} were used up")
+            if (why := self.used_up()) is not None:
+                return _not_asked(question, sample, why)
             left = self._deadline - time.monotonic()
             try:
                 async with asyncio.timeout(max(0.0, left)):
@@ -93,6 +97,10 @@ class Bench:
             return reply
         cost = (reply.tokens_in * self._price.input + reply.tokens_out * self._price.output) / 1_000_000
         return reply.model_copy(update={"cost_usd": cost})
+
+
+def _nothing() -> None:
+    return None
 
 
 def _not_asked(question: AskModel, sample: int, message: str) -> Reply:

@@ -161,3 +161,43 @@ def test_a_judge_of_the_tested_model_is_refused(make_repository: Make, tidegate:
 
     assert ran.code == 2
     assert "The judge's model, lab/M-1, is the tested one of docs" in ran.stderr
+
+
+LATE = """\
+import json, os, sys
+results = json.load(sys.stdin)["results"]
+assert os.environ["TIDEGATE_SCENARIO"] == "keep_notes"
+print(json.dumps({"score": min(one["score"] for one in results.values()), "reasoning": "the lowest counts"}))
+"""
+
+
+def test_a_script_can_put_together_what_models_said(make_repository: Make, tidegate: Make) -> None:
+    """It is run after the judge, when the workspace is gone."""
+    repo = make_repository()
+    evaluators = """\
+  evaluators:
+    - type: composite
+      aggregator: {type: code_judge, path: python3 late.py}
+      evaluators:
+        - {type: llm_judge, name: one}
+        - {type: llm_judge, name: two, prompt: two.md}
+"""
+    judge = "judge: {type: scripted, script: [{when: Mine, answers: [{score: 0.3}]}, {answers: [{score: 0.9}]}]}\n"
+    repo.commit(
+        FILES
+        | {
+            "tidegate.yaml": FILES["tidegate.yaml"] + judge,
+            "scenarios/keep.yaml": FILES["scenarios/keep.yaml"] + evaluators,
+            "scenarios/two.md": "Mine: {{ candidate_answer }} {{ transcript }}",
+            "scenarios/late.py": LATE,
+        }
+    )
+    repo.branch("other", {"README.md": "x\n"})
+
+    ran = tidegate("pr", "--base", "main", cwd=repo.root)
+
+    assert ran.code == 0, ran.stderr
+    for trial in ran.result["trials"]:
+        (found,) = trial["evaluators"]
+        assert (found["score"], found["reason"], found["judged"]) == (0.3, "the lowest counts", True)
+        assert (trial["outcome"], trial["decides"]) == ("fail", "pass")

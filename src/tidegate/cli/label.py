@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     file = args.labels or (place if place.is_dir() else place.parent) / "labels.jsonl"
     runs = stored_runs(place)
     labels = read_labels(file) if file.exists() else []
-    left = items([trial for run in runs for trial in run.trials], labels)
+    left = items([trial for run in runs for trial in run.trials], labels, _suspicious(place / "result.json"))
     if not left and not labels:
         raise ConfigurationError(f"{place} holds nothing that a judge has judged.", "Give its scenarios a `judge`.")
     console = Console()
@@ -57,6 +57,19 @@ def run(args: argparse.Namespace) -> int:
             given += 1
     console.print(f"{given} labelled, {len(left) - given} left: {file}", highlight=False)
     return 0
+
+
+def _suspicious(result: Path) -> set[tuple[str, str]]:
+    """The rows that a comparison beside the runs could not decide on; none where there is no comparison."""
+    from pydantic import ValidationError
+
+    from tidegate.model.result import Result
+
+    try:
+        found = Result.model_validate_json(result.read_bytes())
+    except (OSError, ValidationError):
+        return set()
+    return {(row.scenario, row.agent) for row in found.rows if row.state == "suspicious"}
 
 
 def _show(console: Console, item: Item, place: str) -> None:
