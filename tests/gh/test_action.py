@@ -232,7 +232,9 @@ def test_without_secrets_the_agents_that_need_none_have_their_say(job: Job, send
     assert "not run: the agent one, for want of a key" in step.summary()
 
 
-@pytest.mark.parametrize("given", [{"command": "publish"}, {"command": "nonsense"}, {"args": "--jobs 2"}])
+@pytest.mark.parametrize(
+    "given", [{"command": "publish"}, {"command": "history"}, {"command": "nonsense"}, {"args": "--jobs 2"}]
+)
 def test_an_input_that_would_be_ignored_is_refused(job: Job, given: dict[str, str]) -> None:
     ran, _ = job.run(inputs=given)
 

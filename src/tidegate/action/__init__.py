@@ -52,6 +52,11 @@ async def _act(event: Event, job: Job) -> int:
             f"`publish` is for the event `workflow_run`, and this is `{job.runner.event_name}`.",
             "docs/github.md has the whole workflow.",
         )
+    if job.settings.command == "history" and isinstance(event, PullRequestEvent | MergeGroupEvent | WorkflowRunEvent):
+        raise ConfigurationError(
+            f"`history` is fed by the default branch alone, and this is `{job.runner.event_name}`.",
+            "docs/github.md has the whole workflow.",
+        )
     if job.settings.command == "history" or isinstance(event, PushEvent) or event == OtherEvent(name="schedule"):
         from tidegate.action.feeding import feed_history
 

@@ -55,7 +55,7 @@ def _adopt(artifact: Artifact, repository: RepositoryPort, job: Job) -> str:
     if artifact.size > MAX_ARCHIVE:
         return f"The artifact is ignored: it has {artifact.size} bytes."
     try:
-        result = read_result(repository.download(artifact.id, MAX_ARCHIVE), job.settings.instance)
+        result = read_result(repository.download(artifact.id, MAX_ARCHIVE), job.settings.instance, ours=artifact.own)
     except PoisonedError as error:
         return f"The artifact is ignored: {error}."
     return adopt(job.workspace, result, _options(job))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tidegate.gh.port import RepositoryPort
     from tidegate.settings import Runner, Settings
 
-EVENTS = ("action", "publish")  # done as the event asks for
+EVENTS = ("action", "history", "publish")  # done as the event asks for
 DESCRIPTION = """\
 Reads the event and the inputs from the runner's environment, compares both sides as `tidegate pr` does, keeps one
 comment on the pull request up to date, and writes the step's summary and outputs. The exit code is the verdict's,
