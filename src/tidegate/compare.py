@@ -3,40 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from tidegate.doubts import doubts
-from tidegate.evidence import Measured, find_evidence, gate_table, metric_changes
-from tidegate.judged import judge_change
-from tidegate.metric_tests import RULES, RowTrials, compared_metrics, is_worse
+from tidegate.metric_tests import RowTrials
 from tidegate.model.comparison import (
-    BaseCounts,
     Comparison,
-    Counts,
     DefinitionChange,
-    Effect,
-    HeadCounts,
-    Interval,
-    MetricChange,
-    Row,
-    SuiteEffect,
 )
 from tidegate.model.measurement import PastTrial, Run, RunRow, TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.trial import SETUP_KINDS, Phase
-from tidegate.procedure import Conclusion, State, conclude, observe, start, suite_finding
-from tidegate.statistics.detection import Screening, detection
-from tidegate.statistics.passk import pass_at_k, pass_hat_k
-from tidegate.statistics.rates import mean_difference, newcombe, wilson
-from tidegate.statistics.repeats import BASE_TRIALS, HEAD_TRIALS
-from tidegate.statistics.seen import RowSeen
-from tidegate.statistics.suite_gate import SuiteFinding
+from tidegate.model.trial import SETUP_KINDS
+from tidegate.one_row import row_of, suite_metrics
+from tidegate.procedure import Conclusion, conclude, observe, start
+from tidegate.whole_suite import suite_effect
 
-SUITE_CONFIDENCE = 0.90  # of the suite's interval: "unchanged" is a claim of equivalence (verdict.md, States)
 Trials = Sequence[TrialResult]
 T = TypeVar("T", TrialResult, PastTrial)
-OfSides = dict[Literal["base", "head"], float | None]
 
 
 def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), *, stored: bool = False) -> Comparison:
@@ -54,14 +38,14 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
         RowTrials(past_of[entry.row.key] if entry.history[1] else (), base_of[entry.row.key], head_of[entry.row.key])
         for entry in state.rows
     ]
-    metrics = _metrics(sides, conclusions)
+    metrics = suite_metrics(sides, conclusions)
     rows = tuple(
-        _row(entry.row, said, trials, head, metrics)
+        row_of(entry.row, said, trials, head, metrics)
         for entry, said, trials in zip(state.rows, conclusions, sides, strict=True)
     )
     return Comparison(
         rows=rows,
-        suite=_suite(rows, state).model_copy(update={"metrics": metrics}),
+        suite=suite_effect(rows, state).model_copy(update={"metrics": metrics}),
         definitions=(*_green_by_change(head_trials), *definitions, *_changed_since(base, head, definitions)),
         excluded_share=_excluded_share((*base_trials, *head_trials)),
         warnings=(
@@ -148,179 +132,3 @@ def _warnings(conclusions: Sequence[Conclusion], stored: bool) -> Iterator[str]:
         yield "a one-shot comparison of stored runs: no trial could be asked for to confirm what was seen"
     for said in conclusions:
         yield from (f"{said.key.scenario} × {said.key.agent}: {warning}" for warning in said.warnings)
-
-
-# --- one row
-
-
-def _row(row: RunRow, said: Conclusion, trials: RowTrials, run: Run, metrics: Mapping[str, MetricChange]) -> Row:
-    past, base, head = trials
-    return Row(
-        scenario=row.scenario,
-        agent=row.agent,
-        state=said.state,
-        reason=said.reason,
-        kind=said.kind,
-        not_measured=said.not_measured,
-        purpose=row.purpose,
-        source=row.source,
-        deterministic=said.deterministic,
-        one_shot=said.one_shot,
-        fingerprint=row.fingerprint,
-        base=_base_counts(base, _counts(past)),
-        head=_head_counts(head),
-        effect=_effect(said, base, head),
-        **_pass_rates(_in_phases(base, "screen"), _in_phases(head, "screen")),
-        metrics=_row_metrics(metric_changes((*past, *base), head), metrics),
-        gates=gate_table(base, head),
-        judge=judge_change(
-            base, head, [pair for pair in run.pairs if (pair.scenario, pair.agent) == (row.scenario, row.agent)]
-        ),
-        evidence=find_evidence(said, base, head, run.revision),
-    )
-
-
-def _counts(trials: Measured) -> Counts:
-    """Passes and trials, of the measured ones."""
-    decided = [trial.decides for trial in trials if trial.decides is not None]
-    return decided.count("pass"), len(decided)
-
-
-def _in_phases(trials: Trials, *phases: Phase) -> list[TrialResult]:
-    return [trial for trial in trials if trial.phase in phases]
-
-
-def _interval(counts: Counts) -> Interval | None:
-    return wilson(*counts) if counts[1] else None
-
-
-def _base_counts(trials: Trials, history: Counts) -> BaseCounts:
-    fresh, measured = _counts(trials)
-    passes, total = fresh + history[0], measured + history[1]
-    return BaseCounts(
-        passes=passes,
-        trials=total,
-        history=history,
-        screen=_counts(_in_phases(trials, "screen")),
-        fresh=_counts(_in_phases(trials, "confirm", "verify")),
-        not_measured=len(trials) - measured,
-        interval=_interval((passes, total)),
-    )
-
-
-def _head_counts(trials: Trials) -> HeadCounts:
-    passes, measured = _counts(trials)
-    return HeadCounts(
-        passes=passes,
-        trials=measured,
-        screen=_counts(_in_phases(trials, "screen", "history")),
-        confirm=_counts(_in_phases(trials, "confirm", "verify")),
-        not_measured=len(trials) - measured,
-        interval=_interval((passes, measured)),
-    )
-
-
-def _effect(said: Conclusion, base: Trials, head: Trials) -> Effect | None:
-    (head_pass, head_n), (base_pass, base_n) = said.compared or (_counts(head), _counts(base))
-    if not (base_n and head_n):
-        return None
-    return Effect(
-        difference=head_pass / head_n - base_pass / base_n,
-        interval=newcombe(head_pass, head_n, base_pass, base_n),
-        p=said.p,
-        level=said.level,
-    )
-
-
-def _pass_rates(base: Trials, head: Trials) -> dict[Literal["pass_at_k", "pass_hat_k"], dict[str, OfSides]]:
-    """pass@k and pass^k for k = 1 and for k = n, of screening trials: those that were added later were chosen."""
-    counts: dict[Literal["base", "head"], Counts] = {"base": _counts(base), "head": _counts(head)}
-    most = max(n for _, n in counts.values())
-    at: dict[str, OfSides] = {}
-    hat: dict[str, OfSides] = {}
-    for k in sorted({1, most}) if most else ():
-        at[str(k)] = {side: pass_at_k(c, n, k) if k <= n else None for side, (c, n) in counts.items()}
-        hat[str(k)] = {side: pass_hat_k(c, n, k) if k <= n else None for side, (c, n) in counts.items()}
-    return {"pass_at_k": at, "pass_hat_k": hat}
-
-
-# --- metrics
-
-
-def _metrics(sides: Sequence[RowTrials], conclusions: Sequence[Conclusion]) -> dict[str, MetricChange]:
-    """The metrics over the suite: of screening trials, since later ones were chosen; none where base has moved."""
-    if any(said.base_moved for said in conclusions):
-        return {}
-    return compared_metrics(
-        [RowTrials(past, _in_phases(base, "screen"), _in_phases(head, "screen")) for past, base, head in sides]
-    )
-
-
-def _row_metrics(own: dict[str, MetricChange], suite: Mapping[str, MetricChange]) -> dict[str, MetricChange]:
-    """The row's own means, with what the test over the suite says; a row warns if it changed as the suite did."""
-    return {name: _judged(name, change, suite[name]) if name in suite else change for name, change in own.items()}
-
-
-def _judged(name: str, own: MetricChange, suite: MetricChange) -> MetricChange:
-    ratio = own.head / own.base if own.head is not None and own.base else None
-    shown = own.model_copy(update={"effect": ratio}) if suite.scale == "ratio" else own
-    warns = suite.warns and is_worse(name, shown, RULES[name].margin)
-    return own.model_copy(update={"q": suite.q, "warns": warns})
-
-
-# --- the suite
-
-
-def _suite(rows: Sequence[Row], state: State) -> SuiteEffect:
-    """Means over the rows that were measured on both sides; a deterministic row has no chance error of its own."""
-    both = [(row, entry) for row, entry in zip(rows, state.rows, strict=True) if row.base.trials and row.head.trials]
-    if not both:
-        return SuiteEffect()
-    difference, interval = mean_difference([_difference(row) for row, _ in both])
-    finding = suite_finding(state)
-    return SuiteEffect(
-        base_rate=sum(row.base.passes / row.base.trials for row, _ in both) / len(both),
-        head_rate=sum(row.head.passes / row.head.trials for row, _ in both) / len(both),
-        difference=difference,
-        interval=interval,
-        detection=_detection(both, state),
-        state=_suite_state(finding),
-        p=finding and (finding.midp if finding.p is None else finding.p),
-        level=finding and finding.level,
-    )
-
-
-def _suite_state(finding: SuiteFinding | None) -> Literal["ok", "suspicious", "regressed"] | None:
-    if finding is None:
-        return None
-    if finding.regressed:
-        return "regressed"
-    return "suspicious" if finding.hit and finding.p is None else "ok"
-
-
-def _detection(both: Sequence[tuple[Row, RowSeen]], state: State) -> dict[str, float]:
-    """Flaky rows, and those that the run's end cut short, are left out: nothing of theirs would have been named."""
-    steady = [(row, entry) for row, entry in both if row.state != "flaky" and not entry.cut_short]
-    return detection(
-        tested=[(row.head.trials, row.base.trials) for row, _ in steady if row.one_shot],
-        repeated=[_would_confirm(row, entry, state.stored) for row, entry in steady if row.deterministic],
-        screened=[
-            Screening(row.head.screen[1], entry.history[1] > 0, entry.most)
-            for row, entry in steady
-            if not (row.one_shot or row.deterministic)
-        ],
-        alpha=state.policy.alpha,
-    )
-
-
-def _difference(row: Row) -> tuple[float, Interval]:
-    counts = row.head.passes, row.head.trials, row.base.passes, row.base.trials
-    difference = row.head.passes / row.head.trials - row.base.passes / row.base.trials
-    return difference, (difference, difference) if row.deterministic else newcombe(*counts, SUITE_CONFIDENCE)
-
-
-def _would_confirm(row: Row, entry: RowSeen, stored: bool) -> bool:
-    """Whether a scenario that had stopped working would have been confirmed."""
-    if stored:
-        return row.head.trials >= HEAD_TRIALS and row.base.trials >= BASE_TRIALS
-    return entry.confirmable
