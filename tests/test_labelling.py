@@ -12,8 +12,15 @@ def trial(index: int, score: float, spread: float = 0.0, scenario: str = "s") ->
     said = Judgement(criteria=(CriterionScore(id="c", score=score, spread=spread),), met=0.7)
     return TrialResult.model_validate(
         {
-            "id": f"head/{scenario}/a/{index}", "side": "head", "scenario": scenario, "agent": "a",
-            "index": index, "phase": "screen", "outcome": "pass", "decides": "pass", "reason": "",
+            "id": f"head/{scenario}/a/{index}",
+            "side": "head",
+            "scenario": scenario,
+            "agent": "a",
+            "index": index,
+            "phase": "screen",
+            "outcome": "pass",
+            "decides": "pass",
+            "reason": "",
             "judge": JudgeResult(pass_threshold=0.7, judgement=said),
         }
     )
