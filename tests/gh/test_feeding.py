@@ -155,3 +155,12 @@ def test_a_schedule_runs_the_suite_once_more(job: Job) -> None:
     assert ran.exit_code == 0, ran.stderr
     assert "3 trials of" in step.summary()
     assert len(history(job)) == 3
+
+
+def test_by_hand_it_begins_with_trials_of_its_own(job: Job) -> None:
+    """As the documented workflow asks, by the input `command`."""
+    ran, step = job.dispatch(action_inputs={"command": "history"})
+
+    assert ran.exit_code == 0, ran.stderr
+    assert "10 trials of" in step.summary()
+    assert len(history(job)) == 10
