@@ -49,6 +49,7 @@ def decide(comparison: Comparison, policy: Policy) -> Verdict:
         _failed(comparison, policy, loosened)
         or _not_run(comparison.rows)
         or _inconclusive(comparison, policy)
+        or _useless(comparison.rows, policy)
         or _Decision("passed", "no_regression", 0)
     )
     return Verdict(
@@ -131,6 +132,15 @@ def _inconclusive(comparison: Comparison, policy: Policy) -> _Decision | None:
     return _Decision("inconclusive", reason, 5 if matters and "inconclusive" in policy.block else 0, deciding)
 
 
+def _useless(rows: Sequence[Row], policy: Policy) -> _Decision | None:
+    """Where nothing passes on either side, nothing could have regressed: that is no pass."""
+    present = [row for row in rows if row.state != "removed"]
+    if not all(map(cannot_guard, present)):
+        return None
+    code = 5 if "inconclusive" in policy.block and any(_may_block(row, policy) for row in present) else 0
+    return _Decision("inconclusive", "nothing_passes", code, present)
+
+
 def _may_block(row: Row, policy: Policy) -> bool:
     """Capability scenarios are measured and never block, nor do agents that the policy does not name."""
     if row.purpose != "regression":
@@ -165,6 +175,8 @@ def _summary(comparison: Comparison, decision: _Decision, loosened: Sequence[Def
         parts.append(_left_out(comparison))
     if (suite := comparison.suite.state) in ("regressed", "suspicious"):
         parts.append(_SUITE_NEWS[suite])
+    if decision.reason == "nothing_passes":
+        return f"of {_things(len(decision.rows), rows)} none passes on either side, so nothing could have regressed"
     parts += _bad_news(rows, states)
     if states["regressed"] and decision.reason not in ("regression", "setup_regression"):
         parts.append("by the policy that does not block")

@@ -91,8 +91,19 @@ def test_init_asks_for_the_tool_where_there_is_none(make_repository: Make, tideg
     assert (unknown.code, "`--binary NAME`" in unknown.stderr) == (2, True)
     assert not (repo.root / "tidegate.yaml").exists()
 
-    assert tidegate("init", "--binary", "git", cwd=repo.root).code == 0
+    done = tidegate("init", "--binary", "git", cwd=repo.root)
+    assert (done.code, "warning" in done.stdout) == (0, False)
     assert "binary: git" in (repo.root / "tidegate.yaml").read_text()
+
+
+def test_init_doubts_a_tool_that_it_does_not_find(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(TOOL)
+
+    done = tidegate("init", "--binary", "ntoes", cwd=repo.root)
+
+    assert done.code == 0
+    assert "warning: there is no program `ntoes` on PATH; the repository makes `notes` (bin/)" in done.stdout
 
 
 def test_the_workflow_is_that_of_the_documentation(make_repository: Make, tidegate: Make) -> None:

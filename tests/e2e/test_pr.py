@@ -266,5 +266,32 @@ def test_a_suite_that_guards_nothing_does_not_look_green(
 
     ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
 
-    assert ran.result["verdict"]["summary"].endswith("1 passing on neither side")
+    verdict = ran.result["verdict"]
+    assert (verdict["state"], verdict["reason"]) == ("inconclusive", "nothing_passes")
+    assert "none passes on either side" in verdict["summary"]
     assert "the target was never called" in ran.comment
+
+
+def test_a_target_that_is_not_there_is_no_pass(make_repository: Make, tidegate: Make, files: dict[str, str]) -> None:
+    wrong = files["scenarios/keep.yaml"].replace("binary: notes, health_check: notes --version", "binary: notse")
+    repo = make_repository()
+    repo.commit({**files, "scenarios/keep.yaml": wrong})
+    repo.branch("pr", {"README.md": "x"})
+
+    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+
+    assert (ran.code, ran.row("keep_notes")["state"]) == (4, "not_measured")
+    assert "there is no program `notse` on PATH" in ran.row("keep_notes")["reason"]
+
+
+def test_a_target_that_head_has_lost_is_a_setup_regression(
+    make_repository: Make, tidegate: Make, files: dict[str, str]
+) -> None:
+    plain = files["scenarios/keep.yaml"].replace(", health_check: notes --version", "")
+    repo = make_repository()
+    repo.commit({**files, "scenarios/keep.yaml": plain})
+    repo.branch("pr", {"bin/notes": None, "bin/note": files["bin/notes"]})
+
+    ran = tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=repo.root)
+
+    assert (ran.code, ran.result["verdict"]["reason"]) == (1, "setup_regression")

@@ -60,6 +60,7 @@ def _tool(root: Path, binary: str | None, *, needed: bool) -> Tool | None:
         print(f"the tool is `{found.binary}`, from {found.found_in}")
         return found
     if binary is not None:
+        _doubt(binary, found)
         return found._replace(binary=binary) if found and found.found_in != "bin/" else Tool(binary)
     if not needed:
         return None
@@ -67,6 +68,17 @@ def _tool(root: Path, binary: str | None, *, needed: bool) -> Tool | None:
         "no command-line tool was found in pyproject.toml, package.json, Cargo.toml, go.mod, bin/ or Makefile.",
         "Name the tool that agents use with `--binary NAME`.",
     )
+
+
+def _doubt(binary: str, found: Tool | None) -> None:
+    """Say so where the name may be a slip: no trial could be measured then."""
+    import shutil
+
+    if "/" in binary or shutil.which(binary):
+        return
+    makes = f"; the repository makes `{found.binary}` ({found.found_in})" if found else ""
+    print(f"warning: there is no program `{binary}` on PATH{makes}. If nothing in `build` and `path` of", end=" ")
+    print("tidegate.yaml makes it, no trial can be measured: mend `target.binary` there.")
 
 
 def _write(path: Path, text: str) -> bool:

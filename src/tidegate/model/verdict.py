@@ -17,6 +17,7 @@ VerdictReason = Literal[
     "definition_loosened",
     "metric",
     "suspicious",
+    "nothing_passes",
     "infrastructure",
     "budget",
     "fork_without_key",

@@ -23,6 +23,7 @@ from tidegate.trial.agent_step import AgentStep, run_agent
 from tidegate.trial.environment import base_environment, script_variables
 from tidegate.trial.place import Attempt
 from tidegate.trial.processes import SupervisorLost, run_shell
+from tidegate.trial.target import missing_target
 from tidegate.trial.users import give
 from tidegate.trial.workspace import copy_workspace, read_file, workspace_diff
 
@@ -120,6 +121,8 @@ class _Course:
             if not result.ok:
                 raise _NotReadyError("setup", _failure("setup command", result))
         target = self._scenario.target
+        if missing := missing_target(target, self._environment, self._folders.workspace):
+            raise _NotReadyError("health_check", missing)
         if target.mcp is not None:
             result = await self._check_health(self._server_check(target.mcp), "server-check", target.mcp.command)
             if not result.ok:
