@@ -128,8 +128,12 @@ def _listing(plan: Plan) -> str:
 
 
 def _checks(scenario: Scenario) -> str:
-    gates = _count(len(scenario.gates), "gate")
-    return f"{gates}, {_count(len(scenario.evaluators), 'evaluator')}" if scenario.evaluators else gates
+    parts = [_count(len(scenario.gates), "gate")]
+    if scenario.evaluators:
+        parts.append(_count(len(scenario.evaluators), "evaluator"))
+    if scenario.judge:
+        parts.append("a judge")
+    return ", ".join(parts)
 
 
 def _count(number: int, noun: str) -> str:
