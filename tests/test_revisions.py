@@ -183,3 +183,28 @@ def test_a_checkout_of_something_else_is_refused(make_repository: Make) -> None:
 
     with pytest.raises(ConfigurationError, match="neither the pull request's head nor"):
         checked_out_sides(repo.root, "f" * 40, "main")
+
+
+def test_the_default_base_of_a_repository_with_branches_of_its_own(make_repository: Make) -> None:
+    repo = make_repository()
+    repo.commit({"a": "1"})
+    repo.git("branch", "--move", "trunk")
+    assert default_base(repo.root) == "trunk"
+
+    repo.branch("pr", {"b": "1"}, start="trunk")
+    assert default_base(repo.root) == "trunk"
+
+    repo.branch("other", {"b": "2"}, start="trunk")
+    with pytest.raises(ConfigurationError, match="it may be any of pr, trunk"):
+        default_base(repo.root)
+    repo.git("config", "init.defaultBranch", "trunk")
+    assert default_base(repo.root) == "trunk"
+
+
+def test_a_mistyped_branch_is_told_what_was_meant(make_repository: Make) -> None:
+    repo = make_repository()
+    repo.commit({"a": "1"})
+    repo.branch("rename-flag", {"b": "1"})
+
+    with pytest.raises(ConfigurationError, match="did you mean `rename-flag`"):
+        resolve(repo.root, "rename-falg")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import os
 import subprocess
@@ -60,7 +61,9 @@ def repository_root(folder: Path) -> Path:
         raise ConfigurationError(f"there is no folder {folder}.", "Name the repository's own with `--repo`.")
     done = _git(folder, "rev-parse", "--show-toplevel")
     if done.returncode != 0:
-        raise ConfigurationError(f"{folder} is not in a git repository.", "Run it in a repository, or `git init` one.")
+        raise ConfigurationError(
+            f"{folder.resolve()} is not in a git repository.", "Run it in a repository, or `git init` one."
+        )
     return Path(done.stdout.strip())
 
 
@@ -77,11 +80,18 @@ def resolve(root: Path, ref: str) -> Revision:
         sha = _commit(root, "FETCH_HEAD") if fetched.returncode == 0 else None
     if sha is None:
         raise ConfigurationError(
-            f"there is no commit `{ref}` in {root}.",
+            f"there is no commit `{ref}` in {root}{_meant(root, ref)}.",
             "Name a branch, a tag or a commit that `git log` knows; in a workflow's checkout step, "
             "set `fetch-depth: 2`, or `0` where it has a `ref`.",
         )
     return Revision(sha=sha, ref=ref)
+
+
+def _meant(root: Path, ref: str) -> str:
+    """Branches and tags that are spelled much like it."""
+    names = _git(root, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads", "refs/tags", "refs/remotes")
+    close = difflib.get_close_matches(ref, dict.fromkeys(name.removeprefix("origin/") for name in names.stdout.split()))
+    return f" (did you mean {' or '.join(f'`{name}`' for name in close)}?)" if close else ""
 
 
 def working_tree(root: Path) -> Revision:
@@ -93,12 +103,27 @@ def working_tree(root: Path) -> Revision:
 
 
 def default_base(root: Path) -> str:
-    """The branch that pull requests go to: origin's default branch, else `main` or `master`."""
+    """The branch that pull requests go to.
+
+    Origin's default branch, else `main` or `master`, else the one that git is set up to begin with, else the only
+    branch that is not checked out, or the only branch.
+    """
     remote = _git(root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD").stdout.strip()
-    for name in (remote, "main", "master", "origin/main", "origin/master"):
+    configured = _git(root, "config", "init.defaultBranch").stdout.strip()
+    for name in (remote, "main", "master", "origin/main", "origin/master", configured):
         if name and _commit(root, name):
             return name
-    raise ConfigurationError("no base branch was found.", "Name it: `tidegate pr --base BRANCH`.")
+    branches = _branches(root)
+    current = _git(root, "symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip()
+    others = [name for name in branches if name != current] or branches
+    if len(others) == 1:
+        return others[0]
+    which = f": it may be any of {', '.join(others)}" if others else ""
+    raise ConfigurationError(f"no base branch was found{which}.", "Name it: `tidegate pr --base BRANCH`.")
+
+
+def _branches(root: Path) -> list[str]:
+    return _git(root, "for-each-ref", "--format=%(refname:short)", "refs/heads").stdout.split()
 
 
 def merge_base(root: Path, base: Revision, head: Revision) -> Revision:

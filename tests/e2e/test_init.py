@@ -31,7 +31,7 @@ def test_init_then_pr_works_and_the_next_pull_request_is_judged(make_repository:
     assert repo.git("show", "--name-only", "--format=").splitlines() == [
         WORKFLOW,
         "scenarios/first_steps.yaml",
-        "scenarios/first_steps/README.md",
+        "scenarios/first_steps/WORKSPACE.txt",
         "tidegate.yaml",
     ]
     first = tidegate("pr", cwd=repo.root)
@@ -104,6 +104,42 @@ def test_init_doubts_a_tool_that_it_does_not_find(make_repository: Make, tidegat
 
     assert done.code == 0
     assert "warning: there is no program `ntoes` on PATH; the repository makes `notes` (bin/)" in done.stdout
+
+
+def test_a_readme_that_alone_documents_the_tool_is_guidance(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit({"bin/notes": FILES["bin/notes"], "README.md": FILES["AGENTS.md"]})
+    done = tidegate("init", cwd=repo.root)
+    assert "agents read README.md" in done.stdout
+    repo.branch("suite", {})
+
+    repo.branch("rename", {"bin/notes": FILES["bin/notes"].replace("add) shift", "append) shift")}, start="suite")
+    ran = tidegate("pr", "--base", "suite", "--pause", "0", cwd=repo.root)
+
+    assert (ran.code, ran.row("first_steps")["state"]) == (1, "regressed"), ran.stderr
+
+
+def test_init_says_that_it_found_no_guidance(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit({"bin/notes": FILES["bin/notes"], "README.md": "Try it.\n"})
+
+    done = tidegate("init", cwd=repo.root)
+    assert "no guidance was found" in done.stdout
+    assert "guidance:" not in (repo.root / "tidegate.yaml").read_text()
+
+    again = tidegate("init", cwd=repo.root)
+    assert "kept tidegate.yaml" in again.stdout
+    assert f"kept {WORKFLOW}" in again.stdout
+
+
+def test_init_names_the_branch_that_pr_will_compare_with(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(TOOL)
+    repo.git("branch", "--move", "trunk")
+
+    assert "compare the branch with trunk" in tidegate("init", cwd=repo.root).stdout
+    repo.branch("suite", {}, start="trunk")
+    assert tidegate("pr", cwd=repo.root).code == 0
 
 
 def test_the_workflow_is_that_of_the_documentation(make_repository: Make, tidegate: Make) -> None:

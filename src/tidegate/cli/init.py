@@ -40,13 +40,16 @@ def run(args: argparse.Namespace) -> int:
         scenarios = find_scenarios(root)
         tool = _tool(root, args.binary, needed=not scenarios)
         first = starter_files(tool) if tool and not scenarios else {}
-        files = {SUITE_FILE: suite_text(tool, scenarios or list(first)[:1]), **first}
+        guidance = _guidance(root, tool) if first else ()
+        files = {SUITE_FILE: suite_text(tool, scenarios or list(first)[:1], guidance), **first}
+    else:
+        print(f"kept {SUITE_FILE} and what it names, which are here already")
     files[WORKFLOW] = workflow_text(_action())
-    written = [name for name, text in files.items() if _write(root / name, text)]
+    written = [name for name, text in files.items() if _write(root, name, text)]
     _write_schemas(root)
     print(*(f"wrote {name}" for name in written), sep="\n")
     load_suite(root, environ=options.environ())  # raises with what is wrong in files that were here before
-    print(_next_steps(written))
+    print(_next_steps(written, root))
     return 0
 
 
@@ -70,6 +73,21 @@ def _tool(root: Path, binary: str | None, *, needed: bool) -> Tool | None:
     )
 
 
+def _guidance(root: Path, tool: Tool | None) -> tuple[str, ...]:
+    """What to name as guidance, if not the default; says which texts agents will read."""
+    from tidegate.suite.documented import documenting_texts, guidance_for
+
+    if tool is None:
+        return ()
+    texts = documenting_texts(root, tool.binary)
+    if texts:
+        print(f"agents read {' and '.join(guidance_for(texts)[-1:] or texts)}")
+    else:
+        print(f"no guidance was found: no block of AGENTS.md, CLAUDE.md, a skill or README.md calls `{tool.binary}`,")
+        print("so agents have the prompt alone: name your docs under `guidance` in tidegate.yaml")
+    return guidance_for(texts)
+
+
 def _doubt(binary: str, found: Tool | None) -> None:
     """Say so where the name may be a slip: no trial could be measured then."""
     import shutil
@@ -81,14 +99,15 @@ def _doubt(binary: str, found: Tool | None) -> None:
     print("tidegate.yaml makes it, no trial can be measured: mend `target.binary` there.")
 
 
-def _write(path: Path, text: str) -> bool:
+def _write(root: Path, name: str, text: str) -> bool:
     """Write a file that is not there yet."""
+    path = root / name
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        print(f"kept {path.name}, which is here already")
+        print(f"kept {name}, which is here already")
         return False
     return True
 
@@ -119,7 +138,9 @@ def _action() -> str:
     return f"{repository}@{commit}" if host and repository and commit else UNKNOWN_ACTION
 
 
-def _next_steps(written: list[str]) -> str:
+def _next_steps(written: list[str], root: Path) -> str:
+    from tidegate.errors import ConfigurationError
+    from tidegate.revisions import default_base
     from tidegate.suite.starter import UNKNOWN_ACTION, WORKFLOW
 
     lines = ["", "next:"]
@@ -127,4 +148,8 @@ def _next_steps(written: list[str]) -> str:
         lines.append(f"  in {WORKFLOW}, say for {UNKNOWN_ACTION} where Tidegate is")
     if written:
         lines.append(f"  git switch --create tidegate && git add {' '.join(written)} && git commit")
-    return "\n".join([*lines, "  tidegate pr                compare the branch with main, as on a pull request"])
+    try:
+        pr, base = "tidegate pr               ", default_base(root)
+    except ConfigurationError:
+        pr, base = "tidegate pr --base BRANCH ", "BRANCH, which it goes to"
+    return "\n".join([*lines, f"  {pr} compare the branch with {base}, as on a pull request"])

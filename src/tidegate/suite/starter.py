@@ -37,8 +37,11 @@ jobs:
 """
 
 
-def suite_text(tool: Tool | None, scenarios: Iterable[str]) -> str:
-    """tidegate.yaml for scenario files, and the tool that they are about, if there is one."""
+def suite_text(tool: Tool | None, scenarios: Iterable[str], guidance: Iterable[str] = ()) -> str:
+    """tidegate.yaml for scenario files, and the tool that they are about, if there is one.
+
+    `guidance`: the texts that document the tool, where those that are guidance by default do not.
+    """
     lines = [
         f"# yaml-language-server: $schema={SCHEMAS}/suite.json",
         "version: 1",
@@ -50,6 +53,8 @@ def suite_text(tool: Tool | None, scenarios: Iterable[str]) -> str:
         lines.append(f"path: {_listed(tool.path)}   # each side runs the {tool.binary} of its own checkout")
     if tool:
         lines.append(f"target: {{binary: {_quoted(tool.binary)}}}")
+    if texts := tuple(guidance):
+        lines.append(f"guidance: {_listed(texts)}   # each side's own, in every workspace")
     lines += [
         "agents:",
         "  docs: {type: doc-follower}   # does what the docs say, to the letter: no key, no cost",
@@ -59,7 +64,7 @@ def suite_text(tool: Tool | None, scenarios: Iterable[str]) -> str:
 
 def starter_files(tool: Tool) -> dict[str, str]:
     """The first scenario and its template folder: names → contents."""
-    return {SCENARIO: _scenario_text(tool), f"{SCENARIO.removesuffix('.yaml')}/README.md": _TEMPLATE}
+    return {SCENARIO: _scenario_text(tool), f"{SCENARIO.removesuffix('.yaml')}/WORKSPACE.txt": _TEMPLATE}
 
 
 def workflow_text(action: str) -> str:
