@@ -35,7 +35,8 @@ def adopt(repo: Path, result: Result, options: Options) -> str:
     same = {row.key: row.fingerprint for row in _unchanged(repo, suite, result)}
     trials = list(_past(result, same))
     history.add(same, trials)
-    history.remember({name: agent.version for name, agent in result.agents.items()})
+    if trials:
+        history.remember({name: agent.version for name, agent in result.agents.items()})
     others = sum(bool(row.fingerprint) for row in result.rows) - len(same)
     left_out = f"; {others} rows are not what they were when they were tested, and are left out" if others else ""
     return f"{len(trials)} trials of the merged pull request are base's history now{left_out}."
