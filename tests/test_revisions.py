@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,27 @@ def test_the_working_tree_says_whether_it_is_dirty(make_repository: Make) -> Non
 
     assert (clean.ref, clean.dirty) == ("main", False)
     assert working_tree(repo.root).dirty
+
+
+def test_a_commit_that_only_the_remote_has_is_fetched_and_the_clone_stays_whole(
+    make_repository: Make, tmp_path: Path
+) -> None:
+    """As a pull request's test merge, by the hash that the comment's command names."""
+    origin = make_repository()
+    origin.commit({"a": "1"})
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "--quiet", f"file://{origin.root}", clone], check=True)
+    origin.branch("pr", {"a": "2"})
+    sha = origin.git("rev-parse", "pr")
+    origin.git("update-ref", "refs/pull/7/merge", sha)
+    origin.git("checkout", "--quiet", "main")
+    origin.git("branch", "-D", "pr")
+
+    assert resolve(clone, sha).sha == sha
+    said = subprocess.run(
+        ["git", "-C", clone, "config", "--get-regexp", "promisor|partial"], capture_output=True, text=True, check=False
+    )
+    assert (said.stdout, (clone / ".git/shallow").exists()) == ("", False)
 
 
 def test_a_folder_outside_of_git_is_a_configuration_error(tmp_path: Path) -> None:

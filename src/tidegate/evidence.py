@@ -13,7 +13,6 @@ from tidegate.model.trial import SETUP_KINDS
 from tidegate.procedure import Conclusion
 
 MOST_CALLS = 3
-SHORT_SHA = 12
 Trials = Sequence[TrialResult]
 Measured = Sequence[TrialResult | PastTrial]
 
@@ -80,10 +79,13 @@ def _failed_calls(calls: Iterable[Call]) -> tuple[FailedCall, ...]:
 
 
 def _reproduce(conclusion: Conclusion, revision: Revision) -> str:
-    """The command that runs this row again; the working tree has no revision to name."""
+    """The command that runs this row again; the working tree has no revision to name.
+
+    The hash is whole, since git fetches no part of one: a pull request's test merge is in nobody's clone.
+    """
     if not revision.sha and not revision.dirty:
         return ""  # results of another tool: nobody knows of what commit
-    rev = () if revision.dirty else ("--rev", revision.sha[:SHORT_SHA])
+    rev = () if revision.dirty else ("--rev", revision.sha)
     key = conclusion.key
     return shlex.join(["tidegate", "run", *rev, "--scenario", key.scenario, "--agent", key.agent])
 

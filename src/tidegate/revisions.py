@@ -72,11 +72,17 @@ def _commit(root: Path, ref: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
+def _as_deep(root: Path) -> tuple[str, ...]:
+    """How much to fetch: a whole clone would be made a shallow and partial one by fetching less."""
+    shallow = _git(root, "rev-parse", "--is-shallow-repository").stdout.strip() == "true"
+    return ("--filter=blob:none", "--depth=1") if shallow else ()
+
+
 def resolve(root: Path, ref: str) -> Revision:
-    """The commit that `ref` names: here, at `origin`, or fetched from there where the clone is shallow."""
+    """The commit that `ref` names: here, at `origin`, or fetched from there, as a whole hash has to be for that."""
     sha = _commit(root, ref) or _commit(root, f"origin/{ref}")
     if sha is None and not ref.startswith("-") and _git(root, "remote", "get-url", "origin").returncode == 0:
-        fetched = _git(root, "fetch", "--quiet", "--filter=blob:none", "--depth=1", "origin", ref)
+        fetched = _git(root, "fetch", "--quiet", *_as_deep(root), "origin", ref)
         sha = _commit(root, "FETCH_HEAD") if fetched.returncode == 0 else None
     if sha is None:
         raise ConfigurationError(
