@@ -82,8 +82,19 @@ def _every_result_is_valid(request: pytest.FixtureRequest) -> Iterator[None]:
     """Whatever a test was about: each result.json that it left in its folder obeys the published schema."""
     yield
     folder = getattr(request.node, "funcargs", {}).get("tmp_path")
-    if folder is None or request.node.get_closest_marker("broken_results"):
-        return
+    if folder is not None and not request.node.get_closest_marker("broken_results"):
+        _validate_results(folder)
+
+
+@pytest.fixture(scope="module")
+def shared_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder of all tests of a module; its results are looked at as those in `tmp_path` are, after them."""
+    folder = tmp_path_factory.mktemp("shared")
+    yield folder
+    _validate_results(folder)
+
+
+def _validate_results(folder: Path) -> None:
     for path in folder.rglob("result.json"):
         value = json.loads(path.read_text(encoding="utf-8"))
         if "verdict" in value:  # a stored trial has a file of this name too

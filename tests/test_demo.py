@@ -155,8 +155,8 @@ def run_demo(folder: Path, *arguments: str) -> Demo:
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    return run_demo(tmp_path_factory.mktemp("end-to-end"))
+def demo(shared_path: Path) -> Demo:
+    return run_demo(shared_path)
 
 
 def test_the_three_verdicts_are_as_they_have_to_be(demo: Demo) -> None:

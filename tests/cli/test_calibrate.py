@@ -29,11 +29,11 @@ def tidegate(*arguments: str | Path, cwd: Path, stdin: str = "") -> subprocess.C
 
 
 @pytest.fixture(scope="module")
-def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def judged(shared_path: Path) -> Path:
     """What `tidegate pr` wrote: base met everything; head nothing, by the judge."""
     from tests.conftest import Repository
 
-    repo = Repository(tmp_path_factory.mktemp("judged") / "repo")
+    repo = Repository(shared_path / "repo")
     repo.commit(JUDGED)
     repo.branch("fewer", FEWER)
     done = tidegate("pr", "--base", "main", "--out", repo.root.parent / "out", cwd=repo.root)

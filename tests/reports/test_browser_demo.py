@@ -18,9 +18,9 @@ WORDS = {"harmless": "passed", "regression": "failed", "improvement": "passed"}
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def demo(shared_path: Path) -> Path:
     """The folder that `tidegate demo` has written."""
-    out = tmp_path_factory.mktemp("demo") / "out"
+    out = shared_path / "out"
     command = [sys.executable, "-m", "tidegate", "demo", "--out", str(out)]
     subprocess.run(command, capture_output=True, check=True, timeout=300, stdin=subprocess.DEVNULL)
     for name in NAMES:

@@ -91,7 +91,9 @@ def test_parts_are_dropped_in_order_and_named(stories: Stories) -> None:
     result = stories["many_rows"]()
     change = DefinitionChange(scenario="a", kind="gate_removed", detail="tests pass", loosened=True)
     text = render_comment(result.model_copy(update={"definitions": (change,)}))
-    assert text.count("### ❌ Regressed: `scenario_") == 60
+    assert text.count("### ❌ Regressed: `scenario_") == 10
+    assert text.count("\n- `scenario_") == 50
+    assert text.count("### ❌ Regressed too") == 1
     assert "gate removed · `a` · tests pass" in text
     assert "**cost and tokens**" in text
     assert text.count("a line of evidence") == 10 * 12

@@ -3,8 +3,10 @@ from __future__ import annotations
 import pytest
 
 from tidegate.model.comparison import BaseCounts, HeadCounts, MetricChange, Row
-from tidegate.model.measurement import SubcommandCounts, TrialResult
+from tidegate.model.event import CallStatus
+from tidegate.model.measurement import Call, SubcommandCounts, TrialResult
 from tidegate.model.suite import Diagnosis, RowState
+from tidegate.model.trial import Side
 from tidegate.reports.diagnosis import diagnose
 
 Numbers = tuple[float | None, float | None]
@@ -85,7 +87,7 @@ def test_retries_name_the_subcommand_that_was_repeated_most() -> None:
         subcommands={"list": SubcommandCounts(count=2, retries=1), "add": SubcommandCounts(count=5, retries=3)},
     )
     (found,) = diagnose([row("ok", {"retry_rate": (0.0, 0.5)})], [trial])
-    assert found.subcommand == "add"
+    assert found.about == "add"
     assert found.numbers == "retry rate 0% → 50%"
 
 
@@ -103,3 +105,57 @@ def test_the_suites_own_thresholds_count() -> None:
     assert list(diagnose([worse], [])) == []
     (found,) = diagnose([worse], [], Diagnosis(error_rate=0.2))
     assert "wrong examples in the docs" in found.says
+
+
+def told(side: Side, *calls: tuple[str, CallStatus, str]) -> TrialResult:
+    return TrialResult(
+        id=f"{side}/s/a/1",
+        side=side,
+        scenario="s",
+        agent="a",
+        index=1,
+        phase="screen",
+        outcome="pass",
+        decides="pass",
+        reason="",
+        calls=tuple(Call(command=command, status=status, message=message) for command, status, message in calls),
+    )
+
+
+OFTEN_HELP = {"error_rate": (0.0, 0.5), "help_count": (0.0, 3.0)}
+TAKEN = told("base", ("tool add --priority high x", "ok", ""))
+ADD = "tool add --priority high x"
+HELP: tuple[str, CallStatus, str] = ("tool add --help", "ok", "")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "usage: tool add [--prio P] title\ntool: error: unrecognized arguments: --priority high",
+        "Error: No such option: --priority Did you mean --prio?",
+        "error: unexpected argument '--priority' found",
+        "unknown flag: --priority",
+        "flag provided but not defined: --priority",
+    ],
+)
+def test_an_option_that_is_refused_now_is_why_help_was_asked_for(words: str) -> None:
+    head = told("head", (ADD, "error", words), HELP)
+    (found,) = diagnose([row("regressed", dict(OFTEN_HELP))], [TAKEN, head])
+    assert "no longer takes an option" in found.says
+    assert found.about == "--priority"
+
+
+@pytest.mark.parametrize(
+    "trials",
+    [
+        [TAKEN, told("head", HELP, (ADD, "error", "unknown flag: --priority"))],
+        [TAKEN, told("head", (ADD, "error", "unknown flag: --prio"), HELP)],
+        [TAKEN, told("head", (ADD, "error", "usage: tool add [--priority P]\nno title"), HELP)],
+        [TAKEN, told("head", ("tool show --priority", "error", "unknown flag: --priority"), HELP)],
+        [told("base", (ADD, "error", "no")), told("head", (ADD, "error", "unknown flag: --priority"), HELP)],
+        [TAKEN, told("head", HELP)],
+    ],
+)
+def test_else_much_help_and_many_errors_are_the_helps_own_fault(trials: list[TrialResult]) -> None:
+    (found,) = diagnose([row("regressed", dict(OFTEN_HELP))], trials)
+    assert "the help text is not enough" in found.says

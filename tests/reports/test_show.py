@@ -178,8 +178,24 @@ def test_the_overview_has_a_line_for_each_trial() -> None:
     lines = text_of(run_overview(run_of(TRIAL, lost)))
     assert lines[0] == "head: HEAD b82d07e4c9f3 with uncommitted changes"
     assert lines[1] == "2 trials in 1 min 1 s · agents: claude (claude-code haiku)"
-    assert " ".join(lines[4].split()) == "✗ fail add_task claude 1 3 1 4.2 s tasks.json does not exist"
-    assert " ".join(lines[5].split()) == "– not measured add_task claude 1 – – – 529"
+    assert " ".join(lines[4].split()) == "✗ fail add_task claude 1 3 1 4.2 s"
+    assert " ".join(lines[5].split()) == "– not measured add_task claude 1 – – –"
+    assert lines[6:] == [
+        "",
+        "add_task × claude #1:",
+        "  tasks.json does not exist",
+        "",
+        "add_task × claude #1:",
+        "  529",
+    ]
+
+
+def test_the_overview_says_a_shared_reason_once_and_whole() -> None:
+    reason = "command_json_path: looked for " + "a long word " * 20 + "and found none"
+    trials = [TRIAL.model_copy(update={"reason": reason, "index": index}) for index in (1, 2, 3)]
+    text = " ".join(" ".join(text_of(run_overview(run_of(*trials)))).split())
+    assert text.count(reason) == 1
+    assert text.endswith(f"add_task × claude #1, #2, #3: {reason}")
 
 
 def test_the_overview_shows_why_a_build_failed() -> None:

@@ -99,6 +99,8 @@ def test_the_last_lines_on_a_terminal_are_the_rows_and_the_verdict(stories: Stor
     on = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
     print_result(stories["one_regression"](), on)
     assert isinstance(on.file, io.StringIO)
+    assert "All rows" not in on.file.getvalue()
+    assert "first try" not in on.file.getvalue(), "one table is enough"
     lines = [line.rstrip() for line in on.file.getvalue().rstrip().splitlines()]
     assert lines[-7:] == [
         "\u2500" * 80,

@@ -36,20 +36,21 @@ class Shown(Value):
 
 
 def render_comment(
-    result: Result, marker: Marker | None = None, fixed: Fixed | None = None, *, notice: str = ""
+    result: Result, marker: Marker | None = None, fixed: Fixed | None = None, *, notice: str = "", table: bool = True
 ) -> str:
     """The whole comment, its marker on line 1, in at most 65,000 UTF-8 bytes.
 
     What does not fit is dropped in whole parts, the least important first; the comment then says what is missing.
     `marker` and `fixed` are known where a comment is kept up to date. `notice`: a sentence right below the verdict.
+    `table`: with the table of all rows, which some readers get elsewhere.
     The marker is written here, so that no template can lose or forge it.
     """
     marker = marker or Marker(instance=result.instance, head=result.sides.head.sha)
     view = comment_view(result).model_copy(update={"notice": notice})
     if result.comment_template is None:
-        return _first_that_fits(_template(), view, marker, fixed)
+        return _first_that_fits(_template(), view, marker, fixed, table)
     try:
-        text = _first_that_fits(own_template(result.comment_template), view, marker, fixed)
+        text = _first_that_fits(own_template(result.comment_template), view, marker, fixed, table)
     except Exception as error:  # a template is a program: whatever is wrong with it, the verdict has to be said
         text, problem = "", f"{type(error).__name__}: {error}"
     else:
@@ -57,13 +58,14 @@ def render_comment(
     if not problem:
         return text
     said = f"report.comment_template was not used: {problem}"
-    return _first_that_fits(_template(), view.model_copy(update={"warnings": (*view.warnings, said)}), marker, fixed)
+    warned = view.model_copy(update={"warnings": (*view.warnings, said)})
+    return _first_that_fits(_template(), warned, marker, fixed, table)
 
 
-def _first_that_fits(template: Template, view: CommentView, marker: Marker, fixed: Fixed | None) -> str:
+def _first_that_fits(template: Template, view: CommentView, marker: Marker, fixed: Fixed | None, table: bool) -> str:
     """With as many parts as there is room for."""
     text = ""
-    for shown in _levels(view):
+    for shown in _levels(view, table):
         body = template.render(view=view, shown=shown, fixed=fixed)
         text = f"{marker.format()}\n{_BLANK_LINES.sub(_ONE_BLANK_LINE, body).strip()}\n"
         if len(text.encode()) <= MAX_BYTES:
@@ -71,7 +73,7 @@ def _first_that_fits(template: Template, view: CommentView, marker: Marker, fixe
     return text
 
 
-def _levels(view: CommentView) -> list[Shown]:
+def _levels(view: CommentView, table: bool) -> list[Shown]:
     """From everything down to the verdict and a count of each thing."""
     steps: tuple[tuple[str, object, str], ...] = (
         ("trials", False, "details of trials"),
@@ -83,7 +85,7 @@ def _levels(view: CommentView) -> list[Shown]:
         ("listed", 10, "all but the first 10 of long lists"),
         ("listed", 0, "every list"),
     )
-    levels, left_out = [Shown()], {}
+    levels, left_out = [Shown(table=table)], {}
     for part, value, words in steps:
         left_out[part] = words
         levels.append(levels[-1].model_copy(update={part: value, "left_out": tuple(left_out.values())}))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from tidegate.model.comparison import MetricChange, Row
-from tidegate.model.measurement import TrialResult
+from tidegate.model.measurement import Call, TrialResult
 from tidegate.model.suite import Diagnosis
 from tidegate.model.value import Value
 from tidegate.reports.filters import number, percent, to
@@ -15,16 +16,21 @@ LOW_FIRST_TRY = 0.5
 LOW_STEP_EFFICIENCY = 0.5
 _RATE_MARGIN = 0.05  # less is no change (verdict.md, Metrics warn)
 _HELP_MARGIN = 0.5
+_OPTION = re.compile(r"(?<!\S)--?[A-Za-z][\w-]*")
+_REFUSAL = re.compile(r"unrecogni[sz]ed|unknown|no such|unexpected|invalid|not (?:recogni|defined|found|support)", re.I)
 _NOT_THERE = MetricChange(base=None, head=None)
 
 
 class Diagnosed(Value):
-    """One pattern of one row: the numbers (our own words) and what they say. `subcommand` is data."""
+    """One pattern of one row: the numbers (our own words) and what they say.
+
+    `about`: the subcommand or option that it is about, which is data.
+    """
 
     row: Row
     numbers: str
     says: str
-    subcommand: str | None = None
+    about: str | None = None
 
 
 def diagnose(rows: Iterable[Row], trials: Sequence[TrialResult], limits: Diagnosis = DEFAULTS) -> Iterator[Diagnosed]:
@@ -34,13 +40,14 @@ def diagnose(rows: Iterable[Row], trials: Sequence[TrialResult], limits: Diagnos
     """
     for row in rows:
         if row.head.trials:
-            yield from _patterns(row, limits)
-            own = [trial for trial in trials if trial.side == "head" and trial.key == row.key]
-            yield from _retries(row, own, limits)
+            own = [trial for trial in trials if trial.key == row.key]
+            head = [trial for trial in own if trial.side == "head"]
+            yield from _patterns(row, limits, refused_option(own))
+            yield from _retries(row, head, limits)
 
 
-def _patterns(row: Row, limits: Diagnosis) -> Iterator[Diagnosed]:
-    yield from _errors_and_help(row, limits)
+def _patterns(row: Row, limits: Diagnosis, refused: str | None) -> Iterator[Diagnosed]:
+    yield from _errors_and_help(row, limits, refused)
     first_try, steps = _metric(row, "first_try_success_rate"), _metric(row, "step_efficiency")
     if _below(row, first_try, LOW_FIRST_TRY) and not _errors_high(row, limits):
         yield _said(row, _rates("first-try success", first_try), "the docs mislead, or the CLI surprises")
@@ -52,13 +59,16 @@ def _patterns(row: Row, limits: Diagnosis) -> Iterator[Diagnosed]:
         yield _said(row, _amounts("commands", commands), "the commands are described, the workflow is not")
 
 
-def _errors_and_help(row: Row, limits: Diagnosis) -> Iterator[Diagnosed]:
+def _errors_and_help(row: Row, limits: Diagnosis, refused: str | None) -> Iterator[Diagnosed]:
     errors, calls_for_help = _metric(row, "error_rate"), _metric(row, "help_count")
     if errors.head is None:
         return
     numbers = f"{_rates('error rate', errors)}, {_amounts('calls for help', calls_for_help)}"
     high_help = (calls_for_help.head or 0) >= limits.help
-    if _errors_high(row, limits) and high_help:
+    if _errors_high(row, limits) and refused:
+        says = "the tool no longer takes an option that it took on base: look where the docs still name it"
+        yield Diagnosed(row=row, numbers=numbers, says=says, about=refused)
+    elif _errors_high(row, limits) and high_help:
         yield _said(row, numbers, "the help text is not enough: missing examples, unclear arguments")
     elif _errors_high(row, limits):
         yield _said(
@@ -91,8 +101,43 @@ def _retries(row: Row, trials: Sequence[TrialResult], limits: Diagnosis) -> Iter
             row=row,
             numbers=_rates("retry rate", rate),
             says="retries on one subcommand, whose error message does not help to correct the call",
-            subcommand=max(retries, key=lambda name: retries[name]),
+            about=max(retries, key=lambda name: retries[name]),
         )
+
+
+def refused_option(trials: Sequence[TrialResult]) -> str | None:
+    """The option that head's calls are refused for first, before any help is asked for, and that base's calls took.
+
+    Agents that were told of it ask for help because of it: then neither the help nor their guess is the cause.
+    """
+    taken = {
+        (_subcommand(call), option)
+        for trial in trials
+        if trial.side == "base"
+        for call in trial.calls
+        if call.status == "ok"
+        for option in _OPTION.findall(call.command)
+    }
+    first = [_first_refused(trial.calls) for trial in trials if trial.side == "head"]
+    return next((option for name, option in filter(None, first) if (name, option) in taken), None)
+
+
+def _first_refused(calls: Sequence[Call]) -> tuple[str, str] | None:
+    """The subcommand and the option of the first call that was refused for one, if nobody had asked for help yet."""
+    for call in calls:
+        options = _OPTION.findall(call.command)
+        if "--help" in options or "-h" in options:
+            return None
+        lines = [line for line in call.message.splitlines() if _REFUSAL.search(line)] if call.status != "ok" else []
+        for option in options:
+            if any(option in _OPTION.findall(re.sub(r"[\"'`:,;()]", " ", line)) for line in lines):
+                return _subcommand(call), option
+    return None
+
+
+def _subcommand(call: Call) -> str:
+    """The words of a command line before its first option: `tool add`, at most two."""
+    return " ".join(call.command.split()[:2])
 
 
 def _worse(row: Row, change: MetricChange, margin: float) -> bool:

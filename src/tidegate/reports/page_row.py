@@ -118,9 +118,9 @@ def row_view(line: Line, view: CommentView, trials: Sequence[TrialResult], trend
         parting=diff(row.evidence.divergence) if row.evidence and row.evidence.divergence else "",
         judge=row.judge,
         diagnosis=tuple(
-            f"{found.numbers}: {found.says}" + (f" (most often `{found.subcommand}`)" if found.subcommand else "")
+            f"{found.numbers}: {found.says}" + (f" (`{found.about}`)" if found.about else "")
             for found in view.diagnosis
-            if found.row.key == row.key
+            if any(one.key == row.key for one in found.rows)
         ),
         definitions=tuple(change_line(change) for change in view.definitions if change.scenario == row.scenario),
         trials=tuple(_mark(trial, row.gates) for trial in trials),

@@ -44,16 +44,15 @@ def run_overview(run: Run) -> RenderableType:
     if run.build_error:
         lines.append(_text("the build failed:", "red"))
         lines += [_indented(line, 2) for line in _excerpt(run.build_error)]
-    return Group(*lines, Text(), _trials_table(run.trials))
+    return Group(*lines, Text(), _trials_table(run.trials), *_reasons(run.trials))
 
 
 def _trials_table(trials: Sequence[TrialResult]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), expand=True)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("outcome", "scenario", "agent", "#"):
         table.add_column(name, overflow="fold")
     for name in ("commands", "errors", "time"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("why", no_wrap=True, overflow="ellipsis", ratio=1)
     for trial in trials:
         table.add_row(
             Text(*_OUTCOMES[trial.outcome]),
@@ -63,9 +62,20 @@ def _trials_table(trials: Sequence[TrialResult]) -> Table:
             number(trial.metrics.command_count) if trial.outcome else "–",
             number(trial.metrics.error_count) if trial.outcome else "–",
             seconds(trial.metrics.duration_s) if trial.outcome else "–",
-            _text(shortened(one_line(trial.reason), 120)) if trial.outcome != "pass" else "",
         )
     return table
+
+
+def _reasons(trials: Sequence[TrialResult]) -> Iterator[RenderableType]:
+    """Why trials failed or were not measured, once for all that share a reason: in a column of the table it was cut."""
+    shared: dict[tuple[str, str, str], list[str]] = {}
+    for trial in trials:
+        if trial.outcome != "pass" and trial.reason:
+            shared.setdefault((trial.scenario, trial.agent, one_line(trial.reason)), []).append(f"#{trial.index}")
+    for (scenario, agent, reason), numbers in shared.items():
+        yield Text()
+        yield _text(f"{scenario} × {agent} {', '.join(numbers)}:", "bold")
+        yield _indented(reason, 2)
 
 
 def trial_story(result: TrialResult, events: Sequence[Event]) -> RenderableType:

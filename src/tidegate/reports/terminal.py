@@ -37,9 +37,10 @@ _UNBOUND = 10_000  # columns
 
 
 def print_result(result: Result, console: Console) -> None:
-    """The comment; on a terminal, where its end is what a person sees, a final table of all rows after it."""
-    print_comment(render_comment(result), console)
-    if console.is_terminal and result.rows:
+    """The comment; on a terminal, where its end is what a person sees, its table of all rows is the last thing."""
+    last = console.is_terminal and bool(result.rows)
+    print_comment(render_comment(result, table=not last), console)
+    if last:
         console.print(Rule(style="dim"))
         console.print(result_table(result), _verdict(result))
 

@@ -60,13 +60,20 @@ class Line(Value):
     fails_on_both: bool = False  # nothing got worse, and nothing ever worked
 
 
+class SameTrials(Value):
+    """Trials of one row that ended alike: in their outcome, its reason, and the number of commands and errors."""
+
+    times: int
+    trial: TrialResult  # the first of them
+
+
 class Finding(Value):
     """What is worth a paragraph: one row, or several that one cause broke, and head's trials that show it."""
 
     row: Row
     others: tuple[Row, ...] = ()
     unmeasured: tuple[Row, ...] = ()  # which the same cause kept from being measured
-    trials: tuple[TrialResult, ...] = ()
+    trials: tuple[SameTrials, ...] = ()
     calls: tuple[FailedCall, ...] = ()  # those that failed, but for what the divergence shows already
 
 
@@ -84,6 +91,15 @@ class MetricWarning(Value):
     row: Row | None
     metric: str
     change: MetricChange
+
+
+class Saying(Value):
+    """What the numbers say of rows with the same ones. `about`: the subcommand or option that it is about; data."""
+
+    rows: tuple[Row, ...]
+    numbers: str
+    says: str
+    about: str | None
 
 
 class Catch(Value):
@@ -111,7 +127,7 @@ class CommentView(Value):
     table: tuple[Line, ...]
     ok: int
     metric_warnings: tuple[MetricWarning, ...]
-    diagnosis: tuple[Diagnosed, ...]
+    diagnosis: tuple[Saying, ...]
     judged: tuple[Row, ...]  # rows that a model has judged, or could not judge, or judges worse: those first
     judge: JudgeReport | None
     suite: SuiteEffect
@@ -145,7 +161,7 @@ def comment_view(result: Result) -> CommentView:
         table=tuple(map(_line, rows)),
         ok=sum(row.state == "ok" for row in rows),
         metric_warnings=(*_suite_warnings(result.suite), *_row_warnings(rows, result.suite)),
-        diagnosis=tuple(diagnose(rows, result.trials, result.diagnosis)),
+        diagnosis=tuple(_said_alike(diagnose(rows, result.trials, result.diagnosis))),
         judged=tuple(sorted((row for row in result.rows if row.judge), key=_judge_rank)),
         judge=result.judge,
         suite=result.suite,
@@ -199,9 +215,17 @@ def _finding(result: Result, row: Row, others: Iterable[Row]) -> Finding:
         row=row,
         others=tuple(others),
         unmeasured=tuple(_kept_from_measuring(row, result.rows)),
-        trials=tuple(trial for trial in result.trials if trial.side == "head" and trial.key == row.key),
+        trials=tuple(_alike(trial for trial in result.trials if trial.side == "head" and trial.key == row.key)),
         calls=tuple(_other_calls(row)),
     )
+
+
+def _alike(trials: Iterable[TrialResult]) -> Iterator[SameTrials]:
+    found: dict[object, list[TrialResult]] = {}
+    for trial in trials:
+        counts = trial.metrics.command_count, trial.metrics.error_count
+        found.setdefault((trial.outcome, trial.reason, counts), []).append(trial)
+    return (SameTrials(times=len(same), trial=same[0]) for same in found.values())
 
 
 def _kept_from_measuring(row: Row, rows: Iterable[Row]) -> Iterator[Row]:
@@ -232,6 +256,14 @@ def _groups(rows: Iterable[Row]) -> tuple[Group, ...]:
     for row in rows:
         found.setdefault((row.state, row.reason), []).append(row)
     return tuple(Group(state=state, reason=reason, rows=tuple(rows)) for (state, reason), rows in found.items())
+
+
+def _said_alike(found: Iterable[Diagnosed]) -> Iterator[Saying]:
+    groups: dict[tuple[str, str, str | None], list[Row]] = {}
+    for one in found:
+        groups.setdefault((one.numbers, one.says, one.about), []).append(one.row)
+    for (numbers, says, about), rows in groups.items():
+        yield Saying(rows=tuple(rows), numbers=numbers, says=says, about=about)
 
 
 def _line(row: Row) -> Line:
