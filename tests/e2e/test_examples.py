@@ -101,3 +101,29 @@ def test_rubrics_and_weighted_evaluators(measured: Callable[[str], Trials]) -> N
     assert (scores(quicksort), quicksort["case_score"]) == ({"rubrics": 0.5}, 0.5)  # one of two
     # the verdict does not hear the judge, unless policy.judge_blocks says so
     assert quicksort["outcome"] == "fail"
+
+
+def test_a_rubric_with_weighted_criteria_in_a_native_scenario(measured: Callable[[str], Trials]) -> None:
+    trial = measured("handover")["hand_over"]
+
+    # medians of three answers: complete of 0.9, 0.7, 0.8; clear of 0.8, 0.6, 1; brief of 0.5, 0.9, 0.4
+    judge = trial["judge"]
+    judgement = judge["judgement"]
+    assert [(one["id"], one["score"], one["spread"]) for one in judgement["criteria"]] == [
+        ("complete", 0.8, pytest.approx(0.2)),
+        ("clear", 0.8, pytest.approx(0.4)),
+        ("brief", 0.5, pytest.approx(0.5)),
+    ]
+    assert judge["weighted_score"] == pytest.approx(0.5 * 0.8 + 0.3 * 0.8 + 0.2 * 0.5)  # 0.74, and 0.7 is enough
+    # each answer alone: 0.45 + 0.24 + 0.1, 0.35 + 0.18 + 0.18, 0.4 + 0.3 + 0.08
+    assert judgement["samples"] == pytest.approx([0.79, 0.71, 0.78])
+    # of three pairs of answers, at 0.7: all agree on complete, one on clear, one on brief
+    assert judgement["agreement"] == pytest.approx((3 + 1 + 1) / 9)
+
+    # told: decisions and owners are met by most answers, reasons is not: (3 + 2) / (3 + 2 + 1)
+    # way: add, add, list and send, in this order
+    assert scores(trial) == pytest.approx({"told": 5 / 6, "way": 1})
+    assert trial["case_score"] == pytest.approx((3 * 5 / 6 + 1 * 1) / 4)  # 0.875, and 0.8 is enough
+    # gates 2 of 2, the judge, and all four calls right at the first try
+    assert trial["composite"] == pytest.approx(0.5 * 1 + 0.3 * 0.74 + 0.2 * 1)
+    assert (trial["outcome"], trial["decides"]) == ("pass", "pass")

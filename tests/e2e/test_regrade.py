@@ -137,6 +137,57 @@ print(json.dumps({"score": float(told["reference_answer"] in told["candidate_ans
     assert (older["outcome"], older["not_measured"]) == (None, "no_trace")
 
 
+ASKED = """\
+import json, pathlib, sys
+question = sys.stdin.read()
+with pathlib.Path(sys.argv[1]).open("a") as calls:
+    calls.write("asked\\n")
+score = 0.9 if "Both notes are kept" in question else 0.3
+print(json.dumps({"scores": [{"id": "kept", "reason": "So it is.", "score": score}]}))
+"""
+RUBRIC = "criteria: [{id: kept, weight: 1, description: Both notes are kept.}]\n"
+
+
+@pytest.fixture
+def judged(make_repository: Make, tidegate: Make, tmp_path: Path) -> tuple[Any, Path]:
+    """A repository with a stored run whose only trial a program has judged, and the file with a line for each call."""
+    calls = tmp_path / "calls.txt"
+    judge = f"judge: {{type: command, samples: 2, command: python3 judge.py {calls}}}\n"
+    repo = make_repository()
+    repo.commit(
+        FILES
+        | {
+            "tidegate.yaml": FILES["tidegate.yaml"] + judge,
+            "scenarios/keep.yaml": SCENARIO + "  judge: {rubric: rubric.yaml}\n",
+            "rubric.yaml": RUBRIC,
+            "judge.py": ASKED,
+        }
+    )
+    ran = tidegate("run", "--trials", "1", "--out", "run", cwd=repo.root)
+    assert ran.code == 0, ran.stderr
+    assert calls.read_text().count("asked") == 2
+    return repo, calls
+
+
+def test_what_the_judge_has_answered_is_not_asked_again(judged: tuple[Any, Path], tidegate: Make) -> None:
+    repo, calls = judged
+    done = tidegate("regrade", "run", "--json", cwd=repo.root)
+    (trial,) = json.loads(done.stdout)["trials"]
+    assert (trial["outcome"], trial["judge"]["weighted_score"]) == ("pass", 0.9)
+    assert (trial["judge_use"]["calls"], trial["judge_use"]["cached"]) == (0, 2)
+    assert calls.read_text().count("asked") == 2
+
+
+def test_a_rubric_that_was_changed_is_asked_anew(judged: tuple[Any, Path], tidegate: Make) -> None:
+    repo, calls = judged
+    repo.write({"rubric.yaml": RUBRIC.replace("Both notes are kept.", "Each note says why.")})
+    done = tidegate("regrade", "run", "--json", cwd=repo.root)
+    (trial,) = json.loads(done.stdout)["trials"]
+    assert (trial["outcome"], trial["judge"]["weighted_score"]) == ("fail", 0.3)
+    assert (trial["judge_use"]["calls"], trial["judge_use"]["cached"]) == (2, 0)
+    assert calls.read_text().count("asked") == 4
+
+
 def test_bad_ends(stored: tuple[Any, Path], tidegate: Make) -> None:
     repo, _ = stored
     assert tidegate("regrade", "nothing", cwd=repo.root).code == 2
