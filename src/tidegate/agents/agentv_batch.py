@@ -11,16 +11,12 @@ from pydantic import PrivateAttr
 
 from tidegate.agents.agentv_cli import AgentVCli, CliCase
 from tidegate.agents.ends import how
-from tidegate.model.agent import Session
+from tidegate.model.agent import NoAnswerError, Session
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End
 from tidegate.streams import agentv
 
 BATCH = "batch"  # what {EVAL_ID} is
-
-
-class BatchError(Exception):
-    """The batch has no answer for this case, so nothing is known of it."""
 
 
 class _Batch:
@@ -34,13 +30,16 @@ class _Batch:
                 self.lines.setdefault(identity, []).append(line)
 
     def line(self, identity: str) -> str:
-        """The only line of that id; BatchError if there is none, or more than one."""
+        """The only line of that id; NoAnswerError if there is none, or more than one."""
         lines = self.lines.get(identity, [])
         if len(lines) == 1:
             return lines[0]
         count = f"{len(lines)} lines" if lines else "no line"
         failed = "" if self.result.ok else f" ({how(self.result)})"
-        raise BatchError(f"the output of the batch has {count} with the id `{identity}`{failed}")
+        raise NoAnswerError(
+            f"the batch printed {count} for the case `{identity}`{failed}; "
+            f'let its command print one JSON line for every case: {{"id": {json.dumps(identity)}, "text": …}}'
+        )
 
 
 class AgentVBatch(AgentVCli):
@@ -78,7 +77,11 @@ class AgentVBatch(AgentVCli):
         try:
             result, text = await self.program(session, CliCase(eval_id=BATCH, question="", files=files))
         except BaseException:
-            future.set_exception(BatchError("the batch was ended before it had printed everything"))
+            first = self.case(session).eval_id
+            what = (
+                f"the batch was ended before it had printed everything; the trial of `{first}`, which ran it, says why"
+            )
+            future.set_exception(NoAnswerError(what))
             future.exception()  # nobody may be waiting for it
             raise
         batch = _Batch(text, result)

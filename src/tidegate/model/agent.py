@@ -18,6 +18,10 @@ Watch = Callable[[str, float], End | None]
 """Is given each line that a program prints and when it came, in seconds; an `End` stops the program at once."""
 
 
+class NoAnswerError(Exception):
+    """An agent has nothing to tell of this trial, so that it is not measured; the message says why and what to do."""
+
+
 class ServerScript(NamedTuple):
     """The MCP server that is the target, as an agent has to start it: a program without arguments, on stdio."""
 

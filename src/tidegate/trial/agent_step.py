@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidegate.model.agent import ServerScript
+from tidegate.model.agent import NoAnswerError, ServerScript
 from tidegate.model.event import End, Event
 from tidegate.model.suite import McpServer
 from tidegate.model.trial import Invocation, NotMeasured
@@ -100,6 +100,8 @@ async def _end(attempt: Attempt, session: TrialSession) -> tuple[End, NotMeasure
         return end, stopped.not_measured or _ENDS_NOT_MEASURED.get(end.end)
     except (SupervisorLost, OSError):
         raise
+    except NoAnswerError as error:
+        return End(end="crashed", message=str(error)), "infrastructure"
     except Exception as error:  # a plug-in's bug is this trial's trouble, not the run's
         return End(end="crashed", message=f"the agent broke: {type(error).__name__}: {error}"), "infrastructure"
     end = _completed_by(end, attempt.relayed())
