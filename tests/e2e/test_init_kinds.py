@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -70,12 +71,19 @@ KINDS = {
 }
 
 
+def rustup() -> dict[str, str]:
+    """Where rustup has its toolchains, as a person says it to a build, if this machine has it."""
+    folder = os.environ.get("RUSTUP_HOME") or Path.home() / ".rustup"
+    return {"RUSTUP_HOME": str(folder)} if Path(folder).is_dir() else {}
+
+
 def works(program: str) -> bool:
     """It is there for builds, which have a HOME of their own."""
     if shutil.which(program) is None:
         return False
     asked = [program, "version" if program == "go" else "--version"]
-    done = subprocess.run(asked, env={"PATH": os.environ["PATH"], "HOME": os.devnull}, capture_output=True, check=False)
+    env = {"PATH": os.environ["PATH"], "HOME": os.devnull, **rustup()}
+    done = subprocess.run(asked, env=env, capture_output=True, check=False)
     return done.returncode == 0 or program == "sh"
 
 
@@ -90,7 +98,7 @@ def test_init_then_pr_without_editing_anything(make_repository: Make, tidegate: 
     done = tidegate("init", cwd=repo.root)
     assert (done.code, "the tool is `tally`" in done.stdout) == (0, True), done.stderr
     repo.branch("suite", {})
-    ran = tidegate("pr", cwd=repo.root)
+    ran = tidegate("pr", cwd=repo.root, env=rustup())
 
     assert ran.code == 0, ran.stderr + ran.stdout
     assert ran.row("first_steps")["state"] == "ok", ran.comment

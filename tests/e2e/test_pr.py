@@ -193,7 +193,8 @@ def test_no_secret_of_ours_reaches_the_agent_the_gates_or_the_build(
     make_repository: Make, tidegate: Make, files: dict[str, str]
 ) -> None:
     repo = make_repository()
-    suite = files["tidegate.yaml"] + "build: ['env > build.env']\npass_env: [WANTED]\n"
+    build = """build: ['env > build.env', 'test "$WANTED" = yes', '! grep HUSH build.env']\n"""
+    suite = files["tidegate.yaml"] + build + "pass_env: [WANTED]\n"
     scenario = (
         files["scenarios/keep.yaml"] + "    - {type: command_output_contains, command: env, substring: WANTED=yes}\n"
     )

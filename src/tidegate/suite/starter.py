@@ -49,6 +49,8 @@ def suite_text(tool: Tool | None, scenarios: Iterable[str], guidance: Iterable[s
     ]
     if tool and tool.build:
         lines.append(f"build: {_listed(tool.build)}   # once per side, in its checkout")
+    if tool and tool.pass_env:
+        lines.append(f"pass_env: {_listed(tool.pass_env)}   # for the build, where it is set: it has a HOME of its own")
     if tool and tool.path:
         lines.append(f"path: {_listed(tool.path)}   # each side runs the {tool.binary} of its own checkout")
     if tool:

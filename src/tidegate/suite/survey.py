@@ -29,6 +29,7 @@ class Tool(NamedTuple):
     path: tuple[str, ...] = ()
     found_in: str = ""
     explains_itself: bool = True  # `TOOL --help` exits with 0; only scripts in bin/ are asked
+    pass_env: tuple[str, ...] = ()  # what its build needs to know of this machine
 
 
 def find_tool(root: Path) -> Tool | None:
@@ -69,7 +70,9 @@ def _rust(root: Path) -> Tool | None:
     if not names and (root / "src" / "main.rs").exists():
         names = [own]
     name = _preferred({str(name): "" for name in names if name}, own)
-    return Tool(name, ("cargo build --release",), ("target/release",), "Cargo.toml") if name else None
+    # Without its folder rustup's `cargo` finds no toolchain, since builds have a HOME of their own.
+    build, path = ("cargo build --release",), ("target/release",)
+    return Tool(name, build, path, "Cargo.toml", pass_env=("RUSTUP_HOME",)) if name else None
 
 
 def _go(root: Path) -> Tool | None:
