@@ -100,6 +100,11 @@ def _meant(root: Path, ref: str) -> str:
     return f" (did you mean {' or '.join(f'`{name}`' for name in close)}?)" if close else ""
 
 
+def has_file(root: Path, revision: Revision, path: str) -> bool:
+    """Whether the commit has that file."""
+    return _git(root, "cat-file", "-e", "--end-of-options", f"{revision.sha}:{path}").returncode == 0
+
+
 def working_tree(root: Path) -> Revision:
     """The checked-out commit, and whether files differ from it."""
     head = resolve(root, "HEAD")

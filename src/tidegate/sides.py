@@ -17,6 +17,8 @@ from tidegate.revisions import checkout, merge_base, repository_root, resolve, t
 from tidegate.store.directory import RunFolder
 
 OUR_FOLDER = ".tidegate"
+REGRADED = "-regraded"  # behind the name of a run that was measured again
+SIDES = ("base", "head")
 
 
 @contextmanager
@@ -85,8 +87,8 @@ def make_our_folder(repo: Path) -> Path:
 
 
 def _start_afresh(runs: Path) -> None:
-    """Remove what an earlier call stored here, and nothing else: a report must not outlive its runs."""
-    strangers = [entry for entry in runs.glob("*") if entry.name not in ("base", "head")] if runs.exists() else []
+    """Remove what an earlier call stored here, also measured again: a report must not outlive its runs."""
+    strangers = [one for one in runs.glob("*") if one.name.removesuffix(REGRADED) not in SIDES] if runs.exists() else []
     if strangers:
         raise ConfigurationError(
             f"{runs} holds `{strangers[0].name}`, which is not ours.", "Name another folder with `--out`."

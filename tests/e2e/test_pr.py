@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.conftest import FILES
+
 Make = Callable[..., Any]
 
 # Nine calls of the target; a shell's own status hides every failure among them.
@@ -296,3 +298,40 @@ def test_a_target_that_head_has_lost_is_a_setup_regression(
     ran = tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=repo.root)
 
     assert (ran.code, ran.result["verdict"]["reason"]) == (1, "setup_regression")
+
+
+def test_head_that_is_base_is_said_and_keeps_the_last_run(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(FILES)
+    repo.branch("pr", {"AGENTS.md": FILES["AGENTS.md"] + "more\n"})
+    last = tidegate("pr", cwd=repo.root)
+    repo.git("switch", "--quiet", "main")
+
+    same = tidegate("pr", cwd=repo.root)
+    assert (same.code, "they are the same commit" in same.stderr, "right branch" in same.stderr) == (3, True, True)
+    repo.write({"AGENTS.md": "Changed.\n"})
+    assert "not committed are not compared" in tidegate("pr", cwd=repo.root).stderr
+    assert (last.out / "result.json").exists()
+    assert (last.out / "runs/head/run.json").exists()
+
+
+def test_a_suite_that_is_not_committed_is_said_to_be_so(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit({"bin/notes": FILES["bin/notes"]})
+    repo.branch("pr", {"README.md": "x"})
+    repo.write(FILES)
+
+    ran = tidegate("pr", "--base", "main", cwd=repo.root)
+
+    assert (ran.code, "tidegate.yaml is not committed on head" in ran.stderr) == (2, True), ran.stderr
+
+
+def test_changes_that_are_not_committed_are_named_at_the_end(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(FILES)
+    repo.branch("pr", {"AGENTS.md": FILES["AGENTS.md"] + "more\n"})
+    repo.write({"bin/notes": "other"})
+
+    ran = tidegate("pr", "--quiet", cwd=repo.root)
+
+    assert ran.stderr.splitlines()[-1].startswith("not compared: the working tree has changes")

@@ -196,3 +196,26 @@ def test_bad_ends(stored: tuple[Any, Path], tidegate: Make) -> None:
     for command in (("regrade", "run"), ("import", "run")):
         done = tidegate(*command, "--out", "full", cwd=repo.root)
         assert (done.code, "full is not empty" in done.stderr) == (2, True)
+
+
+def test_what_pr_wrote_can_be_shown_regraded_and_written_again(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(FILES)
+    repo.branch("pr", {"bin/notes": FILES["bin/notes"] + "# other\n"})
+    assert tidegate("pr", "--base", "main", cwd=repo.root).code == 0
+
+    both = json.loads(tidegate("show", "../out", "--json", cwd=repo.root).stdout)
+    assert [run["side"] for run in both] == ["base", "head"]
+    assert "keep_notes" in tidegate("show", "../out", "keep_notes", cwd=repo.root).stdout
+
+    assert tidegate("regrade", "../out/runs/head", cwd=repo.root).code == 0
+    again = tidegate("pr", "--base", "main", cwd=repo.root)
+    assert again.code == 0, again.stderr
+
+
+def test_a_single_run_fails_where_a_trial_does(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit({**FILES, "AGENTS.md": "Nothing to run.\n"})
+
+    assert tidegate("run", cwd=repo.root).code == 1
+    assert tidegate("run", "--history", "--rev", "HEAD", "--out", "base", cwd=repo.root).code == 0

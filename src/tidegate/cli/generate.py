@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 from pathlib import Path
 
 from tidegate.cli import options
@@ -52,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     }
     own = {variable: environ[variable] for variable in judge.variables if environ.get(variable)}
     place = JudgePlace(folder=root, path=environ.get("PATH", "/usr/bin:/bin"), credentials=own)
-    drafts = asyncio.run(draft_rubrics(path, wanted, judge, place))
+    drafts = options.run_until_stopped(lambda: draft_rubrics(path, wanted, judge, place))
     for draft in drafts:
         print(
             f"{draft.case}: {len(draft.rubrics)} rubrics" if draft.rubrics else f"{draft.case}: none: {draft.problem}"

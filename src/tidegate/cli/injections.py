@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import time
 
 from tidegate.cli import options
@@ -49,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         async with Bench(judge, place, answers, price=price, deadline=deadline) as bench:
             return await inject(bench.answer)
 
-    found = asyncio.run(tried())
+    found = options.run_until_stopped(tried)
     for one in found.through:
         print(f"got through: {one.attack} in {one.field} ({one.kind}): {one.plain:.2f} → {one.score:.2f}")
     print(f"{judge.model}: {len(found.through)} of {found.tried} got through", end="")

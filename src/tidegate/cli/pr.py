@@ -12,7 +12,8 @@ DESCRIPTION = """\
 Checks out base (at the merge base) and head, builds both, runs every scenario on both sides, compares them,
 prints the comment, and writes comment.md, result.json, report.html
 and the stored runs. The exit code is the verdict's.
-Only what is committed on head counts; the working tree is left alone.
+Only what is committed on head counts; the working tree is left alone. Where head and base are the same commit there is
+nothing to run: exit code 3.
 """
 
 
@@ -47,16 +48,17 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.reports.junit import junit_xml
     from tidegate.reports.result_json import result_json
     from tidegate.reports.terminal import print_result
-    from tidegate.revisions import default_base, repository_root, working_tree
+    from tidegate.revisions import default_base, repository_root
     from tidegate.sides import Asked, make_our_folder
     from tidegate.store.directory import write_text
 
     root = repository_root(args.repo)
     base = args.base or default_base(root)
     out = (args.out or make_our_folder(root) / "pr").resolve()
+    left_out = _left_out(root, base, args)
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
-        if args.head == "HEAD" and working_tree(root).dirty:
-            progress.say("not compared: the working tree has changes that are not committed")
+        if left_out:
+            progress.say(left_out)
         chosen = replace(options.pipeline_options(args, progress), pause_s=args.pause)
         result = options.run_until_stopped(lambda: pull_request(root, Asked(base, args.head), out, chosen))
     if args.junit is not None:
@@ -66,4 +68,31 @@ def run(args: argparse.Namespace) -> int:
         return result.verdict.exit_code
     print_result(result, Console())
     options.print_paths(out)
+    if left_out:
+        Console(stderr=True).print(left_out, style="bold yellow")
     return result.verdict.exit_code
+
+
+def _left_out(root: Path, base: str, args: argparse.Namespace) -> str:
+    """What of the working tree is not compared, in a sentence; raises where there is nothing to compare at all.
+
+    Before anything is touched, so that the last run's evidence stays where this one would run nothing.
+    """
+    from tidegate.errors import ConfigurationError, NothingToRunError
+    from tidegate.revisions import has_file, merge_base, resolve, working_tree
+
+    head = resolve(root, args.head)
+    dirty = args.head == "HEAD" and working_tree(root).dirty
+    if not has_file(root, head, args.config) and (root / args.config).exists():
+        raise ConfigurationError(
+            f"{args.config} is not committed on head (`{args.head}`), and only what is committed is compared.",
+            f"git add {args.config} and what it names, and commit them on a branch.",
+        )
+    if merge_base(root, resolve(root, base), head).sha == head.sha:
+        raise NothingToRunError(
+            f"head (`{args.head}`) is in base (`{base}`) already: at {head.sha[:12]} they are the same commit.",
+            "Changes that are not committed are not compared: commit them on a branch."
+            if dirty
+            else "Are you on the right branch? Name the two with `--base` and `--head`.",
+        )
+    return "not compared: the working tree has changes that are not committed" if dirty else ""

@@ -35,13 +35,13 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.past import open_answers
     from tidegate.regrade import Desk, regrade
     from tidegate.revisions import repository_root
-    from tidegate.sides import scratch_folder
+    from tidegate.sides import REGRADED, scratch_folder
     from tidegate.store.directory import RunFolder, load_run
     from tidegate.suite.load import load_suite
 
     load_run(args.stored)  # before anything is made
     source = RunFolder.at(args.stored).folder.resolve()
-    out = (args.out or source.with_name(f"{source.name}-regraded")).resolve()
+    out = (args.out or source.with_name(f"{source.name}{REGRADED}")).resolve()
     if out.exists() and any(out.iterdir()):
         raise ConfigurationError(f"{out} is not empty.", "Name a new folder with `--out`.")
     environ, root = options.environ(), repository_root(args.repo)

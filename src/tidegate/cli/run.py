@@ -5,14 +5,20 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tidegate.cli import options
 
+if TYPE_CHECKING:
+    from tidegate.model.measurement import Run
+
+FAILED = 1  # a trial that counts has failed
 CANNOT_RUN = 4  # no trial could be measured
 
 DESCRIPTION = """\
 Runs the suite on the working tree as it is, or on a checkout of --rev, and stores the run: all measurements, every
 command's output, what the agent changed. `tidegate compare` compares two such runs, `tidegate show` reads one.
+Exit code 1 where a trial of a regression scenario fails, but with --history.
 """
 
 
@@ -34,7 +40,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run it and print an overview. Exit code 0: a single run has nothing to regress from."""
+    """Run it and print an overview; the exit code says whether a trial failed."""
     from rich.console import Console
 
     from tidegate.cli.progress import make_progress
@@ -58,4 +64,13 @@ def run(args: argparse.Namespace) -> int:
     else:
         Console().print(run_overview(stored))
         print(f"run: {out}")
-    return 0 if any(trial.outcome is not None for trial in stored.trials) else CANNOT_RUN
+    return _exit_code(stored, as_history=args.history)
+
+
+def _exit_code(stored: Run, *, as_history: bool) -> int:
+    """Base's history is what it is: its failures are measured, no reason to stop."""
+    if all(trial.outcome is None for trial in stored.trials):
+        return CANNOT_RUN
+    counting = {row.key for row in stored.rows if row.purpose == "regression"}
+    failed = any(trial.decides == "fail" and trial.key in counting for trial in stored.trials)
+    return FAILED if failed and not as_history else 0

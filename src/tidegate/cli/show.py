@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 from tidegate.cli import options
 
@@ -17,7 +18,7 @@ did, what it got back, every call of the target with its exit code, the gates an
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = commands.add_parser("show", help="read a stored run", description=DESCRIPTION)
-    parser.add_argument("stored", type=Path, metavar="RUN", help="the folder of a stored run")
+    parser.add_argument("stored", type=Path, metavar="RUN", help="the folder of a stored run, or of `tidegate pr`")
     parser.add_argument("scenario", nargs="?", metavar="SCENARIO", help="tell its trials as stories")
     parser.add_argument("--agent", metavar="NAME", help="only this agent's trials")
     options.add_json(parser, "the run, or the trials with their events,")
@@ -25,33 +26,44 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print it."""
+    """Print it; of what `tidegate pr` wrote, both sides, base first."""
+    from tidegate.store.directory import run_places
+
+    places = run_places(args.stored)
+    told = [told for place in places for told in _show(args, place, both=len(places) > 1)]
+    if args.json:
+        print(json.dumps(told if args.scenario or len(told) > 1 else told[0], indent=2))
+    return 0
+
+
+def _show(args: argparse.Namespace, place: Path, *, both: bool) -> list[dict[str, Any]]:
+    """Print one run, or return it, where JSON is asked for."""
     from rich.console import Console
 
     from tidegate.errors import ConfigurationError
     from tidegate.reports.show import run_overview, trial_story
     from tidegate.store.directory import RunFolder, load_run
 
-    stored = load_run(args.stored)
+    stored = load_run(place)
     console = Console()
     if args.scenario is None:
-        print(stored.model_dump_json(indent=2)) if args.json else console.print(run_overview(stored))
-        return 0
+        if args.json:
+            return [stored.model_dump(mode="json")]
+        console.print(run_overview(stored))
+        return []
     trials = [trial for trial in stored.trials if trial.scenario == args.scenario and args.agent in (None, trial.agent)]
-    if not trials:
+    if not trials and not (both and any(row.scenario == args.scenario for row in stored.rows)):
         names = ", ".join(sorted({trial.scenario for trial in stored.trials})) or "none"
         raise ConfigurationError(f"the run has no trial of `{args.scenario}`.", f"It has: {names}.")
-    folder = RunFolder.at(args.stored)
+    folder = RunFolder.at(place)
     if args.json:
-        told = [
+        return [
             {
                 **trial.model_dump(mode="json"),
                 "events": [event.model_dump(mode="json") for event in folder.events(trial.spec)],
             }
             for trial in trials
         ]
-        print(json.dumps(told, indent=2))
-        return 0
     for trial in trials:
         console.print(trial_story(trial, tuple(folder.events(trial.spec))))
-    return 0
+    return []

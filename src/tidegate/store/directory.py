@@ -140,9 +140,13 @@ def load_run(folder: Path) -> Run:
 
 def stored_runs(place: Path) -> list[Run]:
     """The run stored there, or both runs of what `tidegate pr` wrote there."""
+    return [load_run(folder) for folder in run_places(place)]
+
+
+def run_places(place: Path) -> list[Path]:
+    """The folders of `stored_runs`."""
     both = [place / "runs" / side for side in ("base", "head")]
-    found = [folder for folder in both if (folder / RUN_FILE).is_file()]
-    return [load_run(folder) for folder in found or [place]]
+    return [folder for folder in both if (folder / RUN_FILE).is_file()] or [place]
 
 
 def run_folder_of(place: Path, side: Side) -> RunFolder:
