@@ -82,3 +82,14 @@ def test_a_pull_request_without_a_trial_imports_nothing_heavy(
 
     assert imported("action", cwd=repository.root, environ=environ) & HEAVY == set()
     assert step.outputs()["reason"] == reason
+
+
+def test_a_wrong_option_is_told_by_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    from tidegate.__main__ import main
+
+    with pytest.raises(SystemExit):
+        main(["pr", "--scenarios", "x"])
+
+    said = capsys.readouterr().err
+    assert said.startswith("usage: tidegate pr")
+    assert "unrecognized arguments: --scenarios x" in said

@@ -25,7 +25,7 @@ def stored(make_repository: Make, tidegate: Make, files: dict[str, str]) -> Any:
     repo = make_repository()
     repo.commit(files)
     ran = tidegate("run", "--out", ".tidegate/run", cwd=repo.root)
-    assert ran.code == 0, ran.stderr
+    assert ran.code in (0, 1), ran.stderr
     return repo
 
 

@@ -43,7 +43,7 @@ def run(make_repository: Make, tidegate: Make) -> Callable[..., list[dict[str, A
         repo = make_repository()
         repo.commit(BASE | files)
         ran = tidegate("run", "--json", *options, cwd=repo.root)
-        assert ran.code == 0, ran.stderr
+        assert ran.code in (0, 1), ran.stderr
         trials: list[dict[str, Any]] = json.loads(ran.stdout)["trials"]
         return trials
 

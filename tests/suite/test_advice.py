@@ -148,7 +148,7 @@ def test_the_highest_cost_is_said_where_limits_tell() -> None:
 
 def test_few_regression_cases() -> None:
     assert said(scenario("a", GATE, purpose="capability")) == [
-        "only 19 of the scenarios are regression cases; with fewer than 20 much goes unseen"
+        "only 19 regression cases among 20 scenarios; with fewer than 20 much goes unseen"
     ]
 
 

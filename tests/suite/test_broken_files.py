@@ -130,6 +130,7 @@ IN_A_SCENARIO = {
     "gates: [{type: command_sucseeds}]": "5:16: gates[0].type: unknown type `command_sucseeds` "
     "(did you mean `command_succeeds`?)",
     "gates: [{}]": "5:9: gates[0].type: is required",
+    "gates: [{typ: file_exists, path: a}]": "5:9: gates[0].type: is required (is `typ` meant to be `type`?)",
     "gates: [{type: command_succeeds}]": "5:9: gates[0].command: is required",
     "gates: [{type: command_succeeds, command: x, path: y}]": "5:46: gates[0].path: unknown key",
     "evaluation: {gates: [{type: script, command: ' ', description: d}]}": "5:46: evaluation.gates[0].command: "

@@ -10,6 +10,7 @@ import pytest
 from tidegate.agents.command import CommandAgent
 from tidegate.agents.doc_follower import DocFollower
 from tidegate.agents.scripted import Scripted
+from tidegate.errors import ConfigurationError
 from tidegate.gates.command_json_path import CommandJsonPath
 from tidegate.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.model.suite import (
@@ -329,3 +330,11 @@ def test_base_may_have_no_suite_or_a_broken_one(load: Load, tmp_path: Path) -> N
     nothing, (warning,) = try_load_suite(tmp_path, environ={})
     assert nothing is None
     assert "tidegate.yaml:2:12: scenarios: must be a list" in warning
+
+
+def test_a_name_that_two_files_have_is_said_once(load: Load) -> None:
+    body = "name: a\ndescription: d\ntarget: {binary: t}\ntask: p\n"
+    with pytest.raises(ConfigurationError) as caught:
+        load({"tidegate.yaml": "version: 1\nscenarios: [s/*.yaml]\n", "s/a.yaml": body, "s/b.yaml": body})
+
+    assert caught.value.message.splitlines() == ["s/b.yaml:1:7: name: `a` is already the name of s/a.yaml:1"]

@@ -119,7 +119,10 @@ def _only_path(scenario: Scenario) -> tuple[str, str] | None:
 def _few_cases(suite: Suite) -> Iterator[str]:
     cases = sum(scenario.purpose == "regression" for scenario in suite.scenarios)
     if cases < ENOUGH_CASES:
-        yield f"only {cases} of the scenarios are regression cases; with fewer than {ENOUGH_CASES} much goes unseen"
+        total = len(suite.scenarios)
+        what = f"{cases} regression case{'' if cases == 1 else 's'}"
+        among = "" if cases == total else f" among {total} scenarios"
+        yield f"only {what}{among}; with fewer than {ENOUGH_CASES} much goes unseen"
 
 
 def _few_trials(row: PlanRow, suite: Suite) -> tuple[str, str] | None:

@@ -34,7 +34,6 @@ _SENTENCES = {
     "less_than_equal": "must be at most {le:g}",
     "string_too_short": "must not be empty",
     "too_short": "must not be empty",
-    "union_tag_not_found": "is required",
 }
 _AGENT_KEYS = {
     "models": "must be a list of different model names, without `model` beside it",
@@ -128,6 +127,8 @@ def _what(path: KeyPath, detail: Any, document: Document, kind: str) -> str:
         return _unknown_type(context["tag"], _listed(context["expected_tags"]), document.node(path))
     if name == "value_error":
         return str(context["error"])
+    if name == "union_tag_not_found":
+        return "is required" + _written_instead(path, document)
     if name in _SENTENCES:
         return _SENTENCES[name].format(**context)
     return str(detail["msg"]).removeprefix("Input ").replace("should be", "must be")
@@ -146,6 +147,13 @@ def _unknown_key(path: KeyPath, document: Document, kind: str) -> str:
     if kind == "suite" and path[:1] == ("agents",) and len(path) == 3 and path[2] in _AGENT_KEYS:
         return _AGENT_KEYS[str(path[2])]
     return "unknown key" + did_you_mean(str(path[-1]), known_keys(kind, document.root, path[:-1]))
+
+
+def _written_instead(path: KeyPath, document: Document) -> str:
+    """The key beside the missing one that is spelled much like it."""
+    node = document.node(path[:-1])
+    close = [key for key in (node.keys if node else ()) if did_you_mean(key, [str(path[-1])])]
+    return f" (is `{close[0]}` meant to be `{path[-1]}`?)" if close else ""
 
 
 def _not_one_of(allowed: list[str], node: Node | None) -> str:

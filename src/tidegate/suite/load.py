@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,7 +64,8 @@ def load_suite(
                 loaded.append(scenario)
         if loaded and not (problems or assembly.problems or cases.problems):
             assembly.check_scenario_names([scenario.name for scenario in loaded])
-        problems += [*assembly.problems, *cases.problems, *_same_ids(loaded)]
+        eval_files = {read.document.file for read in scenarios if isinstance(read.file, EvalFile)}
+        problems += [*assembly.problems, *cases.problems, *_same_ids(loaded, eval_files)]
         targets = cases.agents
     if problems or suite is None:
         raise ConfigurationError.of(_in_order(problems, [file, *paths]))
@@ -113,13 +114,14 @@ def _read_scenario(files: Files, path: str, problems: list[Problem]) -> _Scenari
     return _ScenarioRead(document, file)
 
 
-def _same_ids(scenarios: Iterable[Scenario]) -> list[Problem]:
+def _same_ids(scenarios: Iterable[Scenario], eval_files: Container[str]) -> list[Problem]:
     """Names that two cases of eval files have, or a case and a scenario."""
     first: dict[str, Scenario] = {}
     return [
         Problem.of_file(scenario.file, f"`{scenario.name}` is already the name of a scenario in {other.file}")
         for scenario in scenarios
         if (other := first.setdefault(scenario.name, scenario)) is not scenario
+        and (scenario.file in eval_files or other.file in eval_files)
     ]
 
 
