@@ -155,3 +155,29 @@ def test_steps_for_a_scenario_that_is_not_there(tidegate: Run, tmp_path: Path) -
     done = tidegate("check")
 
     assert "3:39: agents.me.steps.frist: the suite has no scenario `frist` (did you mean `first`?)" in done.stderr
+
+
+def test_a_folder_that_is_no_repository_is_said_to_be_none(tidegate: Run, tmp_path: Path) -> None:
+    nowhere = tidegate("check", "--repo", str(tmp_path / "nope"))
+    assert (nowhere.returncode, "there is no folder" in nowhere.stderr) == (2, True)
+
+    (tmp_path / "empty").mkdir()
+    outside = tidegate("check", cwd=tmp_path / "empty")
+    assert (outside.returncode, "is not in a git repository" in outside.stderr) == (2, True)
+
+
+def test_what_an_agent_lacks_on_this_machine_is_one_line(
+    tidegate: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    agents = "agents: {c: {type: codex, model: m}, docs: {type: doc-follower}}\n"
+    (tmp_path / "tidegate.yaml").write_text("version: 1\nscenarios: [scenarios/*.yaml]\n" + agents)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("CODEX_API_KEY", raising=False)
+
+    done = tidegate("check")
+
+    (line,) = [line for line in done.stdout.splitlines() if "on this machine" in line]
+    assert done.returncode == 0
+    assert line.startswith("  agent c cannot run on this machine, for want of the program `codex` and a key in ")

@@ -93,3 +93,15 @@ def test_a_wrong_option_is_told_by_its_command(capsys: pytest.CaptureFixture[str
     said = capsys.readouterr().err
     assert said.startswith("usage: tidegate pr")
     assert "unrecognized arguments: --scenarios x" in said
+
+
+def test_the_documentation_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    from tidegate.__main__ import main
+
+    with pytest.raises(SystemExit):
+        main(["nonsense"])
+    (choices,) = re.findall(r"choose from (.*)\)", capsys.readouterr().err)
+    page = (Path(__file__).parents[2] / "docs/configuration.md").read_text(encoding="utf-8")
+
+    missing = [name for name in re.findall(r"[\w-]+", choices) if f"`tidegate {name}" not in page]
+    assert (missing, "regrade" in choices) == ([], True)

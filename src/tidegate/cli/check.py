@@ -38,12 +38,13 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.suite.advice import advice, highest_cost
     from tidegate.suite.departures import departures
     from tidegate.suite.load import load_suite
+    from tidegate.suite.missing import missing_here
 
     root = _root(args.repo, args.config)
     unknown: list[str] = []
     suite = load_suite(root, args.config, environ=options.environ(), unknown=unknown if args.lenient else None)
     plan = make_plan(suite)
-    hints = advice(suite, plan, root, _past(root, suite, plan))
+    hints = (*advice(suite, plan, root, _past(root, suite, plan)), *missing_here(plan, options.environ()))
     if args.json:
         print(json.dumps({**_as_json(suite, plan, hints), "unknown_keys": unknown}, indent=2))
         return 0
@@ -60,15 +61,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _root(folder: Path, config: str) -> Path:
     """The folder that the suite is relative to: this one if it holds the suite, else the top of its repository."""
-    from tidegate.errors import ConfigurationError
     from tidegate.revisions import repository_root
 
-    if (folder / config).exists():
-        return folder
-    try:
-        return repository_root(folder)
-    except ConfigurationError:
-        return folder
+    return folder if (folder / config).exists() else repository_root(folder)
 
 
 def _past(root: Path, suite: Suite, plan: Plan) -> Past:

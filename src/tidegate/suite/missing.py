@@ -1,0 +1,37 @@
+"""What agents need and this machine has not: in CI it may be there, so it is advice, never an error."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, version
+
+from tidegate.agents.anthropic import AnthropicAgent
+from tidegate.agents.coding import CodingAgent
+from tidegate.model.agent import Agent
+from tidegate.model.plan import Plan
+
+
+def missing_here(plan: Plan, environ: Mapping[str, str]) -> Iterator[str]:
+    """A sentence for each agent of the plan that could not run here, with all that it lacks."""
+    agents = {row.key.agent: row.agent for row in plan.rows}
+    for name, agent in agents.items():
+        if lacking := list(_lacking(agent, environ)):
+            yield f"agent {name} cannot run on this machine, for want of {' and '.join(lacking)}"
+
+
+def _lacking(agent: Agent, environ: Mapping[str, str]) -> Iterator[str]:
+    if isinstance(agent, CodingAgent) and not shutil.which(agent.program, path=environ.get("PATH")):
+        yield f"the program `{agent.program}`"
+    if isinstance(agent, AnthropicAgent) and not _is_installed("anthropic"):
+        yield "the package `anthropic` (pip install 'tidegate[anthropic]')"
+    if agent.provider and not (environ.get(agent.provider.key) or agent.env.get(agent.provider.key)):
+        yield f"a key in {agent.provider.key}"
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return False
+    return True
