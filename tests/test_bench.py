@@ -42,13 +42,13 @@ class CountingJudge(Judge):
     at_once: list[int] = [0, 0]  # now, and at most
     pause: float = 0.0
     reply: Reply = Reply(text=SAID, tokens_in=1_000_000, tokens_out=0)
+    replies: list[Reply] = []  # first these, then `reply`
 
     @asynccontextmanager
     async def opened(self, place: JudgePlace) -> AsyncIterator[Ask]:
         yield self._ask
 
-    @property
-    def identity(self) -> str:
+    def identity(self, folder: Path) -> str:
         return "counting"
 
     async def _ask(self, question: AskModel, sample: int) -> Reply:
@@ -57,7 +57,8 @@ class CountingJudge(Judge):
         self.at_once[1] = max(self.at_once)
         await asyncio.sleep(self.pause)
         self.at_once[0] -= 1
-        return self.reply.model_copy(update={"sample": sample, "attempt": question.attempt})
+        reply = self.replies.pop(0) if self.replies else self.reply
+        return reply.model_copy(update={"sample": sample, "attempt": question.attempt})
 
 
 def counting(**fields: object) -> CountingJudge:
@@ -96,6 +97,14 @@ def replies(made: list[Trial]) -> list[Reply]:
     return [reply for trial in made for answer in trial.judge_answers for reply in getattr(answer, "replies", ())]
 
 
+def test_what_took_two_attempts_is_not_asked_at_all_the_next_time(tmp_path: Path) -> None:
+    judge = counting(replies=[Reply(end="refused"), Reply(text=SAID)])
+    (first,) = graded(judge, tmp_path, trials(1))
+    (second,) = graded(judge, tmp_path, trials(1))
+    assert sum(judge.asked.values()) == 2
+    assert [reply.text for reply in replies([second])] == [reply.text for reply in replies([first])][-1:] == [SAID]
+
+
 @pytest.mark.parametrize("samples", [1, 3])
 def test_one_call_for_each_trial_and_sample_none_on_the_second_run(samples: int, tmp_path: Path) -> None:
     judge = counting(samples=samples, jobs=7, pause=0.001)
@@ -120,6 +129,27 @@ def test_an_outage_is_asked_again_another_time(tmp_path: Path) -> None:
     graded(judge, tmp_path, trials(3))
     graded(judge, tmp_path, trials(3))
     assert set(judge.asked.values()) == {2}
+
+
+def test_an_answer_that_nobody_can_read_is_asked_for_again_another_time_not_twice_in_a_run(tmp_path: Path) -> None:
+    judge = counting(reply=Reply(text="Very good work!"))
+    graded(judge, tmp_path, trials(4, different=2))
+    assert sum(judge.asked.values()) == 2 * 3  # attempts
+    assert not list(tmp_path.rglob("*.json"))
+
+    better = counting()
+    (first, *_) = graded(better, tmp_path, trials(4, different=2))
+    assert sum(better.asked.values()) == 2
+    assert replies([first])[0].text == SAID
+
+
+def test_an_unreadable_answer_that_was_kept_all_the_same_is_not_used(tmp_path: Path) -> None:
+    judge = counting()
+    graded(judge, tmp_path, trials(1))
+    (kept,) = tmp_path.rglob("*.json")
+    kept.write_text(Reply(text="no JSON").model_dump_json())
+    (reply,) = replies(graded(judge, tmp_path, trials(1)))
+    assert (reply.text, sum(judge.asked.values())) == (SAID, 2)
 
 
 def test_no_more_is_asked_once_the_money_is_spent() -> None:

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 from typing import Self
 
 from tidegate.model.judge import Ask, Judge, JudgePlace
-from tidegate.model.question import JUDGED, AskModel, ModelAnswer, Reply
+from tidegate.model.question import SPOKEN, AskModel, ModelAnswer, Reply
 from tidegate.model.suite import Price
 from tidegate.store.answers import AnswerStore
 
@@ -32,6 +32,8 @@ class Bench:
         self._deadline = deadline
         self._room = asyncio.Semaphore(judge.jobs if judge else 1)
         self._asked: dict[str, asyncio.Future[Reply]] = {}
+        self._useless: dict[str, Reply] = {}  # in this run: another one asks again
+        self._identity = judge.identity(place.folder) if judge else ""
         self._stack = AsyncExitStack()
         self._ask: Ask | None = None
         self.spent_usd = 0.0
@@ -55,8 +57,9 @@ class Bench:
     async def _once(self, question: AskModel, sample: int) -> Reply:
         """A reply that was given before, that is on its way already, or a new one."""
         assert self._judge is not None
-        key = question.key(self._judge.identity, sample)
-        if (known := self._store.read(key)) is not None:
+        key = question.key(self._identity, sample)
+        kept = question.model_copy(update={"attempt": 1}).key(self._identity, sample)  # whichever it took
+        if (known := self._known(kept, question) or self._useless.get(key)) is not None:
             return known.model_copy(update={"cached": True})
         if key in self._asked:
             reply = await asyncio.shield(self._asked[key])
@@ -67,10 +70,17 @@ class Bench:
         except BaseException:
             self._asked.pop(key).cancel()
             raise
-        if reply.end in JUDGED:
-            self._store.keep(key, reply)
+        if _can_be_used(reply, question):
+            self._store.keep(kept, reply)
+        elif reply.end in SPOKEN:
+            self._useless[key] = reply
         self._asked.pop(key).set_result(reply)
         return reply
+
+    def _known(self, key: str, question: AskModel) -> Reply | None:
+        """What was answered before, if it is of use: there may be anything in a folder."""
+        kept = self._store.read(key)
+        return kept if kept is not None and _can_be_used(kept, question) else None
 
     async def _fresh(self, question: AskModel, sample: int) -> Reply:
         assert self._judge is not None
@@ -97,6 +107,10 @@ class Bench:
             return reply
         cost = (reply.tokens_in * self._price.input + reply.tokens_out * self._price.output) / 1_000_000
         return reply.model_copy(update={"cost_usd": cost})
+
+
+def _can_be_used(reply: Reply, question: AskModel) -> bool:
+    return reply.end == "answered" and question.readable(reply.text)
 
 
 def _nothing() -> None:

@@ -37,9 +37,10 @@ def fingerprint(row: PlanRow, definitions: Path, guidance: Sequence[str], versio
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def judge_mark(suite: Suite) -> str:
-    """All of the suite that a judged trial hangs on besides its rubric; '' without a judge."""
-    return f"{suite.judge.identity} {suite.judge.samples} {suite.policy.judge_blocks}" if suite.judge else ""
+def judge_mark(suite: Suite, folder: Path) -> str:
+    """All of the suite that a judged trial hangs on besides its rubric; '' without a judge, who works in `folder`."""
+    judge = suite.judge
+    return f"{judge.identity(folder)} {judge.samples} {suite.policy.judge_blocks}" if judge else ""
 
 
 def test_key(fingerprint: str, suite: Suite, trees: Sequence[str]) -> str:

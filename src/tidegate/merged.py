@@ -50,7 +50,7 @@ def _unchanged(repo: Path, suite: Suite, result: Result) -> Iterator[Row]:
         agent = result.agents.get(row.agent)
         if here is None or agent is None or not row.fingerprint or here.deterministic or not here.scenario.cache:
             continue
-        if fingerprint(here, repo, suite.guidance, agent.version, judge_mark(suite)) == row.fingerprint:
+        if fingerprint(here, repo, suite.guidance, agent.version, judge_mark(suite, repo)) == row.fingerprint:
             yield row
 
 

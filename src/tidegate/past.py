@@ -125,7 +125,7 @@ def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[i
     history = open_history(repo, suite)
     versions = history.versions() if history else {}
     prints = {
-        row.key: fingerprint(row, repo, suite.guidance, versions.get(row.key.agent), judge_mark(suite))
+        row.key: fingerprint(row, repo, suite.guidance, versions.get(row.key.agent), judge_mark(suite, repo))
         for row in plan.rows
         if not row.deterministic
     }

@@ -61,10 +61,9 @@ class Work:
 
     def fingerprints(self, versions: Mapping[str, str | None]) -> dict[RowKey, str]:
         """Of the rows that chance has a part in; `versions` are those of the agents' programs."""
+        judge = judge_mark(self.suite, self.sides[0].folder)
         return {
-            row.key: fingerprint(
-                row, self.definitions, self.suite.guidance, versions.get(row.key.agent), judge_mark(self.suite)
-            )
+            row.key: fingerprint(row, self.definitions, self.suite.guidance, versions.get(row.key.agent), judge)
             for row in self.plan.rows
             if row.presence != "removed" and row.scenario.cache and not row.deterministic
         }

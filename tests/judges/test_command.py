@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from tidegate.judges.command import CommandJudge
+from tidegate.judges.command import CommandJudge, named_files
 from tidegate.model.judge import JudgePlace
 from tidegate.model.question import AskModel, Reply
+from tidegate.rubrics.reading import read_scores
 
 QUESTION = AskModel(system="You judge.", before="How was it?", answer_schema={"type": "object"})
 
@@ -58,3 +61,39 @@ def test_no_answer_is_said_why(command: str, end: str, message: str, tmp_path: P
     assert reply.end == end
     assert message in reply.message
     assert time.monotonic() - begun < 30
+
+
+@pytest.mark.parametrize("command", ["python3 judge.py", "cat|python3 './judge.py'; true", "sh -c 'x' judge.py \"odd"])
+def test_an_edited_program_is_another_judge(command: str, tmp_path: Path) -> None:
+    judge = CommandJudge(type="command", command=command)
+    program = tmp_path / "judge.py"
+    program.write_text("print(1)")
+    before = judge.identity(tmp_path)
+    (tmp_path / "other.py").write_text("print(1)")
+    assert judge.identity(tmp_path) == before
+    program.write_text("print(2)")
+    assert judge.identity(tmp_path) != before
+
+
+def test_only_files_of_the_checkout_are_the_program(tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    (checkout / "folder").mkdir(parents=True)
+    (tmp_path / "outside").write_text("x")
+    (checkout / "link").symlink_to(tmp_path / "outside")
+    (checkout / "in").write_text("x")
+    command = f"cat in folder link ../outside {tmp_path}/outside nowhere {'x' * 5000}"
+    assert [name for name, _ in named_files(command, checkout)] == ["in"]
+
+
+def test_the_examples_of_the_docs_are_answers(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs/judges.md").read_text().partition("## What it answers")[2]
+    answer, program = re.findall(r"```(?:json|python)\n(.*?)```", page, re.DOTALL)[:2]
+    assert read_scores(answer, ["complete", "clear"]).scores == {"complete": 0.6, "clear": 1}
+    (tmp_path / "judge.py").write_text(program)
+    reply = ask(f"{sys.executable} judge.py", tmp_path)
+    assert read_scores(reply.text, ["complete", "clear"]).scores == {"complete": 0, "clear": 0}
+
+
+def test_who_prints_something_else_is_shown_the_form() -> None:
+    with pytest.raises(ValueError, match=r'no `scores` of criteria; expected {"scores": \[{"id": "…", "reason"'):
+        read_scores('{"score": 1}', ["complete"])

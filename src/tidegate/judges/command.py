@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
+import shlex
 import signal
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -19,15 +22,19 @@ from tidegate.model.judge import Ask, Judge, JudgePlace
 from tidegate.model.question import AskModel, Reply
 
 MAX_OUTPUT = 1_000_000  # bytes
+MAX_NAME = 255  # characters: no longer word is looked for as a file
 
 
 class CommandJudge(Judge):
     """Any program: it reads the prompt on standard input and prints the answer as JSON on standard output.
 
     `command` is run by `sh -c` in the checkout that the rules are read at: base's on a pull request, so that no pull
-    request brings its own. `secrets` are the variables of Tidegate's environment that it gets. `model` is the model
-    that it asks, as agents would name it: it must not be the tested one. An exit status that is not 0, a signal or no
-    output is no answer.
+    request brings its own. Its answers are kept by the command's text and by what the files of that checkout hold that
+    are words of it: whoever edits `judge.py` of `python3 judge.py` asks anew. Where the command names no file, or its
+    program hangs on others, `.tidegate/store/judge` goes by the command's text alone: remove it to ask anew.
+
+    `secrets` are the variables of Tidegate's environment that it gets. `model` is the model that it asks, as agents
+    would name it: it must not be the tested one. An exit status that is not 0, a signal or no output is no answer.
     """
 
     type: Literal["command"]
@@ -39,6 +46,10 @@ class CommandJudge(Judge):
     def variables(self) -> tuple[str, ...]:
         """Those that it is given."""
         return self.secrets
+
+    def identity(self, folder: Path) -> str:
+        """With what the files hold that the command names."""
+        return json.dumps([super().identity(folder), *named_files(self.command, folder)])
 
     @asynccontextmanager
     async def opened(self, place: JudgePlace) -> AsyncIterator[Ask]:
@@ -85,6 +96,24 @@ class CommandJudge(Judge):
             what = "too much" if stdout.strip() else "nothing"
             return Reply(end="failed", message=f"the judge's command printed {what}")
         return Reply(text=stdout.decode(errors="replace"), model=self.model)
+
+
+def named_files(command: str, folder: Path) -> list[tuple[str, str]]:
+    """The files in `folder` that are words of the command, each with the SHA-256 of what it holds."""
+    words = shlex.shlex(command, posix=True, punctuation_chars=True)
+    words.whitespace_split = True
+    words.commenters = ""
+    try:
+        named = list(words)
+    except ValueError:  # a quotation that the shell alone understands
+        named = command.split()
+    root = folder.resolve()
+    files = {word: (root / word).resolve() for word in named if len(word) < MAX_NAME and "\0" not in word}
+    return [
+        (word, hashlib.sha256(path.read_bytes()).hexdigest())
+        for word, path in sorted(files.items())
+        if path.is_relative_to(root) and path.is_file()
+    ]
 
 
 def written(question: AskModel, sample: int) -> str:

@@ -45,9 +45,8 @@ class Judge(Value):
         """The variables of Tidegate's environment that are this judge's own: its key, and where its model is."""
         return ()
 
-    @property
-    def identity(self) -> str:
-        """All that an answer depends on besides the question."""
+    def identity(self, folder: Path) -> str:
+        """All that an answer depends on besides the question; `folder` is the checkout that the judge works in."""
         apart = {"samples", "allow_self_judging", "max_usd", "timeout_secs", "jobs", "pairwise"}
         return self.model_dump_json(exclude=apart)
 

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from typing import Any, Literal
+
+from pydantic import Field
 
 from tidegate.model.value import Value
 
 ReplyEnd = Literal["answered", "refused", "max_tokens", "no_judge", "auth", "outage", "timeout", "failed", "budget"]
-JUDGED: frozenset[ReplyEnd] = frozenset({"answered", "refused", "max_tokens"})
-"""The model itself has spoken, so that the same question need not be paid for again."""
+SPOKEN: frozenset[ReplyEnd] = frozenset({"answered", "refused", "max_tokens"})
+"""The model itself has spoken, so that the same question need not be paid for again in the same run."""
+
+
+def _anything(_: str) -> bool:
+    return True
 
 
 class AskModel(Value):
@@ -18,6 +25,7 @@ class AskModel(Value):
 
     `items` stand between `before` and `after`, for each sample in another order: an order that moves the answer shows
     as disagreement. `samples`: the numbers of those to ask for, from 1; none means as many as the judge is set to.
+    `readable` says whether an answer is one: what nobody can read is not worth keeping.
     """
 
     kind: Literal["model"] = "model"
@@ -28,6 +36,7 @@ class AskModel(Value):
     answer_schema: dict[str, Any] = {}  # JSON Schema of the answer
     attempt: int = 1
     samples: tuple[int, ...] = ()
+    readable: Callable[[str], bool] = Field(default=_anything, exclude=True, repr=False)
 
     def prompt(self, sample: int) -> str:
         """The whole prompt of one sample."""

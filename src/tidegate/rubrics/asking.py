@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
 from tidegate.model.probe import Answer, Request
@@ -33,7 +34,8 @@ def ask_until_read(ask: AskModel, read: Callable[[str], T]) -> Generator[Request
     model: str | None = None
     samples: tuple[int, ...] = ()
     for attempt in range(1, ATTEMPTS + 1):
-        answer = yield ask.model_copy(update={"attempt": attempt, "samples": samples or ask.samples})
+        known = {"attempt": attempt, "samples": samples or ask.samples, "readable": partial(_can_be_read, read)}
+        answer = yield ask.model_copy(update=known)
         again = []
         for reply in answer.replies if isinstance(answer, ModelAnswer) else ():
             model = reply.model or model
@@ -56,6 +58,14 @@ def ask_until_read(ask: AskModel, read: Callable[[str], T]) -> Generator[Request
 
 class _LostError(Exception):
     """Asking again would not help."""
+
+
+def _can_be_read(read: Callable[[str], object], text: str) -> bool:
+    try:
+        read(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _read(reply: Reply, read: Callable[[str], T]) -> T:
