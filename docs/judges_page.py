@@ -53,6 +53,40 @@ with itself. `judge` is read at base: what a pull request changes there takes ef
 | a rubric's criterion missing, unknown, twice; a score of 85, or `"0.9"`; prose; broken JSON | asked again, at most three times in all, then not measured |
 | an inline rubric that is left out, comes twice, or was never declared | unmet; counted once; ignored; and each is said |
 
+## What it answers
+
+One JSON object, as the prompt's end asks for it; the model behind `anthropic` is held to it, a program behind `command`
+prints it, an entry of `scripted` has it under `answers`. To a rubric:
+
+```json
+{
+  "scores": [
+    {"id": "complete", "reason": "Two of the three decisions are there.", "score": 0.6},
+    {"id": "clear", "reason": "Each is a sentence with a name in it.", "score": 1}
+  ],
+  "confidence": 0.8, "issues": ["the date is missing"], "highlights": []
+}
+```
+
+Only `scores` has to be there: each criterion of the rubric once, with a number from 0 to 1.
+
+| asked by | answers |
+|---|---|
+| `judge`, with a rubric; `plan`, whose one id is `plan` | `{"scores": [{"id": …, "reason": …, "score": …}]}` |
+| `rubrics`, with `rubric-N` for an item without an id | `{"checks": [{"id": …, "reasoning": …, "satisfied": true}]}` |
+| `llm_judge`, `composite` | `{"score": 0.9, "reasoning": …, "hits": […], "misses": […]}` |
+| `pairwise: true` | `{"better": [{"id": …, "reason": …, "choice": "first"}]}`, or `second`, or `same` |
+
+A whole judge, which a `judge: {type: command, command: python3 judge.py}` runs for each question of a rubric:
+
+```python
+import json, sys
+
+prompt = sys.stdin.read()  # criteria, task and transcript; ask your model here
+said = {name: 1.0 if "decided" in prompt else 0.0 for name in ("complete", "clear")}
+print(json.dumps({"scores": [{"id": n, "reason": "by the word", "score": s} for n, s in said.items()]}))
+```
+
 ## Drafts
 
 `tidegate generate rubrics FILE` has the judge write three to seven rubrics for each case of an eval file that has an
@@ -95,8 +129,9 @@ with the verdict `met` or `unmet` (or yes and no, true and false, a score), and 
 
 ## What it costs
 
-One call for each trial, rubric and sample, `jobs` of them at once. Every answer is kept under
+One call for each trial, rubric and sample, `jobs` of them at once. Every answer that can be read is kept under
 `STORE/judge` by the hash of model, prompt, rubric and transcript, so that the same question is paid for once: by equal
-trials, by a second run, and by a run that goes on after it was killed. Once `max_usd` are spent, no more is asked; for
-that the model needs its `prices`. The comment and `result.json` say calls and cost, apart from the agents'.
+trials, by a second run, and by a run that goes on after it was killed. What could not be read, a refusal and an outage are
+asked for again by the next run. Once `max_usd` are spent, no more is asked; for that the model needs its `prices`. The
+comment and `result.json` say calls and cost, apart from the agents'.
 """

@@ -47,7 +47,8 @@ class Rubrics(Evaluator):
     that nobody declared is ignored; each is said. A `required` item (they all are, by default) that is not satisfied
     fails the evaluator.
 
-    An item is a text, or `{id, description, weight, required}`. Inline `rubrics` of an AgentV case are this evaluator.
+    The judge answers `{checks: [{id, reasoning, satisfied}]}` ([the forms](judges.md#what-it-answers)). An item is a
+    text, or `{id, description, weight, required}`. Inline `rubrics` of an AgentV case are this evaluator.
     """
 
     type: Literal["rubrics"] = "rubrics"

@@ -10,6 +10,10 @@ from tidegate.gates.excerpt import excerpt
 from tidegate.gates.json_text import parse_json
 
 MAX_REASON = 500
+SCORES = '{"scores": [{"id": "…", "reason": "…", "score": 0.9}, …]}'
+CHECKS = '{"checks": [{"id": "…", "reasoning": "…", "satisfied": true}, …]}'
+SCORE = '{"reasoning": "…", "hits": ["…"], "misses": ["…"], "score": 0.9}'
+PAIR = '{"better": [{"id": "…", "reason": "…", "choice": "first"}, …]}'
 
 
 class Scores(NamedTuple):
@@ -28,7 +32,7 @@ def read_scores(text: str, ids: Collection[str]) -> Scores:
     answer = mapping_of(text)
     scores: dict[str, float] = {}
     reasons: dict[str, str] = {}
-    for name, value in _entries(answer.get("scores")):
+    for name, value in _entries(answer, "scores", SCORES):
         if name not in ids:
             raise ValueError(f"`{excerpt(name, 60)}` is no criterion of the rubric")
         if name in scores:
@@ -60,7 +64,7 @@ def read_checks(text: str, ids: Sequence[str]) -> Scores:
     answer = mapping_of(text)
     checks = answer.get("checks")
     if not isinstance(checks, list):
-        raise ValueError("it has no list of `checks`")
+        raise ValueError(f"it has no list of `checks`; expected {CHECKS}")
     scores: dict[str, float] = {}
     reasons: dict[str, str] = {}
     notes: list[str] = []
@@ -89,7 +93,7 @@ def read_score(text: str, name: str = "score") -> Scores:
     """Of a single score, as AgentV's judges give it: `{score, hits, misses, reasoning}`."""
     answer = mapping_of(text)
     if "score" not in answer:
-        raise ValueError("it has no `score`")
+        raise ValueError(f"it has no `score`; expected {SCORE}")
     score = _score(answer["score"], "")
     misses, hits = _texts(answer.get("misses")), _texts(answer.get("hits"))
     reason = _text(answer.get("reasoning")) or "; ".join(misses)
@@ -100,7 +104,7 @@ def read_pair(text: str, ids: Collection[str]) -> dict[str, str]:
     """Of a pair: for each criterion `first`, `second` or `same`."""
     answer = mapping_of(text)
     said: dict[str, str] = {}
-    for name, value in _entries(answer.get("better")):
+    for name, value in _entries(answer, "better", PAIR):
         choice = value.get("choice") if isinstance(value, dict) else value
         if name not in ids or name in said:
             raise ValueError(f"`{excerpt(name, 60)}` is no criterion, or there twice")
@@ -135,12 +139,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _entries(value: Any) -> list[tuple[str, Any]]:
+def _entries(answer: dict[str, Any], name: str, expected: str) -> list[tuple[str, Any]]:
     """`[{id, …}]`, or a mapping by id."""
+    value = answer.get(name)
     if isinstance(value, dict):
         return list(value.items())
     if not isinstance(value, list):
-        raise ValueError("it has no scores of criteria")
+        raise ValueError(f"it has no `{name}` of criteria; expected {expected}")
     return [(str(entry.get("id")), entry) for entry in value if isinstance(entry, dict)]
 
 
