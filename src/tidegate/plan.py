@@ -103,7 +103,9 @@ def definition_hash(scenario: Scenario) -> str:
 
 def suite_hash(suite: Suite) -> str:
     """SHA-256 of what the suite and its scenarios say, wherever their files stand."""
-    return _hash(suite.model_dump(mode="json", exclude={"file": True, "scenarios": {"__all__": {"file"}}}))
+    return _hash(
+        suite.model_dump(mode="json", exclude={"file": True, "unread": True, "scenarios": {"__all__": {"file"}}})
+    )
 
 
 def base_name(agent: str) -> str:

@@ -16,8 +16,10 @@ from tidegate.errors import ConfigurationError
 from tidegate.evaluators.code_judge import CodeJudge
 from tidegate.evaluators.llm_judge import LlmJudge
 from tidegate.evaluators.rubrics import Rubrics
+from tidegate.judges.anthropic import AnthropicJudge
 from tidegate.model.suite import Suite
 from tidegate.plan import make_plan
+from tidegate.suite.departures import departures
 
 Load = Callable[..., Suite]
 SUITE = "version: 1\nscenarios: [evals/*.yaml]\npass_env: [WORD]\n"
@@ -260,3 +262,45 @@ def test_a_broken_target_is_named_with_its_place(load: Load, entry: str, line: s
         load(FILES | {".agentv/targets.yaml": targets}, ENVIRON)
     lines = caught.value.message.splitlines()
     assert any(re.search(line, found) for found in lines), lines
+
+
+JUDGED = """\
+targets:
+  - {name: default, provider: mock, response: x, judge_target: clever}
+  - {name: quick, provider: mock, response: x, judge_target: OTHER}
+  - {name: clever, provider: anthropic, model: claude-a, api_key: "${{ ANTHROPIC_API_KEY }}"}
+  - {name: wise, provider: anthropic, model: claude-b}
+  - {name: cloud, provider: azure}
+"""
+RUBRICS = EVALS.replace("    outcome: Names the wind.", "    rubrics: [Names the wind.]")
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        ("clever", None),
+        ("wise", "one judge is asked for the whole suite, claude-a"),
+        ("cloud", "no judge here has the provider azure; name a judge in tidegate.yaml"),
+        ("nobody", ".agentv/targets.yaml has no such target; name a judge in tidegate.yaml"),
+    ],
+)
+def test_a_judge_target_is_the_judge_where_there_is_one_for_it(load: Load, other: str, why: str | None) -> None:
+    files = FILES | {"evals/research.yaml": RUBRICS, ".agentv/targets.yaml": JUDGED.replace("OTHER", other)}
+    suite = load(files, ENVIRON)
+    assert isinstance(suite.judge, AnthropicJudge)
+    assert suite.judge.model == "claude-a"
+    said = [line for line in departures(suite) if line.startswith("judge_target")]
+    assert said == ([f"judge_target: `{other}` of the target `quick` is not read: {why}"] if why else [])
+
+
+def test_another_judge_comes_before_a_judge_target(load: Load) -> None:
+    files = FILES | {"evals/research.yaml": RUBRICS, ".agentv/targets.yaml": JUDGED.replace("OTHER", "clever")}
+    own = load(files | {"tidegate.yaml": SUITE + "judge: {type: command, command: ./judge}\n"}, ENVIRON)
+    named = load(files, ENVIRON | {"LLM_TOOL_TEST_JUDGE": "claude-c"})
+    assert [suite.judge and (suite.judge.type, suite.judge.model) for suite in (own, named)] == [
+        ("command", "command"),
+        ("anthropic", "claude-c"),
+    ]
+    for suite in (own, named):
+        said = [line for line in departures(suite) if line.startswith("judge_target: `clever` of the target `quick`")]
+        assert [line.partition(": another judge is set up")[1] for line in said] == [": another judge is set up"]

@@ -27,7 +27,7 @@ class LlmJudge(Evaluator):
     `prompt` is a file beside the scenario with a prompt of yours, in which `{{question}}`, `{{expected_outcome}}`,
     `{{reference_answer}}`, `{{candidate_answer}}`, `{{input_messages}}`, `{{expected_messages}}`, `{{output_messages}}`
     and `{{transcript}}` stand for what the trial has; without it, ours is used. The judge is the one of
-    `tidegate.yaml`, whatever a target's `judge_target` says.
+    `tidegate.yaml`, else the one that a target's `judge_target` names.
     """
 
     type: Literal["llm_judge"] = "llm_judge"

@@ -211,6 +211,7 @@ class Suite(Value):
     relay: bool = True  # agents get a token in the place of their key
     diagnosis: Diagnosis = Diagnosis()
     comment_template: str | None = None
+    unread: tuple[str, ...] = ()  # what its files say and nothing here follows, a sentence each
 
     def scenario(self, name: str) -> Scenario:
         """The scenario of that name; KeyError if there is none."""

@@ -24,6 +24,7 @@ from tidegate.suite.document import Document, KeyPath
 from tidegate.suite.eval_file import AgentVConfigFile, CaseFile, EvalFile, MessageFile, PartFile, TargetsFile
 from tidegate.suite.evaluator_files import EvaluatorFiles
 from tidegate.suite.folders import stays_in
+from tidegate.suite.judge_targets import JUDGE_VARIABLE, JudgeTargets
 from tidegate.suite.problem import Problem
 from tidegate.suite.suite_file import SuiteFile
 from tidegate.suite.targets import PLACES, Targets
@@ -56,6 +57,7 @@ class Cases:
         self._tool = cache(tool)
         self._targets: dict[str, Targets | None] = {}
         self.agents: dict[str, Agent] = {}
+        self.judges = JudgeTargets(wanted=suite.judge is None and not environ.get(JUDGE_VARIABLE, "").strip())
         self.problems: list[Problem] = []
 
     def scenarios(self, document: Document, file: EvalFile) -> list[Scenario]:
@@ -149,8 +151,9 @@ class Cases:
             self._complain(document, place, f"there is no target `{wanted}` in targets.yaml or tidegate.yaml{hint}")
             return None
         if wanted not in self.agents:
-            before = len(targets.problems)
-            agent = targets.agent(wanted, PurePosixPath(document.file).parent.as_posix())
+            before, folder = len(targets.problems), PurePosixPath(document.file).parent.as_posix()
+            agent = targets.agent(wanted, folder)
+            self.judges.add(targets, wanted, folder)
             self.problems += targets.problems[before:]
             if agent is not None:
                 self.agents[wanted] = agent

@@ -32,7 +32,8 @@ _FIRST_TRY = (
 
 def departures(suite: Suite) -> tuple[str, ...]:
     """One sentence for each departure that matters here, each once."""
-    return tuple(dict.fromkeys(sentence for scenario in suite.scenarios for sentence in _of(scenario)))
+    judged = suite.unread if any(scenario.judged for scenario in suite.scenarios) else ()
+    return tuple(dict.fromkeys((*(sentence for scenario in suite.scenarios for sentence in _of(scenario)), *judged)))
 
 
 def _of(scenario: Scenario) -> Iterator[str]:

@@ -19,6 +19,7 @@ from tidegate.suite.document import Document
 from tidegate.suite.eval_file import EvalFile
 from tidegate.suite.files import Files
 from tidegate.suite.folders import matching_files
+from tidegate.suite.judge_targets import JUDGE_VARIABLE, JudgeTargets
 from tidegate.suite.problem import Problem
 from tidegate.suite.scenario_file import ScenarioFile
 from tidegate.suite.suite_file import SuiteFile
@@ -53,6 +54,7 @@ def load_suite(
     problems += glob_problems + _same_names(scenarios)
     loaded: list[Scenario] = []
     targets: dict[str, Agent] = {}
+    judges = JudgeTargets(wanted=False)
     if suite is not None:
         assembly = Assembly(root, document, suite, environ)
         cases = Cases(root, suite, environ, files.read, assembly.shared_target)
@@ -66,13 +68,17 @@ def load_suite(
             assembly.check_scenario_names([scenario.name for scenario in loaded])
         eval_files = {read.document.file for read in scenarios if isinstance(read.file, EvalFile)}
         problems += [*assembly.problems, *cases.problems, *_same_ids(loaded, eval_files)]
-        targets = cases.agents
+        targets, judges = cases.agents, cases.judges
     if problems or suite is None:
         raise ConfigurationError.of(_in_order(problems, [file, *paths]))
     if not loaded:
         raise NothingToRunError(f"{file}: `scenarios` is an empty list.", "Name the scenario files there, by globs.")
     return _suite(file, suite, loaded, targets).model_copy(
-        update={"judge": suite.judge or _named_judge(environ), "calibration": _calibration(root / file)}
+        update={
+            "judge": suite.judge or _named_judge(environ) or judges.judge,
+            "calibration": _calibration(root / file),
+            "unread": tuple(judges.unread),
+        }
     )
 
 
@@ -161,7 +167,7 @@ def _calibration(suite: Path) -> Calibration | None:
 
 def _named_judge(environ: Mapping[str, str]) -> AnthropicJudge | None:
     """The judge that llm-tool-test's own variable names, where tidegate.yaml names none."""
-    model = environ.get("LLM_TOOL_TEST_JUDGE", "").strip()
+    model = environ.get(JUDGE_VARIABLE, "").strip()
     return AnthropicJudge(type="anthropic", model=model) if model else None
 
 

@@ -21,7 +21,7 @@ from tidegate.model.agent import Agent
 from tidegate.plan import did_you_mean
 from tidegate.suite.document import Document, KeyPath
 from tidegate.suite.environment import variable
-from tidegate.suite.eval_file import AnthropicFile, CliFile, CodexFile, MockFile, TargetsFile
+from tidegate.suite.eval_file import AnthropicFile, CliFile, CodexFile, MockFile, TargetEntry, TargetsFile
 from tidegate.suite.explain import explain
 from tidegate.suite.problem import Problem
 
@@ -56,6 +56,10 @@ class Targets:
     def names(self) -> list[str]:
         """All that it has."""
         return [target.name for target in self.file.targets]
+
+    def entry(self, name: str) -> TargetEntry:
+        """A target as it is written; the name is one of `names`."""
+        return self.file.targets[self.names.index(name)]
 
     def agent(self, name: str, folder: str) -> Agent | None:
         """The agent of a target; `folder` is where its command runs unless it says otherwise. None: it is wrong."""
