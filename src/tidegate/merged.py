@@ -37,6 +37,8 @@ def adopt(repo: Path, result: Result, options: Options) -> str:
     history.add(same, trials)
     if trials:
         history.remember({name: agent.version for name, agent in result.agents.items()})
+        counted = {(row.key, point.sha) for row in history.trends.read() for point in row.points}
+        history.trends.add(trial for trial in trials if (trial.key, trial.sha) not in counted)
     others = sum(bool(row.fingerprint) for row in result.rows) - len(same)
     left_out = f"; {others} rows are not what they were when they were tested, and are left out" if others else ""
     return f"{len(trials)} trials of the merged pull request are base's history now{left_out}."

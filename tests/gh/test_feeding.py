@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from tests.gh.emulated.runner import load_event
 from tests.gh.fake.server import FakeGitHub
 from tests.gh.job import Job, MakeStep
 from tests.gh.test_artifact import packed
+from tidegate.model.trend import TrendPoint
+from tidegate.store.trends import Trends
 
 RUN, NAME = 77, "tidegate-result"
 SUITE = """\
@@ -48,7 +51,11 @@ def tested(job: Job, **changes: Any) -> None:
 
 def history(job: Job) -> list[dict[str, Any]]:
     folder = Path(job.repo.root, ".tidegate/store/history")
-    return [json.loads(line)["trial"] for path in folder.glob("*") for line in path.read_text().splitlines()]
+    return [json.loads(line)["trial"] for path in folder.glob("*.jsonl") for line in path.read_text().splitlines()]
+
+
+def points(job: Job) -> list[tuple[TrendPoint, ...]]:
+    return [row.points for row in Trends(Path(job.repo.root, ".tidegate/store/history")).read()]
 
 
 def forget(job: Job) -> None:
@@ -69,6 +76,8 @@ def test_a_merged_pull_request_s_trials_are_base_s_history_and_no_agent_is_run(j
     again, _ = job.push(job.repo.git("rev-parse", "main"))
     assert again.exit_code == 0
     assert len(history(job)) == 3, "a re-run adopts nothing twice"
+    ((point,),) = points(job)
+    assert (point.trials, point.passes) == (3, 3)
 
 
 def test_what_was_tested_has_to_be_what_was_merged(job: Job) -> None:
@@ -155,6 +164,43 @@ def test_a_schedule_runs_the_suite_once_more(job: Job) -> None:
     assert ran.exit_code == 0, ran.stderr
     assert "3 trials of" in step.summary()
     assert len(history(job)) == 3
+
+
+def test_the_next_pull_request_s_summary_shows_how_base_did_over_its_commits(job: Job) -> None:
+    """With no more than the documented caches carry from job to job."""
+    for text in ("One.", "Two."):
+        job.repo.git("checkout", "--quiet", "main")
+        job.repo.commit({"NOTICE": text})
+        step = job.make_step(job.repo.root, job.github.api_url)
+        payload = {"schedule": "0 3 * * *", "repository": load_event("push")["repository"]}
+        assert step.run(step.environ("schedule", payload, {"github_token": job.github.token}, (800, 1))).exit_code == 0
+    tidegate = Path(job.repo.root, ".tidegate")
+    tidegate.rename(tidegate.with_name("earlier"))
+    (tidegate / "store").mkdir(parents=True)
+    Path(job.repo.root, "earlier/store/history").rename(tidegate / "store/history")
+    shutil.rmtree(job.repo.root / "earlier")
+    shas = [sha[:7] for sha in job.repo.git("rev-list", "--reverse", "--max-count=2", "main").split()]
+    job.check_out_merge()
+
+    ran, step = job.run()
+
+    assert ran.exit_code == 0, ran.stderr
+    chart = f"""\
+### Success over 2 commits of main
+
+```mermaid
+%%{{init: {{"themeVariables": {{"xyChart": {{"plotColorPalette": "#2f81f7"}}}}}}}}%%
+xychart-beta
+    x-axis ["{shas[0]}", "{shas[1]}"]
+    y-axis "rows that pass, %" 0 --> 100
+    line [100.0, 100.0]
+```
+
+| scenario × agent | on base | then → now | head |
+|---|---|---|---|
+| keep_notes × fake | ██ | 100% → 100% | 100% |
+"""
+    assert chart in step.summary()
 
 
 def test_by_hand_it_begins_with_trials_of_its_own(job: Job) -> None:

@@ -16,7 +16,10 @@ NAMES = (SUCCESS, *TREND_METRICS)
 BARS = "▁▂▃▄▅▆▇█"
 FEWEST = 2  # commits that make a trend
 MOST_SHOWN = 20  # rows and commits in the step's summary
+MOST_DRAWN = 10  # commits in the chart: the hashes of more would lie on each other
 SHORT_SHA = 7
+# Mermaid's own first colour can hardly be seen on white; this one can on white and on black.
+_THEME = '%%{init: {"themeVariables": {"xyChart": {"plotColorPalette": "#2f81f7"}}}}%%'
 
 Numbers = Mapping[str, float | None]
 
@@ -111,9 +114,9 @@ def render_trends(result: Result) -> str:
     suite = next((series for series in suite_series(result) if series.name == SUCCESS), None)
     if suite is None:
         return ""
-    commits = suite.shas[-MOST_SHOWN:]
+    commits = suite.shas[-MOST_DRAWN:]
     lines = [f"### Success over {count(len(commits), 'commit')} of {cell(result.sides.base.ref, 60)}", ""]
-    lines += [*_chart(commits, suite.values[-MOST_SHOWN:]), "", *_table(result)]
+    lines += [*_chart(commits, suite.values[-MOST_DRAWN:]), "", *_table(result)]
     return "\n".join(lines) + "\n"
 
 
@@ -121,7 +124,7 @@ def _chart(shas: Sequence[str], values: Sequence[float]) -> list[str]:
     labels = ", ".join(f'"{_label(sha)}"' for sha in shas)
     numbers = ", ".join(f"{100 * value:.1f}" for value in values)
     axes = (f"    x-axis [{labels}]", '    y-axis "rows that pass, %" 0 --> 100')
-    return ["```mermaid", "xychart-beta", *axes, f"    line [{numbers}]", "```"]
+    return ["```mermaid", _THEME, "xychart-beta", *axes, f"    line [{numbers}]", "```"]
 
 
 def _label(sha: str) -> str:

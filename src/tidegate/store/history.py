@@ -54,8 +54,8 @@ class History:
 
     @property
     def trends(self) -> Trends:
-        """How base did over its commits, whatever the fingerprints were."""
-        return Trends(self._folder.parent)
+        """How base did over its commits, whatever the fingerprints were; kept where workflows cache history."""
+        return Trends(self._folder)
 
     def read(self, fingerprints: Mapping[RowKey, str]) -> Read:
         """The history of these rows. What does not belong to it, or is damaged, is ignored and said, never an error."""
