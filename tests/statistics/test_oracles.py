@@ -1,4 +1,4 @@
-"""Random tables against scipy, which is no dependency: another implementation of the same definitions."""
+"""Random tables against scipy and statsmodels, which are no dependencies: other implementations of the same."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import pytest
 
 from tidegate.statistics.beta import as_few, beta_cdf, clopper_pearson, jeffreys, no_failure_bound, t_quantile
 from tidegate.statistics.exact import fisher_less, fisher_midp_less
+from tidegate.statistics.multiplicity import bh, holm
 from tidegate.statistics.one_shot import Pair
 from tidegate.statistics.ranks import mean_shift, van_elteren
+from tidegate.statistics.rates import newcombe, wilson
 from tidegate.statistics.sequential import GRID, p_seq
 from tidegate.statistics.stratified import stratified_less
 
@@ -22,6 +24,11 @@ TABLES = 1_000
 @pytest.fixture(scope="module")
 def stats() -> Any:
     return pytest.importorskip("scipy.stats", reason="scipy is the oracle, and only in the development environment")
+
+
+@pytest.fixture(scope="module")
+def proportion() -> Any:
+    return pytest.importorskip("statsmodels.stats.proportion", reason="only in the development environment")
 
 
 def tables(count: int = TABLES, most: int = 40) -> Iterator[Pair]:
@@ -67,7 +74,7 @@ def test_the_beta_function_and_student_s_t(stats: Any) -> None:
 
 def test_rank_sums_of_one_scenario_are_mann_and_whitney_s(stats: Any) -> None:
     chance = Random(9)
-    for _ in range(300):
+    for _ in range(TABLES):
         head = [chance.randint(0, 6) for _ in range(chance.randint(2, 12))]
         base = [chance.randint(0, 6) for _ in range(chance.randint(2, 12))]
         if len({*head, *base}) > 1:
@@ -76,11 +83,38 @@ def test_rank_sums_of_one_scenario_are_mann_and_whitney_s(stats: Any) -> None:
 
 
 def test_the_shift_of_one_scenario_is_student_s(stats: Any) -> None:
-    head, base = [1.0, 2.0, 4.0, 4.5], [0.5, 1.0, 1.5]
-    shift, interval = mean_shift([(head, base)]) or (0, None)
-    expected = stats.ttest_ind(head, base).confidence_interval(0.95)
-    assert shift == pytest.approx(1.875)
-    assert interval == pytest.approx((expected.low, expected.high))
+    chance = Random(10)
+    for _ in range(TABLES):
+        head = [chance.gauss(2, 1) for _ in range(chance.randint(2, 12))]
+        base = [chance.gauss(1, 3) for _ in range(chance.randint(2, 12))]
+        shift, interval = mean_shift([(head, base)]) or (0, None)
+        expected = stats.ttest_ind(head, base).confidence_interval(0.95)
+        assert shift == pytest.approx(sum(head) / len(head) - sum(base) / len(base))
+        assert interval == pytest.approx((expected.low, expected.high), abs=1e-8)
+
+
+def test_intervals_of_a_rate_are_statsmodels_s(proportion: Any) -> None:
+    for passes, n, *_ in tables():
+        for ours, method in ((wilson, "wilson"), (clopper_pearson, "beta"), (jeffreys, "jeffreys")):
+            low, high = proportion.proportion_confint(passes, n, 0.05, method)
+            if method == "jeffreys":  # statsmodels does not reach 0 and 1 where all fail or pass
+                low, high = low if passes else 0, high if passes < n else 1
+            assert ours(passes, n) == pytest.approx((low, high), abs=1e-8)
+
+
+def test_the_interval_of_a_difference_is_statsmodels_s(proportion: Any) -> None:
+    for table in tables():
+        expected = proportion.confint_proportions_2indep(*table, method="newcomb", compare="diff")
+        assert newcombe(*table) == pytest.approx(tuple(expected), abs=1e-9)
+
+
+def test_many_p_values_are_adjusted_as_by_statsmodels() -> None:
+    multitest: Any = pytest.importorskip("statsmodels.stats.multitest")
+    chance = Random(12)
+    for _ in range(TABLES):
+        p_values = [chance.choice((chance.random(), 0.01, 1.0)) for _ in range(chance.randint(1, 30))]  # with ties
+        assert holm(p_values) == pytest.approx(list(multitest.multipletests(p_values, method="holm")[1]), abs=1e-12)
+        assert bh(p_values) == pytest.approx(list(multitest.multipletests(p_values, method="fdr_bh")[1]), abs=1e-12)
 
 
 def test_metrics_without_values_on_both_sides_say_nothing() -> None:
@@ -91,7 +125,7 @@ def test_metrics_without_values_on_both_sides_say_nothing() -> None:
 
 
 def test_one_stratum_is_fisher_s_test() -> None:
-    for table in tables(200):
+    for table in tables():
         expected = fisher_less(*table), fisher_midp_less(*table)
         assert tuple(stratified_less([table], [3])) == pytest.approx(expected, abs=1e-10)
 
