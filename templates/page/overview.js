@@ -68,7 +68,8 @@ function filters(asked, states, changed) {
 function line(row, trends) {
   return el("tr", null,
     el("td", null, badge(row.state, `${row.sign} ${row.words}`)),
-    el("th", { scope: "row" }, el("a", { href: `#${row.path}` }, row.scenario)),
+    el("th", { scope: "row" }, el("a", { href: `#${row.path}` }, row.scenario),
+      row.state === "regressed" && row.evidence?.gate && el("div", { class: "why" }, `failed: ${row.evidence.gate}`)),
     el("td", null, row.agent), el("td", { class: "number" }, row.base), el("td", { class: "number" }, row.head),
     el("td", null, row.effect ? effectPlot(row.effect, row.effect_text) : row.effect_text),
     trends && el("td", null, row.trends.length > 0 && sparkline(row.trends[0])),
