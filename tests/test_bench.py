@@ -22,10 +22,11 @@ from tidegate.model.event import Message
 from tidegate.model.judge import Ask, Judge, JudgePlace
 from tidegate.model.probe import Answer, Request
 from tidegate.model.question import AskModel, Reply
-from tidegate.model.suite import Price, Scenario, Target
+from tidegate.model.suite import Budget, Price, Scenario, Target
 from tidegate.model.trial import Trial, TrialSpec
 from tidegate.rubrics.samples import Criterion
 from tidegate.store.answers import AnswerStore
+from tidegate.trial.spending import Spending
 
 TRIALS = 200
 SAID = json.dumps({"scores": {"good": 0.5}})
@@ -171,6 +172,20 @@ def test_the_runs_own_budget_ends_the_judging_too() -> None:
             return [(await bench.answer(one)).replies[0].message for one in questions]
 
     assert asyncio.run(run()) == ["", "", "the run's $4 were used up", "the run's $4 were used up"]
+
+
+def test_the_judges_tokens_count_in_the_runs_budget() -> None:
+    judge = counting(jobs=1)
+
+    async def run() -> list[str]:
+        place = JudgePlace(folder=Path(), path="/usr/bin:/bin", credentials={})
+        async with Bench(judge, place, AnswerStore(None), price=None, deadline=time.monotonic() + 60) as bench:
+            spending = Spending(Budget(tokens=2_000_000), lambda: (bench.spent_usd, bench.spent_tokens))
+            bench.used_up = spending.used_up
+            questions = [AskModel(system="", before=str(number)) for number in range(3)]
+            return [(await bench.answer(one)).replies[0].message for one in questions]
+
+    assert asyncio.run(run()) == ["", "", "the run's 2,000,000 tokens were used up"]
 
 
 def test_the_runs_minutes_end_the_judging_too() -> None:

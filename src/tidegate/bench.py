@@ -19,7 +19,8 @@ NO_JUDGE = "no judge is set up: tidegate.yaml has no `judge`, or base's has none
 class Bench:
     """An async context manager. The same question is asked once, however many trials ask it at the same time.
 
-    `deadline` is the run's, on the monotonic clock; `spent_usd` is what was paid, as far as prices are known.
+    `deadline` is the run's, on the monotonic clock; `spent_usd` is what was paid, as far as prices are
+    known, `spent_tokens` what was used, as far as the judge tells.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class Bench:
         self._stack = AsyncExitStack()
         self._ask: Ask | None = None
         self.spent_usd = 0.0
+        self.spent_tokens = 0
         self.used_up: Callable[[], str | None] = _nothing  # a sentence once the run's own budget is spent
 
     async def __aenter__(self) -> Self:
@@ -99,6 +101,7 @@ class Bench:
                 return _not_asked(question, sample, "the run's minutes were used up")
             reply = self._priced(reply)
             self.spent_usd += reply.cost_usd or 0.0
+            self.spent_tokens += (reply.tokens_in or 0) + (reply.tokens_out or 0)
             return reply
 
     def _priced(self, reply: Reply) -> Reply:

@@ -107,11 +107,15 @@ def _cost(trials: tuple[TrialResult, ...], seconds: float, budget: Budget) -> Co
     tokens_out = _sum(trial.metrics.tokens_out for trial in trials)
     base = sum(trial.side == "base" for trial in trials)
     judged = [trial.judge_use for trial in trials if trial.judge_use]
+    judge_tokens = [tokens for use in judged for tokens in (use.tokens_in, use.tokens_out)]
     shares = [
         used / limit
         for used, limit in (
             (_sum((usd, *(use.usd for use in judged))), budget.usd),
-            (_sum((tokens_in, tokens_out, *(use.tokens_in for use in judged))), budget.tokens),
+            (
+                _sum((tokens_in, tokens_out, *judge_tokens)),
+                budget.tokens,
+            ),
             (seconds / 60, budget.minutes),
             (len(trials), budget.trials),
         )

@@ -64,7 +64,7 @@ class Runner:
         )
         self._ground = ground
         self._bench = bench_of(ground, answers)
-        spending = Spending(suite.budget, lambda: self._bench.spent_usd)
+        spending = Spending(suite.budget, lambda: (self._bench.spent_usd, self._bench.spent_tokens))
         self._bench.used_up = spending.used_up
         self._attempts = Attempts(ground, spending)
         self._judging = Judging(ground, self._bench, self._attempts)

@@ -110,7 +110,10 @@ def test_every_answer_has_its_state(name: str, ran: Ran) -> None:
         assert path.why in first["reason"]
         assert (first["weighted_score"], first["passed"], first["not_measured"]) == (None, None, "judge")
         assert {(trial["outcome"], trial["decides"]) for trial in trials} == {(None, "pass")}  # by its gate
-        assert "🟡 not judged: 1 trial on head: " in line
+        assert "🟡 judge: not measured: 1 trial on head: " in line
+        (cell,) = re.findall(rf"^\| (.*?) \| {name} × docs \|", ran.first.comment, re.MULTILINE)
+        assert cell.replace("\u00a0", " ").startswith("🟡 ok, judge: not measured: ")
+        assert "✅" not in cell
     else:
         assert first["weighted_score"] == pytest.approx(0.825)
         assert first["judgement"]["model"] == "claude-sonnet-4-6"

@@ -12,10 +12,11 @@ from tidegate.agents.command import CommandAgent
 from tidegate.agents.doc_follower import DocFollower
 from tidegate.evaluators import AnyEvaluator
 from tidegate.gates.no_transcript_errors import NoTranscriptErrors
+from tidegate.judges.scripted import ScriptedJudge
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
 from tidegate.model.plan import RowKey
-from tidegate.model.suite import Budget, Composite, Policy, Scenario, Suite, Target, TrialCounts
+from tidegate.model.suite import Budget, Composite, Policy, Price, Scenario, Suite, Target, TrialCounts
 from tidegate.plan import make_plan
 from tidegate.statistics.rules import Rules
 from tidegate.suite.advice import advice, highest_cost
@@ -120,14 +121,15 @@ def suite_of(*scenarios: Scenario) -> Suite:
 def test_a_scenario_that_only_a_judge_looks_at() -> None:
     judged = EVALUATOR.validate_python({"type": "rubrics", "rubrics": ["Be nice"]})
     alone = scenario("a", evaluators=(judged,))
+    judge = ScriptedJudge.model_validate({"type": "scripted", "script": [{"answers": [{}]}]})
 
-    assert said(alone) == [
+    assert said(alone, judge=judge) == [
         "a.yaml: only a judge looks at it, and a judge blocks nothing; add a gate or an evaluator of code"
     ]
-    assert said(alone, policy=Policy(judge_blocks=True)) == [
+    assert said(alone, judge=judge, policy=Policy(judge_blocks=True)) == [
         "a.yaml: a judge alone decides, and a judge errs; add a gate or an evaluator of code"
     ]
-    assert said(scenario("a", GATE, evaluators=(judged,))) == []
+    assert said(scenario("a", GATE, evaluators=(judged,)), judge=judge) == []
 
 
 def test_the_highest_cost_is_said_where_limits_tell() -> None:
@@ -178,3 +180,21 @@ def test_a_scenario_s_own_limit_counts_for_it() -> None:
 
     assert len(said(chance.model_copy(update={"trials": TrialCounts(max=4)}), trials=TrialCounts(max=20))) == 1
     assert said(chance.model_copy(update={"trials": TrialCounts(max=20)}), trials=TrialCounts(max=4)) == []
+
+
+def test_a_scenario_to_be_judged_where_nobody_judges() -> None:
+    judged = EVALUATOR.validate_python({"type": "rubrics", "rubrics": ["It is kept."]})
+    judge = ScriptedJudge.model_validate({"type": "scripted", "script": [{"answers": [{}]}]})
+    looked_at = scenario("a", GATE, evaluators=(judged,))
+    assert said(looked_at) == [
+        "a.yaml: a judge is to look at it, and tidegate.yaml has no `judge`: that stays not measured"
+    ]
+    assert said(looked_at, judge=judge) == []
+
+
+def test_a_limit_of_the_judge_that_cannot_bind() -> None:
+    judge = ScriptedJudge.model_validate({"type": "scripted", "model": "m", "max_usd": 2, "script": [{"answers": [1]}]})
+    assert said(scenario("a", GATE), judge=judge) == [
+        "tidegate.yaml: judge.max_usd binds nothing: `prices` has no price for m"
+    ]
+    assert said(scenario("a", GATE), judge=judge, prices={"m": Price(input=1)}) == []

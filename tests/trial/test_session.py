@@ -142,7 +142,7 @@ def test_a_programs_own_environment_is_not_that_of_the_shell(tmp_path: Path) -> 
         (Spending(Budget(usd=0.5)).meter(None, None), "the run's $0.5 were used up"),
         (Spending(Budget(tokens=100)).meter(None, None), "the run's 100 tokens were used up"),
         (Spending(Budget(usd=2e-4)).meter(Price(output=2.0), None), "the run's $0.0002 were used up"),
-        (Spending(Budget(usd=1), lambda: 1.0).meter(None, 9), "the run's $1 were used up"),
+        (Spending(Budget(usd=1), lambda: (1.0, 0)).meter(None, 9), "the run's $1 were used up"),
     ],
 )
 def test_an_agent_that_tells_what_it_has_spent_is_stopped_in_the_middle(meter: Meter, why: str, tmp_path: Path) -> None:

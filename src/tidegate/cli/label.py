@@ -80,7 +80,8 @@ def _show(console: Console, item: Item, place: str) -> None:
     from tidegate.reports.text import one_line
 
     trial = item.trial
-    console.print(Rule(f"{place}: {escape(one_line(trial.id))}", align="left"))
+    name = trial.id.partition("/")[2]  # without its side, which a person would go by
+    console.print(Rule(f"{place}: {escape(one_line(name))}", align="left"))
     console.print(f"[bold]{escape(item.criterion)}[/]: {escape(one_line(item.description))}", highlight=False)
 
 

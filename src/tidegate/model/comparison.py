@@ -152,6 +152,11 @@ class JudgeChange(Value):
     pairs: tuple[WinRate, ...] = ()
     pairs_lost: int = 0  # that the judge could not compare
 
+    @property
+    def not_measured(self) -> str:
+        """Why it could not judge a trial of head, or else of base; '' if it could judge all that it was asked to."""
+        return next((side.reason or "not judged" for side in (self.head, self.base) if side.not_judged), "")
+
 
 class Row(Value):
     """One scenario × agent, compared."""

@@ -13,6 +13,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from tidegate.model.comparison import Row
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
 from tidegate.reports.comment import render_comment
@@ -98,7 +99,7 @@ def result_table(result: Result) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for row in result.rows:
         table.add_row(
-            Text(words(row.state), style=_STYLES.get(row.state, "")),
+            _state(row),
             Text(shortened(one_line(row.scenario), _LONGEST_NAME)),
             Text(shortened(one_line(row.agent), _LONGEST_NAME)),
             passed(row.base),
@@ -106,3 +107,13 @@ def result_table(result: Result) -> Table:
             points(row.effect.difference) if row.effect else "",
         )
     return table
+
+
+def _state(row: Row) -> Text:
+    """The row's state in its colour; one that the judge could not judge is not plainly green."""
+    if row.judge and row.judge.not_measured:
+        return Text(
+            f"{words(row.state)}, judge: not measured",
+            style="yellow" if row.state == "ok" else _STYLES.get(row.state, ""),
+        )
+    return Text(words(row.state), style=_STYLES.get(row.state, ""))

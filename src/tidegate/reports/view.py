@@ -58,6 +58,7 @@ class Line(Value):
     row: Row
     metrics: dict[str, MetricCell]
     fails_on_both: bool = False  # nothing got worse, and nothing ever worked
+    not_judged: str = ""  # why the judge could not judge: whatever the row's state, it is not plainly green
 
 
 class SameTrials(Value):
@@ -271,6 +272,7 @@ def _line(row: Row) -> Line:
         row=row,
         metrics={name: _metric(row, name) for name in COLUMNS},
         fails_on_both=row.state == "ok" and row.base.passes == row.head.passes == 0,
+        not_judged=row.judge.not_measured if row.judge else "",
     )
 
 

@@ -29,6 +29,8 @@ def advice(suite: Suite, plan: Plan, root: Path | None = None, past: Past | None
     return (
         *_missing_folders(suite, root),
         *_once(map(_without_gate, suite.scenarios), "scenario"),
+        *_once((_without_judge(scenario, suite) for scenario in suite.scenarios), "scenario"),
+        *_unbound(suite),
         *_once((_only_judge(scenario, suite) for scenario in suite.scenarios), "scenario"),
         *_once(map(_only_path, suite.scenarios), "scenario"),
         *_few_cases(suite),
@@ -67,6 +69,19 @@ def _without_gate(scenario: Scenario) -> tuple[str, str] | None:
 def _decides_without_a_model(scenario: Scenario) -> bool:
     gates = any(gate.required for gate in scenario.gates)
     return gates or any(one.decides and not one.judged for one in scenario.evaluators)
+
+
+def _without_judge(scenario: Scenario, suite: Suite) -> tuple[str, str] | None:
+    if suite.judge is not None or not scenario.judged:
+        return None
+    return scenario.file, f"a judge is to look at it, and {suite.file} has no `judge`: that stays not measured"
+
+
+def _unbound(suite: Suite) -> Iterator[str]:
+    """A limit on what the judge may cost, where nobody can tell what it costs."""
+    judge = suite.judge
+    if judge is not None and judge.max_usd is not None and judge.model not in suite.prices:
+        yield f"{suite.file}: judge.max_usd binds nothing: `prices` has no price for {judge.model}"
 
 
 def _only_judge(scenario: Scenario, suite: Suite) -> tuple[str, str] | None:

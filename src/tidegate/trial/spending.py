@@ -10,9 +10,9 @@ from tidegate.model.suite import Budget, Price
 
 
 class Spending:
-    """All that a run has spent, trials that are under way included. `others`: USD that were spent beside the agents."""
+    """All that a run has spent, trials under way included. `others`: USD and tokens spent beside the agents."""
 
-    def __init__(self, budget: Budget, others: Callable[[], float] = lambda: 0.0) -> None:
+    def __init__(self, budget: Budget, others: Callable[[], tuple[float, int]] = lambda: (0.0, 0)) -> None:
         self._budget = budget
         self._others = others
         self._meters: list[Meter] = []
@@ -26,9 +26,10 @@ class Spending:
     def used_up(self) -> str | None:
         """A sentence where the run's budget is; None while there is some of it left."""
         usd, tokens = self._budget.usd, self._budget.tokens
-        if usd is not None and self._others() + sum(meter.usd for meter in self._meters) >= usd:
+        other_usd, other_tokens = self._others()
+        if usd is not None and other_usd + sum(meter.usd for meter in self._meters) >= usd:
             return f"the run's ${usd:g} were used up"
-        if tokens is not None and sum(meter.tokens for meter in self._meters) >= tokens:
+        if tokens is not None and other_tokens + sum(meter.tokens for meter in self._meters) >= tokens:
             return f"the run's {tokens:,} tokens were used up"
         return None
 
