@@ -47,7 +47,7 @@ def test_a_regression_is_one_comment_that_follows_the_pull_request_until_it_is_g
 
 
 def test_a_test_merge_checkout_is_compared_with_its_first_parent(job: Job) -> None:
-    """Base has moved on meanwhile, and what it changed is not charged to the pull request."""
+    """Base has moved on and broken it meanwhile: not charged to the pull request, and no quiet green either."""
     job.repo.git("checkout", "--quiet", "main")
     job.repo.commit({"AGENTS.md": FILES["AGENTS.md"].replace("add second", "nonsense second")})
     job.repo.git("checkout", "--quiet", "pr")
@@ -57,7 +57,7 @@ def test_a_test_merge_checkout_is_compared_with_its_first_parent(job: Job) -> No
     ran, step = job.run()
 
     assert ran.exit_code == 0, ran.stderr
-    assert step.outputs()["reason"] == "no_regression"
+    assert step.outputs()["reason"] == "nothing_passes"
 
 
 def test_it_is_found_among_131_other_comments_and_a_strangers_forgery(job: Job) -> None:
