@@ -7,6 +7,7 @@ Outside of the trial, and once it is over, the token is worth nothing.
 
 from __future__ import annotations
 
+import base64
 import http.client
 import json
 import re
@@ -17,7 +18,8 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 from typing import NamedTuple, Self
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from tidegate.errors import ConfigurationError
 from tidegate.model.agent import Provider
@@ -135,6 +137,33 @@ class _RefusedError(Exception):
         self.kind = kind
 
 
+def _connection(place: SplitResult) -> http.client.HTTPConnection:
+    """To the provider; by https through the proxy of HTTPS_PROXY, unless NO_PROXY has the host.
+
+    TLS is the provider's own from end to end: the proxy sees no request. Certificates: SSL_CERT_FILE, SSL_CERT_DIR.
+    ValueError: that is no proxy of ours to use.
+    """
+    host = str(place.hostname)
+    if place.scheme == "http":
+        return http.client.HTTPConnection(host, place.port, timeout=TIMEOUT_SECS)
+    proxy = getproxies().get("https", "")
+    if not proxy or proxy_bypass(place.netloc.rpartition("@")[2]):
+        return http.client.HTTPSConnection(host, place.port, timeout=TIMEOUT_SECS)
+    through = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    if through.scheme != "http" or not through.hostname:
+        raise ValueError(proxy)
+    upstream = http.client.HTTPSConnection(through.hostname, through.port or 80, timeout=TIMEOUT_SECS)
+    upstream.set_tunnel(host, place.port or 443, _proxy_login(through))
+    return upstream
+
+
+def _proxy_login(proxy: SplitResult) -> dict[str, str]:
+    if proxy.username is None:
+        return {}
+    login = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+    return {"Proxy-Authorization": f"Basic {base64.b64encode(login.encode()).decode()}"}
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = TIMEOUT_SECS
@@ -204,8 +233,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _forward(self, loan: Loan, body: bytes) -> None:
         place = loan.upstream
-        kind = http.client.HTTPSConnection if place.scheme == "https" else http.client.HTTPConnection
-        upstream = kind(str(place.hostname), place.port, timeout=TIMEOUT_SECS)
+        try:
+            upstream = _connection(place)
+        except ValueError:
+            loan.traffic.note(502, Tokens())
+            raise _RefusedError(502, "api_error", "HTTPS_PROXY has to be http://HOST:PORT") from None
         try:
             try:
                 upstream.request(self.command, self.path, body or None, self._headers_for(loan))
