@@ -65,6 +65,18 @@ def compared_metrics(rows: Sequence[RowTrials]) -> dict[str, MetricChange]:
     }
 
 
+def row_change(name: str, own: MetricChange, row: RowTrials) -> MetricChange:
+    """One row's own change with its t interval, on the metric's scale; as it was where a side has fewer than two."""
+    rule = RULES.get(name)
+    if rule is None:
+        return own
+    head, base = _values(name, rule, row)
+    if min(len(head), len(base)) < 2:
+        return own
+    tested = _change(rule, [(head, base)])
+    return own.model_copy(update={key: getattr(tested, key) for key in ("effect", "interval", "scale")})
+
+
 def is_worse(name: str, change: MetricChange, margin: float) -> bool:
     """Whether it changed for the worse by so much, or more."""
     rule = RULES[name]

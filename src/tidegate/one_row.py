@@ -7,7 +7,7 @@ from typing import Literal
 
 from tidegate.evidence import Measured, find_evidence, gate_table, metric_changes
 from tidegate.judged import judge_change
-from tidegate.metric_tests import RULES, RowTrials, compared_metrics, is_worse
+from tidegate.metric_tests import RULES, RowTrials, compared_metrics, is_worse, row_change
 from tidegate.model.comparison import (
     BaseCounts,
     Counts,
@@ -45,7 +45,7 @@ def row_of(row: RunRow, said: Conclusion, trials: RowTrials, run: Run, metrics: 
         head=_head_counts(head),
         effect=_effect(said, base, head),
         **_pass_rates(_in_phases(base, "screen"), _in_phases(head, "screen")),
-        metrics=_row_metrics(metric_changes((*past, *base), head), metrics),
+        metrics=_row_metrics(said, trials, metrics),
         gates=gate_table(base, head),
         judge=judge_change(
             base, head, [pair for pair in run.pairs if (pair.scenario, pair.agent) == (row.scenario, row.agent)]
@@ -130,9 +130,16 @@ def suite_metrics(sides: Sequence[RowTrials], conclusions: Sequence[Conclusion])
     )
 
 
-def _row_metrics(own: dict[str, MetricChange], suite: Mapping[str, MetricChange]) -> dict[str, MetricChange]:
-    """The row's own means, with what the test over the suite says; a row warns if it changed as the suite did."""
-    return {name: _judged(name, change, suite[name]) if name in suite else change for name, change in own.items()}
+def _row_metrics(said: Conclusion, trials: RowTrials, suite: Mapping[str, MetricChange]) -> dict[str, MetricChange]:
+    """The row's own means, with what the test over the suite says; a row warns if it changed as the suite did.
+
+    Their changes have intervals, except where chance has no part, or history does not speak for base any more.
+    """
+    own = metric_changes((*trials.past, *trials.base), trials.head)
+    judged = {name: _judged(name, change, suite[name]) if name in suite else change for name, change in own.items()}
+    if said.deterministic or said.base_moved:
+        return judged
+    return {name: row_change(name, change, trials) for name, change in judged.items()}
 
 
 def _judged(name: str, own: MetricChange, suite: MetricChange) -> MetricChange:

@@ -54,7 +54,8 @@ class Effect(Value):
 class MetricChange(Value):
     """A metric's mean on both sides (None: no trial had it). `effect`: head − base, or their ratio.
 
-    Over the suite, means of logarithms where the scale is a ratio. `q` is of the test over the whole suite; `warns`:
+    Over the suite, means of logarithms where the scale is a ratio; of a row, only `effect` and its t `interval` (95 %;
+    None: fewer than two trials on a side, deterministic, or base has moved) are of logarithms then. `q` is of the test over the whole suite; `warns`:
     that test found it, and the change matters.
     """
 
