@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 import re
 from collections import Counter
 from typing import Any, NamedTuple
@@ -77,9 +78,9 @@ class Ran(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+def ran(shared_path: pathlib.Path) -> Ran:
     """Two pull requests with the same trials: all paths, each as a scenario of its own."""
-    folder = tmp_path_factory.mktemp("paths")
+    folder = shared_path
     repo = Repository(folder / "repo")
     files = {name: text for name, text in JUDGED.items() if name != "scenarios/keep.yaml"}
     for name in PATHS:
