@@ -31,7 +31,9 @@ def pr(tidegate: Make, root: Path, *more: str) -> Any:
 
 def history(root: Path) -> list[dict[str, Any]]:
     return [
-        json.loads(line) for path in root.glob(".tidegate/store/history/*") for line in path.read_text().splitlines()
+        json.loads(line)
+        for path in root.glob(".tidegate/store/history/*.jsonl")
+        for line in path.read_text().splitlines()
     ]
 
 

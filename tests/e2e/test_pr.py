@@ -217,6 +217,7 @@ def test_no_secret_of_ours_reaches_the_agent_the_gates_or_the_build(
 def test_a_folder_without_a_suite_says_what_to_do(make_repository: Make, tidegate: Make, command: tuple[str]) -> None:
     repo = make_repository()
     repo.commit({"README.md": "x"})
+    repo.branch("pr", {"README.md": "y"})
 
     ran = tidegate(*command, cwd=repo.root)
 
