@@ -66,7 +66,10 @@ def compared_metrics(rows: Sequence[RowTrials]) -> dict[str, MetricChange]:
 
 
 def row_change(name: str, own: MetricChange, row: RowTrials) -> MetricChange:
-    """One row's own change with its t interval, on the metric's scale; as it was where a side has fewer than two."""
+    """One row's own change with its t interval, on the metric's scale; as it was where a side has fewer than two.
+
+    Where no trial differs from another of its side there is an effect, but nothing to estimate an interval from.
+    """
     rule = RULES.get(name)
     if rule is None:
         return own
@@ -74,7 +77,10 @@ def row_change(name: str, own: MetricChange, row: RowTrials) -> MetricChange:
     if min(len(head), len(base)) < 2:
         return own
     tested = _change(rule, [(head, base)])
-    return own.model_copy(update={key: getattr(tested, key) for key in ("effect", "interval", "scale")})
+    interval = tested.interval if len(set(head)) + len(set(base)) > 2 else None
+    return own.model_copy(
+        update={"effect": tested.effect, "scale": tested.scale, "interval": interval, "compared": tested.compared}
+    )
 
 
 def is_worse(name: str, change: MetricChange, margin: float) -> bool:
@@ -108,14 +114,16 @@ def _change(rule: Rule, strata: Sequence[tuple[list[float], list[float]]]) -> Me
     assert shift is not None  # every stratum has both sides
     effect, interval = shift
     head, base = (fmean(fmean(stratum[side]) for stratum in strata) for side in (0, 1))
+    compared = sum(len(stratum[1]) for stratum in strata), sum(len(stratum[0]) for stratum in strata)
     if not rule.ratio:
-        return MetricChange(base=base, head=head, effect=effect, interval=interval)
+        return MetricChange(base=base, head=head, effect=effect, interval=interval, compared=compared)
     return MetricChange(
         base=exp(base) - rule.plus,
         head=exp(head) - rule.plus,
         effect=exp(effect),
         interval=_exp(interval),
         scale="ratio",
+        compared=compared,
     )
 
 

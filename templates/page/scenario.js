@@ -18,11 +18,18 @@ function scenario(row) {
     changed.length > 0 && section("What this pull request changed", changedFiles(changed)),
     row.trials.length > 0 && section("Trials", dots(row)),
     row.gates.length > 0 && section("Gates × trials", gateGrid(row)),
-    row.metrics.length > 0 && section("Metrics", table("Metrics on both sides", ["metric", "base", "head", "each trial (base above head)"],
-      row.metrics.map((metric) => [metric.name + (metric.warns ? " ⚠️" : ""), metric.base, metric.head, strips(metric.name, metric.key, row.trials)]))),
+    row.metrics.length > 0 && section("Metrics", metricsOf(row)),
     row.trends.length > 0 && section("Over base’s commits", trendTable(row.trends, "This row over base’s commits")),
     row.subcommands.length > 0 && section("Subcommands", subcommands(row)),
   ];
+}
+
+function metricsOf(row) {
+  const tested = row.metrics.some((metric) => metric.tested);
+  const cells = (metric) => [metric.name + (metric.warns ? " ⚠️" : ""), metric.base, metric.head,
+    ...(tested ? [metric.tested] : []), strips(metric.name, metric.key, row.trials)];
+  return [table("Metrics on both sides", ["metric", "base", "head", ...(tested ? ["head against base"] : []), "each trial (base above head)"], row.metrics.map(cells)),
+    tested && el("p", { class: "quiet" }, "Head against base: the ratio of geometric means (×) or the difference of means, with its 95 % t interval; n: the trials of base, its history among them, and of head that have the metric. Times are compared with base’s trials of this run alone.")];
 }
 
 // The trials that show the row best: the evidence's own, and one of the other side that ended differently.

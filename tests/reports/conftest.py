@@ -285,7 +285,16 @@ def stochastic_regression() -> Result:
                 command_count=(4.1, 7.9),
                 duration_s=(28.0, 61.0),
             ),
-            "tokens_in": MetricChange(base=41_000, head=88_000, effect=2.1, interval=(1.7, 2.6), q=0.001, warns=True),
+            "tokens_in": MetricChange(
+                base=41_000,
+                head=88_000,
+                effect=2.1,
+                interval=(1.7, 2.6),
+                compared=(50, 8),
+                q=0.001,
+                warns=True,
+                scale="ratio",
+            ),
         },
         gates=(GateCounts(gate="file_exists: out.json", base=(50, 50), head=(0, 8)),),
         evidence=Evidence(

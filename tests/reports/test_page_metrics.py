@@ -8,7 +8,8 @@ import pytest
 
 from tidegate.model.comparison import MetricChange, SuiteEffect
 from tidegate.model.result import Result
-from tidegate.reports.page_metrics import suite_metrics
+from tidegate.reports.page import page_view
+from tidegate.reports.page_metrics import change_text, suite_metrics
 
 Stories = Mapping[str, Callable[[], Result]]
 
@@ -30,7 +31,7 @@ def test_means_of_the_measured_trials_of_each_side(stories: Stories) -> None:
             "× 1.21 (1.05 to 1.40), q = 0.01",
         ),
         (MetricChange(base=0.1, head=0.2, effect=0.1, interval=(-0.02, 0.22)), "+10 points (−2 to +22)"),
-        (MetricChange(base=1, head=4, effect=3.0), "+3.0"),
+        (MetricChange(base=0.9, head=1.0, effect=1.0), "+100 points"),
         (MetricChange(base=1, head=None), ""),
     ],
 )
@@ -40,3 +41,34 @@ def test_what_the_test_says_has_its_scale(stories: Stories, change: MetricChange
     found = {metric.key: metric for metric in suite_metrics(result.model_copy(update={"suite": suite}))}
     assert found["error_rate"].tested == said
     assert found["command_count"].tested == ""
+
+
+@pytest.mark.parametrize(
+    ("key", "change", "said"),
+    [
+        ("help_count", MetricChange(base=0, head=0.5, effect=0.5, interval=(-0.1, 1.1)), "+0.5 (−0.1 to +1.1)"),
+        ("judge_score", MetricChange(base=0.9, head=0.6, effect=-0.3), "−0.30"),
+        ("iteration_ratio", MetricChange(base=0.9, head=0.6, effect=-0.3), "−30 points"),
+    ],
+)
+def test_a_difference_has_the_metric_s_own_unit(key: str, change: MetricChange, said: str) -> None:
+    assert change_text(key, change) == said
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            MetricChange(base=3, head=4, effect=1.3, interval=(1.1, 1.6), compared=(43, 3), scale="ratio"),
+            "× 1.30 (1.10 to 1.60); n = 43 and 3",
+        ),
+        (MetricChange(base=3, head=4, effect=1.3, compared=(3, 3), scale="ratio"), "× 1.30, all alike; n = 3 and 3"),
+        (MetricChange(base=3, head=4, effect=1.0), ""),
+    ],
+)
+def test_a_row_says_how_sure_it_is_of_a_change(stories: Stories, change: MetricChange, said: str) -> None:
+    result = stories["stochastic_regression"]()
+    metrics = {"command_count": change, "cost_usd": MetricChange(base=None, head=None)}
+    rows = (result.rows[0].model_copy(update={"metrics": metrics}), *result.rows[1:])
+    (line,) = page_view(result.model_copy(update={"rows": rows}), {}).rows[0].metrics
+    assert (line.key, line.tested) == ("command_count", said)

@@ -55,14 +55,16 @@ class MetricChange(Value):
     """A metric's mean on both sides (None: no trial had it). `effect`: head − base, or their ratio.
 
     Over the suite, means of logarithms where the scale is a ratio; of a row, only `effect` and its t `interval` (95 %;
-    None: fewer than two trials on a side, deterministic, or base has moved) are of logarithms then. `q` is of the test
-    over the whole suite; `warns`: that test found it, and the change matters.
+    None: fewer than two trials on a side, all of each side alike, deterministic, or base has moved) are of logarithms.
+    `compared`: base's and head's trials that both are of, which are those that have the metric. `q` is of the test over
+    the whole suite; `warns`: that test found it, and the change matters.
     """
 
     base: float | None
     head: float | None
     effect: float | None = None
     interval: Interval | None = None
+    compared: tuple[int, int] | None = None
     q: float | None = None
     warns: bool = False
     scale: Literal["difference", "ratio"] = "difference"

@@ -12,6 +12,8 @@ from tidegate.model.value import Value
 from tidegate.reports.filters import probability, signed
 from tidegate.reports.pieces import measured, words
 
+SHARES = ("rate", "ratio")  # what metrics end in that are shares of one, and differ by points
+
 
 class SuiteMetric(Value):
     """A metric over the suite: the mean of each side's trials, and the sentence of the test, if there was one."""
@@ -35,7 +37,7 @@ def suite_metrics(result: Result) -> Iterator[SuiteMetric]:
                 name=words(key).removesuffix(" s").removesuffix(" usd"),
                 base=measured(base, key),
                 head=measured(head, key),
-                tested=_tested(change) if change else "",
+                tested=_tested(key, change) if change else "",
                 warns=change is not None and change.warns,
             )
 
@@ -46,15 +48,21 @@ def _mean(result: Result, side: Side, key: str) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def _tested(change: MetricChange) -> str:
-    """`× 1.21 (1.05 to 1.40), q = 0.01`: head's means over base's, or the difference; scenario by scenario."""
+def change_text(key: str, change: MetricChange) -> str:
+    """`× 1.21 (1.05 to 1.40)`: head's mean over base's, or the difference in the metric's unit; with its interval."""
     if change.effect is None:
         return ""
     if change.scale == "ratio":
         amount, ends = f"× {change.effect:.2f}", [f"{end:.2f}" for end in change.interval or ()]
-    elif abs(change.effect) <= 1:
+    elif key.endswith(SHARES):
         amount, ends = signed(change.effect * 100) + " points", [signed(end * 100) for end in change.interval or ()]
     else:
-        amount, ends = signed(change.effect, 1), [signed(end, 1) for end in change.interval or ()]
-    spread = f" ({' to '.join(ends)})" if ends else ""
-    return amount + spread + (f", q = {probability(change.q)}" if change.q is not None else "")
+        digits = 2 if key.endswith("score") else 1
+        amount, ends = signed(change.effect, digits), [signed(end, digits) for end in change.interval or ()]
+    return amount + (f" ({' to '.join(ends)})" if ends else "")
+
+
+def _tested(key: str, change: MetricChange) -> str:
+    """The change, scenario by scenario, with the q of its test."""
+    text = change_text(key, change)
+    return text + (f", q = {probability(change.q)}" if text and change.q is not None else "")

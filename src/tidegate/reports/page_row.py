@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from tidegate.model.comparison import Effect, Evidence, GateCounts, JudgeChange, Row
+from tidegate.model.comparison import Effect, Evidence, GateCounts, JudgeChange, MetricChange, Row
 from tidegate.model.measurement import Metrics, SubcommandCounts, TrialResult
 from tidegate.model.suite import RowState
 from tidegate.model.trend import RowTrend
 from tidegate.model.trial import Side, encoded
 from tidegate.model.value import Value
 from tidegate.reports.filters import count, percent, points, probability, to
+from tidegate.reports.page_metrics import change_text
 from tidegate.reports.pieces import change_line, diff, interval, measured, moved, passed, sign, words
 from tidegate.reports.trend import Series, row_head, row_series
 from tidegate.reports.view import CommentView, Line, Trend
@@ -33,12 +34,13 @@ class Cell(Value):
 
 
 class MetricLine(Value):
-    """A metric of a row on both sides."""
+    """A metric of a row on both sides, and how they differ; `tested` is '' where too few trials say so."""
 
     key: str
     name: str
     base: str
     head: str
+    tested: str
     warns: bool
 
 
@@ -163,8 +165,17 @@ def _metric_lines(row: Row) -> Iterable[MetricLine]:
                 name=words(name).removesuffix(" s").removesuffix(" usd"),
                 base=measured(change.base, name),
                 head=measured(change.head, name),
+                tested=_tested(name, change),
                 warns=change.warns,
             )
+
+
+def _tested(name: str, change: MetricChange) -> str:
+    """The change with its interval and the trials that it is of, base's first."""
+    if change.compared is None:
+        return ""
+    alike = "" if change.interval else ", all alike"
+    return f"{change_text(name, change)}{alike}; n = {change.compared[0]} and {change.compared[1]}"
 
 
 def _subcommands(trials: Iterable[TrialResult]) -> Iterable[Subcommand]:
