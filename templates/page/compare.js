@@ -25,7 +25,7 @@ async function compare(row, chosen) {
         el("tbody", null, aligned.map(([base, head], place) => [
           place === parts && el("tr", { id: "divergence", tabindex: -1 }, el("td", { colspan: 3 }, "▼ Here head leaves base’s way")),
           el("tr", { class: place === parts ? "parts" : leaves([base, head]) && both ? "differs" : null },
-            el("th", { scope: "row" }, String(place + 1)), step(base), step(head))])))),
+            el("th", { scope: "row" }, String(place + 1)), step(base, "base"), step(head, "head"))])))),
     ...[["Gates", gates], ["Evaluators and judge", opinions], ["Invocations of the target", invocations], ["What the agent changed in its workspace", changes]].map(([title, show]) =>
       section(title, el("div", { class: "pair" }, ["base", "head"].map((side) =>
         el("div", null, el("h3", null, side), found[side] ? show(found[side]) : el("p", { class: "quiet" }, "nothing to show")))))),
@@ -73,7 +73,7 @@ function align(base, head) {
   return lines;
 }
 
-function step(one) {
+function step(one, side) {
   if (!one) return el("td", { class: "none" }, el("span", { class: "unseen" }, "no such step"));
   const ended = one.ended && el("span", { class: `ended ${one.ok === false ? "minus" : "plus"}` }, ` → ${one.ended}`);
   const at = one.at !== null && el("span", { class: "at" }, `${one.at.toFixed(1)} s `);
@@ -81,7 +81,7 @@ function step(one) {
   const first = text.split("\n", 1)[0];
   const size = many(text.split("\n").length, "line");
   const open = (one.kind === "message" && text.length < 600) || !text.includes("\n");
-  return el("td", { class: one.kind }, el("div", null, at, one.kind === "call" ? el("code", null, one.title) : el("strong", null, one.title), ended),
+  return el("td", { class: one.kind, "data-head": side }, el("div", null, at, one.kind === "call" ? el("code", null, one.title) : el("strong", null, one.title), ended),
     text && (open ? el("p", { class: one.kind === "message" ? "said" : "first" }, text) : el("details", null, el("summary", null, el("span", { class: "first" }, first), ` (${size})`), el("pre", null, text))));
 }
 

@@ -34,13 +34,14 @@ const badge = (state, text) => el("span", { class: `badge ${state}` }, text);
 const section = (title, ...children) => el("section", null, el("h2", null, title), ...children);
 const list = (lines) => el("ul", null, lines.map((line) => el("li", null, line)));
 
-function table(caption, heads, rows, kind) {
-  const cells = heads.map((head) => el("th", { scope: "col" }, head));
-  const body = rows.map((row) => el("tr", null, row.map((cell, place) =>
-    place === 0 ? el("th", { scope: "row" }, cell) : el("td", null, cell))));
-  return scrolled(caption, el("table", { class: kind }, el("caption", { class: "unseen" }, caption),
-    el("thead", null, el("tr", null, cells)), el("tbody", null, body)));
+function table(caption, heads, rows, kind = "stacks") {
+  return framed(caption, kind, heads, el("tbody", null, rows.map((row) => el("tr", null, row.map((cell, place) =>
+    place === 0 ? el("th", { scope: "row" }, cell) : el("td", { "data-head": heads[place] }, cell))))));
 }
+
+// Where a table that "stacks" would be too narrow each row is a block of its own, and `data-head` names its cells.
+const framed = (caption, kind, heads, body) => scrolled(caption, el("table", { class: kind }, el("caption", { class: "unseen" }, caption),
+  el("thead", null, el("tr", null, heads.map((head) => el("th", { scope: "col" }, head)))), body));
 
 // What is wider than the page scrolls by itself, with the keyboard too.
 const scrolled = (label, child) => el("div", { class: "scrolled", tabindex: 0, role: "region", "aria-label": label }, child);

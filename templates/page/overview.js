@@ -12,7 +12,7 @@ function overview(query) {
     const fits = (row) => (!asked.state.length || asked.state.includes(row.state)) && (!asked.agent || row.agent === asked.agent) &&
       words.every((word) => haystack(row).includes(word));
     const fitting = rows.filter(fits);
-    shown.replaceChildren(...fitting.map((row) => line(row, trends)));
+    shown.replaceChildren(...fitting.map((row) => line(row, heads)));
     found.textContent = fitting.length === rows.length ? many(rows.length, "row") : `${fitting.length} of ${many(rows.length, "row")}`;
   };
   const changed = () => {
@@ -23,8 +23,8 @@ function overview(query) {
     history.replaceState(null, "", kept.size ? `#?${kept}` : "#");
     show();
   };
-  const trends = rows.some((row) => row.trends.length > 0);
-  const heads = ["state", "scenario", "agent", "base", "head", "effect", trends && "trend", ...data.columns].filter(Boolean);
+  const trends = rows.some((row) => row.trends.length > 0) ? ["trend"] : [];
+  const heads = ["state", "scenario", "agent", "base", "head", "effect", ...trends, ...data.columns];
   show();
   return [
     el("h1", null, `${data.sign} ${data.title}`),
@@ -33,8 +33,7 @@ function overview(query) {
     data.definitions.length > 0 && section("Changed definitions", list(data.definitions)),
     data.warnings.length > 0 && section("Warnings", list(data.warnings)),
     rows.length > 0 && section("Scenarios × agents", filters(asked, states, changed), found,
-      scrolled("All rows", el("table", { class: "rows" }, el("caption", { class: "unseen" }, "All rows"),
-        el("thead", null, el("tr", null, heads.map((head) => el("th", { scope: "col" }, head)))), shown))),
+      framed("All rows", "rows stacks", heads, shown)),
     data.changes.length > 0 && section("What this pull request changed", changedFiles(data.changes)),
     suite(),
     data.suite_metrics.length > 0 && section("Metrics", metricsOfAll()),
@@ -65,15 +64,16 @@ function filters(asked, states, changed) {
     el("span", { role: "group", "aria-label": "States" }, states.map(chip)));
 }
 
-function line(row, trends) {
+function line(row, heads) {
+  const cell = (head, kind, ...inside) => heads.includes(head) && el("td", { "data-head": head, class: kind }, inside);
   return el("tr", null,
     el("td", null, badge(row.state, `${row.sign} ${row.words}`)),
     el("th", { scope: "row" }, el("a", { href: `#${row.path}` }, row.scenario),
       row.state === "regressed" && row.evidence?.gate && el("div", { class: "why" }, `failed: ${row.evidence.gate}`)),
-    el("td", null, row.agent), el("td", { class: "number" }, row.base), el("td", { class: "number" }, row.head),
-    el("td", null, row.effect ? effectPlot(row.effect, row.effect_text) : row.effect_text),
-    trends && el("td", null, row.trends.length > 0 && sparkline(row.trends[0])),
-    row.cells.map((cell) => el("td", { class: `number ${cell.trend}` }, cell.text)));
+    cell("agent", null, row.agent), cell("base", "number", row.base), cell("head", "number", row.head),
+    cell("effect", null, row.effect ? effectPlot(row.effect, row.effect_text) : row.effect_text),
+    cell("trend", null, row.trends.length > 0 && sparkline(row.trends[0])),
+    row.cells.map((one, place) => cell(data.columns[place], `number ${one.trend}`, one.text)));
 }
 
 function suite() {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from cmarkgfm import github_flavored_markdown_to_html  # type: ignore[import-untyped]
@@ -23,6 +24,7 @@ from tidegate.reports.html import MAX_BYTES, render_html
 Stories = Mapping[str, Callable[[], Result]]
 Opened = Callable[..., Page]
 COMMENT_STYLE = (Path(__file__).parent / "browser/comment.css").read_text(encoding="utf-8")
+PAGES = (".rows", ".dots", ".steps")  # overview, row, two trials: what each has and the others have not
 HOSTILE = "</script><img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
 
 
@@ -302,9 +304,41 @@ def test_what_is_left_out_is_said_and_linked(opened: Opened, large: Result) -> N
     assert links.get_attribute("href") == "./runs/head/trials/scenario_49/claude/10/"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(opened: Opened, stories: Stories, scheme: str) -> None:
-    """On every kind of page, in both colour schemes."""
+@pytest.mark.parametrize(("media", "width"), [("screen", 375), ("screen", 500), ("screen", 768), ("print", 718)])
+def test_no_page_scrolls_sideways(
+    opened: Opened, stories: Stories, media: Literal["screen", "print"], width: int
+) -> None:
+    """On a phone, a tablet and on A4, tables become blocks; the grid of gates and trials scrolls in its own frame."""
+    page = opened(stories["one_regression"](), told)
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(media=media)
+    for fragment in ("", "add_high_priority/docs", "add_high_priority/docs/1-1"):
+        page.evaluate("(hash) => { location.hash = hash }", fragment)
+        page.wait_for_selector(PAGES[fragment.count("/")])
+        keep_picture(page, f"report {media} {width} {fragment.count('/')}")
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        wider = "[...document.querySelectorAll('.scrolled')].filter((one) => one.scrollWidth > one.clientWidth)"
+        names: list[str] = page.evaluate(f"{wider}.map((one) => one.ariaLabel)")
+        assert {"Gates and trials"}.issuperset(names)
+
+
+def test_a_row_says_on_a_phone_what_it_says_elsewhere_but_for_numbers_that_stayed(
+    opened: Opened, stories: Stories
+) -> None:
+    page = opened(stories["one_regression"](), told)
+    page.set_viewport_size({"width": 375, "height": 800})
+    rows = page.get_by_role("table", name="All rows").get_by_role("row")
+    worse, same = rows.nth(1), rows.nth(2)
+    assert "regressed" in worse.inner_text()
+    cells = [text.replace("\N{NO-BREAK SPACE}", " ") for text in worse.get_by_role("cell").all_inner_texts()]
+    assert {"2/2", "0/3", "−100 points", "0% → 67% ▲ worse"}.issubset(cells)
+    assert worse.get_by_text("2/2").evaluate("(cell) => getComputedStyle(cell, '::before').content") == '"base"'
+    assert [text for text in same.get_by_role("cell").all_inner_texts() if text] == ["✅ ok", "docs", "1/1", "1/1"]
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 375), ("dark", 375)])
+def test_axe_finds_nothing(opened: Opened, stories: Stories, scheme: str, width: int) -> None:
+    """On every kind of page, in both colour schemes, on a screen and on a phone."""
     try:
         axe = npm_packages(Path(__file__).parent / "browser") / "axe-core/axe.min.js"
     except EquipmentMissingError as missing:
@@ -312,12 +346,13 @@ def test_axe_finds_nothing(opened: Opened, stories: Stories, scheme: str) -> Non
             raise
         pytest.skip(f"axe-core cannot be had: {missing}")
     page = opened(stories["one_regression"](), told)
+    page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     source = axe.read_text(encoding="utf-8")
     for fragment in ("", "add_high_priority/docs", "add_high_priority/docs/1-1"):
         page.evaluate("(hash) => { location.hash = hash }", fragment)
-        page.wait_for_selector({0: ".rows", 1: ".dots", 2: ".steps"}[fragment.count("/")])
-        keep_picture(page, f"report {scheme} {fragment.count('/')}")
+        page.wait_for_selector(PAGES[fragment.count("/")])
+        keep_picture(page, f"report {scheme} {width} {fragment.count('/')}")
         page.evaluate(source)
         found = page.evaluate("axe.run().then((found) => found.violations)")
         assert [(one["id"], one["impact"], one["nodes"][0]["html"]) for one in found] == []

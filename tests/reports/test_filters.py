@@ -191,7 +191,6 @@ def test_a_fence_says_how_much_of_a_line_is_left_out() -> None:
         (filters.times_in_ten(0.73), "7 times in 10"),
         (filters.times_in_ten(0.1), "1 time in 10"),
         (filters.times_in_ten(0.01), "less than once in 20"),
-        (filters.arrow("worse"), "▼ worse"),
         (filters.to("5%", "40%"), "5% → 40%"),
         (filters.to("5%", "5%"), "5%"),
         (filters.sha("a" * 40), "a" * 40),

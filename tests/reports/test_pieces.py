@@ -36,8 +36,9 @@ def test_an_interval_is_in_points() -> None:
 @pytest.mark.parametrize(
     ("cell", "shown"),
     [
-        (MetricCell(base=0.05, head=0.4, trend="worse"), "5% → 40% ▼ worse"),
-        (MetricCell(base=0.05, head=0.4, trend="worse", warns=True), "5% → 40% ▼ worse ⚠️"),
+        (MetricCell(base=0.05, head=0.4, trend="worse"), "5% → 40% ▲ worse"),
+        (MetricCell(base=0.4, head=0.05, trend="better"), "40% → 5% ▼ better"),
+        (MetricCell(base=0.05, head=0.4, trend="worse", warns=True), "5% → 40% ▲ worse ⚠️"),
         (MetricCell(base=0.05, head=0.051), "5%"),
         (MetricCell(base=None, head=0.4), "– → 40%"),
         (MetricCell(), "–"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 from tidegate.reports.text import one_line, shortened, visible
 
@@ -178,15 +178,9 @@ def score(value: float | None) -> str:
     return NONE if value is None else f"{value:.2f}"
 
 
-def arrow(trend: Literal["better", "worse", "same"]) -> str:
-    """The mark behind a number that moved."""
-    return {"better": "▲ better", "worse": "▼ worse", "same": ""}[trend]
-
-
 FILTERS: dict[str, Callable[..., Any]] = {
     made.__name__: made
     for made in (
-        arrow,
         cell,
         code,
         count,

@@ -8,7 +8,7 @@ from typing import Any
 
 from tidegate.model.comparison import BaseCounts, DefinitionChange, Divergence, FailedCall, HeadCounts, Interval
 from tidegate.model.measurement import Call
-from tidegate.reports.filters import FILTERS, NONE, arrow, signed, to, together
+from tidegate.reports.filters import FILTERS, NONE, signed, to, together
 from tidegate.reports.text import one_line, shortened, visible
 from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, MetricCell
 
@@ -113,11 +113,16 @@ def change_line(change: DefinitionChange) -> str:
 
 
 def moved(metric: MetricCell, unit: str) -> str:
-    """Base's and head's number, once if they look the same, with an arrow if the change matters."""
+    """Base's and head's number, once if they look the same; with `▲ worse` where growing is worse and matters."""
     base, head = FILTERS[unit](metric.base), FILTERS[unit](metric.head)
     numbers = together(to(base, head))
-    mark = f" {together(arrow(metric.trend))}" if base != head and metric.trend != "same" else ""
+    mark = f" {together(_arrow(metric))}" if base != head and metric.trend != "same" else ""
     return f"{numbers}{mark}{' ⚠️' if metric.warns else ''}"
+
+
+def _arrow(metric: MetricCell) -> str:
+    grew = metric.base is not None and metric.head is not None and metric.head > metric.base
+    return f"{'▲' if grew else '▼'} {metric.trend}"
 
 
 def measured(value: float | None, metric: str) -> str:
