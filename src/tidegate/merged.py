@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tidegate.fingerprint import fingerprint, judge_mark
+from tidegate.history_branch import NotKeptError
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 from tidegate.model.suite import Suite
-from tidegate.past import open_history
+from tidegate.past import keep_history
 from tidegate.plan import make_plan
 from tidegate.revisions import tree_of
+from tidegate.store.history import History
 from tidegate.suite.load import load_suite
 from tidegate.work import Options
 
@@ -29,16 +31,20 @@ def adopt(repo: Path, result: Result, options: Options) -> str:
     if result.verdict.state == "failed":
         return "The pull request's check had failed: its trials are not adopted."
     suite = load_suite(repo, options.config, environ=options.environ)
-    history = open_history(repo, suite)
-    if history is None:
-        return "The folder of `store` is part of the commit: nothing is adopted."
     same = {row.key: row.fingerprint for row in _unchanged(repo, suite, result)}
     trials = list(_past(result, same))
-    history.add(same, trials)
-    if trials:
-        history.remember({name: agent.version for name, agent in result.agents.items()})
-        counted = {(row.key, point.sha) for row in history.trends.read() for point in row.points}
-        history.trends.add(trial for trial in trials if (trial.key, trial.sha) not in counted)
+
+    def add(history: History) -> None:
+        history.add(same, trials)
+        if trials:
+            history.remember({name: agent.version for name, agent in result.agents.items()})
+            counted = {(row.key, point.sha) for row in history.trends.read() for point in row.points}
+            history.trends.add(trial for trial in trials if (trial.key, trial.sha) not in counted)
+
+    try:
+        keep_history(repo, suite, add, options.origin)
+    except NotKeptError as error:
+        return f"{error.message}\n{error.advice}"
     others = sum(bool(row.fingerprint) for row in result.rows) - len(same)
     left_out = f"; {others} rows are not what they were when they were tested, and are left out" if others else ""
     return f"{len(trials)} trials of the merged pull request are base's history now{left_out}."

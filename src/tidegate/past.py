@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from tidegate.compare import outcomes_by_row
 from tidegate.fingerprint import fingerprint, judge_mark
+from tidegate.history_branch import NotKeptError, Origin, copy_to, fetch, write
 from tidegate.model.measurement import PastTrial, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.suite import Suite
@@ -35,9 +36,18 @@ class Known(NamedTuple):
 class Earlier:
     """What earlier runs of this repository know, and what later ones will know of this one."""
 
-    def __init__(self, repo: Path, suite: Suite, stores: Mapping[Side, RunFolder], *, remembers: bool = True) -> None:
+    def __init__(
+        self,
+        repo: Path,
+        suite: Suite,
+        stores: Mapping[Side, RunFolder],
+        *,
+        remembers: bool = True,
+        origin: Origin | None = None,
+    ) -> None:
         self._remembers = remembers
-        self._history = open_history(repo, suite) if remembers else None
+        self._adds = suite.store.type == "directory"  # a branch is base's own: no pull request's run writes there
+        self._history, self._ignored = _read_history(repo, suite, origin) if remembers else (None, ())
         self._tests = _open_tests(repo, suite) if self._history else None
         self._stores = stores
         self._fingerprints: Mapping[RowKey, str] = {}
@@ -60,7 +70,7 @@ class Earlier:
                 self._tests.begin(key, [trial for trial in read.trials if trial.key == row])
         results = [self._take(keys[row], result) for row in begun for result in self._tests.trials(keys[row])]
         known = [trial for found in begun.values() for trial in found.past]
-        return Known((*known, *read.trials), tuple(results), read.warnings)
+        return Known((*known, *read.trials), tuple(results), (*self._ignored, *read.warnings))
 
     def keep(self, result: TrialResult) -> None:
         """Keep a trial that was just run, for a run that goes on with its test."""
@@ -68,8 +78,8 @@ class Earlier:
             self._tests.keep(key, result, self._stores[result.side])
 
     def add(self, base: Run) -> None:
-        """Base's fresh trials become history."""
-        if self._history is not None:
+        """Base's fresh trials become history, where that is a folder."""
+        if self._history is not None and self._adds:
             self._history.add(self._fingerprints, past_trials(base))
             self._history.remember({name: agent.version for name, agent in base.agents.items()})
             self._history.trends.add(past_trials(base))
@@ -81,8 +91,31 @@ class Earlier:
 
 def open_history(repo: Path, suite: Suite) -> History | None:
     """The repository's own history; None where the commit brings one along: a pull request could have written it."""
+    return _read_history(repo, suite, None)[0]
+
+
+def keep_history(repo: Path, suite: Suite, add: Callable[[History], None], origin: Origin | None) -> None:
+    """Let `add` write base's history, wherever it is kept.
+
+    `add` may be called more than once, with what was added before gone. NotKeptError where nothing could be added.
+    """
+    if suite.store.type == "branch":
+        write(repository_root(repo), suite.store, origin, add, time.time())
+    elif history := open_history(repo, suite):
+        add(history)
+    else:
+        raise NotKeptError("The folder of `store` is part of the commit: nothing is adopted.", "Keep it out of git.")
+
+
+def _read_history(repo: Path, suite: Suite, origin: Origin | None) -> tuple[History | None, tuple[str, ...]]:
+    """The history, and a sentence for what of it is left out; a branch is copied, from `origin` if there is one."""
     folder = _own_folder(repo, suite)
-    return None if folder is None else History(folder, suite.store, time.time())
+    if folder is None or suite.store.type == "directory":
+        return None if folder is None else History(folder, suite.store, time.time()), ()
+    root, name, copied = repository_root(repo), suite.store.name, folder / "branch"
+    unreached = fetch(root, name, origin) if origin else None
+    ignored = copy_to(root, name, copied)
+    return History(copied, suite.store, time.time()), (*([unreached] if unreached else ()), *ignored)
 
 
 def _open_tests(repo: Path, suite: Suite) -> KeptTests | None:

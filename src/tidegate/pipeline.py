@@ -21,7 +21,7 @@ from tidegate.model.plan import Plan
 from tidegate.model.result import Result
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Phase, Side
-from tidegate.past import Earlier, open_answers, open_history, past_trials, trends
+from tidegate.past import Earlier, keep_history, open_answers, past_trials, trends
 from tidegate.plan import make_plan, run_rows, watched_files, with_presence, without_missing_keys
 from tidegate.procedure import RunTrials, next_step, observe, start
 from tidegate.reports.badge import badge_json
@@ -32,6 +32,7 @@ from tidegate.result import make_result
 from tidegate.revisions import changed_files
 from tidegate.sides import Asked, one_side, scratch_folder, two_sides
 from tidegate.store.directory import RunFolder, load_run, write_text
+from tidegate.store.history import History
 from tidegate.suite.load import load_suite, try_load_suite
 from tidegate.work import Options, Work, run_of, runner_of, screening_specs
 
@@ -115,10 +116,15 @@ async def single_run(
         run = run_of(work, side, results, started, time.time(), runner)
         side.store.finish_run(run)
         write_text(out / "badge.json", badge_json(run))
-        if as_history and (history := open_history(repo, suite)):
-            history.add(work.fingerprints(runner.versions), past_trials(run))
-            history.remember(runner.versions)
-            history.trends.add(past_trials(run))
+        if as_history:
+            fingerprints, versions = work.fingerprints(runner.versions), runner.versions
+
+            def add(history: History) -> None:
+                history.add(fingerprints, past_trials(run))
+                history.remember(versions)
+                history.trends.add(past_trials(run))
+
+            keep_history(repo, suite, add, options.origin)
         return run
 
 
@@ -186,7 +192,9 @@ async def _run_both(repo: Path, work: Work, options: Options) -> tuple[Run, Run,
     earlier run began, with nothing changed since, goes on where that one ended.
     """
     started = time.time()
-    earlier = Earlier(repo, work.suite, {side.side: side.store for side in work.sides}, remembers=options.gate)
+    earlier = Earlier(
+        repo, work.suite, {side.side: side.store for side in work.sides}, remembers=options.gate, origin=options.origin
+    )
     options.progress.stage("getting ready")
     async with runner_of(work, options) as runner:
         fingerprints = work.fingerprints(runner.versions)

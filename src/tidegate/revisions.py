@@ -4,62 +4,21 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-import os
-import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tidegate.errors import CannotRunError, ConfigurationError
+from tidegate.errors import ConfigurationError
+from tidegate.git import IDENTITY, git, must
 from tidegate.model.measurement import Revision
-
-# Hooks of the checkout and prompts for passwords have no place in a measurement.
-_OPTIONS = ("-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false")
-
-
-_IDENTITY = {
-    "GIT_AUTHOR_NAME": "tidegate",
-    "GIT_AUTHOR_EMAIL": "tidegate@localhost",
-    "GIT_COMMITTER_NAME": "tidegate",
-    "GIT_COMMITTER_EMAIL": "tidegate@localhost",
-}
-
-
-def _git(root: Path, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    # Set by a git hook that starts us; they would lead every command to another repository.
-    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
-        environment.pop(name, None)
-    environment |= env or {}
-    try:
-        return subprocess.run(
-            ["git", *_OPTIONS, *arguments],
-            cwd=root,
-            env=environment,
-            text=True,
-            errors="replace",
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise CannotRunError("`git` was not found on PATH.", "Install git.") from None
-
-
-def _must(root: Path, *arguments: str, env: Mapping[str, str] | None = None) -> str:
-    done = _git(root, *arguments, env=env)
-    if done.returncode != 0:
-        reason = (done.stderr.strip() or "no message").splitlines()[-1]
-        raise CannotRunError(f"`git {arguments[0]}` failed: {reason}", "Try the same git command by hand.")
-    return done.stdout.strip()
 
 
 def repository_root(folder: Path) -> Path:
     """The top folder of the repository that `folder` stands in."""
     if not folder.is_dir():
         raise ConfigurationError(f"there is no folder {folder}.", "Name the repository's own with `--repo`.")
-    done = _git(folder, "rev-parse", "--show-toplevel")
+    done = git(folder, "rev-parse", "--show-toplevel")
     if done.returncode != 0:
         raise ConfigurationError(
             f"{folder.resolve()} is not in a git repository.", "Run it in a repository, or `git init` one."
@@ -68,21 +27,21 @@ def repository_root(folder: Path) -> Path:
 
 
 def _commit(root: Path, ref: str) -> str | None:
-    done = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    done = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
     return done.stdout.strip() if done.returncode == 0 else None
 
 
 def _as_deep(root: Path) -> tuple[str, ...]:
     """How much to fetch: a whole clone would be made a shallow and partial one by fetching less."""
-    shallow = _git(root, "rev-parse", "--is-shallow-repository").stdout.strip() == "true"
+    shallow = git(root, "rev-parse", "--is-shallow-repository").stdout.strip() == "true"
     return ("--filter=blob:none", "--depth=1") if shallow else ()
 
 
 def resolve(root: Path, ref: str) -> Revision:
     """The commit that `ref` names: here, at `origin`, or fetched from there, as a whole hash has to be for that."""
     sha = _commit(root, ref) or _commit(root, f"origin/{ref}")
-    if sha is None and not ref.startswith("-") and _git(root, "remote", "get-url", "origin").returncode == 0:
-        fetched = _git(root, "fetch", "--quiet", *_as_deep(root), "origin", ref)
+    if sha is None and not ref.startswith("-") and git(root, "remote", "get-url", "origin").returncode == 0:
+        fetched = git(root, "fetch", "--quiet", *_as_deep(root), "origin", ref)
         sha = _commit(root, "FETCH_HEAD") if fetched.returncode == 0 else None
     if sha is None:
         raise ConfigurationError(
@@ -95,21 +54,21 @@ def resolve(root: Path, ref: str) -> Revision:
 
 def _meant(root: Path, ref: str) -> str:
     """Branches and tags that are spelled much like it."""
-    names = _git(root, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads", "refs/tags", "refs/remotes")
+    names = git(root, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads", "refs/tags", "refs/remotes")
     close = difflib.get_close_matches(ref, dict.fromkeys(name.removeprefix("origin/") for name in names.stdout.split()))
     return f" (did you mean {' or '.join(f'`{name}`' for name in close)}?)" if close else ""
 
 
 def has_file(root: Path, revision: Revision, path: str) -> bool:
     """Whether the commit has that file."""
-    return _git(root, "cat-file", "-e", "--end-of-options", f"{revision.sha}:{path}").returncode == 0
+    return git(root, "cat-file", "-e", "--end-of-options", f"{revision.sha}:{path}").returncode == 0
 
 
 def working_tree(root: Path) -> Revision:
     """The checked-out commit, and whether files differ from it."""
     head = resolve(root, "HEAD")
-    branch = _git(root, "symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip()
-    dirty = bool(_must(root, "status", "--porcelain"))
+    branch = git(root, "symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip()
+    dirty = bool(must(root, "status", "--porcelain"))
     return Revision(sha=head.sha, ref=branch or "HEAD", dirty=dirty)
 
 
@@ -119,13 +78,13 @@ def default_base(root: Path) -> str:
     Origin's default branch, else `main` or `master`, else the one that git is set up to begin with, else the only
     branch that is not checked out, or the only branch.
     """
-    remote = _git(root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD").stdout.strip()
-    configured = _git(root, "config", "init.defaultBranch").stdout.strip()
+    remote = git(root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD").stdout.strip()
+    configured = git(root, "config", "init.defaultBranch").stdout.strip()
     for name in (remote, "main", "master", "origin/main", "origin/master", configured):
         if name and _commit(root, name):
             return name
     branches = _branches(root)
-    current = _git(root, "symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip()
+    current = git(root, "symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip()
     others = [name for name in branches if name != current] or branches
     if len(others) == 1:
         return others[0]
@@ -134,15 +93,15 @@ def default_base(root: Path) -> str:
 
 
 def _branches(root: Path) -> list[str]:
-    return _git(root, "for-each-ref", "--format=%(refname:short)", "refs/heads").stdout.split()
+    return git(root, "for-each-ref", "--format=%(refname:short)", "refs/heads").stdout.split()
 
 
 def merge_base(root: Path, base: Revision, head: Revision) -> Revision:
     """The commit at which head left base, so that base's later changes are not charged to head."""
-    done = _git(root, "merge-base", base.sha, head.sha)
-    if done.returncode != 0 and _must(root, "rev-parse", "--is-shallow-repository") == "true":
-        _git(root, "fetch", "--quiet", "--filter=blob:none", "--unshallow", "origin")
-        done = _git(root, "merge-base", base.sha, head.sha)
+    done = git(root, "merge-base", base.sha, head.sha)
+    if done.returncode != 0 and must(root, "rev-parse", "--is-shallow-repository") == "true":
+        git(root, "fetch", "--quiet", "--filter=blob:none", "--unshallow", "origin")
+        done = git(root, "merge-base", base.sha, head.sha)
     if done.returncode != 0:
         raise ConfigurationError(
             f"`{base.ref}` and `{head.ref}` have no commit in common here.",
@@ -159,9 +118,9 @@ def checked_out_sides(root: Path, head_sha: str, base_ref: str) -> tuple[str, st
     request's own head is compared with where it left the base branch. (The payload's base.sha is neither: it may be
     older than the merge, and base's later changes would be charged to the pull request.)
     """
-    head = _must(root, "rev-parse", "HEAD")
+    head = must(root, "rev-parse", "HEAD")
     # The commit's own text: a shallow clone hides parents from every other command.
-    header = _must(root, "cat-file", "commit", "HEAD").partition("\n\n")[0]
+    header = must(root, "cat-file", "commit", "HEAD").partition("\n\n")[0]
     parents = [line.split()[1] for line in header.splitlines() if line.startswith("parent ")]
     if head != head_sha and len(parents) == 2:
         return parents[0], head
@@ -176,51 +135,51 @@ def checked_out_sides(root: Path, head_sha: str, base_ref: str) -> tuple[str, st
 def changed_files(root: Path, base: Revision, head: Revision, patterns: Sequence[str]) -> tuple[str, ...]:
     """The files that differ between the two commits and match one of the globs (`**` as in .gitignore)."""
     specs = [f":(glob){pattern}" for pattern in patterns]
-    out = _must(root, "diff", "--name-only", "-z", "--no-renames", base.sha, head.sha, "--", *specs)
+    out = must(root, "diff", "--name-only", "-z", "--no-renames", base.sha, head.sha, "--", *specs)
     return tuple(name for name in out.split("\0") if name)
 
 
 def tree_of(root: Path, rev: str) -> str:
     """git's own name of all the files of a commit: two commits that have the same one differ in nothing but history."""
-    return _must(root, "rev-parse", "--verify", "--end-of-options", f"{rev}^{{tree}}")
+    return must(root, "rev-parse", "--verify", "--end-of-options", f"{rev}^{{tree}}")
 
 
 def tree_hash(root: Path, revision: Revision, patterns: Sequence[str]) -> str:
     """SHA-256 of the commit's files that match one of the globs: names, modes and contents."""
-    nothing = _must(root, "hash-object", "-t", "tree", "/dev/null")
+    nothing = must(root, "hash-object", "-t", "tree", "/dev/null")
     specs = [f":(glob){pattern}" for pattern in patterns]
-    listed = _must(root, "diff", "--raw", "-z", "--no-abbrev", "--no-renames", nothing, revision.sha, "--", *specs)
+    listed = must(root, "diff", "--raw", "-z", "--no-abbrev", "--no-renames", nothing, revision.sha, "--", *specs)
     return hashlib.sha256(listed.encode()).hexdigest()
 
 
 def file_diff(root: Path, base: Revision, head: Revision, path: str) -> str:
     """What changed in one file, as git's unified diff; no program that a commit may name has a part in it."""
     flags = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
-    return _must(root, "diff", *flags, base.sha, head.sha, "--", f":(literal){path}")
+    return must(root, "diff", *flags, base.sha, head.sha, "--", f":(literal){path}")
 
 
 def tracked_files(root: Path, folder: str) -> tuple[str, ...]:
     """What the checked-out commit has in that folder."""
-    return tuple(_must(root, "ls-files", "-z", "--", folder).split("\0"))[:-1]
+    return tuple(must(root, "ls-files", "-z", "--", folder).split("\0"))[:-1]
 
 
 def commit_with(root: Path, parent: str, name: str, file: Path) -> str:
     """A commit on top of `parent` that has that file as `name`; no branch leads to it, and git forgets it in time."""
     with tempfile.TemporaryDirectory() as folder:
-        own = {"GIT_INDEX_FILE": str(Path(folder, "index")), **_IDENTITY}
-        blob = _must(root, "hash-object", "-w", "--no-filters", "--", str(file.resolve()))
-        _must(root, "read-tree", parent, env=own)
-        _must(root, "update-index", "--add", "--replace", "--cacheinfo", f"100644,{blob},{name}", env=own)
-        tree = _must(root, "write-tree", env=own)
-        return _must(root, "commit-tree", tree, "-p", parent, "-m", f"{name} as in {file.name}", env=own)
+        own = {"GIT_INDEX_FILE": str(Path(folder, "index")), **IDENTITY}
+        blob = must(root, "hash-object", "-w", "--no-filters", "--", str(file.resolve()))
+        must(root, "read-tree", parent, env=own)
+        must(root, "update-index", "--add", "--replace", "--cacheinfo", f"100644,{blob},{name}", env=own)
+        tree = must(root, "write-tree", env=own)
+        return must(root, "commit-tree", tree, "-p", parent, "-m", f"{name} as in {file.name}", env=own)
 
 
 @contextmanager
 def checkout(root: Path, revision: Revision, folder: Path) -> Iterator[Path]:
     """A worktree of the commit at `folder`, gone afterwards."""
-    _must(root, "worktree", "add", "--quiet", "--detach", "--force", str(folder), revision.sha)
+    must(root, "worktree", "add", "--quiet", "--detach", "--force", str(folder), revision.sha)
     try:
         yield folder
     finally:
-        _git(root, "worktree", "remove", "--force", "--force", str(folder))
-        _git(root, "worktree", "prune")
+        git(root, "worktree", "remove", "--force", "--force", str(folder))
+        git(root, "worktree", "prune")

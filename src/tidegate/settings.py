@@ -51,6 +51,7 @@ class Runner(Value):
     api_url: str = Field("https://api.github.com", alias="GITHUB_API_URL")
     server_url: str = Field("https://github.com", alias="GITHUB_SERVER_URL")
     sha: str = Field("", alias="GITHUB_SHA")
+    ref: str = Field("", alias="GITHUB_REF")
     run_id: int = Field(0, alias="GITHUB_RUN_ID", ge=0)
     run_attempt: int = Field(1, alias="GITHUB_RUN_ATTEMPT", ge=1)
     triggering_actor: str = Field("", alias="GITHUB_TRIGGERING_ACTOR")  # who started this attempt

@@ -10,6 +10,7 @@ from pathlib import Path
 from tidegate import __version__
 from tidegate.build import Checkout
 from tidegate.fingerprint import fingerprint, judge_mark, test_key
+from tidegate.history_branch import Origin
 from tidegate.model.calibration import Calibration
 from tidegate.model.judge import Judge
 from tidegate.model.judgement import JudgeInfo, Trust
@@ -40,6 +41,7 @@ class Options:
     jobs: int | None = None
     lenient_keys: bool = False  # agents without their key are left out, as on a fork; else that ends the run
     gate: bool = True  # False: to find out everything, without what earlier runs know, and without blocking anything
+    origin: Origin | None = None  # of a job on GitHub, for a history that is kept on a branch
     pause_s: float = 0.0  # before a verification, so that it is apart in time from what it verifies
 
 

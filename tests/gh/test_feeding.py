@@ -210,3 +210,91 @@ def test_by_hand_it_begins_with_trials_of_its_own(job: Job) -> None:
     assert ran.exit_code == 0, ran.stderr
     assert "10 trials of" in step.summary()
     assert len(history(job)) == 10
+
+
+BRANCH = "tidegate-history"
+
+
+@pytest.fixture
+def origin(job: Job, tmp_path: Path) -> Repository:
+    """The job's suite keeps its history on a branch of this repository."""
+    job.repo.git("checkout", "--quiet", "main")
+    job.repo.commit({"tidegate.yaml": SUITE + "store: {type: branch}\n"})
+    job.repo.git("checkout", "--quiet", "pr")
+    job.repo.git("rebase", "--quiet", "main")
+    bare = Repository(tmp_path / "origin.git")
+    job.repo.git("remote", "add", "origin", f"file://{bare.root}")
+    return bare
+
+
+def on_branch(origin: Repository) -> int:
+    """How many trials the branch has."""
+    if not origin.git("branch", "--list", BRANCH):
+        return 0
+    files = origin.git("ls-tree", "-r", "--name-only", BRANCH, "history").split()
+    texts = [origin.git("show", f"{BRANCH}:{name}") for name in files if name.endswith(".jsonl")]
+    return sum(len(text.splitlines()) for text in texts)
+
+
+def next_pull_request(job: Job) -> dict[str, Any]:
+    """What comes of another one, which changes something else."""
+    job.repo.git("checkout", "--quiet", "-B", "pr", "main")
+    job.repo.commit({"bin/notes": NOTES.replace("notes 1.0", "notes 1.2")})
+    job.check_out_merge()
+    ran, _ = job.run()
+    assert ran.exit_code == 0, ran.stderr
+    result: dict[str, Any] = json.loads((job.repo.root / ".tidegate/pr/result.json").read_text(encoding="utf-8"))
+    return result
+
+
+def test_a_branch_is_fed_by_a_push_and_by_hand_and_the_next_pull_request_runs_no_base(
+    job: Job, origin: Repository
+) -> None:
+    tested(job)
+    assert on_branch(origin) == 0, "a pull request's own run writes nothing"
+
+    ran, step = job.push(job.merge())
+    assert "3 trials of the merged pull request are base's history now." in step.summary(), ran.stderr
+    assert on_branch(origin) == 3
+    ran, _ = job.push(job.repo.git("rev-parse", "main"))
+    assert (ran.exit_code, on_branch(origin)) == (0, 3), "a re-run adopts nothing twice"
+
+    main = job.repo.git("rev-parse", "main")
+    ran, _ = job.dispatch(
+        action_inputs={"command": "history"}, checked_out=main, environ={"GITHUB_REF": "refs/heads/main"}
+    )
+    assert (ran.exit_code, on_branch(origin)) == (0, 13), ran.stderr
+    shutil.rmtree(job.repo.root / ".tidegate")
+
+    result = next_pull_request(job)
+
+    assert [trial["side"] for trial in result["trials"]] == ["head"] * 3
+    assert result["sides"]["base"]["history_trials"] == 13
+    assert [trend["points"][-1]["trials"] for trend in result["trends"]] == [10]
+    assert on_branch(origin) == 13
+
+
+def test_an_origin_that_is_gone_is_said_and_base_is_run(job: Job, origin: Repository) -> None:
+    job.repo.git("remote", "set-url", "origin", "file:///nowhere")
+    result = next_pull_request(job)
+    assert [trial["side"] for trial in result["trials"]].count("base") == 3
+    assert result["verdict"]["state"] == "passed"
+    assert any("could not be fetched" in warning for warning in result["warnings"])
+
+
+@pytest.mark.parametrize(("ref", "trials"), [("refs/heads/main", 10), ("refs/heads/feature", 0)])
+def test_by_hand_only_the_default_branch_s_run_writes_it(ref: str, trials: int, job: Job, origin: Repository) -> None:
+    ran, step = job.dispatch(action_inputs={"command": "history"}, environ={"GITHUB_REF": ref})
+    assert ran.exit_code == 0, ran.stderr
+    assert on_branch(origin) == trials
+    assert ("was not written" in step.summary()) == (trials == 0)
+
+
+def test_a_branch_that_may_not_be_pushed_is_said_and_nothing_fails(job: Job, origin: Repository) -> None:
+    hook = origin.root / ".git/hooks/pre-receive"
+    hook.write_text("#!/bin/sh\necho 'Permission denied' >&2\nexit 1\n")
+    hook.chmod(0o755)
+    tested(job)
+    ran, step = job.push(job.merge())
+    assert ran.exit_code == 0
+    assert "contents: write" in step.summary()

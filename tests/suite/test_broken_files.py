@@ -80,7 +80,8 @@ NOT_YET = {
     "judge: {type: oracle, model: m}": "3:15: judge.type: unknown type `oracle` (one of anthropic, command, scripted)",
     "judge: {type: command, command: x, modle: m}": "3:36: judge.modle: unknown key (did you mean `model`?)",
     "network: {agent: false}": "3:18: network.agent: is not supported yet",
-    "store: {type: branch}": "3:15: store.type: is not supported yet",
+    "store: {type: branhc}": "3:15: store.type: must be one of directory, branch (did you mean `branch`?)",
+    "store: {type: branch, name: a..b}": "3:29: store.name: is no name of a branch",
     "report: {comment: off}": "3:19: report.comment: must be one of always, on-change, on-regression, off; "
     'YAML reads off as false, so quote it: "off"',
     "report: {comment: 'off'}": "3:19: report.comment: is not supported yet",

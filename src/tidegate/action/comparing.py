@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tidegate.action.accepting import accepted_by, expire
 from tidegate.action.job import OUT, Job
+from tidegate.action.origin import origin_of
 from tidegate.action.telling import skip, tell
 from tidegate.errors import MissingKeyError
 from tidegate.gh.cancelled import note_cancelled
@@ -74,6 +75,7 @@ async def compare(asked: Asked, job: Job, *, lenient_keys: bool = False) -> Resu
         config=job.settings.config,
         instance=job.settings.instance,
         lenient_keys=lenient_keys,
+        origin=origin_of(job),
         pause_s=PAUSE_S,
     )
     return await pull_request(job.workspace, asked, _out(job), options)

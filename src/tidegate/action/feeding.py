@@ -6,11 +6,13 @@ import time
 
 from tidegate.action.comparing import PAUSE_S
 from tidegate.action.job import Job
+from tidegate.action.origin import origin_of
 from tidegate.action.publishing import artifact_name
 from tidegate.action.telling import skip, summarise
 from tidegate.gh.artifact import MAX_ARCHIVE, PoisonedError, read_result
-from tidegate.gh.event import DispatchEvent, Event, PushEvent
+from tidegate.gh.event import DispatchEvent, Event, OtherEvent, PushEvent
 from tidegate.gh.port import Artifact, PublishError, RepositoryPort
+from tidegate.history_branch import NotKeptError
 from tidegate.merged import adopt
 from tidegate.pipeline import single_run
 from tidegate.sides import make_our_folder
@@ -24,7 +26,7 @@ async def feed_history(event: Event, job: Job) -> int:
     if isinstance(event, PushEvent):
         return _adopt_merged(event, job)
     started_by_hand = isinstance(event, DispatchEvent)
-    return await _run_for_history(FIRST_TRIALS if started_by_hand else None, job)
+    return await _run_for_history(event, FIRST_TRIALS if started_by_hand else None, job)
 
 
 def _adopt_merged(event: PushEvent, job: Job) -> int:
@@ -58,12 +60,16 @@ def _adopt(artifact: Artifact, repository: RepositoryPort, job: Job) -> str:
         result = read_result(repository.download(artifact.id, MAX_ARCHIVE), job.settings.instance, ours=artifact.own)
     except PoisonedError as error:
         return f"The artifact is ignored: {error}."
-    return adopt(job.workspace, result, _options(job))
+    return adopt(job.workspace, result, _options(job, writes=True))
 
 
-async def _run_for_history(trials: int | None, job: Job) -> int:
+async def _run_for_history(event: Event, trials: int | None, job: Job) -> int:
     out = make_our_folder(job.workspace) / "runs" / time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    run = await single_run(job.workspace, "HEAD", out, _options(job), trials=trials, as_history=True)
+    options = _options(job, writes=_is_of_default_branch(event, job))
+    try:
+        run = await single_run(job.workspace, "HEAD", out, options, trials=trials, as_history=True)
+    except NotKeptError as error:
+        return _say(f"{error.message}\n{error.advice}", job)
     measured = sum(trial.decides is not None for trial in run.trials)
     return _say(f"{measured} trials of {run.revision.sha[:12]} were run, and are base's history now.", job)
 
@@ -75,11 +81,19 @@ def _say(sentence: str, job: Job) -> int:
     return 0
 
 
-def _options(job: Job) -> Options:
+def _is_of_default_branch(event: Event, job: Job) -> bool:
+    """A schedule is always; a person can start a workflow on any branch."""
+    if isinstance(event, DispatchEvent):
+        return job.runner.ref == f"refs/heads/{event.default_branch}"
+    return event == OtherEvent(name="schedule")
+
+
+def _options(job: Job, *, writes: bool) -> Options:
     return Options(
         environ=job.outside.environ,
         progress=job.outside.progress,
         config=job.settings.config,
         instance=job.settings.instance,
+        origin=origin_of(job, writes=writes),
         pause_s=PAUSE_S,
     )

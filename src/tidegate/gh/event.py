@@ -73,6 +73,7 @@ class DispatchEvent(Value):
 
     sender: str
     inputs: dict[str, str]
+    default_branch: str
 
 
 class PushEvent(Value):
@@ -158,7 +159,9 @@ def _workflow_run(raw: Mapping[str, Any]) -> WorkflowRunEvent:
 
 def _dispatch(raw: Mapping[str, Any]) -> DispatchEvent:
     payload = payloads.DispatchPayload.model_validate(raw)
-    return DispatchEvent(sender=payload.sender.login, inputs=payload.inputs or {})
+    return DispatchEvent(
+        sender=payload.sender.login, inputs=payload.inputs or {}, default_branch=payload.repository.default_branch
+    )
 
 
 def _push(raw: Mapping[str, Any]) -> PushEvent:

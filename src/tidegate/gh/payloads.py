@@ -92,4 +92,5 @@ class DispatchPayload(BaseModel):
     """`workflow_dispatch`."""
 
     sender: _User
+    repository: _Repo
     inputs: dict[str, str] | None = None

@@ -172,8 +172,13 @@ class Policy(Value):
 
 
 class Store(Value):
-    """Where base's history is kept, and how much of it; `path` is relative to the repository's root."""
+    """Where base's history is kept, and how much of it; `path` is relative to the repository's root.
 
+    A `branch` has history alone, by `name`; all else that is kept stays below `path`.
+    """
+
+    type: Literal["directory", "branch"] = "directory"
+    name: str = "tidegate-history"
     path: str = ".tidegate/store"
     max_trials: int = Field(default=40, gt=0)
     max_days: float = Field(default=14, gt=0)

@@ -83,6 +83,18 @@ class History:
                 write_text(self._path(fingerprint), "".join(f"{line}\n" for line in lines))
         self._remove_old()
 
+    def prune(self) -> None:
+        """Forget what is damaged, foreign, too old or too much; by contents, whatever the files' age."""
+        for path in self._folder.glob("*.jsonl"):
+            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+            entries = [entry for line in lines if (entry := _entry(line)) and entry.fingerprint == path.stem]
+            kept = self._capped(entry.trial for entry in entries)
+            if kept:
+                good = (Entry(fingerprint=path.stem, trial=trial).sealed for trial in kept)
+                write_text(path, "".join(f"{entry.model_dump_json()}\n" for entry in good))
+            else:
+                path.unlink()
+
     def remember(self, versions: Mapping[str, str | None]) -> None:
         """Keep which versions agents' programs had, for who wants to find the history without asking them."""
         known = {name: version for name, version in versions.items() if version is not None}
@@ -134,3 +146,12 @@ class History:
         for path in self._folder.glob("*.jsonl") if self._folder.is_dir() else ():
             if path.stat().st_mtime < self._now - DAY * self._limits.max_days:
                 path.unlink(missing_ok=True)
+
+
+def _entry(line: str) -> Entry | None:
+    """The undamaged entry that a line is."""
+    try:
+        entry = Entry.model_validate_json(line)
+    except ValidationError:
+        return None
+    return entry if entry == entry.sealed else None

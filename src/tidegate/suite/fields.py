@@ -75,8 +75,15 @@ def _passable(name: str) -> str:
     return name
 
 
+def _branch(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_./-]*", text) or re.search(r"\.\.|//|/\.|\./|[./]$|\.lock(/|$)", text):
+        raise wrong("is no name of a branch")
+    return text
+
+
 Text = Annotated[str, Field(min_length=1), AfterValidator(_not_blank)]
 Name = Annotated[Text, AfterValidator(_name)]
+BranchName = Annotated[Text, AfterValidator(_branch)]
 InsidePath = Annotated[Text, AfterValidator(_inside)]
 VariableName = Annotated[str, AfterValidator(_variable)]
 PassedVariable = Annotated[VariableName, AfterValidator(_passable)]

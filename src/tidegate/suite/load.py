@@ -190,7 +190,7 @@ def _suite(file: str, suite: SuiteFile, scenarios: list[Scenario], targets: dict
         policy=Policy(**dict(suite.policy)),
         limits=suite.limits,
         pass_env=suite.pass_env,
-        store=Store(path=suite.store.path, max_trials=suite.store.max_trials, max_days=suite.store.max_days),
+        store=Store(**dict(suite.store)),
         prices=suite.prices,
         relay=suite.relay,
         diagnosis=Diagnosis(**dict(suite.diagnosis)),

@@ -10,7 +10,18 @@ from tidegate.agents import AnyAgent
 from tidegate.judges import AnyJudge
 from tidegate.model.suite import Budget, Diagnosis, Limits, Policy, Price
 from tidegate.model.value import Value
-from tidegate.suite.fields import Alpha, Count, InsidePath, Name, PassedVariable, Positive, TestedMetric, Text, only
+from tidegate.suite.fields import (
+    Alpha,
+    BranchName,
+    Count,
+    InsidePath,
+    Name,
+    PassedVariable,
+    Positive,
+    TestedMetric,
+    Text,
+    only,
+)
 from tidegate.suite.scenario_file import TargetFile, TrialsFile
 
 _AGENT: TypeAdapter[AnyAgent] = TypeAdapter(AnyAgent)
@@ -47,9 +58,9 @@ class NetworkFile(Value):
 class StoreFile(Value):
     """Where runs are kept."""
 
-    type: Annotated[Literal["directory", "branch"], only("directory")] = "directory"
+    type: Literal["directory", "branch"] = "directory"
     path: InsidePath = ".tidegate/store"
-    name: Annotated[Text, only("tidegate-history")] = "tidegate-history"
+    name: BranchName = "tidegate-history"
     max_trials: Count = 40
     max_days: Positive = 14
 
