@@ -195,7 +195,7 @@ def test_documents_without_instructions_complete_and_say_so(session: LocalSessio
     assert session.events == []
 
 
-def test_indented_code_counts_in_the_prompt_alone(session: LocalSession) -> None:
+def test_indented_code_without_prompts_counts_in_the_prompt_alone(session: LocalSession) -> None:
     session.prompt = "Do this:\n\n    taskmgr add prompt\n"
     session.write("README.md", "Do this:\n\n    taskmgr add readme\n")
     session.run(DOCS)

@@ -77,6 +77,11 @@ def test_inline_code_and_indented_code_are_no_instructions() -> None:
     assert lines("Run `tool a`.\n\n    tool b\n") == []
 
 
+def test_indented_code_with_prompts_is_a_session() -> None:
+    markdown = "Like this:\n\n    $ tool list\n    [1]\n\n    $ tool add x \\\n        y\n"
+    assert [text.split() for _, text in lines(markdown)] == [["tool", "list"], ["tool", "add", "x", "y"]]
+
+
 def test_indented_code_counts_where_it_is_asked_for() -> None:
     assert lines("Run `tool a`.\n\n    tool b\n    tool c\n", indented=True) == [(3, "tool b"), (4, "tool c")]
 

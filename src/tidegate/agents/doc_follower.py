@@ -24,11 +24,11 @@ class DocFollower(Agent):
     """Executes what the docs say, literally. Deterministic, free and fast: it finds docs that no longer match the tool.
 
     It reads the prompt, then the guidance files and README.md in the workspace: fenced blocks marked `sh`, `bash`,
-    `shell`, `console` or not at all (in the prompt indented ones too); in a block with `$ ` prompts only what was
-    typed there. Of the blocks that call the target it runs every line, in order, identical ones once. `cd`, `export`
-    and variables hold until the end of their block. When a call of the target fails, it runs `TARGET SUBCOMMAND
-    --help`, then the same line once more. A line with a placeholder (`<id>`, `…`) is skipped and counted. It stops
-    after 200 lines.
+    `shell`, `console` or not at all, and indented ones (outside the prompt only those with `$ ` prompts); in a block
+    with `$ ` prompts only what was typed there. Of the blocks that call the target it runs every line, in order,
+    identical ones once. `cd`, `export` and variables hold until the end of their block. When a call of the target
+    fails, it runs `TARGET SUBCOMMAND --help`, then the same line once more. A line with a placeholder (`<id>`, `…`)
+    is skipped and counted. It stops after 200 lines.
     """
 
     type: Literal["doc-follower"]

@@ -24,7 +24,8 @@ class Block(Value):
 def blocks(markdown: str, target: str, *, indented: bool = False) -> tuple[Block, ...]:
     """The blocks of the document that call the target, in order.
 
-    Fenced blocks marked sh, bash, shell, console or not at all are read; `indented` adds CommonMark's indented ones.
+    Fenced blocks marked sh, bash, shell, console or not at all are read, and CommonMark's indented ones where they
+    show `$ ` prompts; `indented` adds those without.
     """
     tokens = MarkdownIt("commonmark").parse(markdown)
     read = (_lines(token, target) for token in tokens if _is_read(token, indented))
@@ -33,8 +34,12 @@ def blocks(markdown: str, target: str, *, indented: bool = False) -> tuple[Block
 
 def _is_read(token: Token, indented: bool) -> bool:
     if token.type == "code_block":
-        return indented
+        return indented or _has_prompts(token.content.split("\n"))
     return token.type == "fence" and _language(token) in _LANGUAGES
+
+
+def _has_prompts(rows: list[str]) -> bool:
+    return any(row.startswith(_PROMPT) for row in rows)
 
 
 def _language(token: Token) -> str:
@@ -47,7 +52,7 @@ def _lines(token: Token, target: str) -> tuple[ShellLine, ...]:
     if len(token.content) > MAX_BLOCK_CHARACTERS:
         return (_too_long(start, rows[0], target),) if target in token.content else ()
     # A block with prompts is a session: what has no prompt is output, whatever the block is marked as.
-    session = _language(token) == "console" or any(row.startswith(_PROMPT) for row in rows)
+    session = _language(token) == "console" or _has_prompts(rows)
     parts = _typed(rows) if session else [(0, token.content)]
     return tuple(
         line.model_copy(update={"row": start + row + line.row})
