@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tidegate.gates.excerpt import excerpt
 from tidegate.model.agent import Agent
 from tidegate.model.command import CommandResult
 from tidegate.model.measurement import Revision
@@ -18,6 +20,8 @@ from tidegate.trial.environment import base_environment, git_trusts, side_path
 from tidegate.trial.processes import Supervisor, run_shell
 from tidegate.trial.users import give
 
+MOST_LINES, MOST_CHARACTERS = 3, 500  # of what a broken build says
+_ERROR = re.compile(r"\b(errors?|fatal|failed|cannot|\w+Error)\b", re.IGNORECASE)
 TRIES = 3  # a broken build is confirmed by two more tries (scenarios.md, The trial, in order)
 
 
@@ -95,10 +99,12 @@ async def _build_once(
             limits=suite.limits,
         )
         if not result.ok:
-            return f"build on {checkout.side}: `{command}` failed ({result.how_it_ended()}): {_last_line(result)}"
+            return f"build on {checkout.side}: `{command}` failed ({result.how_it_ended()}): {_reason(result)}"
     return None
 
 
-def _last_line(result: CommandResult) -> str:
+def _reason(result: CommandResult) -> str:
+    """Its first lines that speak of an error, since builders go on talking after them; else its last line."""
     lines = (result.stderr.strip() or result.stdout.strip() or "no output").splitlines()
-    return lines[-1].strip()
+    telling = [line.strip() for line in lines if _ERROR.search(line)] or [lines[-1].strip()]
+    return excerpt(" · ".join(telling[:MOST_LINES]), MOST_CHARACTERS)

@@ -84,7 +84,7 @@ def test_a_broken_build_on_head_is_a_regression_of_kind_setup(
 ) -> None:
     repo = make_repository()
     repo.commit({**files, "tidegate.yaml": files["tidegate.yaml"] + "build: [sh build.sh]\n", "build.sh": "true"})
-    repo.branch("pr", {"build.sh": "echo cannot compile >&2; exit 3"})
+    repo.branch("pr", {"build.sh": "echo cannot compile x.c >&2; echo bye >&2; exit 3"})
 
     ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
 

@@ -57,6 +57,20 @@ def test_a_script_that_does_not_explain_itself_is_not_asked_to_in_the_scenario(t
     assert "--help" not in starter_files(tool)["scenarios/first_steps.yaml"]
 
 
+def test_the_first_scenario_of_a_python_tool_is_no_second_package_for_setuptools(tmp_path: Path) -> None:
+    discovery = pytest.importorskip("setuptools.discovery", reason="setuptools is not in this environment")
+    write(tmp_path, {"pyproject.toml": PYTHON, "task_manager/__init__.py": "", "scenarios/x.yaml": ""})
+    assert set(discovery.FlatLayoutPackageFinder.find(tmp_path)) == {"task_manager", "scenarios"}
+    (tmp_path / "scenarios" / "x.yaml").unlink()
+    (tmp_path / "scenarios").rmdir()
+    tool = find_tool(tmp_path)
+    assert tool is not None
+    write(tmp_path, starter_files(tool))
+    assert discovery.FlatLayoutPackageFinder.find(tmp_path) == ["task_manager"]
+    assert find_scenarios(tmp_path) == ("tests/scenarios/first_steps.yaml",)
+    assert 'scenarios: ["tests/scenarios/*.yaml"]' in suite_text(tool, find_scenarios(tmp_path))
+
+
 def test_scenarios_of_both_dialects_are_found_and_nothing_else(tmp_path: Path) -> None:
     native = "name: a\ndescription: d\ntask: {prompt: p}\nevaluation: {gates: []}\n"
     write(

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from tidegate.suite.survey import Tool
 
 WORKFLOW = ".github/workflows/tidegate.yml"
-SCENARIO = "scenarios/first_steps.yaml"
+SCENARIO = "first_steps.yaml"
 SCHEMAS = ".tidegate/schema"  # written on this machine for the editor, and left alone by git
 UNKNOWN_ACTION = "OWNER/tidegate@COMMIT"
 
@@ -66,7 +66,8 @@ def suite_text(tool: Tool | None, scenarios: Iterable[str], guidance: Iterable[s
 
 def starter_files(tool: Tool) -> dict[str, str]:
     """The first scenario and its template folder: names → contents."""
-    return {SCENARIO: _scenario_text(tool), f"{SCENARIO.removesuffix('.yaml')}/WORKSPACE.txt": _TEMPLATE}
+    file = f"{tool.scenarios}/{SCENARIO}"
+    return {file: _scenario_text(tool), f"{file.removesuffix('.yaml')}/WORKSPACE.txt": _TEMPLATE}
 
 
 def workflow_text(action: str) -> str:
@@ -87,7 +88,7 @@ def _scenario_text(tool: Tool) -> str:
         gates.insert(0, f"{{type: command_succeeds, command: {command}, description: the tool explains itself}}")
     listed = "\n".join(f"    - {gate}" for gate in gates)
     return (
-        f"# yaml-language-server: $schema={'../' * SCENARIO.count('/')}{SCHEMAS}/scenario.json\n"
+        f"# yaml-language-server: $schema={'../' * len(PurePosixPath(tool.scenarios).parts)}{SCHEMAS}/scenario.json\n"
         "name: first_steps\n"
         "description: An agent finds its way about the tool.\n"
         "target: from_config\n"
@@ -101,14 +102,13 @@ def _scenario_text(tool: Tool) -> str:
 
 
 def _globs(files: Iterable[str]) -> list[str]:
-    """The files themselves, since other files may stand beside them; one glob for those of `scenarios/`."""
-    ours = str(PurePosixPath(SCENARIO).parent)
-    return list(dict.fromkeys(f"{ours}/*.yaml" if _is_ours(file, ours) else file for file in files))
+    """The files themselves, since other files may stand beside them; one glob for those of a folder `scenarios/`."""
+    return list(dict.fromkeys(_glob(PurePosixPath(file)) for file in files))
 
 
-def _is_ours(file: str, folder: str) -> bool:
-    path = PurePosixPath(file)
-    return str(path.parent) == folder and path.suffix == ".yaml"
+def _glob(file: PurePosixPath) -> str:
+    ours = file.parent.name == "scenarios" and file.suffix == ".yaml"
+    return str(file.with_name("*.yaml") if ours else file)
 
 
 def _listed(texts: Iterable[str]) -> str:

@@ -30,6 +30,7 @@ class Tool(NamedTuple):
     found_in: str = ""
     explains_itself: bool = True  # `TOOL --help` exits with 0; only scripts in bin/ are asked
     pass_env: tuple[str, ...] = ()  # what its build needs to know of this machine
+    scenarios: str = "scenarios"  # the folder for its first one
 
 
 def find_tool(root: Path) -> Tool | None:
@@ -48,7 +49,8 @@ def _python(root: Path) -> Tool | None:
     name = _preferred(_table(project, "scripts"), project.get("name"))
     venv = ".tidegate/venv"
     build = (f"python3 -m venv {venv}", f"{venv}/bin/pip install --quiet .")
-    return Tool(name, build, (f"{venv}/bin",), "pyproject.toml") if name else None
+    # Not at the top: setuptools takes a new folder there for a second package, and refuses to build either.
+    return Tool(name, build, (f"{venv}/bin",), "pyproject.toml", scenarios="tests/scenarios") if name else None
 
 
 def _node(root: Path) -> Tool | None:
