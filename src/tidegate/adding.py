@@ -16,7 +16,7 @@ from tidegate.model.suite import Scenario, Suite, Target
 from tidegate.store.directory import RESULT_FILE, RUN_FILE, RunFolder, load_run
 from tidegate.streams import PARSERS, StreamName
 from tidegate.suite.written import Story, file_name, free_name, scenario_text
-from tidegate.trial.workspace import INITIAL_STATE, apply_diff, copy_workspace, prepare
+from tidegate.trial.workspace import apply_diff, copy_workspace, initial_state, prepare
 
 MOST_COMMANDS = 20
 _TRANSCRIPTS: tuple[StreamName, ...] = ("events", "atif", "claude-code", "codex", "gemini", "opencode", "llm-tool-test")
@@ -182,10 +182,7 @@ def _stems(root: Path, folder: str) -> list[str]:
 
 
 def _template(root: Path, scenario: Scenario) -> Path | None:
-    if scenario.template is None:
-        return None
-    folder = root / scenario.template
-    return folder / INITIAL_STATE if (folder / INITIAL_STATE).is_dir() else folder
+    return None if scenario.template is None else initial_state(root, scenario.template)
 
 
 def _changed(root: Path, suite: Suite, scenario: Scenario, diff: str) -> tuple[str, ...]:

@@ -353,7 +353,12 @@ def test_a_link_that_leaves_the_repository_is_refused(load: Load, tmp_path: Path
     )
     (tmp_path / "scenarios" / "linked.yaml").unlink()
     assert said(load, {"scenarios/first.yaml": SCENARIO + "template_folder: linked\n"}) == (
-        "scenarios/first.yaml:5:18: template_folder: is a link that leaves the repository"
+        "scenarios/first.yaml:5:18: template_folder: scenarios/linked is a link that leaves the repository"
+    )
+    (tmp_path / "scenarios" / "first").mkdir()
+    (tmp_path / "scenarios" / "first" / "initial-state").symlink_to(outside)
+    assert said(load, {"scenarios/first.yaml": SCENARIO}) == (
+        "scenarios/first.yaml:1:1: template_folder: scenarios/first/initial-state is a link that leaves the repository"
     )
 
 

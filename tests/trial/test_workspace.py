@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tidegate.errors import CannotRunError
 from tidegate.model.suite import Scenario, Target
 from tidegate.trial.workspace import copy_workspace, matching_files, prepare, read_file, workspace_diff
 
@@ -73,6 +74,44 @@ def test_guidance_that_is_a_link_is_followed_inside_of_the_checkout_only(tmp_pat
     made = prepare(scenario(None), side, side, ("AGENTS.md", "CLAUDE.md"), tmp_path / "made")
 
     assert contents(made.folder) == {"AGENTS.md": "text"}
+
+
+def test_links_of_a_template_lead_no_guidance_out_of_the_workspace(tmp_path: Path) -> None:
+    """A pull request's template may hold any link, and what makes the workspace may be root."""
+    outside = write(tmp_path / "outside", {"skills/mine.md": "precious", "own.md": "precious"})
+    side = write(tmp_path / "side", {".claude/skills/theirs.md": "hostile", "AGENTS.md": "hostile", "t/in.txt": ""})
+    (side / "t" / ".claude").symlink_to(outside)
+    (side / "t" / "AGENTS.md").symlink_to(outside / "not-there-yet")
+    (side / "t" / "own.md").symlink_to(outside / "own.md")
+
+    made = prepare(scenario("t"), side, side, (*GUIDANCE, "own.md"), tmp_path / "made")
+
+    assert contents(outside) == {"own.md": "precious", "skills/mine.md": "precious"}
+    assert made.guidance == ()
+
+
+def test_links_inside_of_a_template_are_served_as_they_are_meant(tmp_path: Path) -> None:
+    head = write(tmp_path / "head", {"t/AGENTS.md": "head's", "t/skills/s.md": "head's"})
+    base = write(tmp_path / "base", {"t/AGENTS.md": "base's", "t/skills/s.md": "base's"})
+    for side in (head, base):
+        (side / "t" / "CLAUDE.md").symlink_to("AGENTS.md")
+        (side / "t" / ".claude").symlink_to(".")
+
+    made = prepare(scenario("t"), head, base, (*GUIDANCE, "CLAUDE.md"), tmp_path / "made")
+
+    assert contents(made.folder) == {"AGENTS.md": "base's", "CLAUDE.md": "base's", "skills/s.md": "base's"}
+
+
+@pytest.mark.parametrize("link", ["t", "t/initial-state"])
+def test_a_template_that_has_become_a_link_out_of_the_checkout_is_not_copied(tmp_path: Path, link: str) -> None:
+    """A side's build owns its checkout, and may put a link where the suite was checked to have a folder."""
+    secret = write(tmp_path / "outside", {"secret": "s"})
+    side = write(tmp_path / "side", {})
+    (side / link).parent.mkdir(exist_ok=True)
+    (side / link).symlink_to(secret)
+
+    with pytest.raises(CannotRunError, match="leads out of the checkout"):
+        prepare(scenario("t"), side, side, GUIDANCE, tmp_path / "made")
 
 
 def test_the_diff_shows_what_the_agent_changed(tmp_path: Path) -> None:

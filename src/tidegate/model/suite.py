@@ -14,6 +14,8 @@ from tidegate.model.gate import Gate
 from tidegate.model.judge import Judge
 from tidegate.model.value import Value
 
+INITIAL_STATE = "initial-state"  # the folder of a template that becomes the workspace, where there is one
+
 RowState = Literal[
     "regressed",
     "suspicious",

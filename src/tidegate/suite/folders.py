@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path, PurePosixPath
 
+from tidegate.model.suite import INITIAL_STATE
+
 _NEVER = frozenset({".git", ".tidegate"})  # the second holds workspaces of earlier trials
 
 
@@ -34,7 +36,7 @@ def find_template(root: Path, scenario: str, name: str | None) -> str | None:
     """
     if name is None:
         beside = PurePosixPath(scenario).with_suffix("").as_posix()
-        return beside if _is_folder(root, beside) and stays_in(root, beside) else None
+        return _kept_in(root, beside) if _is_folder(root, beside) else None
     starts = (PurePosixPath(scenario).parent.as_posix(), "llm-test-fixtures/templates", "fixtures", "")
     places = list(dict.fromkeys(os.path.normpath(PurePosixPath(start) / name) for start in starts))
     inside = [place for place in places if not place.startswith(("/", "../")) and place not in ("..", ".")]
@@ -42,10 +44,15 @@ def find_template(root: Path, scenario: str, name: str | None) -> str | None:
         raise ValueError("must be a folder in the repository")
     for place in inside:
         if _is_folder(root, place):
-            if not stays_in(root, place):
-                raise ValueError("is a link that leaves the repository")
-            return place
+            return _kept_in(root, place)
     raise ValueError(f"no such folder in the repository (looked for {', '.join(inside)})")
+
+
+def _kept_in(root: Path, template: str) -> str:
+    for folder in (template, f"{template}/{INITIAL_STATE}"):
+        if not stays_in(root, folder):
+            raise ValueError(f"{folder} is a link that leaves the repository")
+    return template
 
 
 def stays_in(root: Path, path: str) -> bool:

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from tidegate.errors import CannotRunError
 from tidegate.model.probe import FileAnswer
-from tidegate.model.suite import Scenario
+from tidegate.model.suite import INITIAL_STATE, Scenario
 
-INITIAL_STATE = "initial-state"
 _IDENTITY = {
     "GIT_AUTHOR_NAME": "tidegate",
     "GIT_AUTHOR_EMAIL": "tidegate@localhost",
@@ -42,11 +41,10 @@ def prepare(scenario: Scenario, definitions: Path, side: Path, guidance: Sequenc
     """
     folder.mkdir(parents=True)
     if scenario.template is not None:
-        template = _state_folder(definitions / scenario.template)
-        _copy_tree(template, folder)
+        _copy_tree(initial_state(definitions, scenario.template), folder)
         for name in matching_files(folder, guidance):
-            (folder / name).unlink()
-        _copy_files(_state_folder(side / scenario.template), folder, guidance)
+            (folder / name).unlink(missing_ok=True)  # two names may lead to one file
+        _copy_files(initial_state(side, scenario.template), folder, guidance)
     _copy_files(side, folder, guidance)
     _commit_all(folder)
     return Prepared(folder, tuple(matching_files(folder, guidance)))
@@ -57,14 +55,28 @@ def copy_workspace(prepared: Prepared, folder: Path) -> None:
     _copy_tree(prepared.folder, folder)
 
 
+def initial_state(checkout: Path, template: str) -> Path:
+    """The folder of a checkout that becomes the workspace.
+
+    CannotRunError where a link leads out of the checkout: its build may have put one there since the suite was read,
+    and we may copy what the build may not read.
+    """
+    whole = checkout / template
+    folder = whole / INITIAL_STATE if (whole / INITIAL_STATE).is_dir() else whole
+    if not _leads_into(checkout, folder):
+        what = f"the template {folder.relative_to(checkout)} is a link that leads out of the checkout."
+        raise CannotRunError(what, "Put the files themselves there.")
+    return folder
+
+
 def matching_files(folder: Path, patterns: Iterable[str]) -> list[str]:
-    """The files below `folder` that match one of the globs, as sorted relative paths."""
+    """The files below `folder` that match one of the globs, as sorted relative paths; none that a link leads out to."""
     found: dict[str, None] = {}
     for pattern in patterns:
         # `x/**` means everything below x; pathlib's `**` alone finds folders only.
         glob = pattern + "/*" if pattern.endswith("**") else pattern
         for path in sorted(folder.glob(glob)):
-            if path.is_file() and ".git" not in path.relative_to(folder).parts:
+            if path.is_file() and ".git" not in path.relative_to(folder).parts and _leads_into(folder, path):
                 found[path.relative_to(folder).as_posix()] = None
     return list(found)
 
@@ -127,9 +139,11 @@ def apply_diff(workspace: Path, diff: bytes) -> bool:
     return done.returncode == 0
 
 
-def _state_folder(template: Path) -> Path:
-    initial = template / INITIAL_STATE
-    return initial if initial.is_dir() else template
+def _leads_into(root: Path, path: Path) -> bool:
+    """All links followed, those on the way and the last one, the path is below the root, or is the root."""
+    real = os.path.realpath(root)
+    ends = (os.path.realpath(path.parent), os.path.realpath(path))
+    return path == root or all(end == real or end.startswith(real + os.sep) for end in ends)
 
 
 def _copy_tree(source: Path, target: Path) -> None:
@@ -149,16 +163,13 @@ def _copy_tree(source: Path, target: Path) -> None:
 
 
 def _copy_files(source: Path, target: Path, patterns: Sequence[str]) -> None:
-    """Copy what matches and is not there yet; a link is followed only inside of `source`."""
+    """Copy what matches and is not there yet; a link is followed only inside of `source`, and of `target`."""
     if not source.is_dir():
         return
-    root = os.path.realpath(source)
     for name in matching_files(source, patterns):
-        real = os.path.realpath(source / name)
-        if (target / name).exists() or not real.startswith(root + os.sep):
-            continue
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(real, target / name)
+        if not os.path.lexists(target / name) and _leads_into(target, target / name):
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source / name, target / name)
 
 
 def _commit_all(folder: Path) -> None:
