@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tidegate.model.suite import Scenario, Target
 from tidegate.trial.workspace import copy_workspace, matching_files, prepare, read_file, workspace_diff
 
 GUIDANCE = ("AGENTS.md", ".claude/skills/**")
+GIT_COMMIT = ["git", "-c", "user.name=n", "-c", "user.email=e", "commit", "--quiet", "--allow-empty"]
 
 
 def scenario(template: str | None) -> Scenario:
@@ -100,6 +102,28 @@ def test_links_inside_of_a_template_are_served_as_they_are_meant(tmp_path: Path)
     made = prepare(scenario("t"), head, base, (*GUIDANCE, "CLAUDE.md"), tmp_path / "made")
 
     assert contents(made.folder) == {"AGENTS.md": "base's", "CLAUDE.md": "base's", "skills/s.md": "base's"}
+
+
+def test_repositories_that_a_build_left_in_a_template_are_none_in_the_workspace(tmp_path: Path) -> None:
+    """Their configuration could start programs in git's commands here, which nothing confines."""
+    side = write(tmp_path / "side", {"t/in.txt": "1", "t/sub/deep/f": "2", "t/sub/.gitignore": "f"})
+    trap = f"touch {tmp_path}/owned"
+    for place in (side / "t", side / "t/sub"):
+        subprocess.run(["git", "init", "--quiet", place], check=True)
+        subprocess.run(["git", "config", "core.fsmonitor", trap], cwd=place, check=True)
+        subprocess.run([*GIT_COMMIT, "--message=x"], cwd=place, check=True)
+    (tmp_path / "owned").unlink()
+    (side / "t/sub/deep/.git").write_text(f"gitdir: {side}/t/sub/.git\n")
+    (tmp_path / "scratch").mkdir()
+
+    made = prepare(scenario("t"), side, side, GUIDANCE, tmp_path / "made")
+    copy_workspace(made, tmp_path / "w")
+    write(tmp_path / "w", {"sub/deep/f": "3"})
+    diff = workspace_diff(made, tmp_path / "w", tmp_path / "scratch")
+
+    assert not (tmp_path / "owned").exists()
+    assert b"-2" in diff
+    assert b"+3" in diff
 
 
 @pytest.mark.parametrize("link", ["t", "t/initial-state"])

@@ -42,6 +42,7 @@ def prepare(scenario: Scenario, definitions: Path, side: Path, guidance: Sequenc
     folder.mkdir(parents=True)
     if scenario.template is not None:
         _copy_tree(initial_state(definitions, scenario.template), folder)
+        _remove_repositories(folder)
         for name in matching_files(folder, guidance):
             (folder / name).unlink(missing_ok=True)  # two names may lead to one file
         _copy_files(initial_state(side, scenario.template), folder, guidance)
@@ -160,6 +161,16 @@ def _copy_tree(source: Path, target: Path) -> None:
         raise CannotRunError(
             f"the workspace could not be copied: {done.stderr.strip()}", "Look at the disk and its rights."
         )
+
+
+def _remove_repositories(folder: Path) -> None:
+    """No commit holds a `.git`; one that a build has made could start programs in the commands of git that follow."""
+    for place, folders, files in os.walk(folder):
+        if ".git" in folders and not Path(place, ".git").is_symlink():
+            folders.remove(".git")
+            shutil.rmtree(Path(place, ".git"))
+        elif ".git" in (*folders, *files):
+            Path(place, ".git").unlink()
 
 
 def _copy_files(source: Path, target: Path, patterns: Sequence[str]) -> None:
