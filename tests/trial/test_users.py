@@ -117,7 +117,10 @@ gates: [{type: command_succeeds, command: target gate}]
 @needs_root
 @needs_open_python
 def test_a_hostile_target_gets_nothing_of_ours(open_folder: Path) -> None:
-    """Neither our environment, nor the runner's files, nor what other trials use, nor its own record."""
+    """Neither our environment, nor the runner's files, nor what other trials use, nor its own record.
+
+    The scenario's template is then the build's own, as all of the checkout is.
+    """
     secrets = open_folder / "github"
     secrets.mkdir(mode=0o710)
     os.chown(secrets, 0, BUILDERS)
@@ -126,7 +129,7 @@ def test_a_hostile_target_gets_nothing_of_ours(open_folder: Path) -> None:
     target = HOSTILE.replace("SECRETS", str(secrets)).replace("PID", str(open_folder / "pid"))
     target = target.replace("CHECKOUT_OF_TARGET", '"$(dirname "$(command -v target)")/.."')
     repository = Repository(open_folder / "repo")
-    repository.commit({"tidegate.yaml": SUITE, "s.yaml": SCENARIO, "bin/target": target, "tracked": "once\n"})
+    repository.commit({"tidegate.yaml": SUITE, "s.yaml": SCENARIO, "bin/target": target, "tracked": "once\n", "s/in": ""})
     own_pid = f"import os; open({str(open_folder / 'pid')!r}, 'w').write(str(os.getpid()))"
     arguments = ("run", "--rev", "HEAD", "--trials", "1", "--out", str(open_folder / "run"))
     command = tidegate(*arguments, first=own_pid)

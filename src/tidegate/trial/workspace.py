@@ -13,6 +13,8 @@ from pathlib import Path
 from tidegate.errors import CannotRunError
 from tidegate.model.probe import FileAnswer
 from tidegate.model.suite import INITIAL_STATE, Scenario
+from tidegate.trial.processes import Account
+from tidegate.trial.users import give
 
 _IDENTITY = {
     "GIT_AUTHOR_NAME": "tidegate",
@@ -42,6 +44,7 @@ def prepare(scenario: Scenario, definitions: Path, side: Path, guidance: Sequenc
     folder.mkdir(parents=True)
     if scenario.template is not None:
         _copy_tree(initial_state(definitions, scenario.template), folder)
+        give(Account(os.geteuid(), os.getegid()), folder)  # the build's, of which git would want to know nothing
         _remove_repositories(folder)
         for name in matching_files(folder, guidance):
             (folder / name).unlink(missing_ok=True)  # two names may lead to one file
