@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from tidegate.errors import TidegateError
+from tidegate.errors import CannotRunError, TidegateError
 
 BUG = 70
 INTERRUPTED = 130
@@ -32,7 +32,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read our output has enough; the interpreter must not complain when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
-    except Exception:
+    except Exception as error:
+        refusal = CannotRunError.of(error) if isinstance(error, OSError) else None
+        if refusal is not None:
+            _say(refusal.message, refusal.advice)
+            return refusal.exit_code
         traceback.print_exc()
         _say("this is a bug in tidegate.", "Please report it with the lines above.")
         return BUG

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 from typing import ClassVar, Self
+
+# What the machine may refuse at any time, and no code of ours could know before.
+_REFUSALS = frozenset(
+    (
+        *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.ENOMEM),
+        *(errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENOTEMPTY),
+        *(errno.EMFILE, errno.ENFILE, errno.ENAMETOOLONG, errno.ELOOP),
+    )
+)
 
 
 class TidegateError(Exception):
@@ -37,6 +47,15 @@ class CannotRunError(TidegateError):
     """An agent, a program or the machine is missing something that every trial needs."""
 
     exit_code = 4
+
+
+    @classmethod
+    def of(cls, refused: OSError) -> Self | None:
+        """What the machine has refused, in a sentence; None where the cause must be looked for in our own code."""
+        if refused.errno not in _REFUSALS:
+            return None
+        where = "" if refused.filename is None else f"{refused.filename}: "
+        return cls(f"{where}{refused.strerror}.", "Look at the disk, the room on it, and its rights.")
 
 
 class MissingKeyError(CannotRunError):

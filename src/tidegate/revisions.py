@@ -163,6 +163,12 @@ def tracked_files(root: Path, folder: str) -> tuple[str, ...]:
     return tuple(must(root, "ls-files", "-z", "--", folder).split("\0"))[:-1]
 
 
+def tracked_links(root: Path, folder: str) -> tuple[str, ...]:
+    """The symbolic links among them."""
+    entries = _must(root, "ls-files", "--stage", "-z", "--", folder).split("\0")
+    return tuple(entry.partition("\t")[2] for entry in entries if entry.startswith("120000 "))
+
+
 def commit_with(root: Path, parent: str, name: str, file: Path) -> str:
     """A commit on top of `parent` that has that file as `name`; no branch leads to it, and git forgets it in time."""
     with tempfile.TemporaryDirectory() as folder:

@@ -13,7 +13,7 @@ from tidegate.build import Checkout
 from tidegate.errors import ConfigurationError
 from tidegate.model.measurement import Revision
 from tidegate.model.trial import Side
-from tidegate.revisions import checkout, merge_base, repository_root, resolve, tree_of, working_tree
+from tidegate.revisions import checkout, merge_base, repository_root, resolve, tracked_links, tree_of, working_tree
 from tidegate.store.directory import RunFolder
 
 OUR_FOLDER = ".tidegate"
@@ -77,8 +77,17 @@ def one_side(repo: Path, rev: str | None, scratch: Path, out: Path) -> Iterator[
 
 
 def make_our_folder(repo: Path) -> Path:
-    """`.tidegate` at the repository's root, which git is told to leave alone."""
-    folder = repository_root(repo) / OUR_FOLDER
+    """`.tidegate` at the repository's root, which git is told to leave alone.
+
+    ConfigurationError where the commit has links in its place: a pull request would say where we write, root or not.
+    """
+    root = repository_root(repo)
+    if links := tracked_links(root, OUR_FOLDER):
+        raise ConfigurationError(
+            f"{links[0]} is a link that is part of the commit, and what is stored there would go where it leads.",
+            f"Remove it: `git rm {OUR_FOLDER}`. The folder is Tidegate's own.",
+        )
+    folder = root / OUR_FOLDER
     folder.mkdir(exist_ok=True)
     ignore = folder / ".gitignore"
     if not ignore.exists():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,3 +57,42 @@ def test_a_mistake_is_one_line_with_its_place(
     assert [found for found in ran.stderr.splitlines() if re.search(line, found)], ran.stderr
     assert "Traceback" not in ran.stderr
     assert not (ran.out / "runs" / "head").exists()
+
+
+def test_a_commit_does_not_say_where_we_write(make_repository: Make, tidegate: Make, tmp_path: Path) -> None:
+    repo = make_repository()
+    (tmp_path / "theirs").mkdir()
+    (repo.root / ".tidegate").symlink_to(tmp_path / "theirs")
+    repo.commit(FILES)
+    repo.git("add", "--force", ".tidegate")
+    repo.git("commit", "--quiet", "--amend", "--no-edit")
+
+    ran = tidegate("run", cwd=repo.root)
+
+    assert ran.code == 2
+    assert ".tidegate is a link that is part of the commit" in ran.stderr
+    assert list((tmp_path / "theirs").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "line"),
+    [
+        (("run", "--out", "bin/notes"), 2, "bin/notes is not an empty folder"),
+        (("run", "--out", "bin"), 2, "bin is not an empty folder"),
+        (("run", "--out", "bin/notes/x"), 4, "bin/notes/x: Not a directory"),
+        (("pr", "--head", "pr", "--junit", "bin"), 2, "bin is a folder"),
+    ],
+)
+def test_what_the_machine_refuses_is_no_bug_of_ours(
+    make_repository: Make, tidegate: Make, arguments: tuple[str, ...], code: int, line: str
+) -> None:
+    repo = make_repository()
+    repo.commit(FILES)
+    repo.branch("pr", {"bin/notes": "#!/bin/sh"})
+    repo.git("checkout", "--quiet", "main")
+
+    ran = tidegate(*arguments, cwd=repo.root)
+
+    assert ran.code == code
+    assert line in ran.stderr
+    assert "Traceback" not in ran.stderr

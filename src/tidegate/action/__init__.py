@@ -6,7 +6,7 @@ import asyncio
 
 from tidegate.action.job import Job, Outside
 from tidegate.action.telling import skip, tell_cancelled, tell_failure
-from tidegate.errors import ConfigurationError, TidegateError
+from tidegate.errors import CannotRunError, ConfigurationError, TidegateError
 from tidegate.gh.event import (
     DispatchEvent,
     Event,
@@ -34,6 +34,11 @@ async def act(outside: Outside) -> int:
     except TidegateError as error:
         tell_failure(error, job)
         raise
+    except OSError as error:
+        if (refusal := CannotRunError.of(error)) is None:
+            raise
+        tell_failure(refusal, job)
+        raise refusal from error
     except asyncio.CancelledError:
         tell_cancelled(job)
         raise

@@ -44,6 +44,7 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from tidegate.cli.progress import make_progress
+    from tidegate.errors import ConfigurationError
     from tidegate.pipeline import pull_request
     from tidegate.reports.junit import junit_xml
     from tidegate.reports.result_json import result_json
@@ -55,6 +56,8 @@ def run(args: argparse.Namespace) -> int:
     root = repository_root(args.repo)
     base = args.base or default_base(root)
     out = (args.out or make_our_folder(root) / "pr").resolve()
+    if args.junit is not None and args.junit.is_dir():
+        raise ConfigurationError(f"{args.junit} is a folder.", "Name a file with `--junit`.")
     left_out = _left_out(root, base, args)
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
         if left_out:

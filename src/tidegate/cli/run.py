@@ -52,8 +52,8 @@ def run(args: argparse.Namespace) -> int:
 
     root = repository_root(args.repo)
     out = (args.out or make_our_folder(root) / "runs" / time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())).resolve()
-    if out.exists() and any(out.iterdir()):
-        raise ConfigurationError(f"{out} is not empty.", "Name a new folder with `--out`.")
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise ConfigurationError(f"{out} is not an empty folder.", "Name a new one with `--out`.")
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
         chosen = options.pipeline_options(args, progress)
         stored = options.run_until_stopped(
