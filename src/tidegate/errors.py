@@ -48,7 +48,6 @@ class CannotRunError(TidegateError):
 
     exit_code = 4
 
-
     @classmethod
     def of(cls, refused: OSError) -> Self | None:
         """What the machine has refused, in a sentence; None where the cause must be looked for in our own code."""

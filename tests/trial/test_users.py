@@ -129,7 +129,9 @@ def test_a_hostile_target_gets_nothing_of_ours(open_folder: Path) -> None:
     target = HOSTILE.replace("SECRETS", str(secrets)).replace("PID", str(open_folder / "pid"))
     target = target.replace("CHECKOUT_OF_TARGET", '"$(dirname "$(command -v target)")/.."')
     repository = Repository(open_folder / "repo")
-    repository.commit({"tidegate.yaml": SUITE, "s.yaml": SCENARIO, "bin/target": target, "tracked": "once\n", "s/in": ""})
+    repository.commit(
+        {"tidegate.yaml": SUITE, "s.yaml": SCENARIO, "bin/target": target, "tracked": "once\n", "s/in": ""}
+    )
     own_pid = f"import os; open({str(open_folder / 'pid')!r}, 'w').write(str(os.getpid()))"
     arguments = ("run", "--rev", "HEAD", "--trials", "1", "--out", str(open_folder / "run"))
     command = tidegate(*arguments, first=own_pid)
