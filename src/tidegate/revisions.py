@@ -165,7 +165,7 @@ def tracked_files(root: Path, folder: str) -> tuple[str, ...]:
 
 def tracked_links(root: Path, folder: str) -> tuple[str, ...]:
     """The symbolic links among them."""
-    entries = _must(root, "ls-files", "--stage", "-z", "--", folder).split("\0")
+    entries = must(root, "ls-files", "--stage", "-z", "--", folder).split("\0")
     return tuple(entry.partition("\t")[2] for entry in entries if entry.startswith("120000 "))
 
 
