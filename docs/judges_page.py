@@ -132,6 +132,7 @@ with the verdict `met` or `unmet` (or yes and no, true and false, a score), and 
 One call for each trial, rubric and sample, `jobs` of them at once. Every answer that can be read is kept under
 `STORE/judge` by the hash of model, prompt, rubric and transcript, so that the same question is paid for once: by equal
 trials, by a second run, and by a run that goes on after it was killed. What could not be read, a refusal and an outage are
-asked for again by the next run. Once `max_usd` are spent, no more is asked; for that the model needs its `prices`. The
+asked for again by the next run: where nothing else has changed, the trials are those of the run before, and only the
+judge is asked. Once `max_usd` are spent, no more is asked; for that the model needs its `prices`. The
 comment and `result.json` say calls and cost, apart from the agents'.
 """

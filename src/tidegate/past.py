@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,6 +52,7 @@ class Earlier:
         self._stores = stores
         self._fingerprints: Mapping[RowKey, str] = {}
         self._keys: Mapping[RowKey, str] = {}
+        self._counted: frozenset[str] = frozenset()  # trials that an earlier run has added to the history
 
     def begin(self, fingerprints: Mapping[RowKey, str], keys: Mapping[RowKey, str]) -> Known:
         """Go on with the tests that were begun before, and begin the others with base's history.
@@ -70,6 +71,7 @@ class Earlier:
                 self._tests.begin(key, [trial for trial in read.trials if trial.key == row])
         results = [self._take(keys[row], result) for row in begun for result in self._tests.trials(keys[row])]
         known = [trial for found in begun.values() for trial in found.past]
+        self._counted = frozenset(result.id for result in results if result.decides is not None)
         return Known((*known, *read.trials), tuple(results), (*self._ignored, *read.warnings))
 
     def keep(self, result: TrialResult) -> None:
@@ -78,11 +80,12 @@ class Earlier:
             self._tests.keep(key, result, self._stores[result.side])
 
     def add(self, base: Run) -> None:
-        """Base's fresh trials become history, where that is a folder."""
+        """Base's trials become history where that is a folder, those that no earlier run has added."""
         if self._history is not None and self._adds:
-            self._history.add(self._fingerprints, past_trials(base))
+            new = past_trials(base, self._counted)
+            self._history.add(self._fingerprints, new)
             self._history.remember({name: agent.version for name, agent in base.agents.items()})
-            self._history.trends.add(past_trials(base))
+            self._history.trends.add(new)
 
     def _take(self, key: str, result: TrialResult) -> TrialResult:
         assert self._tests is not None
@@ -166,8 +169,8 @@ def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[i
     return {key: (sum(outcomes.get(key, ())), len(outcomes.get(key, ()))) for key in prints}
 
 
-def past_trials(run: Run) -> list[PastTrial]:
-    """The measured trials of a run, as later runs will compare with them; not those that it had from an earlier one."""
+def past_trials(run: Run, counted: Collection[str] = ()) -> list[PastTrial]:
+    """The measured trials of a run, as later runs will compare with them; without those that `counted` has by id."""
     return [
         PastTrial(
             scenario=trial.scenario,
@@ -178,5 +181,5 @@ def past_trials(run: Run) -> list[PastTrial]:
             metrics=trial.metrics,
         )
         for number, trial in enumerate(run.trials)
-        if trial.decides is not None and not trial.reused
+        if trial.decides is not None and trial.id not in counted
     ]

@@ -200,11 +200,11 @@ async def _run_both(repo: Path, work: Work, options: Options) -> tuple[Run, Run,
         fingerprints = work.fingerprints(runner.versions)
         known = earlier.begin(fingerprints, work.test_keys(repo, fingerprints))
         runner.on_result = earlier.keep
-        results = list(known.results)
-        if results:
-            options.progress.say(f"{len(results)} trials of an earlier run of the same test are used again")
+        if known.results:
+            options.progress.say(f"{len(known.results)} trials of an earlier run of the same test are used again")
         for side in work.sides:
-            side.store.begin_run(run_of(work, side, results, started, started, runner))
+            side.store.begin_run(run_of(work, side, known.results, started, started, runner))
+        results = await runner.judged_again(known.results)
         state = start(run_rows(work.plan, work.suite.trials), work.suite.policy, outcomes_by_row(known.past))
         state = observe(state, results)
         while isinstance(step := next_step(state), RunTrials):

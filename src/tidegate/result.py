@@ -30,6 +30,7 @@ def make_result(
     trials = (*base.trials, *head.trials)
     paid = tuple(trial for trial in trials if not trial.reused)
     seconds = max(base.seconds, head.seconds)
+    judge = _judge(head.judge or base.judge, trials, head.pairs)
     return Result(
         tidegate_version=__version__,
         verdict=verdict,
@@ -47,10 +48,10 @@ def make_result(
         suite=comparison.suite,
         definitions=comparison.definitions,
         agents={**base.agents, **head.agents},
-        judge=_judge(head.judge or base.judge, trials, head.pairs),
+        judge=judge,
         diagnosis=head.diagnosis,
         warnings=(*comparison.warnings, *_not_reached(trials), *warnings),
-        cost=_cost(paid, seconds, budget),
+        cost=_cost(paid, judge, seconds, budget),
         confinement=head.confinement,
         trials=trials,
     )
@@ -85,7 +86,7 @@ def _judge(
 ) -> JudgeReport | None:
     if judge is None:
         return None
-    uses = [trial.judge_use for trial in trials if trial.judge_use and not trial.reused]
+    uses = [trial.judge_use for trial in trials if trial.judge_use]
     uses += [pair.use for pair in pairs if pair.use]
     tokens_in, tokens_out = _sum(use.tokens_in for use in uses), _sum(use.tokens_out for use in uses)
     return JudgeReport(
@@ -101,21 +102,18 @@ def _judge(
     )
 
 
-def _cost(trials: tuple[TrialResult, ...], seconds: float, budget: Budget) -> Cost:
+def _cost(trials: tuple[TrialResult, ...], judge: JudgeReport | None, seconds: float, budget: Budget) -> Cost:
+    """What the agents cost; the judge has its own place, but counts in the share of the budget."""
     usd = _sum(trial.metrics.cost_usd for trial in trials)
     tokens_in = _sum(trial.metrics.tokens_in for trial in trials)
     tokens_out = _sum(trial.metrics.tokens_out for trial in trials)
     base = sum(trial.side == "base" for trial in trials)
-    judged = [trial.judge_use for trial in trials if trial.judge_use]
-    judge_tokens = [tokens for use in judged for tokens in (use.tokens_in, use.tokens_out)]
+    judge_usd, *judge_tokens = (judge.usd, judge.tokens_in, judge.tokens_out) if judge else (None,)
     shares = [
         used / limit
         for used, limit in (
-            (_sum((usd, *(use.usd for use in judged))), budget.usd),
-            (
-                _sum((tokens_in, tokens_out, *judge_tokens)),
-                budget.tokens,
-            ),
+            (_sum((usd, judge_usd)), budget.usd),
+            (_sum((tokens_in, tokens_out, *judge_tokens)), budget.tokens),
             (seconds / 60, budget.minutes),
             (len(trials), budget.trials),
         )

@@ -13,12 +13,13 @@ from typing import Self, TypeVar
 from tidegate.attempts import Attempts, Ground
 from tidegate.build import Checkout, Surroundings, build
 from tidegate.errors import CannotRunError
+from tidegate.grade import is_to_be_judged, without_lost
 from tidegate.judging import Judging, bench_of
 from tidegate.measure import measure_trial
 from tidegate.model.agent import Agent
 from tidegate.model.judgement import PairJudgement
 from tidegate.model.measurement import TrialResult
-from tidegate.model.plan import Plan, RowKey
+from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Side, Trial, TrialSpec, encoded
@@ -72,6 +73,7 @@ class Runner:
         self._open = AsyncExitStack()
         self.build_errors: dict[Side, str] = {}
         self.versions: dict[str, str | None] = {}
+        # Told each result at once; of a trial that goes before the judge, first what it is without.
         self.on_result: Callable[[TrialResult], None] = _nothing
 
     async def __aenter__(self) -> Self:
@@ -105,6 +107,10 @@ class Runner:
         """Run the trials, as many at once as there are slots; results come in the order of `specs`."""
         self._ground.progress.expect(len(specs))
         return await _together([self._trial(spec) for spec in specs])
+
+    async def judged_again(self, results: Sequence[TrialResult]) -> list[TrialResult]:
+        """Trials of an earlier run, the judge asked again where it could not judge them; no agent is run."""
+        return await _together([self._judged_again(result) for result in results])
 
     async def pairs(self, results: Sequence[TrialResult]) -> tuple[PairJudgement, ...]:
         """Base's and head's trials side by side before the judge, if it is set up to."""
@@ -166,7 +172,7 @@ class Runner:
             self.versions[name] = await agent.check(place)
 
     async def _trial(self, spec: TrialSpec) -> TrialResult:
-        suite, row = self._ground.suite, self._plan.row(RowKey(scenario=spec.scenario, agent=spec.agent))
+        row = self._plan.row(RowKey(scenario=spec.scenario, agent=spec.agent))
         if spec.side in self.build_errors:
             trial = Trial(spec=spec, not_measured="build", reason=self.build_errors[spec.side])
         else:
@@ -176,17 +182,30 @@ class Runner:
                 f"The agent {spec.agent} was refused by its model's provider: {trial.reason}",
                 "Check the key in the environment; no further trial was started.",
             )
-        result = measure_trial(
-            await self._judging.graded(trial, row),
-            row.scenario,
-            suite.prices.get(row.agent.model or ""),
-            row.before,
-            judge_blocks=suite.policy.judge_blocks,
-        )
-        self._ground.checkouts[spec.side].store.finish_trial(result)
-        self.on_result(result)
+        if is_to_be_judged(trial, row.scenario):
+            self.on_result(self._measured(trial, row))  # whatever becomes of the judge, the agent has done its work
+        result = await self._judged(trial, row)
         self._ground.progress.finished(result)
         return result
+
+    async def _judged(self, trial: Trial, row: PlanRow, *, reused: bool = False) -> TrialResult:
+        """The trial with the judge's opinion, measured and stored."""
+        result = self._measured(await self._judging.graded(trial, row), row)
+        result = result.model_copy(update={"reused": reused})
+        self._ground.checkouts[result.side].store.finish_trial(result)
+        self.on_result(result)
+        return result
+
+    def _measured(self, trial: Trial, row: PlanRow) -> TrialResult:
+        suite = self._ground.suite
+        price = suite.prices.get(row.agent.model or "")
+        return measure_trial(trial, row.scenario, price, row.before, judge_blocks=suite.policy.judge_blocks)
+
+    async def _judged_again(self, result: TrialResult) -> TrialResult:
+        row = self._plan.row(result.key)
+        trial = self._ground.checkouts[result.side].store.trial(result.spec)
+        left = trial and without_lost(trial, row.scenario)
+        return await self._judged(left, row, reused=True) if left else result
 
 
 def _nothing(_: TrialResult) -> None:

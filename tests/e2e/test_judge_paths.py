@@ -51,8 +51,8 @@ PATHS = {
     "eighty": Path((said(*GOOD[:2], ("direct", 85)),), 3, "is not between 0 and 1: 85"),
     "text": Path((said(*GOOD[:2], ("direct", "0.9")),), 3, "is no number: '0.9'"),
     "busy": Path((Fault(429, "rate_limit_error", SOON), said(*GOOD)), 2),
-    "outage": Path((Fault(529, "overloaded_error", SOON),), 3, "OverloadedError"),
-    "key": Path((Fault(401, "authentication_error"),), 1, "AuthenticationError"),
+    "outage": Path((Fault(529, "overloaded_error", SOON),), 3, "HTTP 529, overloaded_error: scripted 529"),
+    "key": Path((Fault(401, "authentication_error"),), 1, "HTTP 401, authentication_error: scripted 401"),
 }
 
 

@@ -12,7 +12,8 @@ from pydantic import ValidationError
 from tests.evaluators.conftest import EVALUATOR
 from tidegate.evaluators.advance import advance
 from tidegate.model.evaluator import Record, Score
-from tidegate.model.probe import CommandAnswer, RunJudge
+from tidegate.model.probe import Answer, CommandAnswer, RunJudge
+from tidegate.model.question import ModelAnswer, Reply
 
 Make = Callable[..., Record]
 Give = Callable[..., Score]
@@ -73,6 +74,26 @@ def test_a_script_aggregates_after_the_members_have_asked(
 
     given = score(record(*"AB"), exited('{"score": 0.25}'), exited('{"score": 0.4, "reasoning": "meh"}'), **composite)
     assert (given.value, given.reason) == (0.4, "meh")
+
+
+def test_what_looks_at_the_workspace_is_asked_before_any_model_however_deep(
+    record: Make, exited: Callable[..., CommandAnswer]
+) -> None:
+    """The workspace is gone once a model is asked."""
+
+    def pair(name: str) -> dict[str, Any]:
+        members = [{"type": "llm_judge"}, {"type": "code_judge", "script": name}]
+        return {"type": "composite", "name": name, "evaluators": members}
+
+    composite = EVALUATOR.validate_python({"type": "composite", "evaluators": [pair("one"), pair("two")]})
+    answers: list[Answer] = []
+    asked = []
+    while not isinstance(step := advance(composite, record(said="x"), answers), Score):
+        asked.append(step.command if isinstance(step, RunJudge) else step.kind)
+        said = ModelAnswer(replies=(Reply(text='{"score": 0.5}'),))
+        answers.append(exited('{"score": 1}') if isinstance(step, RunJudge) else said)
+    assert asked == ["one", "two", "model", "model"]
+    assert step.value == 0.75
 
 
 @pytest.mark.parametrize(

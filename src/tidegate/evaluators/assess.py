@@ -49,13 +49,12 @@ def record_of(trial: Trial, scenario: Scenario) -> Record:
 def assess(trial: Trial, scenario: Scenario, *, judged: bool = True) -> Assessment:
     """Score every evaluator of the scenario from the answers that the trial has; `judged` False: none with a model."""
     record = record_of(trial, scenario)
-    stored = trial.evaluator_answers
     evaluators = []
     scores = []
     for number, evaluator in enumerate(scenario.evaluators):
         if judged or not evaluator.judged:
             evaluators.append(evaluator)
-            scores.append(_score(evaluator, record, stored[number] if number < len(stored) else ()))
+            scores.append(_score(evaluator, record, trial.answers_of(number)))
     results = tuple(map(_result, evaluators, scores))
     case_score = _case_score(results)
     failure = _failure(results, case_score)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -11,7 +12,8 @@ from tidegate.evaluators.code_judge import judged
 from tidegate.evaluators.llm_judge import one_score
 from tidegate.gates.fields import NonEmpty, ShellCommand
 from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
-from tidegate.model.probe import RunJudge
+from tidegate.model.probe import Answer, Request, RunJudge
+from tidegate.model.question import AskModel
 from tidegate.model.value import Value
 from tidegate.rubrics.forms import score_form
 from tidegate.rubrics.prompts import filled, question
@@ -77,10 +79,8 @@ class CompositeEvaluator(Evaluator):
         return self
 
     def evaluate(self, record: Record) -> Evaluation:
-        """Evaluate the members one after another, then aggregate."""
-        scores: dict[str, Score] = {}
-        for member in self.evaluators:
-            scores[member.label] = yield from member.evaluate(record)
+        """Evaluate the members, then aggregate."""
+        scores = yield from _scores({member.label: member.evaluate(record) for member in self.evaluators})
         failed = [m.label for m in self.evaluators if m.required and scores[m.label].verdict != "pass"]
         weights = self._weights()
         for name, score in scores.items():
@@ -118,6 +118,37 @@ class CompositeEvaluator(Evaluator):
         if not isinstance(self.aggregator, WeightedAverage):
             return {member.label: 1.0 for member in self.evaluators}
         return {member.label: self.aggregator.weights.get(member.label, member.weight) for member in self.evaluators}
+
+
+def _scores(evaluations: Mapping[str, Evaluation]) -> Generator[Request, Answer, dict[str, Score]]:
+    """Each member's; all that they ask of the workspace comes first, since it is gone once a model is asked."""
+    reached: dict[str, AskModel | Score] = {}
+    for name, evaluation in evaluations.items():
+        reached[name] = yield from _up_to_the_model(evaluation)
+    scores: dict[str, Score] = {}
+    for name, step in reached.items():
+        scores[name] = step if isinstance(step, Score) else (yield from _from_the_model_on(evaluations[name], step))
+    return scores
+
+
+def _up_to_the_model(evaluation: Evaluation) -> Generator[Request, Answer, AskModel | Score]:
+    try:
+        request = next(evaluation)
+        while not isinstance(request, AskModel):
+            request = evaluation.send((yield request))
+    except StopIteration as end:
+        score: Score = end.value
+        return score
+    return request
+
+
+def _from_the_model_on(evaluation: Evaluation, request: Request) -> Evaluation:
+    try:
+        while True:
+            request = evaluation.send((yield request))
+    except StopIteration as end:
+        score: Score = end.value
+        return score
 
 
 def _results(scores: dict[str, Score]) -> dict[str, dict[str, Any]]:

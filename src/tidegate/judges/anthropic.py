@@ -72,7 +72,7 @@ class AnthropicJudge(Judge):
         try:
             reply = _reply(await self._message(client, question, sample))
         except APIError as error:
-            reply = Reply(end=_end_of(error), message=f"{type(error).__name__}: {excerpt(str(error), 200)}")
+            reply = Reply(end=_end_of(error), message=_told(error))
         known = {"sample": sample, "attempt": question.attempt, "seconds": round(time.monotonic() - started, 3)}
         return reply.model_copy(update=known)
 
@@ -108,6 +108,15 @@ def _end_of(error: APIError) -> ReplyEnd:
         return "timeout"
     status = getattr(error, "status_code", None)
     return "auth" if status in (401, 403) else "failed" if status in (400, 404, 413, 422) else "outage"
+
+
+def _told(error: APIError) -> str:
+    """What the provider said, in its own words where it did: `HTTP 529, overloaded_error: Overloaded`."""
+    body = error.body.get("error") if isinstance(error.body, dict) else None
+    status = getattr(error, "status_code", None)
+    if status is None or not isinstance(body, dict):
+        return f"{type(error).__name__}: {excerpt(str(error), 200)}"
+    return excerpt(f"the judge's provider said HTTP {status}, {body.get('type')}: {body.get('message')}", 200)
 
 
 def _nobody(message: str) -> Ask:

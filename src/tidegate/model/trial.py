@@ -99,6 +99,10 @@ class Trial(Value):
     judge_answers: tuple[Answer, ...] = ()
     warnings: tuple[str, ...] = ()
 
+    def answers_of(self, number: int) -> tuple[Answer, ...]:
+        """Those to the evaluator in that place, from 0; none where it was never asked."""
+        return self.evaluator_answers[number] if number < len(self.evaluator_answers) else ()
+
 
 class Record(Value):
     """What is kept of a trial for a reader: its events, and what the agent changed in the workspace, as a diff.

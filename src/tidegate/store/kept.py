@@ -1,7 +1,7 @@
 """The tests of rows, trial by trial: a re-run of the same test goes on where it ended, and never starts again.
 
 One folder for each test, by its key (fingerprint.py): what history it began with, and the trials of both sides with
-their records. Only measured trials are kept: what an outage spoilt is run again.
+their records. Only measured trials are kept, and those that lack nothing but the judge: the others are run again.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class KeptTests:
         return found if found.key == key and found.at >= self._oldest else None
 
     def keep(self, key: str, result: TrialResult, ran_in: RunFolder) -> None:
-        """Keep a measured trial with its record; whole or not at all."""
-        if result.decides is not None:
+        """Keep a trial with its record, whole or not at all; one that was not measured only if judging it will do."""
+        if result.decides is not None or result.not_measured == "judge":
             self._side(key, result.side).copy_trial(result, ran_in)
 
     def trials(self, key: str) -> Iterator[TrialResult]:
@@ -64,8 +64,8 @@ class KeptTests:
             yield from (trial for trial in self._side(key, side).finished_trials() if trial.side == side)
 
     def take(self, key: str, result: TrialResult, into: RunFolder) -> TrialResult:
-        """Store a trial of this test, with its record, in the run that uses it again."""
-        taken = result.model_copy(update={"reused": True})
+        """Store a trial of this test, with its record, in the run that uses it again, and pays nothing for it."""
+        taken = result.model_copy(update={"reused": True, "judge_use": None})
         into.copy_trial(taken, self._side(key, result.side))
         return taken
 
