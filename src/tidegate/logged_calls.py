@@ -37,12 +37,14 @@ def tool_call(event: ToolCall, server: str) -> tuple[str, ...] | None:
 
 
 def logged_tool_calls(events: Sequence[Event], server: str) -> Iterator[tuple[tuple[str, ...], ToolResult]]:
-    """The calls of an MCP server's tools, with what came back."""
+    """The calls of an MCP server's tools that reached it, with what came back."""
     results = {event.id: event for event in events if isinstance(event, ToolResult)}
     for event in events:
-        argv = tool_call(event, server) if isinstance(event, ToolCall) and not event.command else None
-        if isinstance(event, ToolCall) and argv is not None and event.id in results:
-            yield argv, results[event.id]
+        if not isinstance(event, ToolCall) or event.command or (argv := tool_call(event, server)) is None:
+            continue
+        result = results.get(event.id)
+        if result is not None and result.status not in _NEVER_RAN:
+            yield argv, result
 
 
 def logged_calls(events: Sequence[Event], binary: str) -> Iterator[LoggedCall]:

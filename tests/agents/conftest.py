@@ -7,12 +7,12 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
 from tidegate.interaction import cost_of
-from tidegate.model.agent import Agent, ServerScript, Watch
+from tidegate.model.agent import Agent, ServerScript, ServerTools, ToolAnswer, Watch
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.suite import Price
@@ -48,6 +48,8 @@ class LocalSession:
     told: End | None = None
     price: Price | None = None
     server: ServerScript | None = None
+    tools: ServerTools = field(default_factory=ServerTools)
+    answers: list[ToolAnswer] = field(default_factory=list)  # to calls of tools, in order
     steps: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     workspace: Path = field(init=False)
@@ -127,6 +129,16 @@ class LocalSession:
         return CommandResult(
             command=command, end="exited", exit_code=process.returncode, stdout=out.decode(), stderr=err.decode()
         )
+
+    async def server_tools(self) -> ServerTools:
+        return self.tools
+
+    async def call_tool(self, tool: str, given: Mapping[str, Any], *, timeout_secs: float) -> ToolAnswer:
+        name = f"call-{len(self.events)}"
+        self.emit(ToolCall(id=name, tool=tool, input=dict(given)))
+        answer = self.answers.pop(0)
+        self.emit(ToolResult(id=name, status=answer.status, output=answer.text))
+        return answer
 
     async def in_time(self, waiting: Awaitable[T]) -> T:
         return await waiting

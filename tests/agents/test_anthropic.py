@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.model_server import HALF, Fault, ModelServer, Step, serving
-from tidegate.agents.anthropic import AnthropicAgent
+from tests.model_server import HALF, Fault, ModelServer, Step, ToolUse, serving
+from tidegate.agents.anthropic import SYSTEM, AnthropicAgent
 from tidegate.errors import CannotRunError
+from tidegate.model.agent import ServerScript, ServerTools, Tool, ToolAnswer
 from tidegate.model.command import CommandResult
 from tidegate.model.event import ApiRetry, End, ToolCall, ToolResult
 from tidegate.model.suite import Price
@@ -121,6 +122,31 @@ def test_a_call_that_is_no_command_is_invalid(session: LocalSession) -> None:
     run(session, Step("", ("",)), DONE)
     assert results(session) == [("invalid", None)]
     assert [event.tool for event in session.events if isinstance(event, ToolCall)] == ["bash"]
+
+
+def test_a_servers_tools_are_offered_beside_the_shell(session: LocalSession) -> None:
+    session.server = ServerScript("shelf", Path("nowhere"))
+    schema = {"type": "object", "properties": {"title": {"type": "string"}}}
+    session.tools = ServerTools((Tool("add.book", "Adds.", schema), Tool("bad", "", None)), "Titles are unique.")
+    session.answers = [ToolAnswer("ok", "added"), ToolAnswer("error", "needs a title"), ToolAnswer("ok", "x" * 40_000)]
+    add, bare = ToolUse("shelf/add_book", {"title": "Emma"}), ToolUse("shelf/add_book", {})
+    with model(session, Step("", (add, bare, bare)), Step("", ("pwd", ToolUse("shelf/remove", {}))), DONE) as server:
+        assert session.run(AGENT).end == "completed"
+    first, *_, last = [body for _, body, _ in server.requests]
+    assert first["system"] == f"{SYSTEM}\n\nTitles are unique."
+    assert first["tools"] == [
+        {"type": "bash_20250124", "name": "bash"},
+        {"name": "mcp__shelf__add_book", "description": "Adds.", "input_schema": schema},
+    ]
+    told = [part for message in last["messages"][1:] for part in message["content"] if part["type"] == "tool_result"]
+    assert [(part["content"], part["is_error"]) for part in told[:2]] == [("added", False), ("needs a title", True)]
+    assert len(told[2]["content"]) < 30_100
+    assert "10000 characters left out" in told[2]["content"]
+    assert told[4]["is_error"]
+    assert told[4]["content"].endswith("There are: bash, which takes a `command`, mcp__shelf__add_book.")
+    assert [call.tool for call in session.events if isinstance(call, ToolCall)][:2] == ["add.book"] * 2
+    assert [status for status, _ in results(session)] == ["ok", "error", "ok", "ok", "invalid"]
+    assert session.warnings == ["the model is not offered `bad`: its `inputSchema` does not have the type `object`"]
 
 
 def test_what_it_has_used_is_known_when_it_is_stopped_from_outside(session: LocalSession) -> None:

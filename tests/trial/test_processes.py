@@ -494,3 +494,26 @@ def test_reading_an_output_follows_no_trick(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     for name in ("link", "pipe", "folder", "missing"):
         assert read_output(tmp_path / name, 10) == ("", True)
+
+
+@pytest.mark.parametrize("account", [None, pytest.param(Account(60_700, 60_700), marks=needs_root)])
+def test_two_supervisors_of_one_user_end_their_own_alone(open_folder: Path, account: Account | None) -> None:
+    """A server beside the commands of a step: each ends what is below it, and the other one lives on."""
+    command = command_in(open_folder)
+    open_folder.chmod(0o777)
+    mark = open_folder / "server"
+    server = command("sh", "-c", "touch up; sleep 60; true", str(mark), stdout=mark, stderr=mark, timeout_secs=None)
+
+    async def work() -> tuple[Ended, int, int, Ended]:
+        async with await Supervisor.start(account) as supervisor:
+            async with supervisor.beside() as other:
+                running = asyncio.ensure_future(other.run(server))
+                await until((open_folder / "up").exists)
+                first = await supervisor.run(command("sh", "-c", "setsid sleep 60 & exit 3"))
+                living = len(alive(mark))
+                running.cancel()
+                await asyncio.gather(running, return_exceptions=True)
+            return first, living, len(alive(mark)), await supervisor.run(command("sh", "-c", "exit 4"))
+
+    first, living, left, last = asyncio.run(work())
+    assert (first.exit_code, first.left_behind, living, left, last.exit_code) == (3, 1, 1, 0, 4)

@@ -3,31 +3,51 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import closing
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
-from tidegate.model.event import End, Message
-from tidegate.model.suite import Budget, Limits, Price
+from tests import mcp_server
+from tidegate.model.agent import ServerScript, ServerTools
+from tidegate.model.event import End, Message, ToolCall, ToolResult
+from tidegate.model.suite import Budget, Limits, McpServer, Price
+from tidegate.trial import mcp
+from tidegate.trial.desk import AgentStopped, Desk
 from tidegate.trial.place import Folders
 from tidegate.trial.processes import Supervisor
-from tidegate.trial.session import AgentStopped, Desk, TrialSession
+from tidegate.trial.session import TrialSession
 from tidegate.trial.spending import Meter, Spending
 
 T = TypeVar("T")
 Work = Callable[[TrialSession], Awaitable[T]]
 KEY = "dummy-secret-key"
+ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
+
+
+def server_script(folders: Folders, quirks: str) -> ServerScript:
+    """The MCP server of the tests, behind the recorder."""
+    server = McpServer(command=f"{sys.executable} -IS {mcp_server.__file__} {quirks}", name="shelf")
+    script = mcp.install(folders.scratch / "recorder", server, ENVIRONMENT, folders.workspace, folders.calls)
+    return ServerScript(server.name, script)
 
 
 def at_work(
-    tmp_path: Path, work: Work[T], *, seconds: float = 20, silence: float = 20, meter: Meter | None = None
+    tmp_path: Path,
+    work: Work[T],
+    *,
+    seconds: float = 20,
+    silence: float = 20,
+    meter: Meter | None = None,
+    server: str | None = None,
+    limits: Limits | None = None,
 ) -> T:
-    """The work's answer, done in a session that may take that long."""
+    """The work's answer, done in a session that may take that long; `server` are the quirks of its MCP server."""
 
     async def run() -> T:
         folders = Folders(record=tmp_path / "record", scratch=tmp_path / "scratch")
@@ -38,11 +58,11 @@ def at_work(
                 supervisor=supervisor,
                 folders=folders,
                 definitions=tmp_path,
-                server=None,
+                server=None if server is None else server_script(folders, server),
                 recorder=tmp_path / "tool",
-                environment={"PATH": "/usr/local/bin:/usr/bin:/bin"},
+                environment=ENVIRONMENT,
                 credentials={"THE_KEY": KEY, "THE_URL": "http://127.0.0.1:1"},
-                limits=Limits(),
+                limits=limits or Limits(),
                 deadline=time.monotonic() + seconds,
                 timeout_secs=seconds,
             )
@@ -51,7 +71,7 @@ def at_work(
             session = TrialSession(
                 desk, task=task, guidance=(), max_turns=None, repo=tmp_path, on_step=lambda text: None
             )
-            with closing(session):
+            async with aclosing(session):
                 return await work(session)
 
     return asyncio.run(run())
@@ -64,9 +84,11 @@ def stopped(
     seconds: float = 20,
     silence: float = 20,
     meter: Meter | None = None,
+    server: str | None = None,
+    limits: Limits | None = None,
 ) -> str:
     with pytest.raises(AgentStopped) as caught:
-        at_work(tmp_path, work, seconds=seconds, silence=silence, meter=meter)
+        at_work(tmp_path, work, seconds=seconds, silence=silence, meter=meter, server=server, limits=limits)
     return f"{caught.value.end}: {caught.value.message}"
 
 
@@ -167,3 +189,58 @@ def test_what_trials_spend_adds_up_and_the_last_word_of_each_counts() -> None:
     assert spending.used_up() is None
     other.tell(End(end="completed", cost_usd=0.6))
     assert other.over() == "the run's $1 were used up"
+
+
+def calls(*titles: str) -> Work[TrialSession]:
+    """Calls the server's tool with these titles, between commands of the shell."""
+
+    async def work(session: TrialSession) -> TrialSession:
+        await session.server_tools()
+        for title in titles:
+            await session.call_tool("add", {"title": title}, timeout_secs=60)
+            await session.shell("echo x; exit 3")
+        return session
+
+    return work
+
+
+def test_calls_of_tools_are_events_between_those_of_the_shell(tmp_path: Path) -> None:
+    session = at_work(tmp_path, calls("Emma", "refuse"), server="")
+    assert next(event for event in session.events if isinstance(event, ToolCall)).model_dump(exclude={"at"}) == {
+        "type": "tool_call",
+        "id": "call-001",
+        "tool": "mcp__shelf__add",
+        "command": None,
+        "input": {"title": "Emma"},
+    }
+    results = [(event.id, event.status, event.output) for event in session.events if isinstance(event, ToolResult)]
+    assert results == [
+        ("call-001", "ok", "added Emma"),
+        ("call-002", "error", "x"),
+        ("call-003", "error", "no"),
+        ("call-004", "error", "x"),
+    ]
+    assert (tmp_path / "scratch/workspace/titles.txt").read_text() == "Emma\n"
+    assert (tmp_path / "record/output/server.stderr").read_text() == "starting\n"
+
+
+def test_a_call_ends_with_the_step(tmp_path: Path) -> None:
+    began = time.monotonic()
+    assert stopped(tmp_path, calls("sleep"), seconds=2, server="") == "timeout: the agent was stopped after 2 s"
+    assert time.monotonic() - began < 15
+    (call,) = mcp.read(tmp_path / "scratch/shared/invocations.log", killed_at=None).invocations
+    assert call.status == "unfinished"
+
+
+def test_a_servers_limits_are_the_steps(tmp_path: Path) -> None:
+    said = stopped(tmp_path, calls("hog"), server="", limits=Limits(memory_mb=300))
+    assert said == "limit:memory: `the MCP server shelf` was stopped at the memory limit"
+
+
+def test_without_a_server_there_are_no_tools(tmp_path: Path) -> None:
+    assert at_work(tmp_path, lambda session: session.server_tools()) == ServerTools()
+
+
+def test_a_server_that_does_not_start_ends_the_step(tmp_path: Path) -> None:
+    said = stopped(tmp_path, lambda session: session.server_tools(), server="broken")
+    assert said == "crashed: the MCP server shelf did not start: the server has ended: exit 1"

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from tidegate.agents.offered_tools import Offer, offered
 from tidegate.errors import CannotRunError, MissingKeyError
 from tidegate.model.agent import Agent, Machine, Session
 from tidegate.model.command import CommandResult
-from tidegate.model.event import ApiRetry, End, Message, ToolCall, ToolResult, TrialEnd
-from tidegate.streams.excerpt import excerpt
+from tidegate.model.event import ApiRetry, End, Message, ToolCall, ToolResult, TrialEnd, Warning
+from tidegate.streams.excerpt import both_ends, excerpt
 from tidegate.streams.json_lines import end_of_api
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 KEY = "ANTHROPIC_API_KEY"
 MAX_TURNS = 50
-COMMAND_SECS = 120.0  # of one command, as in other agents
-MAX_OUTPUT = 30_000  # characters of a command's output that the model is told
+CALL_SECS = 120.0  # of one command or call of a tool, as in other agents
+MAX_OUTPUT = 30_000  # characters of what comes back from it that the model is told
 SYSTEM = (
     "You work in a shell, in the current folder, without anybody to ask. Every command runs in a shell of its own, "
     "which starts in this folder. Do the task, and then say in one sentence what you have done."
@@ -45,8 +46,12 @@ class AnthropicAgent(Agent):
     the most that the model may say in one turn, `thinking_budget` how much of that it may think before (none, if
     nobody says otherwise); a trial ends after `max_turns` turns, else 50, or when it has cost `max_usd` by the
     suite's `prices`.
+    The tools of an MCP server that is the target are offered beside the shell, as `mcp__SERVER__TOOL`; those that the
+    API does not take are left out, which is a warning of the trial.
     Needs the package's extra: `pip install tidegate[anthropic]`.
     """
+
+    calls_servers: ClassVar[bool] = True
 
     type: Literal["anthropic"]
     model: str
@@ -75,9 +80,14 @@ class AnthropicAgent(Agent):
         """Ask, run what the model wants to run, tell it what came back, until it is done."""
         from anthropic import AsyncAnthropic
 
+        server = await session.server_tools()
+        offer = offered(session.server.name if session.server else "", server.tools)
+        for text in offer.warnings:
+            session.emit(Warning(text=text))
+        system = "\n\n".join(filter(None, (SYSTEM, both_ends(server.instructions, MAX_OUTPUT))))
         address = {**session.credentials, **self.env}.get("ANTHROPIC_BASE_URL")
         async with AsyncAnthropic(api_key=session.credentials[KEY], base_url=address) as client:
-            return await _Conversation(self, session, client).run()
+            return await _Conversation(self, session, client, offer, system).run()
 
 
 @dataclass
@@ -87,6 +97,8 @@ class _Conversation:
     agent: AnthropicAgent
     session: Session
     client: AsyncAnthropic
+    offer: Offer
+    system: str
     messages: list[MessageParam] = field(default_factory=list)
     used: list[Answer] = field(default_factory=list)
 
@@ -130,9 +142,9 @@ class _Conversation:
             self.client.messages.with_raw_response.create(
                 model=self.agent.model,
                 max_tokens=self.agent.max_tokens,
-                system=SYSTEM,
+                system=self.system,
                 messages=self.messages,
-                tools=[{"type": "bash_20250124", "name": "bash"}],
+                tools=[{"type": "bash_20250124", "name": "bash"}, *self.offer.definitions],
                 cache_control={"type": "ephemeral"},
                 thinking={"type": "enabled", "budget_tokens": budget} if budget else omit,
             )
@@ -145,13 +157,21 @@ class _Conversation:
         given: Any = call.input
         command = given.get("command") if isinstance(given, dict) else None
         if call.name == "bash" and isinstance(command, str) and command.strip():
-            result = await self.session.shell(command, timeout_secs=COMMAND_SECS)
+            result = await self.session.shell(command, timeout_secs=CALL_SECS)
             return _result(call.id, _told(result), failed=not result.ok)
         if call.name == "bash" and isinstance(given, dict) and given.get("restart"):
             return _result(call.id, "Every command has a shell of its own.", failed=False)
+        if call.name in self.offer.names and isinstance(given, dict):
+            answer = await self.session.call_tool(self.offer.names[call.name], given, timeout_secs=CALL_SECS)
+            told = both_ends(answer.text, MAX_OUTPUT) or "(no output)"
+            return _result(call.id, told, failed=answer.status != "ok")
         self.session.emit(ToolCall(id=call.id, tool=call.name, input=given if isinstance(given, dict) else {}))
-        self.session.emit(ToolResult(id=call.id, status="invalid"))
-        return _result(call.id, "There is only the tool bash, and it takes a `command`.", failed=True)
+        said = f"There is no such tool, or not with this input. There are: {self._tools()}."
+        self.session.emit(ToolResult(id=call.id, status="invalid", output=excerpt(said)))
+        return _result(call.id, said, failed=True)
+
+    def _tools(self) -> str:
+        return both_ends(", ".join(("bash, which takes a `command`", *self.offer.names)), MAX_OUTPUT)
 
     def _end(self, end: TrialEnd, message: str = "") -> End:
         usages = [answer.usage for answer in self.used]
@@ -183,6 +203,4 @@ def _told(result: CommandResult) -> str:
     """What the model is told of a command: exit code or end, stdout, stderr."""
     parts = [] if result.ok else [result.how_it_ended().replace("exit ", "Exit code ", 1)]
     parts += [text.rstrip("\n") for text in (result.stdout, result.stderr) if text.strip()]
-    text = "\n".join(parts) or "(no output)"
-    half = MAX_OUTPUT // 2
-    return text if len(text) <= MAX_OUTPUT else f"{text[:half]}\n[… cut …]\n{text[-half:]}"
+    return both_ends("\n".join(parts) or "(no output)", MAX_OUTPUT)

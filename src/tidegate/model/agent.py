@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from pydantic import Field
 
 from tidegate.model.command import CommandResult
-from tidegate.model.event import End, Event
+from tidegate.model.event import CallStatus, End, Event
 from tidegate.model.value import Value
 
 T = TypeVar("T")
@@ -27,6 +27,28 @@ class ServerScript(NamedTuple):
 
     name: str
     program: Path
+
+
+class Tool(NamedTuple):
+    """A tool of an MCP server as that describes it; nothing of it has been checked."""
+
+    name: str
+    description: str
+    schema: Any  # of its input
+
+
+class ServerTools(NamedTuple):
+    """What the MCP server that is the target offers, and what it tells everyone who uses it."""
+
+    tools: tuple[Tool, ...] = ()
+    instructions: str = ""
+
+
+class ToolAnswer(NamedTuple):
+    """What came back from a call of a tool, as text: its answer, or why there is none."""
+
+    status: CallStatus
+    text: str
 
 
 class Provider(NamedTuple):
@@ -91,6 +113,15 @@ class Session(Protocol):
         With `watch` it is read as it comes, and a program that prints nothing for minutes is stopped, unless it may be
         `silent`.
         """
+
+    async def server_tools(self) -> ServerTools:
+        """Start the MCP server that is the target, if it is one, for `call_tool`; asked once.
+
+        A server that does not answer ends the step: nothing is measured.
+        """
+
+    async def call_tool(self, tool: str, given: Mapping[str, Any], *, timeout_secs: float) -> ToolAnswer:
+        """Call a tool of that server; call and result are recorded. A server that is gone is an answer as well."""
 
     async def in_time(self, waiting: Awaitable[T]) -> T:
         """Wait for something else than a command, no longer than the step may take."""

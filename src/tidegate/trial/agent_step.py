@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,10 +13,11 @@ from tidegate.model.event import End, Event
 from tidegate.model.suite import McpServer
 from tidegate.model.trial import Invocation, NotMeasured
 from tidegate.trial import mcp, recorder
+from tidegate.trial.desk import AgentStopped, Desk
 from tidegate.trial.passed_by import passed_by, was_never_found
 from tidegate.trial.place import Attempt
 from tidegate.trial.processes import SupervisorLost
-from tidegate.trial.session import AgentStopped, Desk, TrialSession
+from tidegate.trial.session import TrialSession
 
 DEFAULT_TIMEOUT_SECS = 300.0  # as in llm-tool-test
 _ENDS_NOT_MEASURED: Mapping[str, NotMeasured] = {"auth": "auth", "outage": "outage", "budget": "budget"}
@@ -81,7 +82,7 @@ async def _with_server(attempt: Attempt, environment: Mapping[str, str], server:
 
 async def _ended(attempt: Attempt, session: TrialSession) -> tuple[End, NotMeasured | None]:
     """Let the agent work; its end is the last event."""
-    with closing(session):
+    async with aclosing(session):
         end, not_measured = await _end(attempt, session)
         end = session.redacted(end)
         if attempt.meter is not None:

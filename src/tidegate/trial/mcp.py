@@ -11,6 +11,7 @@ from typing import NamedTuple
 from tidegate.model.suite import McpServer
 from tidegate.model.trial import Invocation
 from tidegate.trial import recorder
+from tidegate.trial.mcp_proxy import GIVEN_UP_STATUS
 
 PROXY = Path(__file__).with_name("mcp_proxy.py")
 _READY = b"\0tidegate-ready\0\n"
@@ -48,6 +49,10 @@ def read(record: Path, *, killed_at: float | None) -> Conversation:
         return Conversation((), ("the recorder's file is gone: no call of the target is known",), opened=True)
     plain = data.replace(_READY, b"")
     calls, warnings = recorder.parsed(plain, binary="", command_pattern=None, killed_at=killed_at)
-    # A call of a tool ends well or not; exit codes are of programs.
-    named = tuple(call.model_copy(update={"exit_code": None}) for call in calls)
-    return Conversation(named, warnings, opened=_READY in data)
+    return Conversation(tuple(map(_of_tool, calls)), warnings, opened=_READY in data)
+
+
+def _of_tool(call: Invocation) -> Invocation:
+    """The call as one of a tool, which ends well, or not, or too late; exit codes are of programs."""
+    late = call.status == "error" and call.exit_code == GIVEN_UP_STATUS
+    return call.model_copy(update={"exit_code": None, **({"status": "timeout"} if late else {})})

@@ -1,9 +1,9 @@
 """The recorder of an MCP server: stands between an agent and the real server, and notes each call of its tools.
 
-Tidegate does not import it: `mcp.install` makes a script of it. The transport is stdio: one JSON-RPC message a line,
-which is passed on as it came. A call is noted in the form of `recorder_shim`: its arguments are the tool's name and, if
-there are any, the tool's arguments as JSON; its status is 0, or 1 for an error. `ready` is noted when the server has
-answered an agent's `initialize`.
+`mcp.install` makes a script of it, for which it imports nothing of Tidegate. The transport is stdio: one JSON-RPC
+message a line, which is passed on as it came. A call is noted in the form of `recorder_shim`: its arguments are the
+tool's name and, if there are any, the tool's arguments as JSON; its status is 0, or 1 for an error, or 2 if the agent
+gave it up. `ready` is noted when the server has answered an agent's `initialize`.
 
 With `--check` it is no proxy but a client: it starts the server, asks for its tools, prints their names, and ends.
 """
@@ -18,8 +18,9 @@ import time
 from collections.abc import Iterator
 from typing import IO, Any
 
-PROTOCOL = "2025-06-18"  # of `--check`; a server answers with the one that it speaks
-CALL, INITIALIZE = "tools/call", "initialize"
+PROTOCOL = "2025-06-18"  # of our own clients; a server answers with the one that it speaks
+CALL, INITIALIZE, GIVEN_UP = "tools/call", "initialize", "notifications/cancelled"
+GIVEN_UP_STATUS = 2  # of a call
 
 
 def main(command: str, environment: dict[str, str], folder: str, record: str) -> int:
@@ -72,6 +73,8 @@ class Notes:
             if message.get("method") == CALL and "id" in message:
                 with self.lock:
                     self.begin(key, message.get("params"))
+            if message.get("method") == GIVEN_UP and isinstance(message.get("params"), dict):
+                self.end(json.dumps(message["params"].get("requestId")), GIVEN_UP_STATUS)
 
     def begin(self, key: str, params: Any) -> None:
         """A call has begun."""
@@ -95,11 +98,14 @@ class Notes:
             if key in self.openings and isinstance(result, dict):
                 self.openings.discard(key)
                 self.note(b"tidegate-ready", b"")
-            with self.lock:
-                call = self.calls.pop(key, None)
-            if call is not None:
-                failed = not isinstance(result, dict) or result.get("isError") is True
-                self.note(b"tidegate-end", call[0], b"%d" % (time.monotonic_ns() - call[1]), b"%d\0" % failed)
+            self.end(key, not isinstance(result, dict) or result.get("isError") is True)
+
+    def end(self, key: str, status: int) -> None:
+        """A call has ended, unless it had before."""
+        with self.lock:
+            call = self.calls.pop(key, None)
+        if call is not None:
+            self.note(b"tidegate-end", call[0], b"%d" % (time.monotonic_ns() - call[1]), b"%d\0" % status)
 
     def note(self, *fields: bytes) -> None:
         """Append one record, by one write; never fails."""
@@ -115,7 +121,7 @@ def messages(line: bytes) -> Iterator[dict[str, Any]]:
     """The JSON-RPC messages of a line: one, or those of a batch."""
     try:
         data = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return
     for message in data if isinstance(data, list) else [data]:
         if isinstance(message, dict):

@@ -8,8 +8,8 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -88,6 +88,7 @@ class Supervisor:
         self._account = account
         self._busy = asyncio.Lock()
         self._lost: str | None = None
+        self._shares_user = False
 
     @classmethod
     async def start(cls, account: Account | None = None) -> Self:
@@ -125,6 +126,19 @@ class Supervisor:
         """It can run another command: neither lost nor closed."""
         return self._lost is None
 
+    @asynccontextmanager
+    async def beside(self) -> AsyncIterator[Supervisor]:
+        """A second supervisor for the same user, whose command may run while ours come and go.
+
+        As long as it is there, the end of a command is not the end of all that the user runs, only of what is below it.
+        """
+        async with await Supervisor.start(self._account) as other:
+            self._shares_user = other._shares_user = True
+            try:
+                yield other
+            finally:
+                self._shares_user = False
+
     async def run(self, command: Command) -> Ended:
         """Run one command to its end, and to that of everything below it; SupervisorLost if that can't be had.
 
@@ -133,7 +147,7 @@ class Supervisor:
         async with self._busy:
             if self._lost is not None:
                 raise SupervisorLost(self._lost)
-            self._send(json.dumps(_request(command, self._account)))
+            self._send(json.dumps(_request(command, self._account, self._shares_user)))
             exchange = asyncio.ensure_future(self._end_of(command))
             try:
                 return await asyncio.shield(exchange)
@@ -208,7 +222,7 @@ class Supervisor:
         self._writer.write(line.encode() + b"\n")
 
 
-def _request(command: Command, account: Account | None) -> dict[str, Any]:
+def _request(command: Command, account: Account | None, shares_user: bool) -> dict[str, Any]:
     # Not at the top: it is a program for Linux, and the rest of Tidegate reads stored runs on any system.
     from tidegate.trial.supervisor import Request
 
@@ -230,6 +244,7 @@ def _request(command: Command, account: Account | None) -> dict[str, Any]:
         file_bytes=LARGEST_FILE,
         uid=account.uid if account else None,
         gid=account.gid if account else None,
+        shares_user=shares_user,
     )._asdict()
 
 

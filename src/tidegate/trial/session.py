@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
 from tidegate.interaction import cost_of
-from tidegate.model.agent import ServerScript, Watch
+from tidegate.model.agent import ServerTools, ToolAnswer, Watch
 from tidegate.model.command import CommandResult
 from tidegate.model.event import CallStatus, End, Event, ToolCall, ToolResult, Warning
-from tidegate.model.suite import Limits
-from tidegate.model.trial import NotMeasured
 from tidegate.model.value import Value
+from tidegate.streams.excerpt import both_ends
+from tidegate.trial.desk import AgentStopped, Desk
+from tidegate.trial.mcp_client import McpClient, NoAnswerFromServerError, connected
 from tidegate.trial.place import Folders
-from tidegate.trial.processes import MEGABYTE, Supervisor, run_shell
+from tidegate.trial.processes import MEGABYTE, Command, run_shell
 from tidegate.trial.redaction import Redaction
-from tidegate.trial.spending import Meter
 from tidegate.trial.tail import Tail
 from tidegate.trial.tampered import read_output, write_below
 from tidegate.trial.workspace import read_file
@@ -28,38 +29,8 @@ T = TypeVar("T")
 M = TypeVar("M", bound=Value)
 
 LOOK_SECS = 0.1  # between two looks at what a watched program has printed
-SILENCE_SECS = 240.0  # after which a watched program is stopped: longer than an agent's shell waits for a command
 INTERRUPT_SECS = 5.0  # that an agent's program has to write its last words, after SIGINT
 OUTPUT_CHARACTERS = 4000  # of a command's output in an event; the whole output stays beside it in a file
-
-
-class AgentStopped(Exception):  # noqa: N818  (not an error: how a step may end)
-    """The agent's step was ended from outside: by its deadline, a limit, or because its program is missing."""
-
-    def __init__(self, end: str, message: str, not_measured: NotMeasured | None = None) -> None:
-        super().__init__(message)
-        self.end = end
-        self.message = message
-        self.not_measured = not_measured
-
-
-@dataclass(frozen=True)
-class Desk:
-    """Where a session works: folders, environment, limits and the supervisor that runs its commands."""
-
-    supervisor: Supervisor
-    folders: Folders
-    definitions: Path  # the checkout that scenarios are read at
-    server: ServerScript | None  # where the target is an MCP server
-    recorder: Path | None  # the wrapper that has the target's name; None: there is no target
-    environment: Mapping[str, str]
-    credentials: Mapping[str, str]
-    limits: Limits
-    deadline: float  # of the agent's step, on the monotonic clock
-    timeout_secs: float  # the same as a duration, for messages
-    silence_secs: float = SILENCE_SECS
-    meter: Meter | None = None
-    relayed: Callable[[], End | None] = lambda: None
 
 
 class TrialSession:
@@ -97,6 +68,8 @@ class TrialSession:
         self._redaction = Redaction(desk.credentials)
         self._started = time.monotonic()
         self._calls = 0
+        self._client: McpClient | None = None
+        self._open = AsyncExitStack()
         self._log: TextIO = (desk.folders.record / "events.jsonl").open("a", encoding="utf-8", buffering=1)
 
     def step(self, text: str) -> None:
@@ -107,14 +80,10 @@ class TrialSession:
     async def shell(self, command: str, *, timeout_secs: float | None = None) -> CommandResult:
         """Run `sh -c command` in the workspace; the call and its result are recorded as they happen."""
         self._stop_if_spent()
-        self._calls += 1
-        name = f"call-{self._calls:03d}"
-        self.step(command)
-        self.emit(ToolCall(id=name, tool="shell", command=command))
+        name = self._begin(command, ToolCall(id="", tool="shell", command=command))
         result = await self._run(command, name, timeout_secs=timeout_secs)
-        self.emit(
-            ToolResult(id=name, status=_status(result), exit_code=result.shell_status, output=_shown_output(result))
-        )
+        output = both_ends(_printed(result), OUTPUT_CHARACTERS)
+        self.emit(ToolResult(id=name, status=_status(result), exit_code=result.shell_status, output=output))
         self._stop_if_over(result)
         return result
 
@@ -142,6 +111,43 @@ class TrialSession:
             reason = result.stderr.strip().splitlines()[-1:] or ["no message"]
             raise AgentStopped("crashed", f"the agent's program could not be run: {reason[0]}", "missing_agent")
         return result
+
+    async def server_tools(self) -> ServerTools:
+        """Start the MCP server that is the target, if it is one; what it offers."""
+        if self.server is None:
+            return ServerTools()
+        desk = self._desk
+        stderr = self._output("server.stderr")
+        stderr.parent.mkdir(parents=True, exist_ok=True)
+        self._open.callback(self._redaction.clean, stderr)
+        program = Command(
+            argv=(str(self.server.program),),
+            cwd=self.workspace,
+            env=desk.environment,
+            stdout=Path(os.devnull),
+            stderr=stderr,
+            limits=desk.limits,
+        )
+        connection = connected(desk.supervisor, program, desk.folders.scratch / "server")
+        self._client = await self._open.enter_async_context(connection)
+        try:
+            return await self.in_time(self._client.open())
+        except NoAnswerFromServerError as error:
+            said = f"the MCP server {self.server.name} did not start: {error.why}"
+            raise AgentStopped("crashed", said, "infrastructure") from None
+
+    async def call_tool(self, tool: str, given: Mapping[str, Any], *, timeout_secs: float) -> ToolAnswer:
+        """Call a tool of that server; the call and its result are recorded as they happen."""
+        assert self.server is not None
+        assert self._client is not None
+        self._stop_if_spent()
+        full_name = f"mcp__{self.server.name}__{tool}"
+        name = self._begin(full_name, ToolCall(id="", tool=full_name, input=dict(given)))
+        answer = await self.in_time(self._client.call(tool, given, timeout_secs))
+        self.emit(ToolResult(id=name, status=answer.status, output=both_ends(answer.text, OUTPUT_CHARACTERS)))
+        if (over := self._client.over) is not None:
+            self._stop_if_over(over.model_copy(update={"command": f"the MCP server {self.server.name}"}))
+        return answer
 
     async def in_time(self, waiting: Awaitable[T]) -> T:
         """Wait for something else than a command, until the step's deadline at most."""
@@ -199,9 +205,12 @@ class TrialSession:
             self._output("agent").with_name(f"agent.{path.name}").write_text(text, encoding="utf-8")
         return text
 
-    def close(self) -> None:
-        """No more events."""
-        self._log.close()
+    async def aclose(self) -> None:
+        """End what still runs; no more events."""
+        try:
+            await self._open.aclose()
+        finally:
+            self._log.close()
 
     def known(self) -> End | None:
         """What the agent has told by now, else the relay: of a model that gives no answers, and of what is spent."""
@@ -217,6 +226,14 @@ class TrialSession:
             return [f"${cost:.4f}"]
         tokens = (known.tokens_in or 0) + (known.tokens_out or 0)
         return [f"{tokens:,} tokens"] if tokens else []
+
+    def _begin(self, text: str, call: ToolCall) -> str:
+        """Show and record a call before it is made; its id."""
+        self._calls += 1
+        name = f"call-{self._calls:03d}"
+        self.step(text)
+        self.emit(call.model_copy(update={"id": name}))
+        return name
 
     def _output(self, name: str) -> Path:
         return self._desk.folders.record / "output" / name
@@ -312,10 +329,5 @@ def _status(result: CommandResult) -> CallStatus:
             return "interrupted"
 
 
-def _shown_output(result: CommandResult) -> str:
-    parts = [text.rstrip("\n") for text in (result.stdout, result.stderr) if text.strip()]
-    text = "\n".join(parts)
-    if len(text) <= OUTPUT_CHARACTERS:
-        return text
-    half = OUTPUT_CHARACTERS // 2
-    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
+def _printed(result: CommandResult) -> str:
+    return "\n".join(text.rstrip("\n") for text in (result.stdout, result.stderr) if text.strip())

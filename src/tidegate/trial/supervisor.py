@@ -53,6 +53,7 @@ class Request(NamedTuple):
     file_bytes: int  # the largest file that it may write
     uid: int | None = None
     gid: int | None = None
+    shares_user: bool = False  # with the command of another supervisor, which lives on when this one ends
 
 
 class Answer(NamedTuple):
@@ -261,7 +262,7 @@ class Command:
         killed_at = None if why == "exited" else time.time()
         if why == "timeout":
             self._ask_to_end(pid)
-        status, killed, unended = sweep(pid, self._request.uid)
+        status, killed, unended = sweep(pid, None if self._request.shares_user else self._request.uid)
         if why == "exited" and self._output_size() > self._request.output_bytes:
             why = "output"  # it was quicker than we looked
         self._close_outputs()
@@ -388,7 +389,8 @@ def described(why: str, status: int) -> Answer:
 def sweep(first: int, uid: int | None) -> tuple[int, set[int], int]:
     """Stop, kill and reap everything below; returns the wait status of `first`, whom it killed, how many it could not.
 
-    Only a wait that finds no child is proof: a look at /proc can miss a process that is being forked.
+    Only a wait that finds no child is proof: a look at /proc can miss a process that is being forked. With `uid`, all
+    that this user runs is killed as well, which no fork outruns.
     """
     deadline = time.monotonic() + SWEEP_SECS
     killed: set[int] = set()

@@ -1,0 +1,118 @@
+"""An MCP server as the target of the built-in loop, through whole runs, with the scripted model."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import mcp_server
+from tests.conftest import Repository
+from tests.model_server import Step, ToolUse, serving
+from tidegate.model.event import ToolResult
+from tidegate.model.trial import Trial
+
+KEY = "dummy-key-of-the-model"
+SUITE = """\
+version: 1
+scenarios: [books.yaml]
+path: [bin]
+target: {mcp: {command: shelf QUIRKS, name: shelf}}
+agents: {loop: {type: anthropic, model: m, deterministic: true}}
+"""
+SCENARIO = """\
+name: books
+description: Two books are kept.
+target: from_config
+task: Put Emma and Ulysses on the shelf.
+gates:
+  - {type: file_contains, path: titles.txt, substring: Emma}
+  - {type: file_contains, path: titles.txt, substring: Ulysses}
+"""
+
+
+def add(title: str) -> ToolUse:
+    return ToolUse("shelf/add", {"title": title})
+
+
+BOOKS = [
+    Step("I look.", ("env", ToolUse("shelf/where", {}))),
+    Step("Without a title?", (ToolUse("shelf/add", {}),)),
+    Step("So both.", (add("Emma"), add("Ulysses"))),
+    Step("Both are there."),
+]
+
+
+def suite(quirks: str = "") -> dict[str, str]:
+    """A repository with the server."""
+    shelf = f'#!/bin/sh\nexec {sys.executable} -IS {mcp_server.__file__} "$@"\n'
+    return {"tidegate.yaml": SUITE.replace("QUIRKS", quirks), "books.yaml": SCENARIO, "bin/shelf": shelf}
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path, make_repository: Callable[..., Repository], tidegate: Callable[..., Any]
+) -> Callable[..., tuple[dict[str, Any], Trial]]:
+    """Runs the one trial of the suite with these turns of the model; its result and its record."""
+
+    def run(steps: list[Step], quirks: str = "") -> tuple[dict[str, Any], Trial]:
+        repository = make_repository()
+        repository.commit(suite(quirks))
+        out = tmp_path / "run"
+        with serving(steps) as server:
+            env = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": server.url}
+            tidegate("run", "--trials", "1", "--out", str(out), cwd=repository.root, env=env)
+        (trial,) = json.loads((out / "run.json").read_text())["trials"]
+        return trial, Trial.model_validate_json(next(out.rglob("trial.json")).read_text())
+
+    return run
+
+
+def test_calls_of_tools_are_invocations(run: Callable[..., tuple[dict[str, Any], Trial]], tmp_path: Path) -> None:
+    result, trial = run(BOOKS)
+    assert (result["outcome"], result["warnings"], trial.end) == ("pass", [], "completed")
+    assert [(call["command"], call["status"], call["exit_code"]) for call in result["calls"]] == [
+        ("shelf where", "ok", None),
+        ("shelf add", "error", None),
+        ("""shelf add '{"title": "Emma"}'""", "ok", None),
+        ("""shelf add '{"title": "Ulysses"}'""", "ok", None),
+    ]
+    assert [call["message"] for call in result["calls"]][1:3] == ["add: needs a title", "added Emma"]
+    assert (result["metrics"]["command_count"], result["metrics"]["error_count"]) == (4, 1)
+    seen = "".join(event.output for event in trial.events if isinstance(event, ToolResult))
+    assert "PATH=" in seen, "the shell tells its environment"
+    assert "'PATH'" in seen, "and the server"
+    assert "ANTHROPIC" not in seen
+    assert KEY not in seen
+    assert next(tmp_path.rglob("server.stderr")).read_text() == "starting\n"
+
+
+def test_a_server_that_dies_leaves_the_trial_to_its_gates(run: Callable[..., tuple[dict[str, Any], Trial]]) -> None:
+    result, trial = run([Step("", (add("Emma"), add("die"), add("Ulysses"))), Step("I can't.")])
+    assert (result["outcome"], result["not_measured"], trial.end) == ("fail", None, "completed")
+    assert [call["status"] for call in result["calls"]] == ["ok", "unfinished"]
+    statuses = [(event.status, event.output) for event in trial.events if isinstance(event, ToolResult)]
+    gone = "the server has ended: exit 3"
+    assert statuses == [("ok", "added Emma"), ("unfinished", gone), ("not_executed", gone)]
+
+
+def test_a_tool_that_head_has_renamed_is_a_regression_with_its_evidence(
+    make_repository: Callable[..., Repository], tidegate: Callable[..., Any]
+) -> None:
+    repository = make_repository()
+    repository.commit(suite())
+    repository.branch("pr", {"bin/shelf": suite()["bin/shelf"].replace('"$@"', 'renamed "$@"')})
+    with serving(BOOKS) as server:
+        env = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": server.url}
+        ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repository.root, env=env)
+    assert ran.code == 1, ran.stderr
+    row = ran.row("books", "loop")
+    assert (row["state"], row["kind"], row["head"]["passes"]) == ("regressed", "outcome", 0)
+    assert "- $ shelf add\n-     add: needs a title [error]" in ran.comment
+    offered = [[tool["name"] for tool in body["tools"]] for _, body, _ in server.requests]
+    assert ["bash", "mcp__shelf__add", "mcp__shelf__where"] in offered
+    assert ["bash", "mcp__shelf__put", "mcp__shelf__where"] in offered

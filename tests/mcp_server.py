@@ -1,0 +1,130 @@
+"""A small MCP server on stdio, a program of its own: `python3 mcp_server.py [QUIRK…]`; its tool `add` keeps titles.
+
+Called with some titles `add` does what no tool should; quirks are of the whole server. Standard library only, for it
+runs as whoever a trial runs as.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+QUIRKS = set(sys.argv[1:])
+SCHEMA = {"type": "object", "properties": {"title": {"type": "string"}}}
+NOISE = 'starting up…\n\n{"half": \n[1, 2]\n' + "[" * 100_000
+
+
+def say(message: Json) -> None:
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+
+def text(said: str) -> Json:
+    return {"result": {"content": [{"type": "text", "text": said}]}}
+
+
+def sleep() -> Json:
+    time.sleep(60)
+    return text("good morning")
+
+
+def hog() -> Json:
+    held = [bytearray(b"x" * 4_000_000) for _ in range(200)]
+    time.sleep(60)
+    return text(f"{len(held)}")
+
+
+def ask() -> Json:
+    """Requests of the server's own, and what the client says to them."""
+    say({"id": 0, "method": "ping"})
+    say({"id": "s", "method": "sampling/createMessage", "params": {}})
+    return text(f"{sys.stdin.readline()}{sys.stdin.readline()}")
+
+
+STRANGE: dict[str, Callable[[], Json]] = {
+    "refuse": lambda: {"error": {"code": 1, "message": "no"}},
+    "strange": lambda: {"result": {"content": [7, {"type": "image", "data": "eA==", "mimeType": "image/png"}]}},
+    "structured": lambda: {"result": {"content": [], "structuredContent": {"n": 1}}},
+    "resource": lambda: {
+        "result": {"content": [{"type": "resource", "resource": {"uri": "x:y", "text": "half \ud800"}}]}
+    },
+    "nothing": lambda: {"result": [1]},
+    "die": lambda: os._exit(3),
+    "sleep": sleep,
+    "huge": lambda: text("x" * 3_000_000),
+    "hog": hog,
+    "ask": ask,
+}
+
+
+def add(title: str | None) -> Json:
+    """The tool."""
+    if title is None:
+        return {"result": {**text("add: needs a title")["result"], "isError": True}}
+    if title in STRANGE:
+        return STRANGE[title]()
+    with Path("titles.txt").open("a") as file:
+        file.write(f"{title}\n")
+    return text(f"added {title}")
+
+
+def listed(cursor: str | None) -> Json:
+    names = [] if "empty" in QUIRKS else ["put" if "renamed" in QUIRKS else "add", "where"]
+    page = int(cursor or 0)
+    if "pages" in QUIRKS:
+        names = [f"{names[0]}{page}"]
+    tools = [{"name": name, "description": f"{name}s it", "inputSchema": SCHEMA} for name in names]
+    return {"tools": tools, **({"nextCursor": str(page + 1)} if "pages" in QUIRKS and page < 2 else {})}
+
+
+def answer(method: str, params: Json) -> Json:
+    match method, params.get("name"):
+        case "initialize", _:
+            return {"result": {"protocolVersion": params["protocolVersion"], "instructions": "Be kind."}}
+        case "tools/list", _:
+            return {"result": listed(params.get("cursor"))}
+        case "tools/call", "where":
+            return text(f"{Path.cwd()} {sorted(os.environ)}")
+        case "tools/call", _:
+            return add(params.get("arguments", {}).get("title"))
+        case _:
+            return {"result": {}}
+
+
+def be_stubborn() -> None:
+    """No signal that can be ignored ends it, and it has a child that is nobody's."""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD}:
+        signal.signal(number, signal.SIG_IGN)
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            time.sleep(60)
+        os._exit(0)
+
+
+def main() -> None:
+    print("starting", file=sys.stderr, flush=True)
+    if "broken" in QUIRKS:
+        sys.exit("no database")
+    if "mute" in QUIRKS:
+        time.sleep(60)
+    if "stubborn" in QUIRKS:
+        be_stubborn()
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "noisy" in QUIRKS:
+            print(NOISE, flush=True)
+            say({"method": "notifications/message", "params": {"data": "hello"}})
+            say({"id": 999_999, "result": {"content": []}})
+        if "id" in message:
+            say({"id": message["id"], **answer(message["method"], message.get("params") or {})})
+    if "stubborn" in QUIRKS:
+        time.sleep(60)
+
+
+if __name__ == "__main__":
+    main()
