@@ -11,7 +11,7 @@ from pydantic import Field, FiniteFloat, ValidationError
 
 from tidegate.evaluators.assess import Assessment, assess, judge_result, judge_score, judge_use
 from tidegate.gates.command import what_went_wrong
-from tidegate.gates.excerpt import excerpt
+from tidegate.gates.excerpt import complaint, excerpt
 from tidegate.gates.json_text import parse_json
 from tidegate.interaction import failed, in_order, invocation_counts, subcommand_counts, trial_metrics
 from tidegate.logged_calls import logged_calls, logged_tool_calls
@@ -254,9 +254,10 @@ def _calls(trial: Trial, binary: str) -> tuple[Call, ...]:
             command=excerpt(shlex.join([binary, *call.argv]), MAX_MESSAGE),
             exit_code=call.exit_code,
             status=call.status,
-            message=excerpt(messages.get(number, ""), MAX_MESSAGE if failed(call) else MAX_ANSWER),
+            message=complaint(said, MAX_MESSAGE) if failed(call) else excerpt(said, MAX_ANSWER),
         )
         for number, call in enumerate(in_order(trial.invocations)[:MAX_CALLS])
+        for said in [messages.get(number, "")]
     )
 
 
@@ -271,7 +272,7 @@ def _messages(trial: Trial, binary: str) -> dict[int, str]:
     for number, call in enumerate(in_order(trial.invocations)):
         numbers[call.argv].append(number)
     return {
-        number: excerpt(output, MAX_MESSAGE)
+        number: output
         for argv, its_numbers in numbers.items()
         if len(its_numbers) == len(outputs[argv])
         for number, output in zip(its_numbers, outputs[argv], strict=True)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.gates.excerpt import excerpt
+from tidegate.gates.excerpt import complaint, excerpt
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,39 @@ def test_never_longer_than_asked_and_always_printable(text: str, limit: int) -> 
 @given(st.text())
 def test_what_is_clean_stays_as_it_is(text: str) -> None:
     assert excerpt(excerpt(text)) == excerpt(text)
+
+
+PYTHON = """\
+reading dogs.csv
+Traceback (most recent call last):
+  File "/x/bin/tool", line 8, in <module>
+    sys.exit(cli())
+             ^^^^^
+
+  File "/x/lib/core.py", line 1653, in __call__
+    return self.main(*args)
+sqlite3.OperationalError: no such table: dogs
+"""
+NODE = """\
+/x/cli.js:3
+    throw new Error("no such table")
+Error: no such table
+    at main (/x/cli.js:3:11)
+    at Module._compile (node:internal/modules/cjs/loader:1376:14)
+
+Node.js v20.11.0
+"""
+
+
+def test_a_complaint_has_no_call_stack() -> None:
+    assert complaint(PYTHON) == "reading dogs.csv sqlite3.OperationalError: no such table: dogs"
+    assert complaint(NODE) == '/x/cli.js:3 throw new Error("no such table") Error: no such table Node.js v20.11.0'
+
+
+def test_a_call_stack_that_was_cut_off_is_shown_for_want_of_better() -> None:
+    assert complaint("Traceback (most recent call last):\n  File x\n").startswith("Traceback")
+
+
+@given(st.text(alphabet="ab:x \n\t"))
+def test_a_complaint_without_a_call_stack_is_an_excerpt(text: str) -> None:
+    assert complaint(text) == excerpt(text)

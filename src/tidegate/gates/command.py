@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidegate.gates.excerpt import excerpt
+from tidegate.gates.excerpt import complaint, excerpt
 from tidegate.gates.fields import ShellCommand
 from tidegate.model.command import CommandResult
 from tidegate.model.gate import Decision, Gate, Seen
@@ -40,5 +40,5 @@ class CommandGate(Gate):
 def what_went_wrong(result: CommandResult) -> str:
     """How a command ended that should have succeeded, with its own words: `exit 2: unknown option --prio`."""
     end = "command not found (exit 127)" if result.exit_code == 127 else result.how_it_ended()
-    said = "" if result.end == "not_started" else excerpt(result.stderr) or excerpt(result.stdout)
+    said = "" if result.end == "not_started" else complaint(result.stderr) or complaint(result.stdout)
     return f"{excerpt(end)}: {said}" if said else excerpt(end)

@@ -10,6 +10,9 @@ _ESCAPE_SEQUENCES = re.compile(
     r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)"  # OSC and other strings: titles, links
     r"|\x1b[ -/]*[0-~]?"  # every other escape
 )
+_STACK = re.compile(  # of an interpreter that gave up: Python's, then Node's and Java's
+    r"^[ \t]*Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*|^[ \t]+at \S.*\n?", re.MULTILINE
+)
 
 
 def excerpt(text: str, limit: int = 300) -> str:
@@ -24,6 +27,11 @@ def excerpt(text: str, limit: int = 300) -> str:
     head = limit // 2
     tail = limit - head - 1
     return f"{line[:head]}…{line[len(line) - tail :]}"
+
+
+def complaint(text: str, limit: int = 300) -> str:
+    """What a failed program says, as `excerpt`; without its call stack, which hides the message."""
+    return excerpt(_STACK.sub("", text), limit) or excerpt(text, limit)
 
 
 def _printable(character: str) -> str:
