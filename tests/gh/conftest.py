@@ -14,7 +14,7 @@ from tests.gh.emulated.node import EquipmentMissingError
 from tests.gh.emulated.runner import Step
 from tests.gh.emulated.server import GitHub
 from tests.gh.fake.server import BlobHost, FakeGitHub
-from tests.gh.job import Job, MakeStep
+from tests.gh.job import Job, MakeStep, act_here
 from tidegate.model.comparison import Row, SuiteEffect
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides
 from tidegate.model.suite import RowState
@@ -83,9 +83,15 @@ def make_step(tmp_path: Path) -> Callable[..., Step]:
 
 
 @pytest.fixture
-def job(github: FakeGitHub, make_step: MakeStep, make_repository: Callable[..., Repository]) -> Job:
+def job(
+    request: pytest.FixtureRequest,
+    github: FakeGitHub,
+    make_step: MakeStep,
+    make_repository: Callable[..., Repository],
+) -> Job:
     """A pull request that renames a command which AGENTS.md still has."""
-    return Job(github, make_step, make_repository())
+    own_process = request.node.get_closest_marker("own_process")
+    return Job(github, make_step, make_repository(), Step.run if own_process else act_here)
 
 
 def make_result(head: str = HEAD_SHA, instance: str = "default", **states: RowState) -> Result:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import io
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from typing import Any
 
 from tests.conftest import Repository
@@ -13,19 +16,52 @@ from tests.gh.emulated.runner import (
     dispatch_payload,
     pull_request_payload,
     push_payload,
+    read_log,
     workflow_run_payload,
 )
-from tests.gh.fake.server import FakeGitHub, PullRequest
+from tests.gh.fake.server import NO_WAITING, FakeGitHub, PullRequest
+from tidegate.cli.action import perform
+from tidegate.errors import TidegateError
+from tidegate.gh.port import RepositoryPort
+from tidegate.gh.pygithub_port import connect
+from tidegate.settings import Runner, Settings
 
 MakeStep = Callable[..., Step]
+Start = Callable[[Step, Mapping[str, str]], Ran]
 RENAMED = NOTES.replace("  add)", "  append)")
 
 
-class Job:
-    """A pull request on a rule-enforcing GitHub, its commits in a real repository, and the job that looks at it."""
+def act_here(step: Step, environ: Mapping[str, str]) -> Ran:
+    """What `tidegate action` does, in this process and without pauses between requests; a process takes a second more.
 
-    def __init__(self, github: FakeGitHub, make_step: MakeStep, repo: Repository) -> None:
-        self.github, self.make_step, self.repo = github, make_step, repo
+    The runner's commands are read from what is printed, as they are when a process has printed it.
+    """
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with redirect_stdout(stdout), redirect_stderr(stderr):
+        try:
+            code = perform(environ, connect_here, lambda _: None)
+        except TidegateError as error:
+            print(error.message, error.advice, sep="\n", file=sys.stderr)
+            code = error.exit_code
+    printed, complained = stdout.getvalue(), stderr.getvalue()
+    return Ran(code, read_log(printed + complained), printed, complained)
+
+
+def connect_here(settings: Settings, runner: Runner) -> RepositoryPort | None:
+    """The product's way to GitHub, without pauses."""
+    if settings.github_token is None:
+        return None
+    return connect(runner.api_url, settings.github_token, runner.repository, NO_WAITING)
+
+
+class Job:
+    """A pull request on a rule-enforcing GitHub, its commits in a real repository, and the job that looks at it.
+
+    `start`: how its program is started: `act_here`, or `Step.run` for a process of its own.
+    """
+
+    def __init__(self, github: FakeGitHub, make_step: MakeStep, repo: Repository, start: Start) -> None:
+        self.github, self.make_step, self.repo, self.start = github, make_step, repo, start
         self.pull: PullRequest = github.pull_request()
         self.runs = 0
         repo.commit(FILES)
@@ -49,7 +85,7 @@ class Job:
         payload = pull_request_payload(self.pull.repository, self.pull.number, head, base, head_ref="pr", **changes)
         step = self.make_step(self.repo.root, self.github.api_url)
         given = {"github_token": token or self.github.token, **(inputs or {})}
-        return step.run(step.environ("pull_request", payload, given, run=(self.runs, 1))), step
+        return self.start(step, step.environ("pull_request", payload, given, run=(self.runs, 1))), step
 
     def publish(
         self, run: int, head: str | None = None, inputs: dict[str, str] | None = None, **changes: Any
@@ -62,7 +98,7 @@ class Job:
         payload = workflow_run_payload(self.pull.repository, run, head or self.pull.row.head_sha, **changes)
         step = self.make_step(folder, self.github.api_url)
         given = {"github_token": self.github.token_like("publish"), "command": "publish", **(inputs or {})}
-        return step.run(step.environ("workflow_run", payload, given, run=(9_000 + run, 1))), step
+        return self.start(step, step.environ("workflow_run", payload, given, run=(9_000 + run, 1))), step
 
     def merge(self) -> str:
         """The pull request is merged into main; returns the new commit."""
@@ -77,7 +113,7 @@ class Job:
         step = self.make_step(self.repo.root, self.github.api_url)
         given = {"github_token": self.github.token_like(profile), **inputs}
         environ = step.environ("push", push_payload(self.pull.repository, sha, branch), given, (700, 1))
-        return step.run(environ), step
+        return self.start(step, environ), step
 
     def dispatch(self, by: str = "olivia", profile: str = "maintainer", **changes: Any) -> tuple[Ran, Step]:
         """A person runs the workflow for forks, with the pull request's head checked out."""
@@ -88,4 +124,4 @@ class Job:
         step = self.make_step(self.repo.root, self.github.api_url)
         given = {"github_token": self.github.token_like(profile), **changes.pop("action_inputs", {})}
         environ = step.environ("workflow_dispatch", dispatch_payload(self.pull.repository, by, inputs), given, (500, 1))
-        return step.run({**environ, **changes.pop("environ", {})}), step
+        return self.start(step, {**environ, **changes.pop("environ", {})}), step

@@ -20,6 +20,7 @@ def accept(job: Job, by: str = "olivia", label: str = LABEL, **more: Any) -> tup
     return job.run(action="labeled", label=label, sender=by, **more)
 
 
+@pytest.mark.own_process
 def test_accepted_is_passed_by_somebody_and_nothing_is_hidden(job: Job) -> None:
     ran, step = accept(job)
 

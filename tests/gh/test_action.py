@@ -16,6 +16,7 @@ from tidegate.store.directory import load_run
 LISTED = r"/issues/1/comments(\?|$)"
 
 
+@pytest.mark.own_process
 def test_a_regression_is_one_comment_that_follows_the_pull_request_until_it_is_green(job: Job) -> None:
     red, step = job.run()
 
@@ -133,6 +134,7 @@ def test_a_dry_run_says_what_is_wrong_with_the_token(job: Job) -> None:
     assert "`github_token`" in ran.stdout
 
 
+@pytest.mark.own_process
 def test_nothing_that_an_agent_prints_reaches_the_runners_parser(job: Job) -> None:
     hostile = RENAMED.replace("unknown command: $1", "::error::owned%0A::set-output name=verdict::passed")
     job.repo.git("checkout", "--quiet", "pr")
@@ -149,6 +151,7 @@ def test_nothing_that_an_agent_prints_reaches_the_runners_parser(job: Job) -> No
     assert step.outputs()["verdict"] == "failed"
 
 
+@pytest.mark.own_process
 def test_a_broken_suite_is_said_in_log_summary_and_annotation(job: Job) -> None:
     job.repo.git("checkout", "--quiet", "pr")
     job.repo.commit({"tidegate.yaml": FILES["tidegate.yaml"] + "tirals: 3\n"})
@@ -168,7 +171,7 @@ def test_a_merge_queue_gets_its_answer_without_a_comment(job: Job) -> None:
     payload["repository"]["full_name"] = job.pull.repository
     step = job.make_step(job.repo.root, job.github.api_url)
 
-    ran = step.run(step.environ("merge_group", payload, {"github_token": job.github.token}))
+    ran = job.start(step, step.environ("merge_group", payload, {"github_token": job.github.token}))
 
     assert ran.exit_code == 1, ran.stderr
     assert job.pull.bot_comments() == []
@@ -180,7 +183,7 @@ def test_an_event_without_two_sides_says_so_and_passes(job: Job) -> None:
     payload["repository"]["full_name"] = job.pull.repository
     step = job.make_step(job.repo.root, job.github.api_url)
 
-    ran = step.run(step.environ("push", payload))
+    ran = job.start(step, step.environ("push", payload))
 
     assert ran.exit_code == 0
     assert step.outputs()["reason"] == "nothing_to_do"
@@ -190,7 +193,7 @@ def test_the_events_own_target_variant_is_refused(job: Job, tmp_path: Path) -> N
     payload = load_event("pull_request.synchronize")
     step = job.make_step(job.repo.root, job.github.api_url)
 
-    ran = step.run(step.environ("pull_request_target", payload))
+    ran = job.start(step, step.environ("pull_request_target", payload))
 
     assert ran.exit_code == 2
     assert "on: pull_request" in ran.stderr
@@ -243,6 +246,7 @@ def test_an_input_that_would_be_ignored_is_refused(job: Job, given: dict[str, st
     assert job.pull.bot_comments() == []
 
 
+@pytest.mark.own_process
 def test_the_command_run_is_of_the_commit_and_not_of_what_lies_around_it(job: Job) -> None:
     """In the container, the users of trials cannot reach the workspace: its files would be run with our own rights."""
     job.repo.git("checkout", "--quiet", "main")

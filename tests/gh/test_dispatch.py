@@ -17,6 +17,7 @@ def fork(job: Job) -> Job:
     return job
 
 
+@pytest.mark.own_process
 def test_it_is_compared_commented_and_has_a_status(fork: Job) -> None:
     ran, step = fork.dispatch()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,7 @@ import pytest
 from tests.conftest import Repository
 from tests.e2e.conftest import NOTES
 from tests.gh.emulated.runner import load_event
-from tests.gh.fake.server import FakeGitHub
-from tests.gh.job import Job, MakeStep
+from tests.gh.job import Job
 from tests.gh.test_artifact import packed
 from tidegate.model.trend import TrendPoint
 from tidegate.store.trends import Trends
@@ -30,9 +28,8 @@ agents:
 
 
 @pytest.fixture
-def job(github: FakeGitHub, make_step: MakeStep, make_repository: Callable[..., Repository]) -> Job:
+def job(job: Job) -> Job:
     """A pull request that changes nothing for the worse, of an agent that chance has a part in."""
-    job = Job(github, make_step, make_repository())
     job.repo.git("checkout", "--quiet", "main")
     job.repo.commit({"tidegate.yaml": SUITE})
     job.repo.git("branch", "--quiet", "--delete", "--force", "pr")
@@ -64,6 +61,7 @@ def forget(job: Job) -> None:
         path.unlink()
 
 
+@pytest.mark.own_process
 def test_a_merged_pull_request_s_trials_are_base_s_history_and_no_agent_is_run(job: Job) -> None:
     tested(job)
     forget(job)
@@ -160,7 +158,7 @@ def test_a_schedule_runs_the_suite_once_more(job: Job) -> None:
     job.repo.git("checkout", "--quiet", "main")
     step = job.make_step(job.repo.root, job.github.api_url)
     payload = {"schedule": "0 3 * * *", "repository": load_event("push")["repository"]}
-    ran = step.run(step.environ("schedule", payload, {"github_token": job.github.token}, (800, 1)))
+    ran = job.start(step, step.environ("schedule", payload, {"github_token": job.github.token}, (800, 1)))
     assert ran.exit_code == 0, ran.stderr
     assert "3 trials of" in step.summary()
     assert len(history(job)) == 3
@@ -173,7 +171,8 @@ def test_the_next_pull_request_s_summary_shows_how_base_did_over_its_commits(job
         job.repo.commit({"NOTICE": text})
         step = job.make_step(job.repo.root, job.github.api_url)
         payload = {"schedule": "0 3 * * *", "repository": load_event("push")["repository"]}
-        assert step.run(step.environ("schedule", payload, {"github_token": job.github.token}, (800, 1))).exit_code == 0
+        environ = step.environ("schedule", payload, {"github_token": job.github.token}, (800, 1))
+        assert job.start(step, environ).exit_code == 0
     tidegate = Path(job.repo.root, ".tidegate")
     tidegate.rename(tidegate.with_name("earlier"))
     (tidegate / "store").mkdir(parents=True)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tests.conftest import Repository
 from tests.gh.emulated.runner import Step, load_event, pull_request_payload
-from tests.gh.fake.server import FakeGitHub
-from tests.gh.job import Job, MakeStep
+from tests.gh.job import Job
 
 ROOT = Path(__file__).parents[2]
 CONTAINER: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -37,16 +34,13 @@ def test_every_input_reaches_the_step_and_every_output_leaves_it() -> None:
     assert values == {name: f"${{{{ steps.{STEP['id']}.outputs.{name} }}}}" for name in NATIVE["outputs"]}
 
 
-def test_its_step_does_the_main_job(
-    github: FakeGitHub, make_step: MakeStep, make_repository: Callable[..., Repository]
-) -> None:
+def test_its_step_does_the_main_job(job: Job) -> None:
     """The regression's comment, outputs and exit code, by what its one step says, with the inputs that it wires."""
-    job = Job(github, make_step, make_repository())
     head, base = job.repo.git("rev-parse", "pr"), job.repo.git("rev-parse", "main")
     job.pull.push(head)
-    step = make_step(job.repo.root, github.api_url)
+    step = job.make_step(job.repo.root, job.github.api_url)
     payload = pull_request_payload(job.pull.repository, job.pull.number, head, base, head_ref="pr")
-    given = {name: field["default"] for name, field in NATIVE["inputs"].items()} | {"github_token": github.token}
+    given = {name: field["default"] for name, field in NATIVE["inputs"].items()} | {"github_token": job.github.token}
     environ = step.environ("pull_request", payload)
     environ |= {name: given[value.removeprefix("${{ inputs.")[:-3]] for name, value in STEP["env"].items()}
     environ["GITHUB_ACTION_PATH"] = str(ROOT / "native")

@@ -15,9 +15,8 @@ from tests.conftest import Repository
 from tests.e2e.conftest import FILES
 from tests.gh.emulated.node import HERE, EquipmentMissingError, npm_packages
 from tests.gh.fake.server import FakeGitHub, PullRequest
-from tests.gh.job import MakeStep
+from tests.gh.job import MakeStep, connect_here
 from tidegate.action import Outside, act
-from tidegate.cli.action import _connect
 from tidegate.errors import TidegateError
 from tidegate.model.progress import Silent
 
@@ -84,7 +83,7 @@ def end(example: Example, pull: PullRequest, repo: Repository, make_step: MakeSt
     token = pull.github.token_like("read-only" if stranger else "documented")
     environ = step.environ(example.event, payload, {"github_token": token, **inputs})
     commands: list[str] = []
-    outside = Outside(environ, Silent(), _connect, commands.append, lambda _: None)
+    outside = Outside(environ, Silent(), connect_here, commands.append, lambda _: None)
     try:
         code = asyncio.run(act(outside))
     except TidegateError as error:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.conftest import Repository
 from tests.gh.conftest import make_result
-from tests.gh.fake.server import FakeGitHub
-from tests.gh.job import Job, MakeStep
+from tests.gh.job import Job
 from tests.gh.test_artifact import CORPUS, packed
 from tidegate.gh.artifact import MAX_ARCHIVE
 from tidegate.model.marker import Marker
@@ -23,9 +20,8 @@ GREEN = make_result(head="e" * 40, add="ok", list="ok")
 
 
 @pytest.fixture
-def fork(github: FakeGitHub, make_step: MakeStep, make_repository: Callable[..., Repository]) -> Job:
+def fork(job: Job) -> Job:
     """A pull request from mallory's fork."""
-    job = Job(github, make_step, make_repository())
     job.pull.row.head_repo = "mallory/fork"
     job.pull.push(HEAD)
     return job
@@ -35,6 +31,7 @@ def upload(job: Job, result: Result, **more: Any) -> None:
     job.pull.upload(RUN, NAME, packed(result_json(result)), **more)
 
 
+@pytest.mark.own_process
 def test_the_documented_workflow_end_to_end(fork: Job) -> None:
     """The fork's own job, read-only and red; its result.json as an artifact; the trusted workflow; the comment."""
     ran, _ = fork.run(token=fork.github.token_like("read-only"), head_repo="mallory/fork")

@@ -8,8 +8,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -55,6 +57,7 @@ while time.monotonic() < end:
     os.setsid()
 """
 HOG = """
+import threading
 import time
 held = []
 while True:
@@ -343,6 +346,24 @@ def test_a_cancellation_that_comes_at_once_is_not_missed(command: Callable[..., 
             return await supervisor.run(command("true"))
 
     assert asyncio.run(body()).exit_code == 0
+
+
+def test_a_start_that_is_cancelled_leaves_no_process() -> None:
+    """At whichever step of it: another agent may have turned out to lack its key meanwhile."""
+    children = Path(f"/proc/self/task/{threading.get_native_id()}/children")
+
+    async def body(steps: int) -> None:
+        start = asyncio.ensure_future(Supervisor.start())
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        start.cancel()
+        with suppress(asyncio.CancelledError):
+            await (await start).close()
+
+    for steps in range(1, 30, 4):
+        before = children.read_text()
+        asyncio.run(body(steps))
+        assert children.read_text() == before
 
 
 def test_nothing_outlives_tidegate(tmp_path: Path) -> None:

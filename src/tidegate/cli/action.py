@@ -6,7 +6,7 @@ import argparse
 import secrets
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from tidegate.cli import options
 from tidegate.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from tidegate.action.job import Connect
     from tidegate.gh.fence import Fence
     from tidegate.gh.port import RepositoryPort
     from tidegate.settings import Runner, Settings
@@ -35,37 +36,43 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Wire what reaches outside of the process, and do what the input `command` says."""
+    """As the runner's environment says."""
+    environ = options.environ()
+    if args.dry_run:
+        environ["INPUT_DRY_RUN"] = "true"
+    return perform(environ, _connect)
+
+
+def perform(environ: Mapping[str, str], connect: Connect, sleep: Callable[[float], None] = time.sleep) -> int:
+    """Do what the event and the inputs say, fenced off from the runner. `connect` and `sleep`: as in `Outside`."""
     from tidegate.gh.fence import Fence
 
     commands: list[str] = []
     fence = Fence(partial(print, flush=True), secrets.token_hex)
     fence.put_up()
     try:
-        return _run(args, commands, fence)
+        return _perform(environ, connect, sleep, commands, fence)
     finally:
         # Only now does the runner obey what is on stdout: no line before this one can have been an agent's command.
         fence.take_down(*commands)
 
 
-def _run(args: argparse.Namespace, commands: list[str], fence: Fence) -> int:
+def _perform(
+    environ: Mapping[str, str], connect: Connect, sleep: Callable[[float], None], commands: list[str], fence: Fence
+) -> int:
     from tidegate.settings import Settings
 
-    environ = options.environ()
-    if args.dry_run:
-        environ["INPUT_DRY_RUN"] = "true"
     settings = Settings.from_environ(environ)
-    return _act(environ, commands, fence) if settings.command in EVENTS else _other_command(settings)
+    if settings.command not in EVENTS:
+        return _other_command(settings)
 
-
-def _act(environ: Mapping[str, str], commands: list[str], fence: Fence) -> int:
     from rich.console import Console
 
     from tidegate.action import Outside, act
     from tidegate.cli.progress import make_progress
 
     with make_progress(Console(width=200), command=fence.command) as progress:
-        outside = Outside(environ, progress, _connect, commands.append, time.sleep)
+        outside = Outside(environ, progress, connect, commands.append, sleep)
         return options.run_until_stopped(lambda: act(outside))
 
 

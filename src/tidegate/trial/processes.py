@@ -8,8 +8,8 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -96,7 +96,7 @@ class Supervisor:
         if sys.platform != "linux":
             raise CannotRunError(f"Tidegate needs Linux to run a trial's commands; this is {sys.platform}.", ADVICE)
         ours, theirs = socket.socketpair()
-        with theirs:
+        with theirs, _closed_on_failure(ours):
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-I", "-S", "-X", "utf8", str(PROGRAM)),
                 stdin=theirs.fileno(),
@@ -111,6 +111,9 @@ class Supervisor:
             missing = (await supervisor._answer())["missing"]
         except SupervisorLost:
             missing = "its helper process could not be started"
+        except asyncio.CancelledError:
+            await supervisor.close()
+            raise
         if missing is not None:
             await supervisor.close()
             raise CannotRunError(f"Tidegate needs Linux with child subreapers, pidfd and /proc: {missing}.", ADVICE)
@@ -220,6 +223,15 @@ class Supervisor:
 
     def _send(self, line: str) -> None:
         self._writer.write(line.encode() + b"\n")
+
+
+@contextmanager
+def _closed_on_failure(end: socket.socket) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        end.close()
+        raise
 
 
 def _request(command: Command, account: Account | None, shares_user: bool) -> dict[str, Any]:
