@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
@@ -17,6 +18,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code (docs/exit-codes.md)."""
     from tidegate.cli import parse
 
+    _open_streams()
     try:
         arguments = parse(argv)
         code: int = arguments.run(arguments)
@@ -40,6 +42,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         traceback.print_exc()
         _say("this is a bug in tidegate.", "Please report it with the lines above.")
         return BUG
+
+
+def _open_streams() -> None:
+    """What we say has somewhere to go, though the stream was closed, and though its encoding lacks a character."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115  (as long as we live)
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _say(what: str, advice: str) -> None:

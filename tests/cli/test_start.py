@@ -105,3 +105,21 @@ def test_the_documentation_lists_every_command(capsys: pytest.CaptureFixture[str
 
     missing = [name for name in re.findall(r"[\w-]+", choices) if f"`tidegate {name}" not in page]
     assert (missing, "regrade" in choices) == ([], True)
+
+
+@pytest.mark.parametrize("redirection", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_closed_stream_changes_nothing(redirection: str, tmp_path: Path) -> None:
+    command = f"{sys.executable} -m tidegate schema suite {redirection}"
+
+    assert subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, check=False).returncode == 0
+
+
+def test_what_an_encoding_lacks_is_spelled_out(tmp_path: Path) -> None:
+    environ = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "tidegate", "check", "--config", "tést.yaml"]
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 2
+    assert "t\\xe9st.yaml: no such file" in done.stderr

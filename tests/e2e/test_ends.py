@@ -99,6 +99,33 @@ def test_whatever_ends_tidegate_ends_everything_that_it_started(
         assert "Traceback" not in errors
 
 
+def test_further_interrupts_do_not_disturb_the_end(
+    make_repository: Make, files: dict[str, str], tmp_path: Path
+) -> None:
+    """People press Ctrl-C twice, and a runner sends SIGTERM after SIGINT: still nothing is left, on disk neither."""
+    mark = f"twice-{os.getpid()}"
+    repo = make_repository()
+    repo.commit({**files, "tidegate.yaml": suite(mark, "60"), "daemon.py": DAEMON})
+    (tmp_path / "tmp").mkdir()
+    command = [sys.executable, "-m", "tidegate", "run", "--rev", "HEAD", "--out", str(tmp_path / "out")]
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
+    running = subprocess.Popen(command, cwd=repo.root, env=environment, stderr=subprocess.PIPE, text=True)
+    end = time.monotonic() + 30
+    while not alive(mark) and time.monotonic() < end:
+        time.sleep(0.05)
+
+    for number in [signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGINT] * 5:
+        running.send_signal(number)
+        time.sleep(0.02)
+    _, errors = running.communicate(timeout=30)
+
+    assert running.returncode == 130
+    assert "Traceback" not in errors
+    assert gone_soon(mark), alive(mark)
+    assert list((tmp_path / "tmp").iterdir()) == []
+    assert repo.git("worktree", "list").count("\n") == 0
+
+
 def test_a_trial_that_the_runs_minutes_cut_off_is_not_measured(
     make_repository: Make, tidegate: Make, files: dict[str, str]
 ) -> None:
