@@ -117,8 +117,10 @@ calls for each pair of screening trials that passed their gates.
 those that it fails although all gates passed, and asks a person whether the criterion is met; what the judge thinks is
 not shown. `tidegate calibrate LABELS.jsonl --run RUN` compares: agreement with Wilson's interval, Cohen's kappa with its
 asymptotic interval (Fleiss, Cohen and Everitt), a table, the judge's agreement with itself, and every disagreement. Fifty
-labels say something, twenty hardly. It writes `tidegate.calibration.json`; committed beside `tidegate.yaml`, and for the
-same model, later comments quote it. A line of labels is
+labels say something, twenty hardly. It writes `tidegate.calibration.json`; committed beside `tidegate.yaml`, later comments
+quote it, for the criteria that it is of: with the same model, the same words of the criterion, and the same prompt of
+Tidegate's around them. "Agrees with people 90% (kappa 0.78), calibrated on 54 labels of 2 of these criteria; 1 criterion has
+none" says that somebody has reworded the third, or never labelled it. A line of labels is
 
 ```json
 {"trial": "head/keep_notes/docs/1", "criterion": "complete", "verdict": "met"}

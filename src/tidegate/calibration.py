@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from tidegate.errors import ConfigurationError
 from tidegate.judged import agreement, criterion_name, judgements
 from tidegate.model.calibration import Calibration, CriterionCalibration, Disagreement, Label, Mark
-from tidegate.model.judgement import CriterionScore
+from tidegate.model.judgement import CriterionScore, Trust
 from tidegate.model.measurement import TrialResult
 from tidegate.statistics.agreement import agreement_rate, cohens_kappa
 from tidegate.statistics.rates import wilson
@@ -20,6 +20,7 @@ def calibrate(labels: Sequence[Label], trials: Iterable[TrialResult], model: str
     Of two labels for one thing the later one counts.
     """
     trials = tuple(trials)
+    _refuse_doubles(trials)
     opinions = {(trial.id, name): found for trial in trials for name, found in opinions_of(trial).items()}
     latest = {(label.trial, label.criterion): label for label in labels}
     pairs = [(label, *opinions[key]) for key, label in latest.items() if key in opinions]
@@ -29,7 +30,7 @@ def calibrate(labels: Sequence[Label], trials: Iterable[TrialResult], model: str
             f"none of the {len(latest)} labels is of something that the judge has judged.",
             f"A label names a trial and a criterion of the run, such as: {known}.",
         )
-    table: Counter[tuple[str, str]] = Counter((label.verdict, mark) for label, mark, _ in pairs)
+    table = _table(pairs)
     rate = agreement_rate(table)
     assert rate is not None
     kappa = cohens_kappa(table)
@@ -41,7 +42,7 @@ def calibrate(labels: Sequence[Label], trials: Iterable[TrialResult], model: str
         agreement_interval=wilson(same, len(pairs)),
         kappa=kappa and kappa[0],
         kappa_interval=kappa and kappa[1],
-        table={f"{person}/{judge}": table[person, judge] for person in _MARKS for judge in _MARKS},
+        table=_written(table),
         self_consistency=agreement(trials),
         criteria=tuple(_by_criterion(pairs)),
         disagreements=tuple(_disagreement(*pair) for pair in pairs if pair[0].verdict != pair[1]),
@@ -49,8 +50,51 @@ def calibrate(labels: Sequence[Label], trials: Iterable[TrialResult], model: str
     )
 
 
+def trust(found: Calibration | None, model: str, wordings: Collection[str]) -> Trust | None:
+    """What a calibration says of that model's judgement by these criteria; None where there is no calibration.
+
+    Only the labels of criteria that are worded the same, and asked for in the same way, say anything.
+    """
+    if found is None:
+        return None
+    own = [one for one in found.criteria if one.wording in wordings] if found.model == model else []
+    table = sum((_read(one.table) for one in own), Counter[_Said]())
+    criteria = len({one.wording for one in own})
+    kappa = cohens_kappa(table)
+    return Trust(
+        labels=table.total(),
+        criteria=criteria,
+        without=len(set(wordings)) - criteria,
+        agreement=agreement_rate(table),
+        kappa=kappa and kappa[0],
+        kappa_interval=kappa and kappa[1],
+    )
+
+
 _MARKS: tuple[Mark, Mark] = ("met", "unmet")
 _Pair = tuple[Label, Mark, CriterionScore]
+_Said = tuple[str, str]  # by a person, by the judge
+
+
+def _table(pairs: Iterable[_Pair]) -> Counter[_Said]:
+    return Counter((label.verdict, mark) for label, mark, _ in pairs)
+
+
+def _written(table: Counter[_Said]) -> dict[str, int]:
+    return {f"{person}/{judge}": table[person, judge] for person in _MARKS for judge in _MARKS}
+
+
+def _read(table: Mapping[str, int]) -> Counter[_Said]:
+    return Counter({(person, judge): table.get(f"{person}/{judge}", 0) for person in _MARKS for judge in _MARKS})
+
+
+def _refuse_doubles(trials: Iterable[TrialResult]) -> None:
+    counts = Counter(trial.id for trial in trials)
+    if doubles := [name for name, times in counts.items() if times > 1]:
+        raise ConfigurationError(
+            f"{doubles[0]} is a trial of two of the runs, so that nobody can tell which one its labels are of.",
+            "Name one run, or the folder of one `tidegate pr`.",
+        )
 
 
 def opinions_of(trial: TrialResult) -> dict[str, tuple[Mark, CriterionScore]]:
@@ -63,9 +107,19 @@ def opinions_of(trial: TrialResult) -> dict[str, tuple[Mark, CriterionScore]]:
 
 
 def _by_criterion(pairs: Sequence[_Pair]) -> Iterable[CriterionCalibration]:
-    for name in dict.fromkeys(label.criterion for label, _, _ in pairs):
-        own = [label.verdict == mark for label, mark, _ in pairs if label.criterion == name]
-        yield CriterionCalibration(criterion=name, labels=len(own), agreement=sum(own) / len(own))
+    by_words: dict[tuple[str, str], list[_Pair]] = {}
+    for pair in pairs:
+        label, _, one = pair
+        by_words.setdefault((label.criterion, one.wording), []).append(pair)
+    for (name, wording), own in by_words.items():
+        table = _table(own)
+        yield CriterionCalibration(
+            criterion=name,
+            wording=wording,
+            labels=len(own),
+            agreement=agreement_rate(table) or 0.0,
+            table=_written(table),
+        )
 
 
 def _disagreement(label: Label, mark: Mark, one: CriterionScore) -> Disagreement:

@@ -9,11 +9,10 @@ from pathlib import Path
 
 from tidegate import __version__
 from tidegate.build import Checkout
+from tidegate.calibration import trust
 from tidegate.fingerprint import fingerprint, judge_mark, test_key
 from tidegate.history_branch import Origin
-from tidegate.model.calibration import Calibration
-from tidegate.model.judge import Judge
-from tidegate.model.judgement import JudgeInfo, Trust
+from tidegate.model.judgement import JudgeInfo
 from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.progress import Progress
@@ -153,12 +152,11 @@ def _judge(work: Work) -> JudgeInfo | None:
         model=judge.model,
         samples=judge.samples,
         blocks=blocks,
-        trust=_trust(work.suite.calibration, judge),
+        trust=trust(work.suite.calibration, judge.model, _wordings(work.plan)),
     )
 
 
-def _trust(found: Calibration | None, judge: Judge) -> Trust | None:
-    """What the calibration says, if it is this judge's."""
-    if found is None or found.model != judge.model:
-        return None
-    return Trust(labels=found.labels, agreement=found.agreement, kappa=found.kappa, kappa_interval=found.kappa_interval)
+def _wordings(plan: Plan) -> set[str]:
+    """Of all criteria that the judge is asked about."""
+    asking = [one for row in plan.rows for one in (*row.scenario.evaluators, row.scenario.judge) if one]
+    return {wording for evaluator in asking for wording in evaluator.wordings.values()}

@@ -41,7 +41,7 @@ def judged(shared_path: Path) -> Path:
     return repo.root.parent / "out"
 
 
-def test_a_person_labels_and_calibrates_and_later_runs_quote_it(judged: Path, tmp_path: Path) -> None:
+def test_a_person_labels_and_calibrates(judged: Path, tmp_path: Path) -> None:
     labels = tmp_path / "labels.jsonl"
     # Head's three criteria come first, since they fail although the gate passed: no, no, yes, and then base's.
     done = tidegate("label", judged, "--labels", labels, cwd=tmp_path, stdin="n\nwhat?\nn\nt\ny\ny\ns\nq\n")
@@ -71,16 +71,72 @@ def test_a_person_labels_and_calibrates_and_later_runs_quote_it(judged: Path, tm
     assert "fewer than 50 labels" in done.stdout
 
 
-def test_later_runs_quote_it(judged: Path, make_repository: Make, tmp_path: Path) -> None:
-    calibration = {"model": "scripted", "labels": 54, "agreement": 0.9, "agreement_interval": [0.8, 0.95]}
-    calibration |= {"kappa": 0.78, "kappa_interval": [0.6, 0.96], "table": {}}
-    repo = make_repository()
-    repo.commit(JUDGED | {"tidegate.calibration.json": json.dumps(calibration)})
+def quoted(judged: Path, folder: Path, files: dict[str, str]) -> str:
+    """What a later run says of the calibration; base has these files too."""
+    from tests.conftest import Repository
+
+    repo = Repository(folder / "repo")
+    repo.commit(JUDGED | files)
     repo.branch("fewer", FEWER)
-    done = tidegate("pr", "--base", "main", "--out", tmp_path / "out", cwd=repo.root)
+    done = tidegate("pr", "--base", "main", "--out", folder / "out", cwd=repo.root)
     assert done.returncode == 0, done.stderr
-    assert "with people 90% (54 labels, kappa 0.78)" in (tmp_path / "out/comment.md").read_text()
+    comment = (folder / "out/comment.md").read_text()
+    assert "calibrat" in (folder / "out/report.html").read_text()
+    return comment.partition("**judge** ")[2].partition("</sub>")[0].rpartition(" · ")[2]
+
+
+@pytest.fixture(scope="module")
+def calibrated(judged: Path, shared_path: Path) -> str:
+    """The calibration that a person has made, with labels of all three criteria."""
+    labels = shared_path / "labels.jsonl"
+    verdicts = {"complete": "met", "clear": "unmet", "direct": "unmet"}
+    lines = [{"trial": "head/keep_notes/docs/1", "criterion": name, "verdict": said} for name, said in verdicts.items()]
+    lines.append({"trial": "base/keep_notes/docs/1", "criterion": "complete", "verdict": "met"})
+    labels.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = tidegate("calibrate", labels, "--run", judged, cwd=shared_path)
+    assert done.returncode == 0, done.stderr
+    return (shared_path / "tidegate.calibration.json").read_text()
+
+
+def test_later_runs_quote_it(judged: Path, calibrated: str, tmp_path: Path) -> None:
     assert "not calibrated" in (judged / "comment.md").read_text()
+    said = quoted(judged, tmp_path, {"tidegate.calibration.json": calibrated})
+    assert said == "agrees with people 75% (kappa 0.50), calibrated on 4 labels of these criteria"
+
+
+def test_a_reworded_criterion_has_no_labels_any_more(judged: Path, calibrated: str, tmp_path: Path) -> None:
+    """Only those of the others are quoted: of `complete`, one of two; the two others agreed."""
+    rubric = JUDGED["scenarios/rubrics/notes.yaml"].replace("There was no detour.", "It took three commands at most.")
+    files = {"tidegate.calibration.json": calibrated, "scenarios/rubrics/notes.yaml": rubric}
+    said = quoted(judged, tmp_path, files)
+    assert said == (
+        "agrees with people 67% (kappa 0.40), calibrated on 3 labels of 2 of these criteria; 1 criterion has none"
+    )
+
+
+@pytest.mark.parametrize("what", ["model", "words", "format"])
+def test_a_calibration_of_something_else_is_not_quoted(
+    what: str, judged: Path, calibrated: str, tmp_path: Path
+) -> None:
+    found = json.loads(calibrated)
+    if what == "model":
+        found["model"] = "another"
+    for criterion in found["criteria"]:
+        if what == "words":
+            criterion["wording"] = "0" * 64
+        elif what == "format":  # of a version that did not write it
+            del criterion["wording"], criterion["table"]
+    said = quoted(judged, tmp_path, {"tidegate.calibration.json": json.dumps(found)})
+    assert said == "not calibrated for these criteria: the labels are of others, or of another model"
+
+
+def test_two_runs_with_the_same_trials_are_refused(judged: Path, tmp_path: Path) -> None:
+    """Whose label would it be?"""
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text('{"trial": "head/keep_notes/docs/1", "criterion": "clear", "verdict": "met"}\n')
+    done = tidegate("calibrate", labels, "--run", judged, "--run", judged, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "base/keep_notes/docs/1 is a trial of two of the runs" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,16 @@ def _score(evaluator: Evaluator, record: Record, answers: Sequence[Answer]) -> S
     step = advance(evaluator, record, answers)
     if isinstance(step, AskModel):
         return Score.unknown("the judge was not asked", "judge")
-    return step if isinstance(step, Score) else Score.unknown("nothing was found out for it")
+    return _worded(step, evaluator) if isinstance(step, Score) else Score.unknown("nothing was found out for it")
+
+
+def _worded(score: Score, evaluator: Evaluator) -> Score:
+    """With the hash of the words that each criterion was judged by."""
+    if score.judgement is None:
+        return score
+    wordings = evaluator.wordings
+    criteria = tuple(one.model_copy(update={"wording": wordings.get(one.id, "")}) for one in score.judgement.criteria)
+    return score.model_copy(update={"judgement": score.judgement.model_copy(update={"criteria": criteria})})
 
 
 def _result(evaluator: Evaluator, score: Score) -> EvaluatorResult:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from tidegate.evaluators.code_judge import judged
-from tidegate.evaluators.llm_judge import one_score
+from tidegate.evaluators.llm_judge import one_score, one_wording
 from tidegate.gates.fields import NonEmpty, ShellCommand
 from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
 from tidegate.model.probe import Answer, Request, RunJudge
@@ -99,6 +99,11 @@ class CompositeEvaluator(Evaluator):
     def judged(self) -> bool:
         """If a member is, or the aggregator is a model."""
         return isinstance(self.aggregator, LlmAggregator) or any(member.judged for member in self.evaluators)
+
+    @property
+    def wordings(self) -> dict[str, str]:
+        """Of the aggregator, if it is a model: what members were told is not kept apart."""
+        return one_wording("aggregate", self.aggregator.prompt) if isinstance(self.aggregator, LlmAggregator) else {}
 
     def _total(self, scores: dict[str, Score]) -> Evaluation:
         match self.aggregator:

@@ -12,7 +12,7 @@ from tidegate.model.evaluator import PASS, Evaluation, Evaluator, Record
 from tidegate.model.question import AskModel
 from tidegate.rubrics.asking import ask_until_read
 from tidegate.rubrics.forms import score_form
-from tidegate.rubrics.prompts import filled, question
+from tidegate.rubrics.prompts import filled, question, wording
 from tidegate.rubrics.reading import read_score
 from tidegate.rubrics.samples import Criterion
 from tidegate.rubrics.transcript import candidate_answer, transcript
@@ -38,6 +38,11 @@ class LlmJudge(Evaluator):
         """Always."""
         return True
 
+    @property
+    def wordings(self) -> dict[str, str]:
+        """Of the whole prompt."""
+        return one_wording("answer", self.prompt)
+
     def evaluate(self, record: Record) -> Evaluation:
         """Ask once."""
         if self.prompt is not None:
@@ -60,6 +65,12 @@ def one_score(ask: AskModel) -> Evaluation:
         return score
     (criterion,) = score.judgement.criteria
     return score.model_copy(update={"reason": criterion.reason, "details": {}})
+
+
+def one_wording(ours: str, own: str | None) -> dict[str, str]:
+    """That of a single score, asked for by our template or by a prompt of the project's."""
+    (score,) = _SCORE
+    return {score.id: wording(ours, "") if own is None else wording("own", own)}
 
 
 def variables(record: Record) -> dict[str, str]:

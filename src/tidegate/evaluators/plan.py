@@ -22,7 +22,7 @@ from tidegate.model.event import Message
 from tidegate.model.probe import ReadFile
 from tidegate.rubrics.asking import ask_until_read
 from tidegate.rubrics.forms import scores_form
-from tidegate.rubrics.prompts import question
+from tidegate.rubrics.prompts import question, wording
 from tidegate.rubrics.reading import read_scores
 from tidegate.rubrics.samples import Criterion
 
@@ -61,6 +61,11 @@ class PlanEvaluator(Evaluator):
     def judged(self) -> bool:
         """If the task is open."""
         return self.criterion is not None
+
+    @property
+    def wordings(self) -> dict[str, str]:
+        """Of the criterion, if the task is open."""
+        return {} if self.criterion is None else {"plan": wording("plan", self.criterion)}
 
     def evaluate(self, record: Record) -> Evaluation:
         """Find the plan, and compare it with the expectation and with the calls, or have it judged."""

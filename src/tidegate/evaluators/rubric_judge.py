@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
 from tidegate.rubrics.asking import Answers, ask_until_read
 from tidegate.rubrics.forms import scores_form
-from tidegate.rubrics.prompts import question
+from tidegate.rubrics.prompts import question, wording
 from tidegate.rubrics.reading import Scores, read_scores
 from tidegate.rubrics.samples import Criterion, combined, total
 from tidegate.rubrics.transcript import transcript
@@ -46,6 +46,11 @@ class RubricJudge(Evaluator):
     def decides(self) -> bool:
         """By its own threshold, not by the case score."""
         return False
+
+    @property
+    def wordings(self) -> dict[str, str]:
+        """Of each criterion."""
+        return {criterion.id: wording("rubric", described(criterion)) for criterion in self.criteria}
 
     def evaluate(self, record: Record) -> Evaluation:
         """Show the whole transcript, and ask for every criterion."""

@@ -14,7 +14,7 @@ from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
 from tidegate.model.value import Value
 from tidegate.rubrics.asking import ask_until_read
 from tidegate.rubrics.forms import checks_form
-from tidegate.rubrics.prompts import question
+from tidegate.rubrics.prompts import question, wording
 from tidegate.rubrics.reading import read_checks
 from tidegate.rubrics.samples import Criterion
 from tidegate.rubrics.transcript import candidate_answer, transcript
@@ -73,6 +73,11 @@ class Rubrics(Evaluator):
             Criterion(**{**dict(item), "id": item.id or f"rubric-{number}"})
             for number, item in enumerate(self.rubrics, 1)
         )
+
+    @property
+    def wordings(self) -> dict[str, str]:
+        """Of each item."""
+        return {criterion.id: wording("checks", described(criterion)) for criterion in self.criteria}
 
     def evaluate(self, record: Record) -> Evaluation:
         """Ask for all items at once."""

@@ -31,11 +31,13 @@ class Disagreement(Value):
 
 
 class CriterionCalibration(Value):
-    """One criterion's share of agreement."""
+    """One criterion's share of agreement. It holds for its `wording` alone (CriterionScore); `table` as the whole's."""
 
     criterion: str
+    wording: str = ""
     labels: int
     agreement: float
+    table: dict[str, int] = {}
 
 
 class Calibration(Value):

@@ -90,6 +90,11 @@ class Evaluator(Value):
         """A model has a say in the score."""
         return False
 
+    @property
+    def wordings(self) -> dict[str, str]:
+        """The hash of the words that a model is asked by for each criterion; by the criteria's ids."""
+        return {}
+
     def evaluate(self, record: Record) -> Evaluation:
         """Ask what has to be known, one request at a time, then give the score; pure."""
         raise NotImplementedError

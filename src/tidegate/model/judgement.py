@@ -10,7 +10,8 @@ from tidegate.model.value import Value
 class CriterionScore(Value):
     """One criterion: the median of the samples' scores (0 to 1), and the reason of the sample that is nearest to it.
 
-    `spread`: the highest score minus the lowest. `required`: unmet, it fails the whole.
+    `spread`: the highest score minus the lowest. `required`: unmet, it fails the whole. `wording`: a hash of what the
+    judge was asked.
     """
 
     id: str
@@ -20,6 +21,7 @@ class CriterionScore(Value):
     weight: float = 1.0
     required: bool = False
     spread: float = 0.0
+    wording: str = ""
 
 
 class Judgement(Value):
@@ -70,16 +72,21 @@ class JudgeUse(Value):
 
 
 class Trust(Value):
-    """How far people agree with the judge, as `tidegate calibrate` found it."""
+    """How far people agree with this judge on the criteria of this suite, as `tidegate calibrate` found it.
+
+    `criteria`: how many of them have labels; `without`: how many have none, under their wording and with this model.
+    """
 
     labels: int
-    agreement: float
+    criteria: int
+    without: int = 0
+    agreement: float | None = None  # None without labels
     kappa: float | None = None
     kappa_interval: tuple[float, float] | None = None
 
 
 class JudgeInfo(Value):
-    """Which judge it was. `blocks`: its opinion counts for the verdict. `trust`: None where nobody has measured it."""
+    """Which judge it was. `blocks`: its opinion counts for the verdict. `trust`: None where there is no calibration."""
 
     type: str
     model: str

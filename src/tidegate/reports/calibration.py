@@ -33,7 +33,7 @@ def _parts(found: Calibration) -> Iterator[RenderableType]:
     if found.kappa is None or found.kappa_interval is None:
         yield "Cohen's kappa says nothing here: all labels, or all opinions, are the same"
     else:
-        low, high = found.kappa_interval
+        low, high = max(-1.0, found.kappa_interval[0]), min(1.0, found.kappa_interval[1])
         words = kappa_words(found.kappa)
         yield f"Cohen's kappa {found.kappa:.2f} ({words}; 95% interval {low:.2f} to {high:.2f})"
     if found.self_consistency is not None:
@@ -43,6 +43,8 @@ def _parts(found: Calibration) -> Iterator[RenderableType]:
     if found.unused:
         yield Text(f"{count(found.unused, 'label')} of what it has not judged", style="yellow")
     yield _table(found)
+    for criterion in found.criteria:
+        yield Text(f"  {criterion.criterion}: {percent(criterion.agreement)} of {count(criterion.labels, 'label')}")
     if found.disagreements:
         yield Text("where they differ:", style="bold")
     for one in found.disagreements:

@@ -10,6 +10,7 @@ from tidegate.model.marker import Fixed, Marker
 from tidegate.model.result import Result
 from tidegate.model.value import Value
 from tidegate.reports.filters import FILTERS, count
+from tidegate.reports.judged import calibrated
 from tidegate.reports.pieces import PIECES
 from tidegate.reports.view import CommentView, comment_view
 
@@ -114,5 +115,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         autoescape=False,  # the filters escape for Markdown; entities of HTML would be wrong in code
     )
-    environment.filters |= FILTERS | PIECES
+    environment.filters |= FILTERS | PIECES | {"calibrated": calibrated}
     return environment

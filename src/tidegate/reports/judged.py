@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tidegate.judged import criterion_name, judgements, not_judged
-from tidegate.model.judgement import JudgeReport
+from tidegate.model.judgement import JudgeReport, Trust
 from tidegate.model.measurement import TrialResult
 from tidegate.reports.filters import count, money, percent
 
@@ -33,6 +33,18 @@ def judge_facts(found: JudgeReport) -> Iterator[tuple[str, str]]:
     yield "judge's cost", f"{count(found.calls, 'call')}{known}, {money(found.usd)}"
     if found.agreement is not None:
         yield "agrees with itself", percent(found.agreement)
-    if trust := judge.trust:
-        kappa = "" if trust.kappa is None else f", kappa {trust.kappa:.2f}"
-        yield "agrees with people", f"{percent(trust.agreement)} ({count(trust.labels, 'label')}{kappa})"
+    yield "calibration", calibrated(judge.trust)
+
+
+def calibrated(trust: Trust | None) -> str:
+    """How far people agree with the judge, and on how many of the criteria anybody knows."""
+    if trust is None:
+        return "not calibrated"
+    if not trust.labels:
+        return "not calibrated for these criteria: the labels are of others, or of another model"
+    kappa = "" if trust.kappa is None else f" (kappa {trust.kappa:.2f})"
+    labels = f"calibrated on {count(trust.labels, 'label')}"
+    of = "these criteria"
+    if trust.without:
+        of = f"{trust.criteria} of {of}; {count(trust.without, 'criterion has', 'criteria have')} none"
+    return f"agrees with people {percent(trust.agreement)}{kappa}, {labels} of {of}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -39,6 +41,14 @@ def filled(prompt: str, variables: Mapping[str, str], schema: dict[str, Any]) ->
     own = VARIABLE.sub(value, clean(prompt))
     text = _environment().get_template("judge/own.md.j2").render(prompt=own)
     return AskModel(system=system(), before=text, answer_schema=schema)
+
+
+def wording(template: str, words: str) -> str:
+    """SHA-256 of the words by which a judge is asked about a criterion, ours and its own, but for those of a trial."""
+    environment = _environment()
+    assert environment.loader is not None
+    ours, *_ = environment.loader.get_source(environment, f"judge/{template}.md.j2")
+    return hashlib.sha256(json.dumps([system(), ours, words]).encode()).hexdigest()
 
 
 @cache
