@@ -36,15 +36,26 @@ def tool_call(event: ToolCall, server: str) -> tuple[str, ...] | None:
     return None
 
 
-def logged_tool_calls(events: Sequence[Event], server: str) -> Iterator[tuple[tuple[str, ...], ToolResult]]:
-    """The calls of an MCP server's tools that reached it, with what came back."""
+class LoggedToolCall(NamedTuple):
+    """One call of an MCP server's tool: its arguments as the recorder writes them, and what became of it."""
+
+    argv: tuple[str, ...]
+    call: ToolCall
+    result: ToolResult
+
+    @property
+    def arrived(self) -> bool:
+        """The server has got it, as far as the agent knows."""
+        return self.result.status not in _NEVER_RAN
+
+
+def logged_tool_calls(events: Sequence[Event], server: str) -> Iterator[LoggedToolCall]:
+    """The calls of an MCP server's tools that have an end."""
     results = {event.id: event for event in events if isinstance(event, ToolResult)}
     for event in events:
-        if not isinstance(event, ToolCall) or event.command or (argv := tool_call(event, server)) is None:
-            continue
-        result = results.get(event.id)
-        if result is not None and result.status not in _NEVER_RAN:
-            yield argv, result
+        argv = tool_call(event, server) if isinstance(event, ToolCall) and not event.command else None
+        if isinstance(event, ToolCall) and argv is not None and event.id in results:
+            yield LoggedToolCall(argv, event, results[event.id])
 
 
 def logged_calls(events: Sequence[Event], binary: str) -> Iterator[LoggedCall]:

@@ -287,6 +287,6 @@ def _outputs(events: Sequence[Event], binary: str) -> dict[tuple[str, ...], list
     outputs: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for logged in logged_calls(events, binary):
         outputs[logged.call.argv].append(logged.result.output if logged.alone else "")
-    for argv, result in logged_tool_calls(events, binary):
-        outputs[argv].append(result.output)
+    for asked in logged_tool_calls(events, binary):
+        outputs[asked.argv].append(asked.result.output)
     return outputs

@@ -94,7 +94,8 @@ def test_calls_of_tools_are_invocations(run: Callable[..., tuple[dict[str, Any],
 def test_a_server_that_dies_leaves_the_trial_to_its_gates(run: Callable[..., tuple[dict[str, Any], Trial]]) -> None:
     result, trial = run([Step("", (add("Emma"), add("die"), add("Ulysses"))), Step("I can't.")])
     assert (result["outcome"], result["not_measured"], trial.end) == ("fail", None, "completed")
-    assert [call["status"] for call in result["calls"]] == ["ok", "unfinished"]
+    assert [call["status"] for call in result["calls"]] == ["ok", "unfinished", "not_executed"]
+    assert result["metrics"]["command_count"] == 1
     statuses = [(event.status, event.output) for event in trial.events if isinstance(event, ToolResult)]
     gone = "the server has ended: exit 3"
     assert statuses == [("ok", "added Emma"), ("unfinished", gone), ("not_executed", gone)]
@@ -112,7 +113,8 @@ def test_a_tool_that_head_has_renamed_is_a_regression_with_its_evidence(
     assert ran.code == 1, ran.stderr
     row = ran.row("books", "loop")
     assert (row["state"], row["kind"], row["head"]["passes"]) == ("regressed", "outcome", 0)
-    assert "- $ shelf add\n-     add: needs a title [error]" in ran.comment
+    parting = '  $ shelf add \'{"title": "Emma"}\'\n-     added Emma\n+     There is no such tool'
+    assert parting in ran.comment
     offered = [[tool["name"] for tool in body["tools"]] for _, body, _ in server.requests]
     assert ["bash", "mcp__shelf__add", "mcp__shelf__where"] in offered
     assert ["bash", "mcp__shelf__put", "mcp__shelf__where"] in offered

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.real_agents.agents import CASES, Case, Job, Ran
-from tidegate.model.event import ToolResult
+from tests.conftest import Repository
+from tests.model_server import Step, ToolUse, serving
+from tests.real_agents.agents import CASES, Case, Job, Ran, Script
+from tidegate.model.event import ToolResult, Warning
+from tidegate.model.trial import Trial
 
 PACKAGE, VERSION = "@modelcontextprotocol/server-filesystem", "2026.8.31"
 
@@ -21,12 +27,24 @@ task: Write down the milk.
 gates:
   - {type: file_contains, path: notes.txt, substring: milk}
 """
-SCRIPT = [
+SCRIPT: Script = [
     ("Is it there?", [["files/read_text_file", {"path": "none.txt"}]]),
     ("So I write it.", [["files/write_file", {"path": "notes.txt", "content": 'milk "and" bread'}]]),
     ("And look.", [["files/list_directory", {"path": "."}]]),
     ("That was all.", []),
 ]
+
+
+CALLS = [
+    (("read_text_file", '{"path": "none.txt"}'), "error", None),
+    (("write_file", '{"content": "milk \\"and\\" bread", "path": "notes.txt"}'), "ok", None),
+    (("list_directory", '{"path": "."}'), "ok", None),
+]
+
+
+def write_suite(folder: Path, agent: str, modules: Path) -> None:
+    (folder / "tidegate.yaml").write_text(f"version: 1\nscenarios: [files.yaml]\nagents: {{real: {agent}}}\n")
+    (folder / "files.yaml").write_text(SCENARIO % (modules / PACKAGE))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.agent.program)
@@ -38,20 +56,34 @@ def test_each_call_of_a_tool_is_an_invocation(
     def repository(folder: Path, agent: str) -> None:
         # Of the models that it knows, Codex shows a server's tools only to one that has searched for them.
         agent = agent.replace("gpt-5.5", "a-new-model")
-        (folder / "tidegate.yaml").write_text(f"version: 1\nscenarios: [files.yaml]\nagents: {{real: {agent}}}\n")
-        (folder / "files.yaml").write_text(SCENARIO % (open_folder / "node_modules" / PACKAGE))
+        write_suite(folder, agent, open_folder / "node_modules")
 
     ran = run_agent(case, Job(repository, SCRIPT))
     trial = ran.trial
     assert (trial.not_measured, trial.end, trial.end_message) == (None, "completed", "")
-    assert [(call.argv, call.status, call.exit_code) for call in trial.invocations] == [
-        (("read_text_file", '{"path": "none.txt"}'), "error", None),
-        (("write_file", '{"content": "milk \\"and\\" bread", "path": "notes.txt"}'), "ok", None),
-        (("list_directory", '{"path": "."}'), "ok", None),
-    ]
+    assert [(call.argv, call.status, call.exit_code) for call in trial.invocations] == CALLS
     (result,) = ran.run["trials"]
     assert (result["outcome"], result["metrics"]["error_count"]) == ("pass", 1)
     assert result["calls"][0]["command"].startswith("files read_text_file")
     assert result["calls"][0]["message"], "what the agent was told"
     statuses = [event.status for event in trial.events if isinstance(event, ToolResult)]
     assert statuses == ["error", "ok", "ok"]
+
+
+def test_the_built_in_loop_does_the_same(
+    tmp_path: Path, make_repository: Callable[..., Repository], npm: Callable[[str, str], Path]
+) -> None:
+    repository = make_repository()
+    write_suite(repository.root, "{type: anthropic, model: m}", npm(PACKAGE, VERSION))
+    repository.commit({})
+    steps = [Step(said, tuple(ToolUse(*call) for call in calls)) for said, calls in SCRIPT]
+    with serving(steps) as server:
+        env = {**os.environ, "ANTHROPIC_API_KEY": "dummy-key", "ANTHROPIC_BASE_URL": server.url}
+        command = [sys.executable, "-m", "tidegate", "run", "--trials", "1", "--out", str(tmp_path / "run")]
+        subprocess.run(command, cwd=repository.root, env=env, capture_output=True, timeout=120, check=True)
+    trial = Trial.model_validate_json(next(tmp_path.rglob("trial.json")).read_text())
+    assert (trial.not_measured, trial.end, trial.end_message) == (None, "completed", "")
+    assert [(call.argv, call.status, call.exit_code) for call in trial.invocations] == CALLS
+    offered = {tool["name"] for tool in server.requests[0][1]["tools"]}
+    assert {"bash", "mcp__files__read_text_file", "mcp__files__write_file"} < offered
+    assert not [event for event in trial.events if isinstance(event, Warning)], "every tool of it is offered"

@@ -5,7 +5,7 @@ import pytest
 from tidegate.model.event import CallStatus, Event, ToolCall, ToolResult
 from tidegate.model.suite import Target
 from tidegate.model.trial import Invocation
-from tidegate.trial.passed_by import passed_by
+from tidegate.trial.passed_by import never_arrived, passed_by
 
 TARGET = Target(binary="tool")
 
@@ -74,3 +74,19 @@ def test_it_says_where_and_when_it_was_seen() -> None:
 
 def test_a_damaged_command_does_not_raise() -> None:
     assert unseen("./tool 'list") in ([], [" unknown None"])
+
+
+@pytest.mark.parametrize(
+    ("status", "seen"),
+    [("invalid", True), ("denied", True), ("not_executed", True), ("ok", False), ("error", False), ("timeout", False)],
+)
+def test_a_tool_call_that_cannot_have_arrived_is_told_by_the_log(status: CallStatus, seen: bool) -> None:
+    events: list[Event] = [
+        ToolCall(id="1", tool="mcp__tasks__add", input={"title": "milk"}, at=2.0),
+        ToolResult(id="1", status=status, at=3.0),
+        ToolCall(id="2", tool="mcp__other__add", at=4.0),
+        ToolResult(id="2", status="invalid", at=5.0),
+    ]
+    found = never_arrived(events, "tasks", 100.0)
+    wanted = [(("add", '{"title": "milk"}'), "add", status, 102.0, "events")]
+    assert [(c.argv, c.subcommand, c.status, c.started_at, c.source) for c in found] == (wanted if seen else [])

@@ -14,7 +14,7 @@ from tidegate.model.suite import McpServer
 from tidegate.model.trial import Invocation, NotMeasured
 from tidegate.trial import mcp, recorder
 from tidegate.trial.desk import AgentStopped, Desk
-from tidegate.trial.passed_by import passed_by, was_never_found
+from tidegate.trial.passed_by import never_arrived, passed_by, was_never_found
 from tidegate.trial.place import Attempt
 from tidegate.trial.processes import SupervisorLost
 from tidegate.trial.session import TrialSession
@@ -67,6 +67,7 @@ async def run_agent(attempt: Attempt, environment: Mapping[str, str]) -> AgentSt
 async def _with_server(attempt: Attempt, environment: Mapping[str, str], server: McpServer) -> AgentStep:
     """The same with an MCP server. An agent that never opened it is not measured: it could not have used it."""
     folders = attempt.folders
+    started = time.time()
     script = mcp.install(folders.scratch / "recorder", server, environment, folders.workspace, folders.calls)
     session = _session(attempt, environment, server=ServerScript(server.name, script))
     try:
@@ -77,7 +78,8 @@ async def _with_server(attempt: Attempt, environment: Mapping[str, str], server:
     if not_measured is None and not told.opened:
         end = end.model_copy(update={"message": f"the agent did not start the MCP server {server.name}"})
         not_measured = "infrastructure"
-    return AgentStep(end, not_measured, tuple(session.events), told.invocations, told.warnings)
+    invocations = told.invocations + never_arrived(session.events, server.name, started)
+    return AgentStep(end, not_measured, tuple(session.events), invocations, told.warnings)
 
 
 async def _ended(attempt: Attempt, session: TrialSession) -> tuple[End, NotMeasured | None]:

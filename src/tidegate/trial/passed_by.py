@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 
 from tidegate.interaction import subcommand
-from tidegate.logged_calls import LoggedCall, logged_calls
+from tidegate.logged_calls import LoggedCall, logged_calls, logged_tool_calls
 from tidegate.model.event import Event
 from tidegate.model.suite import Target
 from tidegate.model.trial import Invocation
@@ -38,6 +38,24 @@ def passed_by(
         if whole or "/" in logged.call.program:
             unseen.append(_invocation(logged, target, started_at, whole=whole))
     return tuple(sorted(unseen, key=lambda call: call.started_at))
+
+
+def never_arrived(events: Sequence[Event], server: str, started_at: float) -> tuple[Invocation, ...]:
+    """The calls of an MCP server's tools that its recorder cannot have: of a tool that there is not, or refused before.
+
+    They count in no rate, and tell what the agent wanted: a tool that the pull request has renamed.
+    """
+    return tuple(
+        Invocation(
+            argv=logged.argv,
+            subcommand=logged.argv[0],
+            status=logged.result.status,
+            started_at=started_at + logged.call.at,
+            source="events",
+        )
+        for logged in logged_tool_calls(events, server)
+        if not logged.arrived
+    )
 
 
 def was_never_found(invocations: Sequence[Invocation]) -> bool:
