@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Repository
-from tidegate.history_branch import MARKER, NotKeptError, Origin, copy_to, fetch, write
+from tidegate.history_branch import MARKER, MAX_BYTES, NotKeptError, Origin, copy_to, fetch, write
 from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import Store
@@ -97,6 +97,29 @@ def test_what_one_job_adds_another_reads_and_no_work_tree_has_it(
         assert repo.git("rev-parse", "HEAD") == origin.git("rev-parse", "main"), "the branch is an orphan"
 
 
+@pytest.mark.parametrize("shallow", [True, False])
+def test_a_clone_stays_as_shallow_or_as_whole_as_it_was(
+    shallow: bool, clone: Callable[[str], Repository], origin: Repository
+) -> None:
+    job = clone("job")
+    if not shallow:
+        job.git("fetch", "--quiet", "--unshallow", "origin", "main")
+    commits = job.git("rev-list", "--count", "HEAD")
+    add(clone("other"), past(3))
+    add(clone("another"), past(2))
+
+    add(job, past(1))
+    assert fetch(job.root, NAME, JOB) is None
+
+    assert job.git("rev-parse", "--is-shallow-repository") == str(shallow).lower()
+    assert job.git("rev-list", "--count", f"refs/remotes/origin/{NAME}") == ("1" if shallow else "3")
+    assert job.git("rev-list", "--count", "HEAD") == commits
+    assert origin.git("rev-list", "--count", NAME) == "3"
+    settings = job.git("config", "--list", "--local")
+    assert "promisor" not in settings
+    assert "partialclone" not in settings
+
+
 def test_the_same_once_more_makes_no_commit(clone: Callable[[str], Repository], origin: Repository) -> None:
     writer = clone("writer")
     add(writer, past(1))
@@ -175,7 +198,8 @@ def test_links_strange_names_and_large_files_never_reach_the_folder(
 
     def strange(person: Repository) -> None:
         (person.root / "history/abc.jsonl").symlink_to("/etc/passwd")
-        person.write({"history/x/../../no.txt": "", "history/b.jsonl": "x" * 2_000_001, "trends.json.sh": "#!/bin/sh"})
+        person.write({"history/x/../../no.txt": "", "history/trends.json.sh": "#!/bin/sh"})
+        person.write({"history/b.jsonl": "x" * (MAX_BYTES + 1)})
 
     by_hand(clone, strange)
 

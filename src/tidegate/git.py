@@ -1,4 +1,4 @@
-"""git as a program: no hooks, no prompts, nothing of the environment that leads to another repository."""
+"""git as a program: it runs nothing of a commit, asks nobody, and stays in the repository that it was told."""
 
 from __future__ import annotations
 
@@ -9,8 +9,27 @@ from pathlib import Path
 
 from tidegate.errors import CannotRunError
 
-# Hooks of the checkout and prompts for passwords have no place in a measurement.
-_OPTIONS = ("-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false")
+# Hooks and monitors of the checkout have no place in a measurement, nor has the configuration of a bare repository that
+# a commit may have in one of its folders.
+_SETTINGS = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "safe.bareRepository=explicit",
+    "advice.detachedHead=false",
+)
+_OPTIONS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
+
+# Set by a git hook that starts us; they would lead every command to another repository.
+_ELSEWHERE = (
+    "GIT_DIR",
+    "GIT_COMMON_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_NAMESPACE",
+)
+TIMED_OUT = 124
 
 # Whose commits ours are.
 IDENTITY = {
@@ -21,13 +40,12 @@ IDENTITY = {
 }
 
 
-def git(root: Path, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run it in `root`, whatever its end; `env`: more variables."""
-    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    # Set by a git hook that starts us; they would lead every command to another repository.
-    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
-        environment.pop(name, None)
-    environment |= env or {}
+def git(
+    root: Path, *arguments: str, env: Mapping[str, str] | None = None, timeout_s: float | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run it in `root`, whatever its end; `env`: more variables. After `timeout_s` its end is TIMED_OUT."""
+    inherited = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
+    environment = {**inherited, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **(env or {})}
     try:
         return subprocess.run(
             ["git", *_OPTIONS, *arguments],
@@ -38,7 +56,10 @@ def git(root: Path, *arguments: str, env: Mapping[str, str] | None = None) -> su
             capture_output=True,
             stdin=subprocess.DEVNULL,
             check=False,
+            timeout=timeout_s,
         )
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(arguments, TIMED_OUT, "", f"no answer within {timeout_s:g} s")
     except FileNotFoundError:
         raise CannotRunError("`git` was not found on PATH.", "Install git.") from None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import re
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -25,9 +26,13 @@ _MARK = '{"schema_version": 1}\n'
 _OURS = re.compile(r"history/([0-9a-f]{1,64}\.jsonl|versions\.json|trends\.json)|" + re.escape(MARKER))
 _FILE_MODE = "100644"
 MAX_FILES = 2_000
-MAX_BYTES = 2_000_000  # of one file: some hundred times what the limits of `store` allow
+MAX_BYTES = 16_000_000  # of one file: the trends of some five hundred rows, each of 60 commits
 ATTEMPTS = 8
-_DENIED = re.compile(r"\b40[13]\b|denied|permission|not granted|authentication|could not read username|protected", re.I)
+PATIENCE_S = 120.0  # for each answer of `origin`
+_DENIED = re.compile(
+    r"\b40[134]\b|denied|permission|not granted|not found|authentication|could not read username|protected|declined",
+    re.IGNORECASE,
+)
 
 
 class NotKeptError(CannotRunError):
@@ -44,7 +49,7 @@ class Origin:
 
 def fetch(root: Path, name: str, origin: Origin) -> str | None:
     """Bring what the branch has at `origin`; a sentence where that fails, None where it did not, or there is none."""
-    heads = git(root, "ls-remote", "--exit-code", "origin", f"refs/heads/{name}", env=origin.environ)
+    heads = _ask(root, origin, "ls-remote", "--exit-code", "origin", f"refs/heads/{name}")
     if heads.returncode == 2:  # reached, and no such branch
         git(root, "update-ref", "-d", _tracking(name))
         return None
@@ -52,13 +57,12 @@ def fetch(root: Path, name: str, origin: Origin) -> str | None:
         shallow = git(root, "rev-parse", "--is-shallow-repository").stdout.strip() == "true"
         wanted = ("--no-tags", "--no-filter", *(("--depth=1",) if shallow else ()))
         refspec = f"+refs/heads/{name}:{_tracking(name)}"
-        heads = git(root, "fetch", "--quiet", *wanted, "origin", refspec, env=origin.environ)
+        heads = _ask(root, origin, "fetch", "--quiet", *wanted, "origin", refspec)
     if heads.returncode == 0:
         return None
-    return (
-        f"base's history on the branch `{name}` could not be fetched, and is left out ({_last(heads.stderr)}): "
-        "the job needs `contents: read`"
-    )
+    said = _said(heads.stderr)
+    advice = ": the job needs `contents: read`" if _DENIED.search(said) else ""
+    return f"base's history on the branch `{name}` could not be fetched, and is left out ({said}){advice}"
 
 
 def copy_to(root: Path, name: str, folder: Path) -> tuple[str, ...]:
@@ -77,11 +81,7 @@ def write(root: Path, limits: Store, origin: Origin | None, add: Callable[[Histo
 
     `add` is called again, on what the branch has by then, each time that another has written meanwhile.
     """
-    if origin is not None and not origin.writes:
-        raise NotKeptError(
-            f"the branch `{limits.name}` was not written: this run is none of the default branch's, or a dry run.",
-            "Base's history is written by `command: history` on a push to the default branch, or on its schedule.",
-        )
+    require_writable(limits, origin)
     why = ""
     for attempt in range(ATTEMPTS):
         if attempt:
@@ -104,6 +104,15 @@ def write(root: Path, limits: Store, origin: Origin | None, add: Callable[[Histo
         f"base's history was not kept: `{limits.name}` could not be written in {ATTEMPTS} attempts: {why}",
         "Run the workflow again.",
     )
+
+
+def require_writable(limits: Store, origin: Origin | None) -> None:
+    """NotKeptError where the job is not one that may add to the branch."""
+    if origin is not None and not origin.writes:
+        raise NotKeptError(
+            f"the branch `{limits.name}` is not written: this job is none of the default branch's, or a dry run.",
+            "Base's history is written by `command: history` on a push to the default branch, or on its schedule.",
+        )
 
 
 def tip(root: Path, name: str) -> str | None:
@@ -176,24 +185,30 @@ def _publish(root: Path, name: str, commit: str, origin: Origin | None) -> str:
     """Why it could not be done, '' if it could; never by force."""
     if origin is not None:
         refspec = f"{commit}:refs/heads/{name}"
-        done = git(root, "push", "--porcelain", "--no-verify", "origin", refspec, env=origin.environ)
+        done = _ask(root, origin, "push", "--porcelain", "--no-verify", "origin", refspec)
         return "" if done.returncode == 0 else _reason(done.stdout, done.stderr)
     before = _sha(root, f"refs/heads/{name}") or "0" * len(commit)
     if before.strip("0") and git(root, "merge-base", "--is-ancestor", before, commit).returncode != 0:
         return "another process has written it"
     done = git(root, "update-ref", "-m", "base's history", f"refs/heads/{name}", commit, before)
-    return "" if done.returncode == 0 else _last(done.stderr)
+    return "" if done.returncode == 0 else _said(done.stderr)
 
 
 def _reason(stdout: str, stderr: str) -> str:
     """Of a push that failed: what git says of the branch, and what the server says."""
     refused = [line.rpartition("\t")[2] for line in stdout.splitlines() if line.startswith("!")]
-    said = [line for line in stderr.splitlines() if line.startswith(("remote: ", "fatal: "))]
-    return "; ".join([*refused, *said[:3]]) or _last(stderr)
+    return "; ".join([*refused, _said(stderr)]) if refused else _said(stderr)
 
 
-def _last(stderr: str) -> str:
-    return (stderr.strip() or "no message").splitlines()[-1]
+def _said(stderr: str) -> str:
+    """What the server says, and of what git says its reason."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    told = [line for line in lines if line.startswith(("remote: ", "fatal: "))]
+    return "; ".join(told[:3]) or (lines or ["no message"])[-1]
+
+
+def _ask(root: Path, origin: Origin, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return git(root, *arguments, env=origin.environ, timeout_s=PATIENCE_S)
 
 
 def _sha(root: Path, ref: str) -> str | None:

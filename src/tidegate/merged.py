@@ -72,5 +72,6 @@ def _past(result: Result, rows: dict[RowKey, str]) -> Iterator[PastTrial]:
                 decides=trial.decides,
                 at=head.tested_at + number / 1000,
                 sha=head.sha,
+                merged=True,
                 metrics=trial.metrics,
             )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from tidegate.compare import outcomes_by_row
 from tidegate.fingerprint import fingerprint, judge_mark
-from tidegate.history_branch import NotKeptError, Origin, copy_to, fetch, write
+from tidegate.history_branch import NotKeptError, Origin, copy_to, fetch, require_writable, write
 from tidegate.model.measurement import PastTrial, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.suite import Suite
@@ -54,18 +54,18 @@ class Earlier:
         self._keys: Mapping[RowKey, str] = {}
         self._counted: frozenset[str] = frozenset()  # trials that an earlier run has added to the history
 
-    def begin(self, fingerprints: Mapping[RowKey, str], keys: Mapping[RowKey, str]) -> Known:
+    def begin(self, fingerprints: Mapping[RowKey, str], keys: Mapping[RowKey, str], own: Container[str] = ()) -> Known:
         """Go on with the tests that were begun before, and begin the others with base's history.
 
         `keys`: of the rows' tests (fingerprint.py). A test goes on with the history that it began with: what it has
-        added itself since then must not be counted twice.
+        added itself since then must not be counted twice. `own`: the commits of the pull request itself.
         """
         self._fingerprints, self._keys = fingerprints, keys
         if self._history is None or self._tests is None:
             return Known(warnings=(COMMITTED,) if self._remembers else ())
         self._tests.remove_old()
         begun = {row: found for row, key in keys.items() if (found := self._tests.begun(key)) is not None}
-        read = self._history.read({row: text for row, text in fingerprints.items() if row not in begun})
+        read = self._history.read({row: text for row, text in fingerprints.items() if row not in begun}, own)
         for row, key in keys.items():
             if row not in begun:
                 self._tests.begin(key, [trial for trial in read.trials if trial.key == row])
@@ -102,12 +102,19 @@ def keep_history(repo: Path, suite: Suite, add: Callable[[History], None], origi
 
     `add` may be called more than once, with what was added before gone. NotKeptError where nothing could be added.
     """
+    require_keepable(repo, suite, origin)
     if suite.store.type == "branch":
         write(repository_root(repo), suite.store, origin, add, time.time())
     elif history := open_history(repo, suite):
         add(history)
-    else:
-        raise NotKeptError("The folder of `store` is part of the commit: nothing is adopted.", "Keep it out of git.")
+
+
+def require_keepable(repo: Path, suite: Suite, origin: Origin | None) -> None:
+    """NotKeptError where it is known beforehand that nothing can be added to base's history."""
+    if suite.store.type == "branch":
+        require_writable(suite.store, origin)
+    elif _own_folder(repo, suite) is None:
+        raise NotKeptError("the folder of `store` is part of the commit: nothing is kept in it.", "Keep it out of git.")
 
 
 def _read_history(repo: Path, suite: Suite, origin: Origin | None) -> tuple[History | None, tuple[str, ...]]:

@@ -21,7 +21,7 @@ from tidegate.model.plan import Plan
 from tidegate.model.result import Result
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Phase, Side
-from tidegate.past import Earlier, keep_history, open_answers, past_trials, trends
+from tidegate.past import Earlier, keep_history, open_answers, past_trials, require_keepable, trends
 from tidegate.plan import make_plan, run_rows, watched_files, with_presence, without_missing_keys
 from tidegate.procedure import RunTrials, next_step, observe, start
 from tidegate.reports.badge import badge_json
@@ -29,7 +29,7 @@ from tidegate.reports.comment import render_comment
 from tidegate.reports.html import render_html
 from tidegate.reports.result_json import result_json
 from tidegate.result import make_result
-from tidegate.revisions import changed_files
+from tidegate.revisions import changed_files, own_commits
 from tidegate.sides import Asked, one_side, scratch_folder, two_sides
 from tidegate.store.directory import RunFolder, load_run, write_text
 from tidegate.store.history import History
@@ -108,6 +108,8 @@ async def single_run(
             raise ConfigurationError(
                 "The working tree has uncommitted changes, which no base ever had.", "Commit them, or name `--rev`."
             )
+        if as_history:
+            require_keepable(repo, suite, options.origin)
         started = time.time()
         specs = screening_specs(work, trials)
         async with runner_of(work, options) as runner:
@@ -198,7 +200,7 @@ async def _run_both(repo: Path, work: Work, options: Options) -> tuple[Run, Run,
     options.progress.stage("getting ready")
     async with runner_of(work, options) as runner:
         fingerprints = work.fingerprints(runner.versions)
-        known = earlier.begin(fingerprints, work.test_keys(repo, fingerprints))
+        known = earlier.begin(fingerprints, work.test_keys(repo, fingerprints), _own_commits(repo, work))
         runner.on_result = earlier.keep
         if known.results:
             options.progress.say(f"{len(known.results)} trials of an earlier run of the same test are used again")
@@ -222,6 +224,11 @@ async def _run_both(repo: Path, work: Work, options: Options) -> tuple[Run, Run,
         side.store.finish_run(run)
     earlier.add(base)
     return base, head, known.warnings
+
+
+def _own_commits(repo: Path, work: Work) -> frozenset[str]:
+    base, head = (side.revision for side in work.sides)
+    return own_commits(repo, base, head)
 
 
 def _say_stage(step: RunTrials, results: Sequence[TrialResult], options: Options) -> None:

@@ -132,6 +132,11 @@ def checked_out_sides(root: Path, head_sha: str, base_ref: str) -> tuple[str, st
     )
 
 
+def own_commits(root: Path, base: Revision, head: Revision) -> frozenset[str]:
+    """The commits that head has and base has not, as far as a shallow clone knows them."""
+    return frozenset(must(root, "rev-list", f"{base.sha}..{head.sha}").split())
+
+
 def changed_files(root: Path, base: Revision, head: Revision, patterns: Sequence[str]) -> tuple[str, ...]:
     """The files that differ between the two commits and match one of the globs (`**` as in .gitignore)."""
     specs = [f":(glob){pattern}" for pattern in patterns]

@@ -83,6 +83,29 @@ def test_history_is_fed_by_run_and_saves_base_s_trials(
     assert len(history(repo.root)) == 10 + fresh
 
 
+def test_a_pull_request_s_own_trials_are_no_history_until_it_is_merged(
+    make_repository: Make, tidegate: Make, files: dict[str, str]
+) -> None:
+    repo = make_repository()
+    repo.commit({**files, "tidegate.yaml": SUITE})
+    repo.branch("pr", {"bin/notes": files["bin/notes"] + "# changed\n"})
+    tidegate("run", "--rev", "pr", "--history", "--trials", "10", cwd=repo.root)
+
+    before = pr(tidegate, repo.root)
+
+    assert before.result["sides"]["base"]["history_trials"] == 0
+    assert before.result["cost"]["trials"] == {"base": 3, "head": 3}
+    ignored = "history of keep_notes × fake: 10 ignored: measured on the pull request's own commits"
+    assert ignored in before.result["warnings"]
+
+    repo.git("checkout", "--quiet", "main")
+    repo.git("merge", "--quiet", "--ff-only", "pr")
+    repo.branch("next", {"bin/notes": files["bin/notes"] + "# changed again\n"})
+    after = tidegate("pr", "--base", "main", "--head", "next", "--pause", "0", cwd=repo.root)
+    assert after.result["sides"]["base"]["history_trials"] == 13, after.stderr
+    assert after.result["warnings"] == []
+
+
 def test_a_changed_scenario_has_no_history(make_repository: Make, tidegate: Make, files: dict[str, str]) -> None:
     repo = make_repository()
     repo.commit({**files, "tidegate.yaml": SUITE})

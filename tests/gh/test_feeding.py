@@ -286,7 +286,7 @@ def test_by_hand_only_the_default_branch_s_run_writes_it(ref: str, trials: int, 
     ran, step = job.dispatch(action_inputs={"command": "history"}, environ={"GITHUB_REF": ref})
     assert ran.exit_code == 0, ran.stderr
     assert on_branch(origin) == trials
-    assert ("was not written" in step.summary()) == (trials == 0)
+    assert ("is not written" in step.summary()) == (trials == 0)
 
 
 def test_a_branch_that_may_not_be_pushed_is_said_and_nothing_fails(job: Job, origin: Repository) -> None:

@@ -93,6 +93,14 @@ def test_an_entry_of_another_row_is_ignored_and_said(history: History) -> None:
     assert history.read(PRINTS) == ((), ("history of docs × claude: 1 ignored: of another fingerprint",))
 
 
+def test_what_was_measured_on_the_pull_request_s_own_commits_is_ignored_unless_it_was_merged(history: History) -> None:
+    adopted = past(1).model_copy(update={"merged": True})
+    history.add(PRINTS, [past(2), adopted])
+    said = "history of docs × claude: 1 ignored: measured on the pull request's own commits"
+    assert history.read(PRINTS, {past(2).sha}) == ((adopted,), (said,))
+    assert history.read(PRINTS, {"another"}) == ((past(2), adopted), ())
+
+
 def test_files_of_fingerprints_that_are_long_gone_are_removed(history: History, tmp_path: Path) -> None:
     history.add(PRINTS, [past(1)])
     later = History(tmp_path, Store(max_days=10), file(tmp_path).stat().st_mtime + 11 * DAY)

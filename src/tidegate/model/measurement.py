@@ -138,13 +138,17 @@ class TrialResult(Value):
 
 
 class PastTrial(Value):
-    """An earlier trial of base, kept as history: what it may still be compared by. `at`: seconds since the epoch."""
+    """An earlier trial of base, kept as history: what it may still be compared by. `at`: seconds since the epoch.
+
+    `merged`: it was measured as a pull request's head, and is base's since that was merged.
+    """
 
     scenario: str
     agent: str
     decides: Outcome
     at: float
     sha: str
+    merged: bool = False
     metrics: Metrics = Metrics()
 
     @property

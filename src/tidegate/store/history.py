@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -57,12 +57,16 @@ class History:
         """How base did over its commits, whatever the fingerprints were; kept where workflows cache history."""
         return Trends(self._folder)
 
-    def read(self, fingerprints: Mapping[RowKey, str]) -> Read:
-        """The history of these rows. What does not belong to it, or is damaged, is ignored and said, never an error."""
+    def read(self, fingerprints: Mapping[RowKey, str], own: Container[str] = ()) -> Read:
+        """The history of these rows. What does not belong to it, or is damaged, is ignored and said, never an error.
+
+        `own`: the commits of the pull request that is compared with it. What was measured on one of them is no base's,
+        wherever it comes from.
+        """
         trials: list[PastTrial] = []
         warnings: list[str] = []
         for key, fingerprint in fingerprints.items():
-            entries = list(self._entries(key, fingerprint))
+            entries = [_unless_own(entry, own) for entry in self._entries(key, fingerprint)]
             trials += self._capped(entry for entry in entries if isinstance(entry, PastTrial))
             ignored = [entry for entry in entries if isinstance(entry, str)]
             if ignored:
@@ -146,6 +150,12 @@ class History:
         for path in self._folder.glob("*.jsonl") if self._folder.is_dir() else ():
             if path.stat().st_mtime < self._now - DAY * self._limits.max_days:
                 path.unlink(missing_ok=True)
+
+
+def _unless_own(entry: PastTrial | str, own: Container[str]) -> PastTrial | str:
+    if isinstance(entry, PastTrial) and entry.sha in own and not entry.merged:
+        return "measured on the pull request's own commits"
+    return entry
 
 
 def _entry(line: str) -> Entry | None:

@@ -31,6 +31,7 @@ PROFILES: dict[str, Mapping[str, str]] = {
     "publish": {"actions": "read", "pull-requests": "write", "metadata": "read"},
     "maintainer": {"contents": "read", "pull-requests": "write", "statuses": "write", "metadata": "read"},
     "history": {"actions": "read", "contents": "read", "pull-requests": "read", "metadata": "read"},
+    "history-branch": {"actions": "read", "contents": "write", "pull-requests": "read", "metadata": "read"},
     "nothing": {"metadata": "read"},
 }
 
