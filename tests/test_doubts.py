@@ -40,7 +40,7 @@ def test_a_row_that_works_leaves_no_doubt() -> None:
 def test_a_row_that_passes_on_neither_side_cannot_show_a_regression() -> None:
     assert cannot_guard(row(0, 0))
     assert [cannot_guard(row(*passes)) for passes in ((1, 1), (1, 0), (0, 1))] == [False, False, False]
-    assert list(doubts([row(0, 0)], [trial()])) == ["s × a passes on neither side, so it cannot show a regression"]
+    assert list(doubts([row(0, 0)], [trial()])) == ["s × a: passes on neither side, so it cannot show a regression"]
 
 
 def test_a_new_scenario_that_fails_is_doubted_too() -> None:
@@ -51,11 +51,19 @@ def test_a_new_scenario_that_fails_is_doubted_too() -> None:
         True,
         False,
     )
-    assert list(doubts([new], [trial()])) == ["s × a is new, and no trial passes"]
+    assert list(doubts([new], [trial()])) == ["s × a: new, and no trial passes"]
 
 
 def test_a_target_that_nobody_called_is_said() -> None:
     assert list(doubts([row(1, 1)], [trial("base", ()), trial("head", ())])) == ["s × a: the target was never called"]
+
+
+def test_rows_with_one_doubt_share_its_sentence() -> None:
+    rows = [row(0, 0).model_copy(update={"scenario": f"s{n}"}) for n in range(7)]
+    (told,) = doubts([row(1, 1), *rows], [])
+    names, _, doubt = told.partition(": ")
+    assert names == "s0 × a, s1 × a, s2 × a, s3 × a, s4 × a and 2 more"
+    assert doubt == "passes on neither side, so it cannot show a regression"
 
 
 def test_a_crashed_agent_is_said_with_numbers() -> None:

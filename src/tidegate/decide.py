@@ -13,6 +13,7 @@ from tidegate.model.suite import Policy, RowState
 from tidegate.model.verdict import Verdict, VerdictReason, VerdictState
 
 MOST_EXCLUDED = 0.20  # of a run's trials; with more, its silence proves nothing (verdict.md, Units)
+_NAMED, _LONGEST = 3, 100  # rows in the summary, and characters of all their names
 _COMPARED: tuple[RowState, ...] = ("ok", "improved", "flaky", "base_moved")
 _BAD_NEWS: dict[RowState, str] = {
     "regressed": "regressed",
@@ -171,13 +172,13 @@ def _summary(comparison: Comparison, decision: _Decision, loosened: Sequence[Def
     parts = [f"{_number(len(loosened), 'definition')} loosened"] if decision.reason == "definition_loosened" else []
     if decision.reason == "metric":
         parts.append("a metric got worse by more than the policy allows")
-    if comparison.excluded_share > MOST_EXCLUDED:
-        parts.append(_left_out(comparison))
     if (suite := comparison.suite.state) in ("regressed", "suspicious"):
         parts.append(_SUITE_NEWS[suite])
     if decision.reason == "nothing_passes":
         return f"of {_things(len(decision.rows), rows)} none passes on either side, so nothing could have regressed"
-    parts += _bad_news(rows, states)
+    parts += _bad_news(rows, states, "nothing regressed by itself" if suite in _SUITE_NEWS else "nothing regressed")
+    if comparison.excluded_share > MOST_EXCLUDED:
+        parts.append(_left_out(comparison))
     if states["regressed"] and decision.reason not in ("regression", "setup_regression"):
         parts.append("by the policy that does not block")
     parts += [f"{states[state]} {words}" for state, words in _OTHER_NEWS.items() if states[state]]
@@ -200,17 +201,28 @@ def _opinions(rows: Sequence[Row]) -> list[str]:
     return [f"{count} {words}" for count, words in news if count]
 
 
-def _bad_news(rows: Sequence[Row], states: Mapping[RowState, int]) -> list[str]:
-    """What went wrong, worst first; else that nothing regressed, never of more rows than were compared."""
+def _bad_news(rows: Sequence[Row], states: Mapping[RowState, int], quietly: str) -> list[str]:
+    """What went wrong, worst first; else that nothing did (`quietly`), never of more rows than were compared."""
     total = _things(len(rows) - states["removed"], rows)
-    news = [(states[state], words) for state, words in _BAD_NEWS.items() if states[state]]
+    news = [(states[state], words + _named(rows, state)) for state, words in _BAD_NEWS.items() if states[state]]
     parts = [
         f"{count} {words}" if place else f"{count} of {total} {words}" for place, (count, words) in enumerate(news)
     ]
     quiet = sum(states[state] for state in _COMPARED)
     if not states["regressed"] and quiet:
-        parts.append("nothing regressed in the others" if parts else f"nothing regressed in {_things(quiet, rows)}")
+        parts.append(f"{quietly} in {'the others' if parts else _things(quiet, rows)}")
     return parts or ["nothing to compare with"]
+
+
+def _named(rows: Sequence[Row], state: RowState) -> str:
+    """The names of the rows that regressed, where they are few and short: ` (add, list)`."""
+    names = [_name(row, rows) for row in rows if row.state == state]
+    text = ", ".join(names)
+    return f" ({text})" if state == "regressed" and len(names) <= _NAMED and len(text) <= _LONGEST else ""
+
+
+def _name(row: Row, rows: Sequence[Row]) -> str:
+    return row.scenario if _one_agent(rows) else f"{row.scenario} × {row.agent}"
 
 
 def _reasons(
@@ -218,8 +230,7 @@ def _reasons(
 ) -> Iterator[str]:
     """A sentence for every row and every definition that decided."""
     for row in decision.rows:
-        name = row.scenario if _one_agent(comparison.rows) else f"{row.scenario} × {row.agent}"
-        yield f"{name}: {row.reason}"
+        yield f"{_name(row, comparison.rows)}: {row.reason}"
     if decision.state == "failed":
         for change in loosened:
             yield f"{change.scenario or 'suite'}: {change.kind.replace('_', ' ')}: {change.detail}"

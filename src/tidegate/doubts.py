@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import TrialResult
+
+_NAMED = 5  # rows with one and the same doubt
 
 
 def cannot_guard(row: Row) -> bool:
@@ -19,17 +21,24 @@ def fails_from_the_start(row: Row) -> bool:
 
 
 def doubts(rows: Iterable[Row], trials: Iterable[TrialResult]) -> Iterator[str]:
-    """A sentence for each row that is green for a reason that its owner will not like."""
+    """A sentence for each reason, which its owner will not like, for which rows are green; with the rows' names."""
     measured = [trial for trial in trials if trial.outcome is not None]
+    doubted: dict[str, list[str]] = {}
     for row in rows:
-        own = [trial for trial in measured if trial.key == row.key]
-        name = f"{row.scenario} × {row.agent}"
-        if cannot_guard(row):
-            yield f"{name} passes on neither side, so it cannot show a regression"
-        if fails_from_the_start(row):
-            yield f"{name} is new, and no trial passes"
-        if own and row.gates and not any(trial.calls for trial in own):
-            yield f"{name}: the target was never called"
-        head = [trial for trial in own if trial.side == "head"]
-        if crashed := sum(trial.end == "crashed" for trial in head):
-            yield f"{name}: the agent crashed in {crashed} of {len(head)} trials on head"
+        for doubt in _doubts_of(row, [trial for trial in measured if trial.key == row.key]):
+            doubted.setdefault(doubt, []).append(f"{row.scenario} × {row.agent}")
+    for doubt, names in doubted.items():
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        yield f"{', '.join(names[:_NAMED])}{more}: {doubt}"
+
+
+def _doubts_of(row: Row, trials: Sequence[TrialResult]) -> Iterator[str]:
+    if cannot_guard(row):
+        yield "passes on neither side, so it cannot show a regression"
+    if fails_from_the_start(row):
+        yield "new, and no trial passes"
+    if trials and row.gates and not any(trial.calls for trial in trials):
+        yield "the target was never called"
+    head = [trial for trial in trials if trial.side == "head"]
+    if crashed := sum(trial.end == "crashed" for trial in head):
+        yield f"the agent crashed in {crashed} of {len(head)} trials on head"

@@ -32,11 +32,13 @@ def find_evidence(conclusion: Conclusion, base: Trials, head: Trials, revision: 
     other = closest(shows, filter(_failed if improved else _passed, base)) or closest(shows, filter(_measured, base))
     failing = other if improved and other is not None else shows
     gate = _failed_gate(failing)
+    calls = _failed_calls(failing.calls)
     return Evidence(
         trial=shows.id,
         gate=gate.label if gate else None,
         message=gate.message if gate else failing.reason,
-        calls=_failed_calls(failing.calls),
+        base_message=_same_gate(other, gate) if gate and other is not None and not (calls or improved) else "",
+        calls=calls,
         divergence=divergence(other.calls, shows.calls) if other is not None and _measured(shows) else None,
         reproduce=_reproduce(conclusion, revision),
         clears_when=conclusion.clears_when,
@@ -66,6 +68,12 @@ def _setup_failed(trial: TrialResult) -> bool:
 def _failed_gate(trial: TrialResult) -> GateResult | None:
     """The first gate that decided against the trial."""
     return next((gate for gate in (*trial.gates, *trial.before) if gate.required and not gate.passed), None)
+
+
+def _same_gate(trial: TrialResult, gate: GateResult) -> str:
+    """What a gate that failed elsewhere said of this trial, which it let pass."""
+    same = (one for one in trial.gates if (one.type, one.label) == (gate.type, gate.label))
+    return next((one.message for one in same if one.passed), "")
 
 
 def _failed_calls(calls: Iterable[Call]) -> tuple[FailedCall, ...]:

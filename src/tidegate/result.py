@@ -28,7 +28,7 @@ def make_result(
 ) -> Result:
     """Everything that was found out, in the form of result.md. `budget` is the one that was in force."""
     trials = (*base.trials, *head.trials)
-    paid = tuple(trial for trial in trials if not trial.reused)
+    paid = tuple(trial for trial in trials if not trial.reused and not _never_begun(trial))
     seconds = max(base.seconds, head.seconds)
     judge = _judge(head.judge or base.judge, trials, head.pairs)
     return Result(
@@ -74,6 +74,11 @@ def _not_reached(trials: Sequence[TrialResult]) -> Iterator[str]:
     if left:
         price = f", about ${left * sum(costs) / len(costs):.2f}" if costs else ""
         yield f"the budget was used up; what it left without an outcome would take {left} more trials{price}"
+
+
+def _never_begun(trial: TrialResult) -> bool:
+    """The budget was used up before its turn: it has cost nothing."""
+    return trial.not_measured == "budget" and trial.end is None
 
 
 def _reused(run: Run) -> bool:

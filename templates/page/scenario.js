@@ -47,6 +47,7 @@ function evidence(found, parting) {
   const way = found.divergence;
   return section("Evidence",
     found.gate && el("p", null, "Gate: ", el("strong", null, found.gate)),
+    found.base_message && [el("p", null, "Of base it says:"), el("pre", null, found.base_message), el("p", null, "Of head:")],
     found.message && el("pre", null, found.message),
     calls.length > 0 && [el("p", null, "The target's own words:"), el("pre", null, calls.join("\n"))],
     way && [el("p", null, `Head leaves base’s way at step ${way.step}; - is base, + is head:`),

@@ -10,8 +10,10 @@ import pytest
 
 from tests.reports import situations
 from tidegate.action.publishing import NOTICE
+from tidegate.decide import decide
 from tidegate.model.comparison import (
     BaseCounts,
+    Comparison,
     DefinitionChange,
     Divergence,
     Effect,
@@ -26,10 +28,10 @@ from tidegate.model.comparison import (
 from tidegate.model.marker import Fixed
 from tidegate.model.measurement import AgentInfo, Call, GateResult, Metrics, SubcommandCounts, TrialResult
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals
-from tidegate.model.suite import RowState
-from tidegate.model.verdict import Verdict, VerdictReason, VerdictState
+from tidegate.model.suite import Policy, RowState
+from tidegate.model.verdict import Verdict
 from tidegate.reports.comment import render_comment
-from tidegate.reports.not_run import render_not_run
+from tidegate.reports.not_run import render_cancelled, render_could_not_run, render_not_run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -43,11 +45,6 @@ HOSTILE = (
     "4f1c2a9be07d5a33 \x1b[31mred\x1b[0m \u202egnp.exe \u200b\r\n# ✅ passed\n```\n~~~\n"
     "::error::forged\n- [x] done $x$ :tada:"
 )
-
-
-def verdict(state: VerdictState, reason: VerdictReason, summary: str, **more: Any) -> Verdict:
-    codes = {"passed": 0, "failed": 1, "inconclusive": 0, "not_run": 4}
-    return Verdict(**{"state": state, "reason": reason, "exit_code": codes[state], "summary": summary, **more})
 
 
 def row(scenario: str, state: RowState, base: str, head: str, agent: str = "docs", **more: Any) -> Row:
@@ -120,11 +117,13 @@ def trial(scenario: str, side: Literal["base", "head"], index: int, outcome: Lit
     )
 
 
-def result(verdict: Verdict, *rows: Row, **more: Any) -> Result:
+def result(*rows: Row, policy: Policy | None = None, **more: Any) -> Result:
+    """The verdict is the product's own."""
+    known = {name: more[name] for name in ("suite", "definitions") if name in more}
     return Result(
         **{
             "tidegate_version": "0.1.0",
-            "verdict": verdict,
+            "verdict": decide(Comparison(rows=rows, **known), policy or Policy()),
             "sides": Sides(
                 base=BaseSide(sha=BASE_SHA, ref="main"), head=HeadSide(sha=HEAD_SHA, ref="rename-prio-flag")
             ),
@@ -138,14 +137,13 @@ def result(verdict: Verdict, *rows: Row, **more: Any) -> Result:
 
 
 def calm_row(name: str) -> Row:
-    return row(name, "ok", "1/1", "1/1", deterministic=True, metrics=calm_metrics())
+    said = "no regression detected: passes 1 of 1 trials on head, 1 of 1 on base"
+    return row(name, "ok", "1/1", "1/1", reason=said, deterministic=True, metrics=calm_metrics())
 
 
 def all_fine() -> Result:
     names = ("add_task", "list_tasks", "finish_task", "export_json")
-    done = verdict("passed", "no_regression", "no regression in 4 rows, 4/4 trials pass on both sides")
     return result(
-        done,
         *(calm_row(name) for name in names),
         suite=SuiteEffect(base_rate=1.0, head_rate=1.0, difference=0.0, interval=(-0.09, 0.09)),
     )
@@ -173,7 +171,6 @@ def all_fine_stochastic() -> Result:
         )
     ]
     return result(
-        verdict("passed", "no_regression", "no regression detected in 3 rows"),
         *rows,
         suite=SuiteEffect(
             base_rate=0.93, head_rate=0.89, difference=-0.04, interval=(-0.16, 0.08), detection=DETECTION
@@ -194,6 +191,12 @@ def all_fine_stochastic() -> Result:
     )
 
 
+def _with_rows(fine: Result, *rows: Row) -> Result:
+    """Those rows first, with the verdict that they make."""
+    both = (*rows, *fine.rows)
+    return fine.model_copy(update={"rows": both, "verdict": decide(Comparison(rows=both), Policy())})
+
+
 def regressed_row() -> Row:
     return row(
         "add_high_priority",
@@ -201,7 +204,7 @@ def regressed_row() -> Row:
         "2/2",
         "0/3",
         deterministic=True,
-        reason="passes on base, fails on head, in every repeat",
+        reason="passes 0 of 3 trials on head, 2 of 2 on base",
         effect=Effect(difference=-1.0, interval=(-1.0, -0.3)),
         metrics=metrics(
             error_rate=(0.0, 0.667),
@@ -242,8 +245,8 @@ def regressed_row() -> Row:
                     Call(command="taskmgr list", exit_code=0, status="ok", message="no tasks"),
                 ),
             ),
-            reproduce=f"tidegate run --rev {HEAD_SHA[:12]} --scenario add_high_priority --agent docs",
-            clears_when="add_high_priority × docs passes again in the next run of this pull request",
+            reproduce=f"tidegate run --rev {HEAD_SHA} --scenario add_high_priority --agent docs",
+            clears_when="it passes on head",
         ),
     )
 
@@ -255,7 +258,6 @@ def one_regression() -> Result:
         *(trial("add_high_priority", "head", index, "fail") for index in (1, 2, 3)),
     )
     return result(
-        verdict("failed", "regression", "1 of 4 rows regressed: add_high_priority × docs passes 0/3, 2/2 on main"),
         *(calm_row(name) for name in names),
         regressed_row(),
         suite=SuiteEffect(base_rate=1.0, head_rate=0.75, difference=-0.25, interval=(-0.55, 0.0)),
@@ -276,6 +278,7 @@ def stochastic_regression() -> Result:
         "50/50",
         "0/8",
         agent="claude",
+        reason="passes 0 of 5 fresh trials on head, 50 of 50 on base (p = 2e-07, limit 0.01)",
         effect=Effect(difference=-1.0, interval=(-1.0, -0.55), p=2e-7, level=0.01),
         metrics={
             **metrics(
@@ -310,8 +313,8 @@ def stochastic_regression() -> Result:
                 ),
             ),
             divergence=Divergence(step=4, base="notes export --out out.json", head=""),
-            reproduce=f"tidegate run --rev {HEAD_SHA[:12]} --scenario create_and_link --agent claude",
-            clears_when="8 of 8 fresh head trials pass",
+            reproduce=f"tidegate run --rev {HEAD_SHA} --scenario create_and_link --agent claude",
+            clears_when="at least 8 of 8 fresh head trials pass",
         ),
     )
     search = row(
@@ -320,24 +323,18 @@ def stochastic_regression() -> Result:
         "41/43",
         "7/10",
         agent="claude",
-        reason="the screen flagged it, 10 head trials could not confirm it",
+        reason="passes 7 of 10 fresh trials on head, 41 of 43 on base (p = 0.05, limit 0.0033): this may be chance",
         effect=Effect(difference=-0.25, interval=(-0.56, -0.03), p=0.05, level=0.0033),
         evidence=Evidence(
             trial="head/search_flow/claude/4",
             gate="the answer names three notes",
             message="2 of 3 notes are named",
             divergence=Divergence(step=3, base="notes search --all tide", head="notes search tide"),
-            reproduce=f"tidegate run --rev {HEAD_SHA[:12]} --scenario search_flow --agent claude",
-            clears_when="about 11 more head trials settle a drop of 50 points, 38 a drop of 30",
+            reproduce=f"tidegate run --rev {HEAD_SHA} --scenario search_flow --agent claude",
+            clears_when="at least 9 of 10 fresh head trials pass; about 31 of them would settle it at these rates",
         ),
     )
-    fine = all_fine_stochastic()
-    return fine.model_copy(
-        update={
-            "verdict": verdict("failed", "regression", "1 of 5 rows regressed, 1 suspicious"),
-            "rows": (link, search, *fine.rows),
-        }
-    )
+    return _with_rows(all_fine_stochastic(), link, search)
 
 
 def setup_regression() -> Result:
@@ -351,19 +348,16 @@ def setup_regression() -> Result:
     )
     evidence = Evidence(
         trial="head/add_task/docs/1",
-        gate="build: pip install .",
-        message=log,
-        reproduce=f"git checkout {HEAD_SHA[:12]} && pip install .",
-        clears_when="the build works again on head",
+        message=f"the build failed: `pip install .` ended with exit 1:\n{log}",
+        reproduce=f"tidegate run --rev {HEAD_SHA} --scenario add_task --agent docs",
+        clears_when="the build succeeds on head",
     )
+    said = "the build fails in 3 of 3 trials on head, in 0 of 1 on base"
     rows = [
-        row(
-            name, "regressed", "1/1", "", kind="setup", deterministic=True, evidence=evidence, reason="the build failed"
-        )
+        row(name, "regressed", "1/1", "", kind="setup", deterministic=True, evidence=evidence, reason=said)
         for name in ("add_task", "list_tasks", "finish_task", "export_json")
     ]
     return result(
-        verdict("failed", "setup_regression", "head can not be built: `pip install .` ended with exit 1"),
         *rows,
         cost=Cost(trials=TrialTotals(base=4, head=0), seconds=31.0),
     )
@@ -387,58 +381,44 @@ def improvement() -> Result:
         ),
     )
     return result(
-        verdict("passed", "no_regression", "1 of 4 rows improved, none regressed"),
         *(calm_row(name) for name in ("add_task", "list_tasks", "finish_task")),
         better,
     )
 
 
 def suspicious() -> Result:
-    found = stochastic_regression()
-    return found.model_copy(
-        update={
-            "verdict": verdict(
-                "inconclusive",
-                "suspicious",
-                "1 of 4 rows may have got worse",
-                reasons=("suspicious rows do not block",),
-            ),
-            "rows": found.rows[1:],
-        }
-    )
+    return _with_rows(all_fine_stochastic(), stochastic_regression().rows[1])
 
 
 def partly_not_measured() -> Result:
-    reason = "the provider answered 529 (overloaded) in 3 of 3 attempts"
-    missing = [row(name, "not_measured", "40/40", "", agent="claude", reason=reason) for name in ("sync", "import_csv")]
+    reason = "no trial was measured on head (outage: the provider answered 529, overloaded)"
+    missing = [
+        row(name, "not_measured", "40/40", "", agent="claude", reason=reason, not_measured="outage")
+        for name in ("sync", "import_csv")
+    ]
     partly = calm_row("list_tasks").model_copy(update={"head": HeadCounts(passes=1, trials=1, not_measured=2)})
     return result(
-        verdict(
-            "inconclusive",
-            "infrastructure",
-            "2 of 5 rows could not be measured",
-            reasons=("6 of 14 trials ended in infrastructure trouble, more than 20%",),
-        ),
         *missing,
-        row("retry_upload", "not_measured", "", "", agent="claude", reason="needs ${API_URL}, which is not set here"),
+        row(
+            "retry_upload",
+            "not_measured",
+            "",
+            "",
+            agent="claude",
+            reason="no trial was measured on base and head (secret: needs ${API_URL}, which is not set here)",
+            not_measured="secret",
+        ),
         calm_row("add_task"),
         partly,
     )
 
 
 def not_run() -> Result:
-    return result(
-        verdict(
-            "not_run",
-            "missing_key",
-            "no agent could be run: ANTHROPIC_API_KEY is not set",
-            reasons=(
-                "the agent claude needs ANTHROPIC_API_KEY",
-                "add it as a secret of the repository and pass it on: env: {ANTHROPIC_API_KEY: ${{ secrets.… }}}",
-            ),
-        ),
-        cost=Cost(),
-    )
+    """The provider is down, and nothing could be measured."""
+    reason = "no trial was measured on base and head (outage: the provider answered 529, overloaded)"
+    names = ("add_task", "sync", "import_csv")
+    rows = (row(name, "not_measured", "", "", agent="claude", reason=reason, not_measured="outage") for name in names)
+    return result(*rows)
 
 
 def advisory() -> Result:
@@ -449,42 +429,22 @@ def advisory() -> Result:
 
 def accepted() -> Result:
     found = one_regression()
-    changed = found.verdict.model_copy(
-        update={
-            "state": "passed",
-            "reason": "accepted",
-            "exit_code": 0,
-            "accepted_by": "octocat",
-            "summary": "1 of 4 rows regressed",
-            "reasons": ("regressed: add_high_priority × docs",),
-        }
-    )
-    return found.model_copy(update={"verdict": changed})
+    return found.model_copy(update={"verdict": found.verdict.accepted("octocat")})
 
 
 def loosened() -> Result:
-    fine = all_fine()
-    return fine.model_copy(
-        update={
-            "verdict": verdict(
-                "failed",
-                "definition_loosened",
-                "a scenario was loosened: it passes only under its new definition",
-                reasons=("add_task passes only because the scenario was changed",),
-            ),
-            "definitions": (
-                DefinitionChange(scenario="export_json", kind="added", detail="new scenario"),
-                DefinitionChange(
-                    scenario="add_task", kind="gate_removed", detail="file_exists: tasks.json", loosened=True
-                ),
-                DefinitionChange(scenario=None, kind="policy_changed", detail="alpha: 0.02 → 0.05; after the merge"),
-            ),
-            "rows": (
-                *fine.rows,
-                row("old_export", "removed", "1/1", "", reason="the scenario was removed"),
-                row("flaky_sync", "flaky", "6/12", "1/3", agent="claude", reason="base passes 6/12 by itself"),
-            ),
-        }
+    only = "passes only because the scenario was changed: 1 of 1 trials on head"
+    return result(
+        *all_fine().rows,
+        row("old_export", "removed", "1/1", "", reason="is no longer in the suite"),
+        row("flaky_sync", "flaky", "6/12", "1/3", agent="claude", reason="base passes 6 of 12 by itself"),
+        suite=all_fine().suite,
+        definitions=(
+            DefinitionChange(scenario="export_json", kind="added", detail="new scenario"),
+            DefinitionChange(scenario="add_task", kind="changed", detail=only, loosened=True),
+            DefinitionChange(scenario="add_task", kind="gate_removed", detail="file_exists: tasks.json", loosened=True),
+            DefinitionChange(scenario=None, kind="policy_changed", detail="alpha: 0.02 → 0.05; after the merge"),
+        ),
     )
 
 
@@ -503,7 +463,6 @@ def many_rows() -> Result:
         for n in range(60)
     ]
     return result(
-        verdict("failed", "regression", "60 of 200 rows regressed"),
         *bad,
         *(calm_row(f"scenario_{n:03d}") for n in range(60, 200)),
         trials=tuple(trial(f"scenario_{n:03d}", "head", index, "fail") for n in range(60) for index in range(1, 9)),
@@ -533,15 +492,16 @@ def hostile() -> Result:
         for n, state in enumerate(("suspicious", "not_measured", "improved", "flaky", "ok"))
     ]
     return result(
-        verdict(
-            "failed",
-            "metric",
-            HOSTILE,
+        evil,
+        *others,
+        verdict=Verdict(
+            state="failed",
+            reason="metric",
+            exit_code=1,
+            summary=HOSTILE,
             reasons=(HOSTILE.replace("octo", "cato"), f"# {HOSTILE}".replace("octo", "cato")),
             accepted_by=HOSTILE,
         ),
-        evil,
-        *others,
         instance=HOSTILE,
         warnings=(HOSTILE,),
         definitions=(DefinitionChange(scenario=HOSTILE, kind="gate_removed", detail=HOSTILE, loosened=True),),
@@ -577,6 +537,13 @@ STORIES: dict[str, Callable[[], Result]] = {
         situations.monorepo_instance,
         situations.not_comparable,
         situations.nothing_changed,
+        situations.nothing_passes,
+        situations.metric,
+        situations.suite_regressed,
+        situations.infrastructure,
+        situations.setup_not_measured,
+        situations.no_scenarios,
+        situations.stopped,
     )
 }
 
@@ -588,6 +555,12 @@ COMMENTS: dict[str, Callable[[], str]] = {
     "fork_without_key": lambda: render_not_run(
         "fork_without_key", "No secret reaches this pull request: agent claude needs ANTHROPIC_API_KEY."
     ),
+    "draft": lambda: render_not_run("draft", "The pull request is a draft, and the input `drafts` says to skip those."),
+    "missing_key": lambda: render_could_not_run(
+        "the agent `claude` needs a key: ANTHROPIC_API_KEY is not set.",
+        "Set it in the environment; in a workflow, pass the secret on: `env: {ANTHROPIC_API_KEY: ${{ secrets.X }}}`.",
+    ),
+    "cancelled": render_cancelled,
 }
 
 

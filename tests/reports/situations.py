@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tidegate.decide import decide, nothing_to_do
+from tidegate.doubts import doubts
 from tidegate.model.comparison import (
     BaseCounts,
     Comparison,
     CriterionChange,
     DefinitionChange,
+    GateCounts,
     HeadCounts,
     JudgeChange,
     JudgeSide,
+    MetricChange,
     Row,
     SuiteEffect,
 )
@@ -143,6 +146,66 @@ def nothing_changed() -> Result:
     return _result(verdict=nothing_to_do(Policy()), cost=Cost(seconds=0.4))
 
 
+def nothing_passes() -> Result:
+    """No row could have got worse."""
+    why = "no regression detected; fails on both sides: passes 0 of 1 trials on head, 0 of 1 on base"
+    gates = (
+        GateCounts(gate="tasks.json exists", base=(1, 1), head=(1, 1)),
+        GateCounts(gate="2 tasks", base=(0, 1), head=(0, 1)),
+    )
+    rows = [_row(name, "ok", (0, 1), (0, 1), why).model_copy(update={"gates": gates}) for name in ("add_task", "sync")]
+    return _result(*rows, warnings=tuple(doubts(rows, ())))
+
+
+def metric() -> Result:
+    """A metric that the policy names got worse by more than it allows."""
+    change = MetricChange(base=0.05, head=0.4, effect=0.35, interval=(0.2, 0.5), q=0.001, warns=True)
+    policy = Policy(block_metrics={"error_rate": 0.10})
+    return _result(*map(_fine, ("add_task", "sync")), policy=policy, suite=SuiteEffect(metrics={"error_rate": change}))
+
+
+def suite_regressed() -> Result:
+    """Everything a little worse, and no row enough to be named."""
+    rows = [_row(name, "ok", (9, 10), (7, 10), f"no regression detected of {name}") for name in ("add", "sync", "list")]
+    suite = SuiteEffect(base_rate=0.9, head_rate=0.7, difference=-0.2, interval=(-0.3, -0.1), state="regressed")
+    return _result(*(row.model_copy(update={"deterministic": False}) for row in rows), suite=suite)
+
+
+def infrastructure() -> Result:
+    """Every row has an outcome, but too many trials have none."""
+    lost = tuple(
+        TrialResult(
+            id=f"head/sync/docs/{index}", side="head", scenario="sync", agent="docs", index=index, phase="screen",
+            outcome=None, decides=None, reason="the trial could not be run: no space left on device",
+            not_measured="infrastructure",
+        )
+        for index in (2, 3)
+    )  # fmt: skip
+    sync = _fine("sync").model_copy(update={"head": HeadCounts(passes=1, trials=1, not_measured=2)})
+    return _result(_fine("add_task"), sync, excluded_share=0.33).model_copy(update={"trials": lost})
+
+
+def setup_not_measured() -> Result:
+    """Each of three rows for a reason of its own, and so with an advice of its own."""
+    where = "no trial was measured on base and head"
+    return _result(
+        _row("sync", "not_measured", (0, 0), (0, 0), f"{where} (build: `make` ended with exit 2)", "build"),
+        _row("import", "not_measured", (0, 0), (0, 0), f"{where} (auth: the provider answered 401)", "auth"),
+        _row("export", "not_measured", (0, 0), (0, 0), f"{where} (judge: the judge gave no answer)", "judge"),
+        _fine("add_task"),
+    )
+
+
+def no_scenarios() -> Result:
+    return _result()
+
+
+def stopped() -> Result:
+    """Some rows were cancelled before they had an outcome."""
+    reason = "no trial was measured on head (cancelled: the run was stopped)"
+    return _result(_row("sync", "not_measured", (1, 1), (0, 0), reason, "cancelled"), _fine("add_task"))
+
+
 SIDES_OF: tuple[Side, ...] = ("base", "head")
 CHANGES = (
     FileChange(
@@ -207,14 +270,22 @@ def _result(
     cost: Cost | None = None,
     warnings: tuple[str, ...] = (),
     verdict: Verdict | None = None,
+    suite: SuiteEffect | None = None,
+    excluded_share: float = 0.0,
 ) -> Result:
-    comparison = Comparison(rows=rows, definitions=definitions, warnings=warnings)
+    comparison = Comparison(
+        rows=rows,
+        suite=suite or SuiteEffect(),
+        definitions=definitions,
+        warnings=warnings,
+        excluded_share=excluded_share,
+    )
     return Result(
         tidegate_version="0.1.0",
         verdict=verdict or decide(comparison, policy or Policy()),
         sides=sides,
         rows=rows,
-        suite=SuiteEffect(),
+        suite=comparison.suite,
         definitions=definitions,
         agents={"docs": AgentInfo(type="doc-follower")},
         warnings=warnings,

@@ -365,7 +365,7 @@ def test_every_comment_can_be_looked_at(browser: Browser, comment: tuple[str, st
     folder.mkdir(parents=True, exist_ok=True)
     body = github_flavored_markdown_to_html(text, Options.CMARK_OPT_UNSAFE)
     page = browser.new_page(viewport={"width": 780, "height": 400})
-    page.set_content(f"<style>{COMMENT_STYLE}</style>{body}")
+    page.set_content(f"<!doctype html><style>{COMMENT_STYLE}</style>{body}")
     assert "Tidegate" in page.locator("h2").first.inner_text()
     assert "**" not in page.locator("body").inner_text(), "emphasis that is not one"
     assert page.locator("img, script, a").count() == 0

@@ -42,7 +42,9 @@ def test_every_row_is_a_test_case_of_its_state(story: tuple[str, Result], tmp_pa
 def test_a_failure_carries_its_evidence(stories: Stories) -> None:
     text = junit_xml(stories["one_regression"]())
     assert "unrecognized arguments: --prio" in text
-    assert "tidegate run --rev b82d07e4c9f3 --scenario add_high_priority --agent docs" in text
+    assert (
+        "tidegate run --rev b82d07e4c9f3a1560e7d8c9bab1a2f3e4d5c6b7a --scenario add_high_priority --agent docs" in text
+    )
     assert 'tests="4"' in text
     assert 'failures="1"' in text
 

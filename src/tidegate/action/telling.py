@@ -13,8 +13,7 @@ from tidegate.model.comparison import Row
 from tidegate.model.result import Result
 from tidegate.model.verdict import VerdictReason
 from tidegate.reports.comment import render_comment
-from tidegate.reports.filters import fenced
-from tidegate.reports.not_run import render_not_run
+from tidegate.reports.not_run import render_cancelled, render_could_not_run, render_not_run
 from tidegate.reports.trend import render_trends
 
 
@@ -48,14 +47,14 @@ def tell_failure(error: TidegateError, job: Job) -> None:
     text = f"{error.message}\n{error.advice}"
     for line in annotate([Annotation(level="error", title="tidegate could not run", message=text)]):
         job.outside.command(line)
-    summarise(f"## ⛔ Tidegate could not run\n\n{fenced(text)}", job)
+    summarise(render_could_not_run(error.message, error.advice), job)
     if job.runner.output is not None:
         write_outputs(job.runner.output, {"verdict": "not_run"})
 
 
 def tell_cancelled(job: Job) -> None:
     """A run that was cancelled; the log says it where it ends."""
-    summarise("## ⏹️ Tidegate: cancelled\n\nThe run was cancelled before it had a verdict.", job)
+    summarise(render_cancelled(), job)
     if job.runner.output is not None:
         reason: VerdictReason = "cancelled"
         write_outputs(job.runner.output, {"verdict": "not_run", "reason": reason})

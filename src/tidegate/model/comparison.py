@@ -106,6 +106,7 @@ class Evidence(Value):
     trial: str
     gate: str | None = None
     message: str = ""
+    base_message: str = ""  # what the gate said of base's trial; only where no call failed, so nothing else tells why
     calls: tuple[FailedCall, ...] = ()
     divergence: Divergence | None = None
     reproduce: str = ""

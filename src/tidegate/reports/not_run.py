@@ -1,9 +1,10 @@
-"""What a job's summary says where no agent was run."""
+"""What a job's summary says where there is no result: nothing was run, it could not be, or it was cancelled."""
 
 from __future__ import annotations
 
 from tidegate.model.verdict import VerdictReason
-from tidegate.reports.filters import cell
+from tidegate.reports.advice import OF_VERDICT
+from tidegate.reports.filters import cell, fenced
 
 _WORDS: dict[VerdictReason, str] = {
     "fork_without_key": "a fork has no key",
@@ -11,14 +12,30 @@ _WORDS: dict[VerdictReason, str] = {
     "nothing_to_do": "nothing to do",
 }
 _NOT_GREEN = "Nothing was measured: this is neither a pass nor a failure."
-_FORK = (
-    "The check is green all the same, because the author of a fork can do nothing about it. A maintainer who has read"
-    " the changes can run it with the key, where the repository has a workflow for it (`workflow_dispatch`)."
-)
+_FORK = "The check is green all the same, because the author of a fork can do nothing about it."
 
 
 def render_not_run(reason: VerdictReason, sentence: str) -> str:
     """A heading that nobody takes for a pass, what happened, and who can do what about it."""
     said = _WORDS.get(reason, reason.replace("_", " "))
     parts = [f"## ⏭️ Tidegate: not run · {said}", cell(sentence, 600), _NOT_GREEN]
-    return "\n\n".join([*parts, _FORK] if reason == "fork_without_key" else parts) + "\n"
+    if reason == "fork_without_key":
+        parts.append(_FORK)
+    if reason in OF_VERDICT:
+        parts.append(_what_to_do(OF_VERDICT[reason]))
+    return "\n\n".join(parts) + "\n"
+
+
+def render_could_not_run(message: str, advice: str) -> str:
+    """An error that ended the run; both texts may quote files of the pull request."""
+    return f"## ⛔ Tidegate could not run\n\n{fenced(message)}\n\n{_what_to_do(cell(advice, 600))}\n"
+
+
+def render_cancelled() -> str:
+    """A run that ended before it had a verdict."""
+    said = "The run was cancelled before it had a verdict: nothing is known of this commit."
+    return f"## ⏹️ Tidegate: cancelled\n\n{said}\n\n{_what_to_do(OF_VERDICT['cancelled'])}\n"
+
+
+def _what_to_do(advice: str) -> str:
+    return f"**What to do:** {advice}"

@@ -63,9 +63,7 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
         suite_text=_suite(view),
         suite_trends=suite_series(result),
         suite_metrics=tuple(suite_metrics(result)),
-        catches=tuple(
-            f"{_drop(catch)}: caught with probability {percent(catch.probability)}" for catch in view.catches
-        ),
+        catches=tuple(f"{_drop(catch)}, {percent(catch.probability)} of the time" for catch in view.catches),
         warnings=view.warnings,
         facts=tuple(_facts(result)),
         folders=dict(folders),
@@ -84,6 +82,8 @@ def _notes(view: CommentView) -> Iterable[str]:
         blocked = "been blocked" if verdict.would_block else "passed"
         yield f"Advisory: nothing is blocked. In blocking mode this pull request would have {blocked}."
     yield from view.reasons
+    if view.advice:
+        yield f"What to do: {' '.join(view.advice)}"
 
 
 def _suite(view: CommentView) -> str:

@@ -101,7 +101,7 @@ def row_view(line: Line, view: CommentView, trials: Sequence[TrialResult], trend
         agent=row.agent,
         path=f"{encoded(row.scenario)}/{encoded(row.agent)}",
         state=row.state,
-        sign="🟡" if row.state == "ok" and row.judge and row.judge.not_measured else sign(row.state),
+        sign="🟡" if line.doubtful else sign(row.state),
         words=words(row.state) + (" (fails on both sides)" if line.fails_on_both else ""),
         reason=row.reason,
         base=passed(row.base),

@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby
 from typing import Any
 
-from tidegate.model.comparison import BaseCounts, DefinitionChange, Divergence, FailedCall, HeadCounts, Interval
+from tidegate.model.comparison import (
+    BaseCounts,
+    DefinitionChange,
+    Divergence,
+    Evidence,
+    FailedCall,
+    HeadCounts,
+    Interval,
+)
 from tidegate.model.measurement import Call
 from tidegate.reports.filters import FILTERS, NONE, signed, to, together
 from tidegate.reports.text import one_line, shortened, visible
@@ -106,6 +114,12 @@ def ending(call: Call) -> str:
     return call.status if call.exit_code is None or call.status != "error" else f"exit {call.exit_code}"
 
 
+def beside(found: Evidence) -> str:
+    """What the gate says of base and of head, as a diff."""
+    sides = (("-", found.base_message), ("+", found.message))
+    return "\n".join(f"{mark} {line}" for mark, text in sides for line in visible(text).strip().split("\n"))
+
+
 def change_line(change: DefinitionChange) -> str:
     """A changed definition on one line."""
     parts = ("loosened" if change.loosened else "", words(change.kind), change.scenario or "", change.detail)
@@ -141,5 +155,5 @@ def measured(value: float | None, metric: str) -> str:
 
 
 PIECES: dict[str, Callable[..., Any]] = {
-    made.__name__: made for made in (bar, console, diff, interval, measured, moved, passed, sign, words)
+    made.__name__: made for made in (bar, beside, console, diff, interval, measured, moved, passed, sign, words)
 }

@@ -16,6 +16,7 @@ from rich.text import Text
 from tidegate.model.comparison import Row
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
+from tidegate.reports.advice import advice
 from tidegate.reports.comment import render_comment
 from tidegate.reports.filters import points
 from tidegate.reports.pieces import passed, words
@@ -44,6 +45,8 @@ def print_result(result: Result, console: Console) -> None:
     if last:
         console.print(Rule(style="dim"))
         console.print(result_table(result), _verdict(result))
+        if said := advice(result):
+            console.print(Text(f"What to do: {' '.join(said)}"))
 
 
 def _verdict(result: Result) -> Text:

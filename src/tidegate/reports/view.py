@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
+from tidegate.doubts import cannot_guard
 from tidegate.model.comparison import DefinitionChange, FailedCall, MetricChange, Row, SuiteEffect
 from tidegate.model.judgement import JudgeReport
 from tidegate.model.measurement import TrialResult
@@ -12,7 +15,9 @@ from tidegate.model.result import Cost, Result, Sides
 from tidegate.model.suite import RowState
 from tidegate.model.value import Value
 from tidegate.model.verdict import Verdict, VerdictState
+from tidegate.reports.advice import advice
 from tidegate.reports.diagnosis import Diagnosed, diagnose
+from tidegate.reports.filters import count
 
 DELTA = 0.10  # verdict.md: a suite is "unchanged" when its whole interval lies inside ±delta
 
@@ -31,9 +36,9 @@ STATE_SIGNS: dict[RowState, str] = {
     "added": "🆕",
     "ok": "✅",
 }  # in the order in which a reader wants them
+_NUMBER = re.compile(r"\d+")  # of a process, a line, a second: no difference between two causes
 _RANK = {state: rank for rank, state in enumerate(STATE_SIGNS)}
 _NOTABLE = frozenset({"flaky", "base_moved", "added", "removed", "not_comparable"})
-_SELF_EXPLAINING = frozenset({"regression", "setup_regression", "no_regression"})
 
 # The margins above which a metric's change is worth an arrow (verdict.md): differences and ratios.
 _LOWER_BY: dict[str, float] = {"error_rate": 0.05}
@@ -58,7 +63,12 @@ class Line(Value):
     row: Row
     metrics: dict[str, MetricCell]
     fails_on_both: bool = False  # nothing got worse, and nothing ever worked
-    not_judged: str = ""  # why the judge could not judge: whatever the row's state, it is not plainly green
+    not_judged: str = ""  # why the judge could not judge
+
+    @property
+    def doubtful(self) -> bool:
+        """It is ok, and not plainly green."""
+        return self.row.state == "ok" and (self.fails_on_both or self.not_judged != "")
 
 
 class SameTrials(Value):
@@ -118,6 +128,7 @@ class CommentView(Value):
     verdict: Verdict
     notice: str = ""  # what a reader has to know before the verdict means anything
     reasons: tuple[str, ...]  # of the verdict: those that no section below says
+    advice: tuple[str, ...]  # what to do about it: our own words, in Markdown
     sides: Sides
     definitions: tuple[DefinitionChange, ...]
     regressed: tuple[Finding, ...]
@@ -135,7 +146,7 @@ class CommentView(Value):
     catches: tuple[Catch, ...]  # the largest drop first
     unchanged: bool  # the suite's whole interval lies inside ±delta
     repeats: bool  # every measured row is deterministic, and a failure of it could be confirmed by repeats
-    measured: bool  # at least one row, on both sides
+    measured: bool  # at least one row on both sides that could have shown a regression
     warnings: tuple[str, ...]
     cost: Cost
 
@@ -143,7 +154,7 @@ class CommentView(Value):
 def comment_view(result: Result) -> CommentView:
     """Everything that the comment needs, grouped and ranked; no text is made here."""
     rows = sorted(result.rows, key=lambda row: _RANK[row.state])
-    measured = [row for row in rows if row.head.trials and row.base.trials]
+    measured = [row for row in rows if row.head.trials and row.base.trials and not cannot_guard(row)]
     regressed = _findings(result, "regressed")
     told = {row.key for finding in regressed for row in finding.unmeasured}
     not_measured = _groups(row for row in rows if row.state == "not_measured" and row.key not in told)
@@ -151,7 +162,8 @@ def comment_view(result: Result) -> CommentView:
         instance=result.instance,
         version=result.tidegate_version,
         verdict=result.verdict,
-        reasons=tuple(_reasons(result.verdict, not_measured)),
+        reasons=tuple(_reasons(result)),
+        advice=advice(result),
         sides=result.sides,
         definitions=tuple(sorted(result.definitions, key=lambda change: not change.loosened)),
         regressed=regressed,
@@ -184,10 +196,28 @@ def _judge_rank(row: Row) -> tuple[bool, bool]:
     return not row.judge.warns, not (row.judge.base.not_judged or row.judge.head.not_judged)
 
 
-def _reasons(verdict: Verdict, not_measured: Iterable[Group]) -> Iterator[str]:
-    if verdict.reason not in _SELF_EXPLAINING:
-        told = [group.reason for group in not_measured]
-        yield from (reason for reason in verdict.reasons if not any(words in reason for words in told))
+def _reasons(result: Result) -> Iterator[str]:
+    """What neither the summary says, nor the row or the changed definition that it is of."""
+    told = (*(row.reason for row in result.rows), *(change.detail for change in result.definitions))
+    for reason in result.verdict.reasons:
+        if reason not in result.verdict.summary and not any(reason.endswith(f": {words}") for words in told):
+            yield reason
+    if result.verdict.reason == "nothing_passes":
+        yield from (
+            f"{row.scenario} × {row.agent}: no trial passes the gate “{gate}”"
+            for row, gate in _never_passed(result.rows)
+        )
+    if result.verdict.reason == "infrastructure" and not any(row.state == "not_measured" for row in result.rows):
+        lost = Counter(trial.reason for trial in result.trials if trial.not_measured and trial.reason)
+        yield from (f"{count(times, 'trial')}: {reason}" for reason, times in lost.most_common(3))
+
+
+def _never_passed(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
+    """Rows with the first of their gates that no trial of any side has passed."""
+    for row in rows:
+        gate = next((gate.gate for gate in row.gates if gate.base[0] + gate.head[0] == 0), None)
+        if gate is not None:
+            yield row, gate
 
 
 def _suite_warnings(suite: SuiteEffect) -> Iterator[MetricWarning]:
@@ -246,9 +276,13 @@ def _other_calls(row: Row) -> Iterator[FailedCall]:
 
 
 def _cause(row: Row) -> object:
-    """Rows whose setup broke in the same way are one finding; every other row is its own."""
-    if row.kind == "setup" and row.evidence:
-        return (row.state, row.evidence.gate, row.evidence.message)
+    """Rows that broke at their start with the same words are one finding; every other row is its own."""
+    found = row.evidence
+    if row.kind == "setup" and found:
+        return (row.state, found.gate, _NUMBER.sub("0", found.message))
+    first = found.divergence.head_steps[:1] if found and found.divergence else ()
+    if row.state == "regressed" and first and first[0].status == "error" and first[0].message:
+        return (row.state, first[0].exit_code, _NUMBER.sub("0", first[0].message))
     return row.key.scenario, row.key.agent
 
 

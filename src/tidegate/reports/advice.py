@@ -1,0 +1,85 @@
+"""What to do at every end but a pass: our own words, in Markdown, with no data in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tidegate.model.result import Result
+from tidegate.model.trial import SETUP_KINDS, NotMeasured
+from tidegate.model.verdict import VerdictReason
+
+_ACCEPT = "If it is meant to be so, a maintainer accepts it on GitHub with the label `tidegate: accept`."
+_AT_BASE = "It is read at base: a change of it holds once it is merged there."
+_AGAIN = "Run it again"
+_ACCEPTABLE: frozenset[VerdictReason] = frozenset({"regression", "definition_loosened", "metric"})
+
+OF_VERDICT: dict[VerdictReason, str] = {
+    "regression": "Mend what the evidence of each row shows.",
+    "setup_regression": "Mend what keeps head's trials from starting; its own words stand with the row.",
+    "definition_loosened": "Put back what was loosened.",
+    "metric": f"Bring the metric back, or raise its margin in `policy.block_metrics`. {_AT_BASE}",
+    "suspicious": (
+        "This may be chance. If the evidence shows a cause, mend it; if not, allow more trials with `trials.max` in"
+        f" `tidegate.yaml`. {_AT_BASE}"
+    ),
+    "nothing_passes": (
+        "Mend the scenarios, or the docs that agents read, until one passes on base. Which gates fail stands on each"
+        " scenario's page in `report.html`."
+    ),
+    "missing_key": "Give the agent its key as an environment variable of the job, from a secret.",
+    "no_scenarios": "Name scenario files under `scenarios` in `tidegate.yaml`; `tidegate check` lists what it finds.",
+    "draft": "Mark the pull request as ready for review, and it is run.",
+    "fork_without_key": (
+        "A maintainer who has read the changes can run it with the key, where the repository has a workflow for it"
+        " (`workflow_dispatch`)."
+    ),
+    "cancelled": f"{_AGAIN}, or push again.",
+}
+OF_UNMEASURED: dict[NotMeasured, str] = {
+    "setup": "Mend the scenario's `setup`; its own words stand with the row.",
+    "health_check": "Mend the target, or its `health_check`; its own words stand with the row.",
+    "build": "Mend `build` in `tidegate.yaml`, or what it builds; its own words stand with the row.",
+    "secret": "Name the variable in `pass_env`, and give it to the job from a secret; a fork's job is given none.",
+    "missing_agent": "Install the agent's program where the job runs.",
+    "auth": "Give the agent a key that its provider takes: it refused the one of this job.",
+    "outage": f"{_AGAIN} when the provider answers; nothing of this pull request has to change.",
+    "infrastructure": f"{_AGAIN}. If it ends like this again, mend what the trials' own words name on the machine.",
+    "budget": f"Raise `budget` in `tidegate.yaml`, or run fewer scenarios or trials. {_AT_BASE}",
+    "cancelled": OF_VERDICT["cancelled"],
+    "judge": f"{_AGAIN} when the judge answers; why it did not stands with the row.",
+    "evaluator": "Mend the evaluator, whose own words stand with the row; `tidegate regrade` then needs no agent.",
+    "no_trace": "Take an agent that keeps a record of its calls, or an evaluator that needs none.",
+    "unfinished": f"{_AGAIN}: it ended before it was this row's turn.",
+}
+_OF_SUITE = "No single row shows it: read the table for what fell a little in many."
+_CALM: frozenset[VerdictReason] = frozenset({"no_regression", "nothing_to_do", "accepted"})
+
+
+def advice(result: Result) -> tuple[str, ...]:
+    """A sentence or two for each cause, with its name where there are several; nothing where nothing is to be done."""
+    verdict = result.verdict
+    if verdict.reason in _CALM:
+        return ()
+    if verdict.reason in OF_VERDICT and verdict.reason != "cancelled":
+        parts = [_of_verdict(result)]
+        if verdict.reason in _ACCEPTABLE and verdict.mode == "blocking":
+            parts.append(_ACCEPT)
+        return (" ".join(parts),)
+    kinds = tuple(dict.fromkeys(_unmeasured(result))) or ("cancelled",)
+    several = len(kinds) > 1
+    return tuple(
+        f"{kind.replace('_', ' ')}: {OF_UNMEASURED[kind]}" if several else OF_UNMEASURED[kind] for kind in kinds
+    )
+
+
+def _of_verdict(result: Result) -> str:
+    if result.verdict.reason == "regression" and not any(row.state == "regressed" for row in result.rows):
+        return _OF_SUITE
+    return OF_VERDICT[result.verdict.reason]
+
+
+def _unmeasured(result: Result) -> Iterable[NotMeasured]:
+    """What kept rows from being measured; where all of them were, what cost too many trials their outcome."""
+    rows = [row.not_measured for row in result.rows if row.not_measured]
+    trials = [trial.not_measured for trial in result.trials if trial.not_measured]
+    return rows or [kind for kind in trials if kind not in SETUP_KINDS]
