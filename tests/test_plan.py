@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidegate.agents.claude_code import ClaudeCodeAgent
 from tidegate.agents.doc_follower import DocFollower
 from tidegate.agents.scripted import Scripted
 from tidegate.errors import ConfigurationError, NothingToRunError
@@ -24,6 +25,7 @@ from tidegate.plan import (
     suite_hash,
     watched_files,
     with_presence,
+    without_missing_keys,
 )
 
 DOCS = DocFollower(type="doc-follower")
@@ -213,3 +215,21 @@ def test_a_word_is_its_own_nearest(word: str) -> None:
 @pytest.mark.parametrize(("row_id", "name"), [("docs", "docs"), ("a:m", "a"), ("a:vendor:m", "a")])
 def test_an_agents_name_ends_where_its_model_begins(row_id: str, name: str) -> None:
     assert base_name(row_id) == name
+
+
+@pytest.mark.parametrize(
+    ("environ", "left_out"),
+    [
+        ({}, ("claude",)),
+        ({"ANTHROPIC_API_KEY": ""}, ("claude",)),
+        ({"ANTHROPIC_BASE_URL": "https://models.example"}, ("claude",)),  # an address alone opens nothing
+        ({"ANTHROPIC_API_KEY": "k"}, ()),
+    ],
+)
+def test_an_agent_is_left_out_for_want_of_its_key(environ: dict[str, str], left_out: tuple[str, ...]) -> None:
+    agents = {"docs": DOCS, "claude": ClaudeCodeAgent(type="claude-code")}
+
+    plan, names = without_missing_keys(make_plan(suite(scenario("a"), agents=agents)), environ)
+
+    assert names == left_out
+    assert "docs" in {row.key.agent for row in plan.rows}

@@ -154,6 +154,8 @@ def _why_unmeasured(rows: Sequence[Row]) -> VerdictReason:
     words = {row.not_measured for row in rows if row.state == "not_measured"}
     if words == {"missing_agent"}:
         return "unusable_agent"
+    if words == {"secret"}:
+        return "fork_without_key"
     if "cancelled" in words:
         return "cancelled"
     return "budget" if "budget" in words else "infrastructure"

@@ -51,8 +51,12 @@ async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) ->
     Base's trials are run at the merge base of the two.
     """
     with scratch_folder() as scratch, two_sides(repo, asked, scratch, out) as (base_side, head_side):
-        base_suite, warnings = try_load_suite(base_side.folder, options.config, environ=options.environ)
-        head_suite = load_suite(head_side.folder, options.config, environ=_passed(options.environ, base_suite))
+        lenient = options.lenient_keys
+        base_suite, warnings = try_load_suite(
+            base_side.folder, options.config, environ=options.environ, without_secrets=lenient
+        )
+        passed = _passed(options.environ, base_suite)
+        head_suite = load_suite(head_side.folder, options.config, environ=passed, without_secrets=lenient)
         suite = in_force(base_suite, head_suite)
         if not options.gate:
             suite = suite.model_copy(
@@ -63,7 +67,7 @@ async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) ->
         if base_suite is not None:
             base_plan = make_plan(base_suite)
             plan = with_gates_of_base(with_presence(plan, base_plan, options.selection), base_plan)
-        if options.lenient_keys:
+        if lenient:
             plan, left_out = _runnable(plan, options.environ)
             warnings = (*warnings, *left_out)
         suites = (head_suite, base_suite or head_suite)
@@ -162,6 +166,9 @@ def _runnable(plan: Plan, environ: Mapping[str, str]) -> tuple[Plan, tuple[str, 
     named = f"agent{'s' if len(agents) > 1 else ''} {', '.join(agents)}"
     if not left.rows:
         raise MissingKeyError(f"nothing can be run without the key of the {named}.", "docs/github.md says what to do.")
+    secrets = {name for row in left.rows for name in row.scenario.target.secrets}
+    if all(row.scenario.target.secrets for row in left.rows):
+        raise MissingKeyError(f"nothing can be run without {', '.join(sorted(secrets))}.", "docs/github.md says more.")
     said = f"not run: the {named}, for want of a key, which no fork is given; the verdict is without them"
     return left, (said,) if agents else ()
 

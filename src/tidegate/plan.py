@@ -64,7 +64,8 @@ def without_missing_keys(plan: Plan, environ: Mapping[str, str]) -> tuple[Plan, 
 
 
 def _lacks_key(agent: Agent, environ: Mapping[str, str]) -> bool:
-    return bool(agent.variables) and not any(environ.get(name) or agent.env.get(name) for name in agent.variables)
+    key, *_ = agent.variables or ("",)  # behind it, where the model is
+    return bool(key) and not (environ.get(key) or agent.env.get(key))
 
 
 def watched_files(*suites: Suite) -> tuple[str, ...]:

@@ -175,6 +175,9 @@ class Runner:
         row = self._plan.row(RowKey(scenario=spec.scenario, agent=spec.agent))
         if spec.side in self.build_errors:
             trial = Trial(spec=spec, not_measured="build", reason=self.build_errors[spec.side])
+        elif secrets := row.scenario.target.secrets:
+            reason = f"no secret reaches this pull request: {', '.join(secrets)}"
+            trial = Trial(spec=spec, not_measured="secret", reason=reason)
         else:
             trial = await self._attempts.trial(spec, row)
         if trial.not_measured == "auth":

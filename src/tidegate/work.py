@@ -38,7 +38,7 @@ class Options:
     instance: str = "default"
     selection: Selection = field(default_factory=Selection)
     jobs: int | None = None
-    lenient_keys: bool = False  # agents without their key are left out, as on a fork; else that ends the run
+    lenient_keys: bool = False  # as on a fork: what lacks a key or a secret is not measured; else that ends the run
     gate: bool = True  # False: to find out everything, without what earlier runs know, and without blocking anything
     origin: Origin | None = None  # of a job on GitHub, for a history that is kept on a branch
     pause_s: float = 0.0  # before a verification, so that it is apart in time from what it verifies

@@ -235,6 +235,28 @@ def test_without_secrets_the_agents_that_need_none_have_their_say(job: Job, send
     assert "not run: the agent one, for want of a key" in step.summary()
 
 
+def test_without_secrets_a_scenario_that_needs_one_is_not_measured(job: Job) -> None:
+    """GitHub gives a fork's job the empty text for a secret; what needs none is measured as ever."""
+    other = FILES["scenarios/keep.yaml"].replace("name: keep_notes", "name: with_token")
+    other = other.replace("--version}", "--version, env: {TOKEN: 'x${TOKEN}'}}")
+    job.repo.git("checkout", "--quiet", "main")
+    suite = {"tidegate.yaml": FILES["tidegate.yaml"] + "pass_env: [TOKEN]\n"}
+    job.repo.commit({**suite, "scenarios/other.yaml": other})
+    job.repo.git("checkout", "--quiet", "pr")
+    job.repo.git("rebase", "--quiet", "main")
+
+    red, _ = job.run(head_repo="mallory/fork")
+    job.fix()
+    job.repo.commit({"AGENTS.md": FILES["AGENTS.md"] + "\nThat is all.\n"})
+    green, step = job.run(head_repo="mallory/fork")
+    own, _ = job.run()
+
+    assert (red.exit_code, green.exit_code, own.exit_code) == (1, 0, 2), red.stderr + green.stderr + own.stderr
+    assert step.outputs()["verdict"] == "inconclusive"
+    assert "no secret reaches this pull request: TOKEN" in step.summary()
+    assert "${TOKEN} is not set" in own.stderr
+
+
 @pytest.mark.parametrize(
     "given", [{"command": "publish"}, {"command": "history"}, {"command": "nonsense"}, {"args": "--jobs 2"}]
 )

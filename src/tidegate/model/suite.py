@@ -47,6 +47,7 @@ class Target(Value):
     command_pattern: str | None = None
     health_check: str | None = None
     env: dict[str, str] = {}
+    secrets: tuple[str, ...] = ()  # variables that `env` needs, and that a fork's job is not given
     mcp: McpServer | None = None
 
 

@@ -24,7 +24,7 @@ from tidegate.model.suite import (
 )
 from tidegate.plan import base_name, did_you_mean
 from tidegate.suite.document import Document, KeyPath
-from tidegate.suite.environment import expanded
+from tidegate.suite.environment import expanded, withheld
 from tidegate.suite.evaluator_files import EvaluatorFiles
 from tidegate.suite.folders import find_template, stays_in
 from tidegate.suite.judge_files import JudgeFiles
@@ -41,6 +41,7 @@ class Assembly:
     suite_document: Document
     suite: SuiteFile
     environ: Mapping[str, str]
+    without_secrets: bool = False
     problems: list[Problem] = field(default_factory=list)
 
     def scenario(self, document: Document, file: ScenarioFile) -> Scenario | None:
@@ -167,6 +168,7 @@ class Assembly:
             command_pattern=shared.command_pattern,
             health_check=shared.health_check,
             env=self._env(self.suite_document, shared),
+            secrets=self._secrets(shared),
         )
 
     def _target(self, document: Document, file: ScenarioFile) -> Target | None:
@@ -190,17 +192,26 @@ class Assembly:
             command_pattern=own.command_pattern or shared.command_pattern,
             health_check=own.health_check or shared.health_check,
             env={**self._env(self.suite_document, shared), **self._env(document, own)},
+            secrets=self._secrets(shared, own),
             mcp=McpServer(**dict(server)) if server else None,
         )
 
     def _env(self, document: Document, target: TargetFile) -> dict[str, str]:
         env = {}
         for name, text in target.env.items():
+            if self._secrets(target):
+                continue  # nothing is run with it
             try:
                 env[name] = expanded(text, self.suite.pass_env, self.environ)
             except ValueError as error:
                 self._complain(document, ("target", "env", name), str(error))
         return env
+
+    def _secrets(self, *targets: TargetFile) -> tuple[str, ...]:
+        """The variables that would have to be there, and are not where no secret is given."""
+        texts = [text for target in targets for text in target.env.values()] if self.without_secrets else []
+        names = (name for text in texts for name in withheld(text, self.suite.pass_env, self.environ))
+        return tuple(dict.fromkeys(names))
 
     def _check_agent(self, document: Document, path: KeyPath, name: str, more: Sequence[str] = ()) -> None:
         known = [*self.suite.agents, *map(base_name, self.suite.agents), *more]

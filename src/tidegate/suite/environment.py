@@ -15,6 +15,11 @@ def expanded(text: str, pass_env: tuple[str, ...], environ: Mapping[str, str]) -
     return _REFERENCE.sub(lambda reference: variable(reference[1], pass_env, environ), text)
 
 
+def withheld(text: str, pass_env: tuple[str, ...], environ: Mapping[str, str]) -> list[str]:
+    """The names in the text that may be passed and have no value: without secrets, GitHub gives empty ones."""
+    return [name for name in _REFERENCE.findall(text) if name in pass_env and not environ.get(name)]
+
+
 def variable(name: str, pass_env: tuple[str, ...], environ: Mapping[str, str]) -> str:
     """The variable's value; ValueError if it is not in `pass_env`, or not set."""
     if name not in pass_env:

@@ -35,11 +35,18 @@ class _ScenarioRead(NamedTuple):
 
 
 def load_suite(
-    root: Path, file: str = SUITE_FILE, *, environ: Mapping[str, str], unknown: list[str] | None = None
+    root: Path,
+    file: str = SUITE_FILE,
+    *,
+    environ: Mapping[str, str],
+    without_secrets: bool = False,
+    unknown: list[str] | None = None,
 ) -> Suite:
     """The suite of the checkout at `root`; `file` is relative to it.
 
     `environ` is all that `${NAME}` can stand for: hand over no more than what base's `pass_env` allows.
+    `without_secrets`, as on a fork: a scenario whose `${NAME}` has no value names it in `target.secrets`; else that is
+    an error.
     With `unknown`, keys that no file may have are left out and told there, one line each, instead of being errors.
     Raises ConfigurationError with every problem of every file, NothingToRunError if `scenarios` is an empty list.
     """
@@ -56,7 +63,7 @@ def load_suite(
     targets: dict[str, Agent] = {}
     judges = JudgeTargets(wanted=False)
     if suite is not None:
-        assembly = Assembly(root, document, suite, environ)
+        assembly = Assembly(root, document, suite, environ, without_secrets)
         cases = Cases(root, suite, environ, files.read, assembly.shared_target)
         assembly.check_suite(read.file for read in scenarios if isinstance(read.file, ScenarioFile))
         for read in scenarios:
@@ -83,13 +90,13 @@ def load_suite(
 
 
 def try_load_suite(
-    root: Path, file: str = SUITE_FILE, *, environ: Mapping[str, str]
+    root: Path, file: str = SUITE_FILE, *, environ: Mapping[str, str], without_secrets: bool = False
 ) -> tuple[Suite | None, tuple[str, ...]]:
     """The suite of base, where there may be none: None then, with a warning that says why."""
     if not (root / file).exists():
         return None, (f"base has no {file}: head's is used",)
     try:
-        return load_suite(root, file, environ=environ), ()
+        return load_suite(root, file, environ=environ, without_secrets=without_secrets), ()
     except (ConfigurationError, NothingToRunError) as error:
         return None, (f"base's suite cannot be used, so head's is: {error.message.splitlines()[0]}",)
 
