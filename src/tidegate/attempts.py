@@ -19,7 +19,7 @@ from tidegate.trial.environment import side_path
 from tidegate.trial.late import run_late
 from tidegate.trial.lifecycle import run_trial
 from tidegate.trial.place import Attempt, Folders, Place
-from tidegate.trial.processes import Supervisor
+from tidegate.trial.processes import Supervisor, SupervisorLost
 from tidegate.trial.slots import Slots
 from tidegate.trial.spending import Spending
 from tidegate.trial.workspace import Prepared, prepare
@@ -64,12 +64,14 @@ class Attempts:
                 break
         return trial
 
-    async def late(self, request: RunJudge, spec: TrialSpec, row: PlanRow) -> Answer:
-        """Run a script that the judge's answer goes to, when the trial is over."""
+    async def late(self, request: RunJudge, spec: TrialSpec, row: PlanRow) -> Answer | None:
+        """Run a script that the judge's answer goes to, when the trial is over; None if that cannot be done."""
         async with self.ground.slots.slot() as supervisor:
             attempt = await self._attempt_of(spec, row, supervisor, "graded")
             try:
                 return await run_late(request, attempt, "judge-late")
+            except (SupervisorLost, OSError):
+                return None
             finally:
                 await asyncio.to_thread(attempt.folders.remove_scratch)
 

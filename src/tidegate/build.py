@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tidegate.errors import CannotRunError
 from tidegate.gates.excerpt import excerpt
 from tidegate.model.agent import Agent
 from tidegate.model.command import CommandResult
@@ -17,7 +18,7 @@ from tidegate.model.suite import Suite
 from tidegate.model.trial import Side
 from tidegate.store.directory import RunFolder
 from tidegate.trial.environment import base_environment, git_trusts, side_path
-from tidegate.trial.processes import Supervisor, run_shell
+from tidegate.trial.processes import Refused, Supervisor, SupervisorLost, run_shell
 from tidegate.trial.users import give
 
 MOST_LINES, MOST_CHARACTERS = 3, 500  # of what a broken build says
@@ -72,7 +73,14 @@ async def build(
     for attempt in range(1, TRIES + 1):
         again = "" if attempt == 1 else f", try {attempt} of {TRIES}"
         progress.say(f"building {checkout.side} ({checkout.revision.ref}){again}")
-        error = await _build_once(suite, checkout, around, supervisor, deadline=deadline, attempt=attempt)
+        try:
+            error = await _build_once(suite, checkout, around, supervisor, deadline=deadline, attempt=attempt)
+        except Refused as refused:
+            raise CannotRunError(
+                f"{checkout.side} could not be built: {refused}.", "Is there room on the disk?"
+            ) from None
+        except SupervisorLost as lost:
+            return f"build on {checkout.side}: {lost}"
         if error is None:
             return None
         progress.say(error)

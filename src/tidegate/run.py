@@ -27,7 +27,7 @@ from tidegate.relay import Relay
 from tidegate.store.answers import AnswerStore
 from tidegate.trial.environment import side_path
 from tidegate.trial.machine import CheckPlace
-from tidegate.trial.processes import Account, Supervisor
+from tidegate.trial.processes import Account, Supervisor, SupervisorLost
 from tidegate.trial.slots import Slots
 from tidegate.trial.spending import Spending
 from tidegate.trial.users import BUILDERS, Users, give, make_readable, why_not
@@ -169,7 +169,10 @@ class Runner:
                 path=side_path(side.folder, ground.suite.path, ground.around.path),
                 credentials=ground.around.of_agent(agent),
             )
-            self.versions[name] = await agent.check(place)
+            try:
+                self.versions[name] = await agent.check(place)
+            except SupervisorLost as lost:
+                raise CannotRunError(f"The agent {name} could not be checked: {lost}.", "Run it again.") from None
 
     async def _trial(self, spec: TrialSpec) -> TrialResult:
         row = self._plan.row(RowKey(scenario=spec.scenario, agent=spec.agent))

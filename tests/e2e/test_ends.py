@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -140,3 +141,25 @@ def test_a_trial_that_the_runs_minutes_cut_off_is_not_measured(
     assert (ran.code, ran.result["verdict"]["reason"]) == (4, "budget"), ran.stderr
     assert {trial["not_measured"] for trial in ran.result["trials"]} == {"budget"}
     assert alive(mark) == []
+
+
+@pytest.mark.parametrize("step", ["--version", "add", "list"])  # of the health check, the agent, a gate
+def test_a_full_disk_is_no_failure_of_what_was_tried_on_it(
+    make_repository: Make, tidegate: Make, files: dict[str, str], tmp_path: Path, step: str
+) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(small)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("no small disk can be made here")
+    filling = files["bin/notes"].replace(f"  {step})", f"  {step}) head -c 99999999 /dev/zero > filling || exit 3;")
+    repo = make_repository()
+    repo.commit({**files, "bin/notes": filling})
+    try:
+        ran = tidegate("run", "--out", str(tmp_path / "out"), cwd=repo.root, env={"TMPDIR": str(small)})
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+    assert ran.code == 4
+    (trial,) = json.loads((tmp_path / "out/run.json").read_text())["trials"]
+    assert (trial["outcome"], trial["not_measured"]) == (None, "infrastructure")

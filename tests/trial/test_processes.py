@@ -20,7 +20,7 @@ import pytest
 
 from tidegate.errors import CannotRunError
 from tidegate.model.suite import Limits
-from tidegate.trial.processes import Account, Command, Ended, Supervisor, SupervisorLost, run_shell
+from tidegate.trial.processes import Account, Command, Ended, Refused, Supervisor, SupervisorLost, run_shell
 from tidegate.trial.tampered import read_output
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
@@ -192,21 +192,32 @@ def test_says_why_a_command_could_not_be_started(command: Callable[..., Command]
         command("./plain"),
         command("./script"),
         command("true", cwd=tmp_path / "nowhere"),
-        command("true", stdin=tmp_path / "nothing"),
-        command("true", stdout=tmp_path / "nowhere" / "out"),
         command("true"),
     )
-    assert [ended.end for ended in ends] == ["not_started"] * 7 + ["exited"]
+    assert [ended.end for ended in ends] == ["not_started"] * 5 + ["exited"]
     assert [ended.reason for ended in ends] == [
         "no-such-program: not found on PATH",
         "cannot execute ./nothing: No such file or directory",
         "cannot execute ./plain: Permission denied",
         "cannot execute ./script: the interpreter that its first line names is missing",
         f"cannot enter the folder {tmp_path}/nowhere: No such file or directory",
-        f"cannot open {tmp_path}/nothing: No such file or directory",
-        f"cannot open {tmp_path}/nowhere/out: No such file or directory",
         "",
     ]
+
+
+@pytest.mark.parametrize("place", ["stdin", "stdout"])
+def test_what_the_system_refuses_is_no_fault_of_the_command(
+    command: Callable[..., Command], tmp_path: Path, place: str
+) -> None:
+    """A full disk, say: nothing is measured then, and the next command may well run."""
+
+    async def body() -> None:
+        async with await Supervisor.start() as supervisor:
+            with pytest.raises(Refused, match=f"cannot open {tmp_path}/nowhere/file: No such file"):
+                await supervisor.run(command("true", **{place: tmp_path / "nowhere" / "file"}))
+            assert (await supervisor.run(command("true"))).end == "exited"
+
+    asyncio.run(body())
 
 
 def test_finds_the_program_on_the_commands_own_path(command: Callable[..., Command], tmp_path: Path) -> None:

@@ -80,6 +80,8 @@ class _Course:
         try:
             await self._make_ready()
         except _NotReadyError as not_ready:
+            if (full := self._folders.on_full_disk()) is not None:
+                raise OSError(f"there is no room left on the disk of {full}") from None
             return self.trial(not_measured=not_ready.kind, reason=str(not_ready))
         return await self._measured()
 

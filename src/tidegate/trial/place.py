@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from tidegate.trial.spending import Meter
 from tidegate.trial.tampered import copy_file, copy_plain
 from tidegate.trial.users import give, make_private
 from tidegate.trial.workspace import Prepared
+
+LEAST_ROOM = 1 << 20  # bytes; a disk with less of it is full
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,14 @@ class Folders:
     def calls(self) -> Path:
         """Where the recorder notes the target's calls."""
         return self.shared / "invocations.log"
+
+    def on_full_disk(self) -> Path | None:
+        """Which of them stands on a disk without room for anything, where a failing setup is no fault of the setup."""
+        for folder in (self.record, self.scratch):
+            disk = os.statvfs(folder)
+            if disk.f_bavail * disk.f_frsize < LEAST_ROOM or (disk.f_files and not disk.f_favail):
+                return folder
+        return None
 
     def make(self, account: Account | None) -> None:
         """Make them, all but the workspace."""

@@ -30,6 +30,10 @@ class SupervisorLost(Exception):  # noqa: N818  (not an error of ours: it is wha
     """The supervisor is gone, or could not end what it had started: nothing that ran there is measured."""
 
 
+class Refused(SupervisorLost):
+    """The system had no room for a command (a full disk, too many processes); the supervisor itself is as it was."""
+
+
 @dataclass(frozen=True)
 class Command:
     """One program to run. Its outputs go to files, which may be one and the same; no `stdin` is an empty one."""
@@ -191,6 +195,8 @@ class Supervisor:
             self._lost = "the supervisor does not answer any more"
             await self.close()
             raise SupervisorLost(self._lost) from None
+        if answer["end"] == "refused":
+            raise Refused(f"the system refused a command: {answer['reason']}")
         if unended := answer.pop("unended"):
             self._lost = f"{unended} processes of a command could not be ended"
             raise SupervisorLost(self._lost)

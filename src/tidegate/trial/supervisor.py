@@ -59,7 +59,7 @@ class Request(NamedTuple):
 class Answer(NamedTuple):
     """What became of it. `unended`: how many processes could not be ended, which spoils the place for what follows."""
 
-    end: str  # CommandEnd
+    end: str  # CommandEnd, or refused
     exit_code: int | None = None
     signal: int | None = None
     limit: str | None = None
@@ -73,6 +73,10 @@ class Answer(NamedTuple):
 
 class NotStartedError(Exception):
     """The command could not be executed; the message says why."""
+
+
+class RefusedError(Exception):
+    """The system had no room for another command, whichever; the message says what it refused."""
 
 
 class Process(NamedTuple):
@@ -171,6 +175,8 @@ class Command:
             pid = self._start(files)
         except NotStartedError as error:
             return Answer("not_started", reason=str(error))
+        except RefusedError as error:
+            return Answer("refused", reason=str(error))
         else:
             return self._supervise(pid, started)
         finally:
@@ -188,7 +194,7 @@ class Command:
         except OSError as error:
             for file in files:
                 os.close(file)
-            raise NotStartedError(f"cannot open {error.filename}: {error.strerror}") from None
+            raise RefusedError(f"cannot open {error.filename}: {error.strerror}") from None
         self._outputs = files[1:]
         return files
 
@@ -201,7 +207,7 @@ class Command:
         except OSError as error:
             os.close(read_end)
             os.close(write_end)
-            raise NotStartedError(f"cannot fork: {error.strerror}") from None
+            raise RefusedError(f"cannot fork: {error.strerror}") from None
         if pid == 0:
             self._become(program, files, write_end)
         os.close(write_end)
