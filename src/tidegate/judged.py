@@ -35,7 +35,8 @@ def judge_change(
         warns=fell and (interval is None or interval[1] < 0),
         criteria=tuple(_criteria(sides["base"], sides["head"])),
         pairs=tuple(_wins(pairs := tuple(pairs))),
-        pairs_lost=sum(pair.problem != "" for pair in pairs),
+        pairs_lost=len(lost := [pair.problem for pair in pairs if pair.problem]),
+        pairs_reason=lost[0] if lost else "",
     )
 
 

@@ -3,12 +3,13 @@
 const score = (value) => value === null ? "–" : value.toFixed(2);
 
 function judged(said) {
-  const side = (one) => `${score(one.score)} over ${many(one.judged, "trial")}` + (one.not_judged ? `, ${one.not_judged} not judged (${one.reason})` : "");
+  const side = (one) => `${score(one.score)} over ${many(one.judged, "trial")}` + (one.not_judged ? `, 🟡 ${one.not_judged} not judged (${one.reason})` : "");
   const spread = said.interval ? ` (95% interval of the difference ${said.interval.map((end) => end.toFixed(2)).join(" to ")})` : "";
   return [
     el("p", null, said.warns && "⚠️ Worse: ", `base ${side(said.base)}; head ${side(said.head)}${spread}.`),
     said.criteria.length > 0 && table("Criteria on both sides", ["criterion", "base", "head", "the judge’s words on head’s lowest"],
       said.criteria.map((one) => [one.criterion, score(one.base), score(one.head), one.reason])),
+    said.pairs_lost > 0 && el("p", null, `🟡 Not compared side by side: ${many(said.pairs_lost, "pair")} (${said.pairs_reason}).`),
     said.pairs.length > 0 && list(said.pairs.map((pair) =>
       `Side by side, ${pair.criterion}: head is better in ${pair.better}, worse in ${pair.worse}, the same in ${pair.same}; ` +
       `it wins ${Math.round(100 * pair.rate)}% (95% interval ${pair.interval.map((end) => `${Math.round(100 * end)}%`).join(" to ")}).`)),

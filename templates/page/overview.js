@@ -67,7 +67,7 @@ function filters(asked, states, changed) {
 function line(row, heads) {
   const cell = (head, kind, ...inside) => heads.includes(head) && el("td", { "data-head": head, class: kind }, inside);
   return el("tr", null,
-    el("td", null, badge(row.state, `${row.sign} ${row.words}`)),
+    el("td", null, badge(row.badge, `${row.sign} ${row.words}`)),
     el("th", { scope: "row" }, el("a", { href: `#${row.path}` }, row.scenario),
       row.state === "regressed" && row.evidence?.gate && el("div", { class: "why" }, `failed: ${row.evidence.gate}`)),
     cell("agent", null, row.agent), cell("base", "number", row.base), cell("head", "number", row.head),

@@ -7,7 +7,7 @@ function scenario(row) {
     el("h1", null, row.scenario, el("span", { class: "quiet" }, ` × ${row.agent}`)),
     siblings.length > 1 && el("nav", { "aria-label": "Agents of this scenario" }, siblings.map((other) =>
       el("a", { class: "chip", href: `#${other.path}`, "aria-current": other === row ? "page" : null }, `${other.sign} ${other.agent}`))),
-    el("p", { class: "lead" }, badge(row.state, `${row.sign} ${row.words}`), ` ${row.reason}`),
+    el("p", { class: "lead" }, badge(row.badge, `${row.sign} ${row.words}`), ` ${row.reason}`),
     el("p", null, [`base ${row.base}, head ${row.head}`, row.effect_text, ...row.facts].filter(Boolean).join(" · ")),
     row.effect && effectPlot(row.effect, row.effect_text),
     row.trials.length > 0 && el("p", null, el("a", { class: "action", href: pair(row) }, "Base and head side by side")),

@@ -99,6 +99,12 @@ def ran(shared_path: pathlib.Path) -> Ran:
         return Ran(runs[0], runs[1], counts[0], counts[1], [body for _, body, _ in server.requests])
 
 
+def page_row(ran: Any, name: str) -> dict[str, Any]:
+    """The row as report.html shows it."""
+    data = (ran.out / "report.html").read_text().partition('id="data">')[2].partition("</script>")[0]
+    return next(row for row in json.loads(data)["rows"] if row["scenario"] == name)
+
+
 @pytest.mark.parametrize("name", PATHS)
 def test_every_answer_has_its_state(name: str, ran: Ran) -> None:
     path = PATHS[name]
@@ -115,7 +121,11 @@ def test_every_answer_has_its_state(name: str, ran: Ran) -> None:
         (cell,) = re.findall(rf"^\| (.*?) \| {name} × docs \|", ran.first.comment, re.MULTILINE)
         assert cell.replace("\u00a0", " ").startswith("🟡 ok, judge: not measured: ")
         assert "✅" not in cell
+        shown = page_row(ran.first, name)
+        assert (shown["badge"], shown["words"]) == ("not_measured", "ok, judge: not measured")
+        assert path.why in shown["judge"]["head"]["reason"]
     else:
+        assert page_row(ran.first, name)["badge"] == "ok"
         assert first["weighted_score"] == pytest.approx(0.825)
         assert first["judgement"]["model"] == "claude-sonnet-4-6"
         assert first["judgement"]["criteria"][0]["reason"] == "Because of complete."

@@ -155,6 +155,7 @@ class JudgeChange(Value):
     criteria: tuple[CriterionChange, ...] = ()
     pairs: tuple[WinRate, ...] = ()
     pairs_lost: int = 0  # that the judge could not compare
+    pairs_reason: str = ""  # why it could not compare the first of them
 
     @property
     def not_measured(self) -> str:

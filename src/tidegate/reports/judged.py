@@ -30,7 +30,8 @@ def judge_facts(found: JudgeReport) -> Iterator[tuple[str, str]]:
     lost = f", {found.not_judged} not" if found.not_judged else ""
     yield "judged", f"{count(found.judged, 'trial')}{lost}"
     known = f", {count(found.cached, 'answer')} known before" if found.cached else ""
-    yield "judge's cost", f"{count(found.calls, 'call')}{known}, {money(found.usd)}"
+    cost = f", {money(found.usd)}" if found.calls else ""
+    yield "judge's cost", f"{count(found.calls, 'call')}{known}{cost}"
     if found.agreement is not None:
         yield "agrees with itself", percent(found.agreement)
     yield "calibration", calibrated(judge.trust)

@@ -72,6 +72,7 @@ class RowView(Value):
     agent: str
     path: str  # `scenario/agent`, percent-encoded: the way to its page, and to its trials' folders
     state: RowState
+    badge: str  # the state that has its colour
     sign: str
     words: str
     reason: str
@@ -101,8 +102,11 @@ def row_view(line: Line, view: CommentView, trials: Sequence[TrialResult], trend
         agent=row.agent,
         path=f"{encoded(row.scenario)}/{encoded(row.agent)}",
         state=row.state,
+        badge="not_measured" if line.doubtful else row.state,
         sign="🟡" if line.doubtful else sign(row.state),
-        words=words(row.state) + (" (fails on both sides)" if line.fails_on_both else ""),
+        words=words(row.state)
+        + (" (fails on both sides)" if line.fails_on_both else "")
+        + (", judge: not measured" if row.state == "ok" and line.not_judged else ""),
         reason=row.reason,
         base=passed(row.base),
         head=passed(row.head),
@@ -191,7 +195,7 @@ def _subcommands(trials: Iterable[TrialResult]) -> Iterable[Subcommand]:
 
 
 def _mark(trial: TrialResult, gates: Sequence[GateCounts]) -> Mark:
-    measured_as = {name: getattr(trial.metrics, name) for name in Metrics.model_fields} if trial.outcome else {}
+    measured_as = {name: getattr(trial.metrics, name) for name in Metrics.model_fields} if trial.decides else {}
     return Mark(
         side=trial.side,
         index=trial.index,

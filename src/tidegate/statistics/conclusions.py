@@ -103,7 +103,8 @@ def _unmeasured(entry: RowSeen, sides: Sequence[Side]) -> Conclusion:
     trials = [trial for side in sides for trial in entry.of(side)]
     kinds = Counter(trial.not_measured or "unfinished" for trial in trials).most_common(1)
     kind: NotMeasured = kinds[0][0] if kinds else "unfinished"
-    detail = next((f": {trial.reason}" for trial in trials if trial.not_measured == kind and trial.reason), "")
+    detail = next((trial.reason for trial in trials if trial.not_measured == kind and trial.reason), "")
+    detail = f": {detail.removeprefix(f'{kind}: ')}" if detail else ""
     reason = f"no trial was measured on {' and '.join(sides)} ({kind}{detail})"
     return say(entry, "not_measured", reason).model_copy(update={"not_measured": kind})
 
