@@ -97,16 +97,19 @@ def open_history(repo: Path, suite: Suite) -> History | None:
     return _read_history(repo, suite, None)[0]
 
 
-def keep_history(repo: Path, suite: Suite, add: Callable[[History], None], origin: Origin | None) -> None:
-    """Let `add` write base's history, wherever it is kept.
+def keep_history(repo: Path, suite: Suite, add: Callable[[History], None], origin: Origin | None) -> str:
+    """Let `add` write base's history, wherever it is kept; says where that is.
 
     `add` may be called more than once, with what was added before gone. NotKeptError where nothing could be added.
     """
     require_keepable(repo, suite, origin)
     if suite.store.type == "branch":
         write(repository_root(repo), suite.store, origin, add, time.time())
-    elif history := open_history(repo, suite):
+        yours = "" if origin else ", which is yours to push"
+        return f"on the branch `{suite.store.name}`{yours}"
+    if history := open_history(repo, suite):
         add(history)
+    return f"in `{suite.store.path}`"
 
 
 def require_keepable(repo: Path, suite: Suite, origin: Origin | None) -> None:

@@ -130,7 +130,8 @@ async def single_run(
                 history.remember(versions)
                 history.trends.add(past_trials(run))
 
-            keep_history(repo, suite, add, options.origin)
+            where = keep_history(repo, suite, add, options.origin)
+            options.progress.say(f"base's history is kept {where}")
         return run
 
 

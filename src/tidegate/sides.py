@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -93,6 +95,21 @@ def make_our_folder(repo: Path) -> Path:
     if not ignore.exists():
         ignore.write_text("# Made by tidegate; safe to delete.\n*\n", encoding="utf-8")
     return folder
+
+
+def make_run_folder(repo: Path) -> Path:
+    """A new folder for a run, named by the time; two that begin at once have one each."""
+    runs = make_our_folder(repo) / "runs"
+    runs.mkdir(exist_ok=True)
+    name = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    for number in itertools.count(2):
+        try:
+            (runs / name).mkdir()
+        except FileExistsError:
+            name = f"{name.partition('-')[0]}-{number}"
+        else:
+            break
+    return runs / name
 
 
 def _start_afresh(runs: Path) -> None:

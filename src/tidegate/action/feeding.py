@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from tidegate.action.comparing import PAUSE_S
 from tidegate.action.job import Job
 from tidegate.action.origin import origin_of
@@ -15,7 +13,7 @@ from tidegate.gh.port import Artifact, PublishError, RepositoryPort
 from tidegate.history_branch import NotKeptError
 from tidegate.merged import adopt
 from tidegate.pipeline import single_run
-from tidegate.sides import make_our_folder
+from tidegate.sides import make_run_folder
 from tidegate.work import Options
 
 FIRST_TRIALS = 10  # of each row, when a person asks for a history to begin with
@@ -64,7 +62,7 @@ def _adopt(artifact: Artifact, repository: RepositoryPort, job: Job) -> str:
 
 
 async def _run_for_history(event: Event, trials: int | None, job: Job) -> int:
-    out = make_our_folder(job.workspace) / "runs" / time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    out = make_run_folder(job.workspace)
     options = _options(job, writes=_is_of_default_branch(event, job))
     try:
         run = await single_run(job.workspace, "HEAD", out, options, trials=trials, as_history=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,17 +48,21 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.pipeline import single_run
     from tidegate.reports.show import run_overview
     from tidegate.revisions import repository_root
-    from tidegate.sides import make_our_folder
+    from tidegate.sides import make_run_folder
 
     root = repository_root(args.repo)
-    out = (args.out or make_our_folder(root) / "runs" / time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())).resolve()
+    out = (args.out or make_run_folder(root)).resolve()
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise ConfigurationError(f"{out} is not an empty folder.", "Name a new one with `--out`.")
-    with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
-        chosen = options.pipeline_options(args, progress)
-        stored = options.run_until_stopped(
-            lambda: single_run(root, args.rev, out, chosen, trials=args.trials, as_history=args.history)
-        )
+    try:
+        with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
+            chosen = options.pipeline_options(args, progress)
+            stored = options.run_until_stopped(
+                lambda: single_run(root, args.rev, out, chosen, trials=args.trials, as_history=args.history)
+            )
+    finally:
+        with suppress(OSError):
+            out.rmdir()  # where nothing was run, it is empty
     if args.json:
         print(stored.model_dump_json(indent=2))
     else:

@@ -1,0 +1,91 @@
+"""`store: {type: branch}` as a person uses it, in a repository of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.conftest import Repository
+from tidegate.sides import make_run_folder
+
+Make = Callable[..., Any]
+BRANCH = "tidegate-history"
+SUITE = """\
+version: 1
+scenarios: [scenarios/*.yaml]
+path: [bin]
+store: {type: branch}
+agents:
+  fake: {type: scripted, deterministic: false, steps: {keep_notes: [notes add first, notes add second]}}
+"""
+
+
+@pytest.fixture
+def repo(make_repository: Make, tidegate: Make, files: dict[str, str]) -> Repository:
+    """With ten trials of base on the branch."""
+    made: Repository = make_repository()
+    made.commit({**files, "tidegate.yaml": SUITE})
+    fed = tidegate("run", "--rev", "main", "--history", "--trials", "10", cwd=made.root)
+    assert fed.code == 0, fed.stderr
+    assert f"base's history is kept on the branch `{BRANCH}`, which is yours to push" in fed.stderr
+    made.branch("pr", {"bin/notes": files["bin/notes"] + "# changed\n"})
+    return made
+
+
+def pr(tidegate: Make, repo: Repository) -> Any:
+    return tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=repo.root)
+
+
+def test_what_is_on_the_branch_need_not_be_run_and_a_pull_request_adds_nothing(
+    repo: Repository, tidegate: Make
+) -> None:
+    before = repo.git("rev-parse", BRANCH)
+
+    ran = pr(tidegate, repo)
+
+    assert ran.code == 0, ran.stderr
+    assert ran.result["cost"]["trials"] == {"base": 0, "head": 3}
+    assert ran.result["sides"]["base"]["history_trials"] == 10
+    assert repo.git("rev-parse", BRANCH) == before
+    assert repo.git("status", "--porcelain") == ""
+
+
+def test_what_somebody_has_changed_on_the_branch_is_ignored_and_said(repo: Repository, tidegate: Make) -> None:
+    repo.git("checkout", "--quiet", BRANCH)
+    (file,) = (repo.root / "history").glob("*.jsonl")
+    first, *others = file.read_text(encoding="utf-8").splitlines()
+    repo.commit({str(file.relative_to(repo.root)): "\n".join([first.replace('"pass"', '"fail"'), *others])})
+
+    ran = pr(tidegate, repo)
+
+    assert ran.result["sides"]["base"]["history_trials"] == 9
+    assert "1 ignored: its digest does not match" in ran.comment
+
+
+def test_a_branch_without_a_history_is_ignored_and_said(repo: Repository, tidegate: Make) -> None:
+    repo.git("branch", "--force", BRANCH, "main")
+
+    ran = pr(tidegate, repo)
+
+    assert ran.result["cost"]["trials"] == {"base": 3, "head": 3}
+    assert "it is no history of this version" in ran.comment
+
+
+def test_a_commit_that_has_the_store_s_folder_gets_no_history(repo: Repository, tidegate: Make) -> None:
+    repo.git("checkout", "--quiet", "main")
+    (repo.root / ".tidegate/.gitignore").unlink()
+    repo.commit({".tidegate/store/branch/history/f.jsonl": "{}\n"})
+
+    ran = tidegate("pr", "--base", "main~1", "--head", "main", "--pause", "0", cwd=repo.root)
+
+    assert any("what is stored is ignored" in warning for warning in ran.result["warnings"])
+
+
+def test_runs_that_begin_at_once_have_a_folder_each(repo: Repository) -> None:
+    with ThreadPoolExecutor() as pool:
+        folders = list(pool.map(make_run_folder, [repo.root] * 8))
+    assert len(set(folders)) == 8
+    assert all(not list(folder.iterdir()) for folder in folders)
