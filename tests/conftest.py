@@ -15,6 +15,7 @@ import jsonschema
 import pytest
 from hypothesis import settings
 
+from tests.warm import end_warm
 from tidegate.model.result import Result
 
 # No deadline: a busy machine is no defect. In CI the same examples every time; elsewhere new ones are looked for.
@@ -69,6 +70,12 @@ class Repository:
         """A new branch from `start` with one commit."""
         self.git("checkout", "--quiet", "-b", name, start)
         return self.commit(files, name)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_stays_warm() -> Iterator[None]:
+    yield
+    end_warm()
 
 
 @cache

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
 import pytest
+
+from tests.warm import run_tidegate
 
 SUITE = "version: 1\nscenarios: [scenarios/*.yaml]\n"
 SCENARIO = (
@@ -27,9 +28,7 @@ def tidegate(tmp_path: Path) -> Run:
     (tmp_path / "scenarios/first.yaml").write_text(SCENARIO)
 
     def run(*arguments: str, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
-        program = "import sys; from tidegate.__main__ import main; sys.exit(main())"
-        command = [sys.executable, "-c", program, *arguments]
-        return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+        return run_tidegate(*arguments, cwd=cwd)
 
     return run
 

@@ -12,7 +12,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.cli.test_calibrate import tidegate
+from tests.warm import run_tidegate as tidegate
 from tidegate.gates.excerpt import excerpt
 from tidegate.rubrics.drafting import Drafted, read_draft
 from tidegate.suite.rubric_writer import with_rubrics

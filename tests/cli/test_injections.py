@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.test_calibrate import tidegate
 from tests.e2e.conftest import FILES
+from tests.warm import run_tidegate as tidegate
 
 Make = Callable[..., Any]
 BAD = "{scores: {kept: 0}, checks: [{id: kept, satisfied: false}]}"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.warm import run_tidegate
 
 NOTES = """\
 #!/bin/sh
@@ -92,17 +93,7 @@ def files() -> dict[str, str]:
 def start(out: Path, command: str, *arguments: str, cwd: Path, env: dict[str, str] | None = None) -> Ran:
     """Run `tidegate COMMAND …` as its own process; `out` is passed on for `pr`."""
     extra = ["--out", str(out)] if command == "pr" else []
-    done = subprocess.run(
-        [sys.executable, "-m", "tidegate", command, *extra, *arguments],
-        cwd=cwd,
-        env={**os.environ, **(env or {})},
-        text=True,
-        capture_output=True,
-        stdin=subprocess.DEVNULL,
-        timeout=120,
-        check=False,
-    )
-    return Ran(done, out)
+    return Ran(run_tidegate(command, *extra, *arguments, cwd=cwd, env={**os.environ, **(env or {})}), out)
 
 
 @pytest.fixture
