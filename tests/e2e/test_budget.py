@@ -62,4 +62,5 @@ def test_no_trial_is_begun_when_the_run_s_budget_is_used_up(
     price = ", about $1.20" if "cost_usd" in told else ""
     expected = f"the budget was used up; what it left without an outcome would take {6 - trials} more trials{price}"
     assert expected in ran.result["warnings"]
-    assert ran.result["cost"]["budget_used"] >= 1
+    assert 1 <= ran.result["cost"]["budget_used"] <= 1.2
+    assert sum(ran.result["cost"]["trials"].values()) == trials

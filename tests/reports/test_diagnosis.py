@@ -65,6 +65,13 @@ def test_where_errors_are_many_they_are_why_the_commands_are() -> None:
     assert "wrong examples" in found
 
 
+def test_where_not_even_help_can_be_had_the_target_is_to_blame() -> None:
+    (found,) = says("regressed", error_rate=(0.0, 1.0), help_count=(0, 3), retry_rate=(0.0, 0.5))
+    assert "the target itself seems broken" in found
+    assert "broken" not in "".join(says("regressed", error_rate=(0.0, 1.0), help_count=(0, 0)))
+    assert "broken" not in "".join(says("regressed", error_rate=(1.0, 1.0), help_count=(0, 3)))
+
+
 def test_where_a_row_regressed_a_habit_of_base_is_told_too() -> None:
     assert len(says("regressed", error_rate=(0.5, 0.5), help_count=(0, 0))) == 1
 

@@ -5,7 +5,7 @@ import pytest
 from tidegate.model.comparison import BaseCounts, Divergence, FailedCall, HeadCounts
 from tidegate.model.measurement import Call
 from tidegate.reports import pieces
-from tidegate.reports.view import MetricCell
+from tidegate.reports.lines import MetricCell
 
 
 def test_the_tool_s_words_can_not_look_like_another_call() -> None:

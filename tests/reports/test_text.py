@@ -19,6 +19,7 @@ from tidegate.reports.text import log_line, one_line, shortened, visible
         ("one\r\ntwo\rthree\u2028four", "one\ntwo\nthree\nfour"),
         ("gnp\u202eexe", "gnp[U+202E]exe"),
         ("zero\u200bwidth", "zero[U+200B]width"),
+        ("no\u3164ink\u2800 \U000e0101", "no[U+3164]ink[U+2800] [U+E0101]"),
         ("half \ud800", "half \N{REPLACEMENT CHARACTER}"),
     ],
 )

@@ -5,11 +5,14 @@ from typing import get_args
 
 import pytest
 
-from tidegate.model.comparison import MetricChange, Row, SuiteEffect
+from tidegate.model.comparison import Divergence, Evidence, MetricChange, Row, SuiteEffect
+from tidegate.model.measurement import Call
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
 from tidegate.model.verdict import VerdictState
-from tidegate.reports.view import COLUMNS, STATE_SIGNS, VERDICT_SIGNS, Trend, comment_view
+from tidegate.reports.comment import render_comment
+from tidegate.reports.lines import COLUMNS, Trend
+from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, comment_view
 
 Stories = Mapping[str, Callable[[], Result]]
 
@@ -118,6 +121,31 @@ def test_one_broken_start_is_one_finding(stories: Stories) -> None:
     assert len(finding.others) == 3
     assert finding.unmeasured == (added,)
     assert [group.rows for group in view.not_measured] == [(other,)]
+
+
+def test_rows_whose_first_failure_has_the_same_words_are_one_finding(stories: Stories) -> None:
+    """A tool that does not start breaks every scenario; numbers in its words (of a process, a line) do not matter."""
+    broken = stories["one_regression"]()
+    row = broken.rows[-1]
+    assert row.evidence is not None
+    assert row.evidence.divergence is not None
+
+    def failing(scenario: str, message: str) -> Row:
+        call = Call(command=f"taskmgr {scenario}", exit_code=1, status="error", message=message)
+        parting = Divergence(step=1, base="", head="", head_steps=(call,))
+        return row.model_copy(
+            update={
+                "scenario": scenario,
+                "evidence": Evidence(trial=f"head/{scenario}/docs/1", divergence=parting, message=scenario),
+            }
+        )
+
+    rows = (failing("add", "line 12: no module x"), failing("list", "line 7: no module x"), failing("link", "other"))
+    one, other = comment_view(broken.model_copy(update={"rows": rows})).regressed
+    assert (one.row.scenario, [row.scenario for row in one.others]) == ("add", ["list"])
+    assert (other.row.scenario, other.others) == ("link", ())
+    text = render_comment(broken.model_copy(update={"rows": rows}))
+    assert "Head fails with the same words in `list` × `docs`" in text
 
 
 def test_a_call_is_shown_once(stories: Stories) -> None:

@@ -39,11 +39,20 @@ def diagnose(rows: Iterable[Row], trials: Sequence[TrialResult], limits: Diagnos
     `limits` are the suite's own thresholds.
     """
     for row in rows:
-        if row.head.trials:
+        if _never_starts(row):
+            says = "every call fails, and every call for help: the target itself seems broken"
+            yield _said(row, _rates("error rate", _metric(row, "error_rate")), says)
+        elif row.head.trials:
             own = [trial for trial in trials if trial.key == row.key]
             head = [trial for trial in own if trial.side == "head"]
             yield from _patterns(row, limits, refused_option(own))
             yield from _retries(row, head, limits)
+
+
+def _never_starts(row: Row) -> bool:
+    """Where not even help can be had, neither the docs nor the help text is to blame."""
+    errors, calls_for_help = _metric(row, "error_rate"), _metric(row, "help_count")
+    return errors.head == 1 and errors.base != 1 and (calls_for_help.head or 0) > 0
 
 
 def _patterns(row: Row, limits: Diagnosis, refused: str | None) -> Iterator[Diagnosed]:

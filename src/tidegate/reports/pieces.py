@@ -14,11 +14,13 @@ from tidegate.model.comparison import (
     FailedCall,
     HeadCounts,
     Interval,
+    Row,
 )
 from tidegate.model.measurement import Call
 from tidegate.reports.filters import FILTERS, NONE, signed, to, together
+from tidegate.reports.lines import MetricCell
 from tidegate.reports.text import one_line, shortened, visible
-from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, MetricCell
+from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, MetricWarning
 
 _SIGNS = dict(chain[tuple[str, str]](VERDICT_SIGNS.items(), STATE_SIGNS.items()))
 _MESSAGE_LINES = 6
@@ -139,6 +141,11 @@ def _arrow(metric: MetricCell) -> str:
     return f"{'▲' if grew else '▼'} {metric.trend}"
 
 
+def by_row(warnings: Sequence[MetricWarning]) -> list[tuple[Row | None, list[MetricWarning]]]:
+    """Warnings that follow each other and are of one row, or of the whole suite, together."""
+    return [(row, list(same)) for row, same in groupby(warnings, key=lambda warning: warning.row)]
+
+
 def measured(value: float | None, metric: str) -> str:
     """A metric's number in its own unit."""
     match metric.rsplit("_", 1)[-1]:
@@ -155,5 +162,5 @@ def measured(value: float | None, metric: str) -> str:
 
 
 PIECES: dict[str, Callable[..., Any]] = {
-    made.__name__: made for made in (bar, beside, console, diff, interval, measured, moved, passed, sign, words)
+    made.__name__: made for made in (bar, beside, by_row, console, diff, interval, measured, moved, passed, sign, words)
 }

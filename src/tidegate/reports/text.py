@@ -12,6 +12,7 @@ _ESCAPE_SEQUENCE = re.compile(
     r"|\x1b[ -/]*[0-~]"
     r"|\x9b[0-?]*[ -/]*[@-~]"
 )
+_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\U000e0100-\U000e01ef]")
 _LINE_BREAK = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _WORKFLOW_COMMAND = re.compile(r"^(\s*:)(?=:)")
 
@@ -19,10 +20,12 @@ _WORKFLOW_COMMAND = re.compile(r"^(\s*:)(?=:)")
 def visible(text: str) -> str:
     r"""The text without escape sequences and control characters (but `\n` and `\t`).
 
-    Characters that hide or reorder others (bidi marks, zero-width characters) are shown as `[U+202E]`.
+    Characters that hide or reorder others (bidi marks, zero-width characters), and letters that leave no ink, are shown
+    as `[U+202E]`.
     """
     text = _LINE_BREAK.sub("\n", _ESCAPE_SEQUENCE.sub("", text))
-    return text if text.isprintable() else "".join(c if c.isprintable() else _shown(c) for c in text)
+    text = text if text.isprintable() else "".join(c if c.isprintable() else _shown(c) for c in text)
+    return _BLANK.sub(lambda blank: _named(blank[0]), text)
 
 
 def one_line(text: str) -> str:
@@ -46,8 +49,12 @@ def _shown(character: str) -> str:
         case "Cc":
             return character if character in "\n\t" else ""
         case "Cf":
-            return f"[U+{ord(character):04X}]"
+            return _named(character)
         case "Cs":
             return "\N{REPLACEMENT CHARACTER}"  # half of a pair: no encoding can carry it
         case _:
             return character
+
+
+def _named(character: str) -> str:
+    return f"[U+{ord(character):04X}]"

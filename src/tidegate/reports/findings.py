@@ -1,0 +1,101 @@
+"""Rows in groups, so that a cause that several of them share is told once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from tidegate.model.comparison import FailedCall, Row
+from tidegate.model.measurement import TrialResult
+from tidegate.model.result import Result
+from tidegate.model.suite import RowState
+from tidegate.model.value import Value
+
+_NUMBER = re.compile(r"\d+")  # of a process, a line, a second: no difference between two causes
+
+
+class SameTrials(Value):
+    """Trials of one row that ended alike: in their outcome, its reason, and the number of commands and errors."""
+
+    times: int
+    trial: TrialResult  # the first of them
+
+
+class Finding(Value):
+    """What is worth a paragraph: one row, or several that one cause broke, and head's trials that show it."""
+
+    row: Row
+    others: tuple[Row, ...] = ()
+    unmeasured: tuple[Row, ...] = ()  # which the same cause kept from being measured
+    trials: tuple[SameTrials, ...] = ()
+    calls: tuple[FailedCall, ...] = ()  # those that failed, but for what the divergence shows already
+
+
+class Group(Value):
+    """Rows of one state, for one and the same reason."""
+
+    state: RowState
+    reason: str
+    rows: tuple[Row, ...]
+
+
+def findings(result: Result, state: RowState) -> tuple[Finding, ...]:
+    """The rows of that state, those of one cause together, in the result's order."""
+    found: dict[object, list[Row]] = {}
+    for row in result.rows:
+        if row.state == state:
+            found.setdefault(_cause(row), []).append(row)
+    return tuple(_finding(result, first, others) for first, *others in found.values())
+
+
+def _finding(result: Result, row: Row, others: Iterable[Row]) -> Finding:
+    return Finding(
+        row=row,
+        others=tuple(others),
+        unmeasured=tuple(_kept_from_measuring(row, result.rows)),
+        trials=tuple(_alike(trial for trial in result.trials if trial.side == "head" and trial.key == row.key)),
+        calls=tuple(_other_calls(row)),
+    )
+
+
+def _alike(trials: Iterable[TrialResult]) -> Iterator[SameTrials]:
+    found: dict[object, list[TrialResult]] = {}
+    for trial in trials:
+        counts = trial.metrics.command_count, trial.metrics.error_count
+        found.setdefault((trial.outcome, trial.reason, counts), []).append(trial)
+    return (SameTrials(times=len(same), trial=same[0]) for same in found.values())
+
+
+def _kept_from_measuring(row: Row, rows: Iterable[Row]) -> Iterator[Row]:
+    """Rows that could not be measured because of what broke this one: one broken start is told once."""
+    message = row.evidence.message if row.evidence and row.kind == "setup" else ""
+    for other in rows:
+        if message and other.state == "not_measured" and message in other.reason:
+            yield other
+
+
+def _other_calls(row: Row) -> Iterator[FailedCall]:
+    """The calls that failed and that the divergence does not show with their answers."""
+    found = row.evidence
+    if found:
+        shown = {call.command for call in found.divergence.head_steps} if found.divergence else set()
+        yield from (call for call in found.calls if call.command not in shown)
+
+
+def _cause(row: Row) -> object:
+    """Rows that broke at their start with the same words are one finding; every other row is its own."""
+    found = row.evidence
+    if row.kind == "setup" and found:
+        return (row.state, found.gate, _NUMBER.sub("0", found.message))
+    first = found.divergence.head_steps[:1] if found and found.divergence else ()
+    if row.state == "regressed" and first and first[0].status == "error" and first[0].message:
+        return (row.state, first[0].exit_code, _NUMBER.sub("0", first[0].message))
+    return row.key.scenario, row.key.agent
+
+
+def groups(rows: Iterable[Row]) -> tuple[Group, ...]:
+    """The rows, those of one state and reason together, in their order."""
+    found: dict[tuple[RowState, str], list[Row]] = {}
+    for row in rows:
+        found.setdefault((row.state, row.reason), []).append(row)
+    return tuple(Group(state=state, reason=reason, rows=tuple(rows)) for (state, reason), rows in found.items())
