@@ -73,7 +73,9 @@ class AnthropicAgent(Agent):
                 "The agent anthropic needs the package `anthropic`.", "Install it: pip install 'tidegate[anthropic]'"
             ) from None
         if not machine.credentials.get(KEY):
-            raise MissingKeyError(f"The agent anthropic needs a key in {KEY}.", "Set it in the environment.")
+            raise MissingKeyError(
+                f"The agent anthropic needs a key in {KEY}.", "Set it in the environment; in a workflow, from a secret."
+            )
         return found
 
     async def run(self, session: Session) -> End:

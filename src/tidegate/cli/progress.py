@@ -132,6 +132,7 @@ class LiveProgress:
         self._console = console
         self._clock = clock
         self._since = clock()
+        self._first: float | None = None  # when the first trial was started
         self._stage = ""
         self._running: dict[TrialSpec, _Running] = {}
         self._expected = 0
@@ -153,6 +154,8 @@ class LiveProgress:
 
     def started(self, spec: TrialSpec) -> None:
         """Give it a line."""
+        if self._first is None:
+            self._first = self._clock()
         self._running[spec] = _Running(since=self._clock())
 
     def step(self, spec: TrialSpec, text: str) -> None:
@@ -196,8 +199,16 @@ class LiveProgress:
                 *found,
                 *([] if self._cost is None else [money(self._cost)]),
                 seconds(round(now - self._since)),
+                *self._time_left(now, done),
             ]
         )
+
+    def _time_left(self, now: float, done: int) -> list[str]:
+        """Of the trials that are planned by now, if those to come take as long as those that are done."""
+        left = self._expected - done
+        if self._first is None or not done or left <= 0:
+            return []
+        return [f"about {seconds(round((now - self._first) / done * left))} left"]
 
     def _print(self, line: str, style: str) -> None:
         self._console.print(one_line(line), style=style, markup=False, highlight=False, emoji=False)

@@ -84,6 +84,7 @@ async def _with_server(attempt: Attempt, environment: Mapping[str, str], server:
 
 async def _ended(attempt: Attempt, session: TrialSession) -> tuple[End, NotMeasured | None]:
     """Let the agent work; its end is the last event."""
+    attempt.on_step("the agent is started")
     async with aclosing(session):
         end, not_measured = await _end(attempt, session)
         end = session.redacted(end)

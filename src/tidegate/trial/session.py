@@ -97,7 +97,8 @@ class TrialSession:
         silent: bool = False,
     ) -> CommandResult:
         """Run the agent's own program; its output is kept beside the record, without the agent's key."""
-        self._on_step(command if watch is None else "started")
+        if watch is None:
+            self._on_step(command)
         interrupt = 0 if watch is None else INTERRUPT_SECS
         running = self._run(command, "agent", stdin=stdin, env=env, interrupt_secs=interrupt)
         try:
