@@ -386,3 +386,27 @@ def test_the_policy_of_head_s_run_is_the_one_in_force() -> None:
     strict = run("head", line, policy=Policy(alpha=0.05))
     assert compare(run("base", line), strict, stored=True).rows[0].state == "regressed"
     assert compared(line, stored=True).rows[0].state == "suspicious"
+
+
+@pytest.mark.parametrize(
+    ("line", "change", "said"),
+    [
+        ("a base:FFF head:FFF", {"scenario": "a", "kind": "added"}, "passes on neither side since it was changed"),
+        ("a base:FFF head:FFF", {"agent": "docs", "kind": "agent_changed"}, "passes on neither side"),
+        ("a base:FFF head:FFF", {"agent": "docs", "kind": "added"}, None),
+        ("a base:FFF head:FFF", {"agent": "other", "kind": "agent_changed"}, None),
+        ("a base:FFF head:FFF", {"scenario": "b", "kind": "changed"}, None),
+        ("a base:PFF head:FFF", {"scenario": "a", "kind": "changed"}, None),
+        ("a base:S head:F", {"scenario": "a", "kind": "changed"}, "cannot be run on base since it was changed"),
+        ("a base:S head:P", {"scenario": "a", "kind": "changed"}, None),
+    ],
+)
+def test_a_changed_definition_that_shows_nothing_any_more_is_loosened(
+    line: str, change: dict[str, Any], said: str | None
+) -> None:
+    known = DefinitionChange(**{"scenario": None, "detail": "x", **change})
+    found = compare(run("base", line), run("head", line), [known]).definitions
+    assert found[-1] == known
+    assert [(c.scenario, c.loosened, c.detail.startswith(said or "?")) for c in found[:-1]] == (
+        [("a", True, True)] if said else []
+    )

@@ -10,12 +10,18 @@ from hypothesis import strategies as st
 
 from tidegate.agents.doc_follower import DocFollower
 from tidegate.definitions import changes, in_force
+from tidegate.evaluators.code_judge import CodeJudge
+from tidegate.evaluators.llm_judge import LlmJudge
 from tidegate.evaluators.rubric_judge import RubricJudge
+from tidegate.evaluators.tool_f1 import ToolF1
 from tidegate.gates.command_succeeds import CommandSucceeds
 from tidegate.gates.file_contains import FileContains
 from tidegate.gates.file_exists import FileExists
 from tidegate.model.agent import Agent
-from tidegate.model.suite import Budget, Limits, Policy, Scenario, Suite, Target, ToolMatrixEntry, TrialCounts
+from tidegate.model.case import Case
+from tidegate.model.edited import Edited
+from tidegate.model.suite import Budget, Limits, Policy, Scenario, Script, Suite, Target, ToolMatrixEntry, TrialCounts
+from tidegate.plan import Selection
 from tidegate.rubrics.samples import Criterion
 
 DOCS = DocFollower(type="doc-follower")
@@ -118,6 +124,82 @@ def test_a_gate_that_decided_nothing_can_go() -> None:
 )
 def test_other_changes_of_a_scenario(change: dict[str, Any], found: tuple[str, str, bool]) -> None:
     assert of_scenario(**change) == [found]
+
+
+F1 = ToolF1(expected=("add",))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ({}, {"post": (Script(command="touch out.json"),)}, ("changed", "post", True)),
+        (
+            {"post": (Script(command="x"),)},
+            {"post": (Script(command="x", timeout_secs=5),)},
+            ("changed", "post", False),
+        ),
+        ({}, {"target": Target(binary="other")}, ("changed", "target", True)),
+        ({}, {"setup": ("taskmgr init",)}, ("changed", "setup", False)),
+        ({}, {"setup": ("echo high > out.json",)}, ("changed", "setup", True)),
+        ({"setup": ("echo high > out.json",)}, {}, ("changed", "setup", False)),
+        ({}, {"case": Case(reference_answer="x")}, ("changed", "case", False)),
+        (
+            {"evaluators": (F1,)},
+            {"evaluators": (F1,), "case": Case(reference_answer="x")},
+            ("changed", "case", True),
+        ),
+    ],
+)
+def test_what_checks_hang_on_loosens(
+    before: dict[str, Any], after: dict[str, Any], found: tuple[str, str, bool]
+) -> None:
+    ((_, *change),) = changed(suite(scenario(**before)), suite(scenario(**after)))
+    assert tuple(change) == found
+
+
+def test_edited_files_are_said_and_loosen_where_a_check_names_them() -> None:
+    script = CodeJudge(script="python3 judge.py", cwd="scenarios")
+    one = suite(scenario(evaluators=(script,), gates=(EXISTS, CommandSucceeds(command="sh check.sh"))))
+    edited = Edited(
+        scripts={"docs": ("scenarios/judge.py", "b", "c")},
+        templates={"docs": ("t/a.txt", "t/check.sh", "t/my-check.sh", "t/out.json")},
+    )
+    assert [(c.kind, c.detail, c.loosened) for c in changes(one, one, edited)] == [
+        ("gate_changed", "files of its evaluators: scenarios/judge.py and 2 more", True),
+        ("gate_changed", "files of its template that its checks name: t/check.sh, t/out.json", True),
+        ("changed", "files of its template: t/a.txt, t/my-check.sh", False),
+    ]
+    shown = suite(scenario(evaluators=(script.model_copy(update={"weight": 0}),)))
+    assert not changes(shown, shown, Edited(scripts={"docs": ("x",)}))[0].loosened
+
+
+def test_a_scenario_that_the_selection_loses_is_removed() -> None:
+    base, head = suite(scenario(tags=("a",))), suite(scenario(tags=("b",)))
+    assert [c.kind for c in changes(base, head)] == ["changed"]
+    found = changes(base, head, selection=Selection(tags=("a",)))
+    assert [(c.kind, c.loosened) for c in found] == [("scenario_removed", True), ("changed", False)]
+    assert len(changes(base, head, selection=Selection(tags=("b",)))) == 1
+    assert len(changes(base, head, selection=Selection(tags=("c",)))) == 1
+
+
+@pytest.mark.parametrize("judged", [True, False])
+def test_where_a_judge_counts_its_scenario_is_not_decided_twice_and_that_is_said(judged: bool) -> None:
+    policy = Policy(judge_blocks=judged)
+    base = suite(scenario(evaluators=(F1, LlmJudge())), policy=policy)
+    found = changes(base, suite(scenario(evaluators=(LlmJudge(),)), policy=policy))
+    assert [(c.loosened, "not decided by base's definition" in c.detail) for c in found] == [(True, judged)]
+
+
+def test_guidance_that_is_lost_loosens_and_more_of_it_does_not() -> None:
+    base = suite(guidance=("A.md", "B.md"))
+    assert changed(base, suite(guidance=("B.md",))) == [(None, "changed", "guidance", True)]
+    assert changed(base, suite(guidance=("A.md", "B.md", "C.md"))) == [(None, "changed", "guidance", False)]
+    assert changed(suite(), suite(build=("make",), path=("bin",))) == [(None, "changed", "build, path", False)]
+
+
+def test_an_agent_of_another_type_is_another_agent() -> None:
+    head = suite(agents={"docs": Agent(type="command", deterministic=True)})
+    assert [(c.kind, c.agent, c.loosened) for c in changes(suite(), head)] == [("agent_changed", "docs", True)]
 
 
 def test_details_carry_no_values_that_may_be_secrets() -> None:

@@ -103,6 +103,7 @@ MAY_DO_IO = {
         "pairing",
     ),
     *("past", "pipeline", "regrade", "relay", "revisions", "run", "sides", "store", "suite", "trial", "work"),
+    "scripts",  # of evaluators: it reads what they name
     "fingerprint",
     "simulation",  # chance is what it is made of
     "gh",  # but for those of its modules that are guarded one by one

@@ -34,6 +34,15 @@ class Checkout:
     revision: Revision
     folder: Path
     store: RunFolder
+    own: Suite | None = None  # its commit's own suite: it says how the side is built; None: the suite in force does
+
+    def build_of(self, suite: Suite) -> tuple[str, ...]:
+        """The commands that build this side."""
+        return (self.own or suite).build
+
+    def path_of(self, suite: Suite) -> tuple[str, ...]:
+        """The folders of this side's checkout that stand first in PATH."""
+        return (self.own or suite).path
 
 
 @dataclass(frozen=True)
@@ -95,8 +104,8 @@ async def _build_once(
     tmp = home / "tmp"
     tmp.mkdir(parents=True, exist_ok=True)
     give(supervisor.account, home.parent)
-    path = side_path(checkout.folder, suite.path, around.path)
-    for number, command in enumerate(suite.build, 1):
+    path = side_path(checkout.folder, checkout.path_of(suite), around.path)
+    for number, command in enumerate(checkout.build_of(suite), 1):
         result, _ = await run_shell(
             supervisor,
             command,

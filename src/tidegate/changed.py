@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from glob import escape
 from pathlib import Path, PurePosixPath
 
+from tidegate.build import Checkout
+from tidegate.model.edited import Edited
 from tidegate.model.measurement import Revision
 from tidegate.model.result import FileChange
 from tidegate.model.suite import Suite
 from tidegate.revisions import changed_files, file_diff
+from tidegate.scripts import script_files
 
 MOST_FILES = 60
 MOST_CHARACTERS = 20_000  # of one file
@@ -27,6 +31,29 @@ def file_changes(
     return tuple(
         _within(MOST_IN_ALL, (_change(root, base, head, path, path in definitions, suites) for path in ordered))
     )
+
+
+def edited_files(root: Path, base: Checkout, head: Checkout, suites: tuple[Suite, Suite]) -> Edited:
+    """What the pull request edited of the files that base's scenarios hang on, and that none of their own files says.
+
+    Guidance files in a template are each side's own, and no part of the definition.
+    """
+
+    def changed(globs: Iterable[str]) -> set[str]:
+        chosen = list(globs)
+        return set(changed_files(root, base.revision, head.revision, chosen)) if chosen else set()
+
+    own = {scenario.file for suite in suites for scenario in suite.scenarios}
+    scripts: dict[str, tuple[str, ...]] = {}
+    templates: dict[str, tuple[str, ...]] = {}
+    for scenario in suites[0].scenarios:
+        found = changed(map(escape, script_files(base.folder, scenario))) - own
+        scripts[scenario.name] = tuple(sorted(found))
+        if scenario.template is not None:
+            inside = escape(scenario.template)
+            found = changed([f"{inside}/**"]) - changed(f"{inside}/{glob}" for glob in suites[1].guidance)
+            templates[scenario.name] = tuple(sorted(found))
+    return Edited(scripts=scripts, templates=templates)
 
 
 def _is_definition(path: str, suites: Sequence[Suite]) -> bool:

@@ -6,11 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from tidegate.doubts import doubts
+from tidegate.doubts import cannot_guard, doubts
 from tidegate.metric_tests import RowTrials
 from tidegate.model.comparison import (
     Comparison,
     DefinitionChange,
+    Row,
 )
 from tidegate.model.measurement import PastTrial, Run, RunRow, TrialResult
 from tidegate.model.plan import RowKey
@@ -46,7 +47,12 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
     return Comparison(
         rows=rows,
         suite=suite_effect(rows, state).model_copy(update={"metrics": metrics}),
-        definitions=(*_green_by_change(head_trials), *definitions, *_changed_since(base, head, definitions)),
+        definitions=(
+            *_green_by_change(head_trials),
+            *_blind_by_change(rows, definitions),
+            *definitions,
+            *_changed_since(base, head, definitions),
+        ),
         excluded_share=_excluded_share((*base_trials, *head_trials)),
         warnings=(
             *_interrupted(base, head),
@@ -101,6 +107,29 @@ def _green_by_change(trials: Trials) -> Iterator[DefinitionChange]:
         count = sum(trial.only_by_change for trial in own)
         detail = f"passes only because the scenario was changed: {count} of {len(own)} trials on head"
         yield DefinitionChange(scenario=scenario, kind="changed", detail=detail, loosened=True)
+
+
+def _blind_by_change(rows: Sequence[Row], changes: Sequence[DefinitionChange]) -> Iterator[DefinitionChange]:
+    """Rows that show nothing as they are now, which hides whatever else the pull request does to them.
+
+    A row that base cannot run any more, and that passes every time on head, hides nothing.
+    """
+    for row in rows:
+        agent = row.agent.partition(":")[0]
+        if not any(
+            change.scenario == row.scenario or (change.kind == "agent_changed" and change.agent == agent)
+            for change in changes
+        ):
+            continue
+        if cannot_guard(row):
+            yield _blind(row, "passes on neither side since it was changed")
+        elif row.state == "not_comparable" and row.head.passes < max(1, row.head.trials):
+            yield _blind(row, "cannot be run on base since it was changed, and fails on head")
+
+
+def _blind(row: Row, why: str) -> DefinitionChange:
+    detail = f"{why}, so that it shows no regression ({row.agent})"
+    return DefinitionChange(scenario=row.scenario, agent=row.agent, kind="changed", detail=detail, loosened=True)
 
 
 def _changed_since(base: Run, head: Run, known: Sequence[DefinitionChange]) -> Iterator[DefinitionChange]:

@@ -15,10 +15,13 @@ from tidegate.plan import definition_hash
 from tidegate.trial.workspace import matching_files
 
 
-def fingerprint(row: PlanRow, definitions: Path, guidance: Sequence[str], version: str | None, judge: str = "") -> str:
+def fingerprint(
+    row: PlanRow, definitions: Path, guidance: Sequence[str], version: str | None, judge: str = "", scripts: str = ""
+) -> str:
     """SHA-256 of the scenario, its template without guidance files, the agent with version and model, and Tidegate.
 
     `judge`: who judges, and whether that counts; it is part of it where a model has a say.
+    `scripts`: a hash of the files of its evaluators' scripts.
     `version`: of the agent's program, as its check found it. A seed is not in it, which gives other draws of the same
     chance. The subject is not in it: base's own history moves with
     base's commits, and fresh base trials guard against drift.
@@ -33,7 +36,9 @@ def fingerprint(row: PlanRow, definitions: Path, guidance: Sequence[str], versio
     if judge and row.scenario.judged:
         parts["judge"] = judge
     if row.before:  # trials that were judged by both definitions are no history of either
-        parts["before"] = [gate.model_dump(mode="json") for gate in row.before]
+        parts["before"] = row.before.model_dump(mode="json", exclude={"file", "template"})
+    if scripts:
+        parts["scripts"] = scripts
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

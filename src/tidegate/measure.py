@@ -34,22 +34,24 @@ def measure_trial(
     trial: Trial,
     scenario: Scenario,
     price: Price | None = None,
-    before: Sequence[Gate] = (),
+    before: Scenario | None = None,
     *,
     judge_blocks: bool = False,
 ) -> TrialResult:
     """Measure one trial; `price` is that of its agent's model.
 
-    `before`: gates of base's definition, asked after the scenario's own. A trial that they fail counts as failed, even
-    if it passes by the scenario as it is now: a pull request cannot turn green by changing what is asked of it.
-    Without an answer for each gate and evaluator that decides it is not measured: neither a pass nor a fail.
+    `before`: the scenario by base's definition, with the checks that were asked after its own. A trial that they fail
+    counts as failed, even if it passes by the scenario as it is now: a pull request cannot turn green by changing what
+    is asked of it. Without an answer for each gate and evaluator that decides it is not measured: neither a pass nor a
+    fail.
     `outcome` is what the trial came to with all that judges it; `decides`, which the verdict counts, is the same
     without what a model said, unless `judge_blocks`. Where nothing but a model looks, a trial that it could not judge
     decides nothing either.
     """
-    not_measured, reason = _not_measured(trial, scenario.gates, before)
+    former = () if before is None else before.gates
+    not_measured, reason = _not_measured(trial, scenario.gates, former)
     gates = () if not_measured else _gate_results(trial, scenario.gates, trial.answers)
-    of_base = () if not_measured else _gate_results(trial, before, trial.answers_before)
+    of_base = () if not_measured else _gate_results(trial, former, trial.answers_before)
     assessment = Assessment() if not_measured else assess(trial, scenario)
     judge = None if not_measured else judge_result(trial, scenario)
     outcome = decides = None
@@ -57,6 +59,12 @@ def measure_trial(
         outcome, reason = _outcome(gates, assessment, judge)
         decides = outcome if judge_blocks else _without_judges(gates, trial, scenario, outcome)
         not_measured = None if outcome else assessment.missing or "judge"
+    if before is not None and before.evaluators and outcome:
+        assessed = _assess_before(trial, before)
+        of_base = (*of_base, *_former_evaluators(assessed))
+        if decides == "pass" and assessed.missing and all(gate.passed for gate in of_base):
+            outcome, decides = None, None
+            not_measured, reason = assessed.missing, f"before the scenario was changed, {assessed.reason}"
     decides, reason = _by_both(decides, reason, of_base)
     metrics = trial_metrics(trial, scenario.minimum_steps, price)
     metrics = metrics.model_copy(update={"judge_score": judge_score(judge, assessment.results)})
@@ -147,6 +155,28 @@ def _by_both(outcome: Outcome | None, reason: str, before: Sequence[GateResult])
     if outcome != "pass" or failed is None:
         return outcome, reason
     return "fail", f"passes only because the scenario was changed; before, {failed.label}: {failed.message}"
+
+
+def _assess_before(trial: Trial, before: Scenario) -> Assessment:
+    """What base's evaluators say, from the answers that were collected for them."""
+    return assess(trial.model_copy(update={"evaluator_answers": trial.evaluator_answers_before}), before)
+
+
+def _former_evaluators(found: Assessment) -> tuple[GateResult, ...]:
+    """One check that stands for all of base's evaluators; none where they could not be measured."""
+    if found.missing and not found.failure:
+        return ()
+    passed = not found.failure
+    score = "" if found.case_score is None else f"case score {found.case_score:.2f}"
+    return (
+        GateResult(
+            type="evaluators",
+            label="evaluators",
+            required=True,
+            passed=passed,
+            message=score if passed else found.failure,
+        ),
+    )
 
 
 def _without_judges(

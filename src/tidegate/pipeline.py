@@ -7,15 +7,18 @@ import math
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tidegate.build import Checkout
-from tidegate.changed import file_changes
+from tidegate.changed import edited_files, file_changes
 from tidegate.compare import compare, outcomes_by_row
 from tidegate.decide import decide, nothing_to_do
-from tidegate.definitions import changes, in_force, with_gates_of_base
+from tidegate.definitions import changes, in_force
 from tidegate.errors import ConfigurationError, MissingKeyError
+from tidegate.former import with_checks_of_base
 from tidegate.model.comparison import Comparison
+from tidegate.model.edited import Edited
 from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.plan import Plan
 from tidegate.model.result import Result
@@ -64,9 +67,13 @@ async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) ->
             )
         template = _comment_template(head_side if base_suite is None else base_side, suite)
         plan = make_plan(suite, options.selection)
+        edited = Edited()
         if base_suite is not None:
             base_plan = make_plan(base_suite)
-            plan = with_gates_of_base(with_presence(plan, base_plan, options.selection), base_plan)
+            edited = edited_files(repo, base_side, head_side, (base_suite, head_suite))
+            plan = with_presence(plan, base_plan, options.selection)
+            plan = with_checks_of_base(plan, base_plan, edited, judged=suite.policy.judge_blocks)
+            base_side = replace(base_side, own=base_suite)
         if lenient:
             plan, left_out = _runnable(plan, options.environ)
             warnings = (*warnings, *left_out)
@@ -74,10 +81,11 @@ async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) ->
         watched = tuple(dict.fromkeys(glob for one in suites for glob in (*one.subject, *one.guidance)))
         work = Work(suite, plan, (base_side, head_side), scratch, open_answers(repo, suite), watched)
         touched = changed_files(repo, base_side.revision, head_side.revision, watched_files(*suites))
-        if touched:
+        definitions = changes(base_suite, head_suite, edited, options.selection)
+        if touched or definitions:
             base_run, head_run, ignored = await _run_both(repo, work, options)
             warnings = (*warnings, *ignored)
-            comparison = compare(base_run, head_run, changes(base_suite, head_suite))
+            comparison = compare(base_run, head_run, definitions)
             verdict = decide(comparison, suite.policy)
         else:
             now = time.time()

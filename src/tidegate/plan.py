@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tidegate.errors import ConfigurationError, NothingToRunError
+from tidegate.evaluators.script_files import named_files
 from tidegate.model.agent import Agent
 from tidegate.model.measurement import RunRow
 from tidegate.model.plan import Plan, PlanRow, RowKey
@@ -27,6 +28,14 @@ class Selection(Value):
     agents: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     tier: int | None = None
+
+    def takes(self, scenario: Scenario) -> bool:
+        """Whether it selects the scenario, with some agent."""
+        return (
+            (not self.scenarios or scenario.name in self.scenarios)
+            and (not self.tags or not set(self.tags).isdisjoint(scenario.tags))
+            and (self.tier is None or scenario.tier <= self.tier)
+        )
 
 
 EVERYTHING = Selection()
@@ -69,7 +78,7 @@ def _lacks_key(agent: Agent, environ: Mapping[str, str]) -> bool:
 
 
 def watched_files(*suites: Suite) -> tuple[str, ...]:
-    """Globs of what can change an outcome: subject, guidance, the suite's file, scenarios and their templates."""
+    """Globs of what can change an outcome: subject, guidance, the suite's file, scenarios and files that they name."""
     patterns: dict[str, None] = {}
     for suite in suites:
         patterns |= dict.fromkeys((*suite.subject, *suite.guidance, glob.escape(suite.file)))
@@ -77,6 +86,9 @@ def watched_files(*suites: Suite) -> tuple[str, ...]:
             patterns[glob.escape(scenario.file)] = None
             if scenario.template is not None:
                 patterns[f"{glob.escape(scenario.template)}/**"] = None
+            scripts = [script for evaluator in scenario.evaluators for script in evaluator.scripts]
+            named = [glob.escape(path) for script in scripts for path in named_files(*script)]
+            patterns |= dict.fromkeys(pattern for path in named for pattern in (path, f"{path}/**"))
     return tuple(patterns)
 
 
@@ -177,12 +189,9 @@ def _check_names(suite: Suite, rows: tuple[PlanRow, ...], selection: Selection) 
 
 
 def _is_selected(row: PlanRow, selection: Selection) -> bool:
-    scenario, agent = row.scenario, row.key.agent
-    return (
-        (not selection.scenarios or scenario.name in selection.scenarios)
-        and (not selection.agents or not {agent, base_name(agent)}.isdisjoint(selection.agents))
-        and (not selection.tags or not set(selection.tags).isdisjoint(scenario.tags))
-        and (selection.tier is None or scenario.tier <= selection.tier)
+    agent = row.key.agent
+    return selection.takes(row.scenario) and (
+        not selection.agents or not {agent, base_name(agent)}.isdisjoint(selection.agents)
     )
 
 

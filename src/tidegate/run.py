@@ -84,8 +84,8 @@ class Runner:
             if self._users is not None:
                 opened.enter_context(self._users)
             await opened.enter_async_context(ground.slots)
-            if ground.suite.build:
-                await _together([self._build(checkout) for checkout in ground.checkouts.values()])
+            built = [checkout for checkout in ground.checkouts.values() if checkout.build_of(ground.suite)]
+            await _together([self._build(checkout) for checkout in built])
             agents = {row.key.agent: row.agent for row in self._plan.rows}
             await _together([self._check(name, agent) for name, agent in agents.items()])
             if ground.suite.relay and any(agent.provider for agent in agents.values()):
@@ -166,7 +166,7 @@ class Runner:
                 supervisor=supervisor,
                 folder=ground.scratch / "agents" / encoded(name),
                 repo=side.folder,
-                path=side_path(side.folder, ground.suite.path, ground.around.path),
+                path=side_path(side.folder, side.path_of(ground.suite), ground.around.path),
                 credentials=ground.around.of_agent(agent),
             )
             try:

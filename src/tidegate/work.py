@@ -14,7 +14,7 @@ from tidegate.fingerprint import fingerprint, judge_mark, test_key
 from tidegate.history_branch import Origin
 from tidegate.model.judgement import JudgeInfo
 from tidegate.model.measurement import AgentInfo, Run, TrialResult
-from tidegate.model.plan import Plan, RowKey
+from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
 from tidegate.model.trial import TrialSpec
@@ -22,6 +22,7 @@ from tidegate.plan import Selection, refuse_self_judging, run_rows, suite_hash
 from tidegate.procedure import screening_trials
 from tidegate.revisions import tree_hash
 from tidegate.run import Runner
+from tidegate.scripts import script_files
 from tidegate.store.answers import AnswerStore
 
 # What holds today, and nothing else; every report says it (docs/security.md).
@@ -64,10 +65,19 @@ class Work:
         """Of the rows that chance has a part in; `versions` are those of the agents' programs."""
         judge = judge_mark(self.suite, self.sides[0].folder)
         return {
-            row.key: fingerprint(row, self.definitions, self.suite.guidance, versions.get(row.key.agent), judge)
+            row.key: fingerprint(
+                row, self.definitions, self.suite.guidance, versions.get(row.key.agent), judge, self._scripts(row)
+            )
             for row in self.plan.rows
             if row.presence != "removed" and row.scenario.cache and not row.deterministic
         }
+
+    def _scripts(self, row: PlanRow) -> str:
+        """A hash of the files of its evaluators' scripts; '' where it has none."""
+        files = script_files(self.definitions, row.scenario)
+        return (
+            tree_hash(self.definitions, self.sides[-1].revision, [glob.escape(path) for path in files]) if files else ""
+        )
 
     def test_keys(self, repo: Path, fingerprints: Mapping[RowKey, str]) -> dict[RowKey, str]:
         """Of each row's whole test, on these two commits of the repository."""

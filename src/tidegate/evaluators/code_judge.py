@@ -35,6 +35,11 @@ class CodeJudge(Evaluator):
     cwd: NonEmpty | None = None
     timeout_secs: float = Field(default=60, gt=0, le=86_400)
 
+    @property
+    def scripts(self) -> tuple[tuple[str, str], ...]:
+        """The one."""
+        return ((self.script, self.cwd or "."),)
+
     def evaluate(self, record: Record) -> Evaluation:
         """Run the script once."""
         answer = yield RunJudge(

@@ -105,6 +105,14 @@ class CompositeEvaluator(Evaluator):
         """Of the aggregator, if it is a model: what members were told is not kept apart."""
         return one_wording("aggregate", self.aggregator.prompt) if isinstance(self.aggregator, LlmAggregator) else {}
 
+    @property
+    def scripts(self) -> tuple[tuple[str, str], ...]:
+        """Those of its members, and the aggregator's."""
+        of_members = [script for member in self.evaluators for script in member.scripts]
+        if isinstance(self.aggregator, CodeAggregator):
+            of_members.append((self.aggregator.path, self.aggregator.cwd or "."))
+        return tuple(of_members)
+
     def _total(self, scores: dict[str, Score]) -> Evaluation:
         match self.aggregator:
             case WeightedAverage():

@@ -211,6 +211,7 @@ class DefinitionChange(Value):
     """Something that the pull request changed in the scenarios or the policy themselves."""
 
     scenario: str | None
+    agent: str | None = None
     kind: Literal[
         "gate_removed",
         "gate_changed",

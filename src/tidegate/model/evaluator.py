@@ -95,6 +95,11 @@ class Evaluator(Value):
         """The hash of the words that a model is asked by for each criterion; by the criteria's ids."""
         return {}
 
+    @property
+    def scripts(self) -> tuple[tuple[str, str], ...]:
+        """The commands that it runs outside of the workspace, each with its folder of the checkout."""
+        return ()
+
     def evaluate(self, record: Record) -> Evaluation:
         """Ask what has to be known, one request at a time, then give the score; pure."""
         raise NotImplementedError

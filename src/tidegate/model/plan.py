@@ -7,7 +7,6 @@ from typing import Literal
 from pydantic import SerializeAsAny
 
 from tidegate.model.agent import Agent
-from tidegate.model.gate import Gate
 from tidegate.model.suite import Scenario
 from tidegate.model.value import Value
 
@@ -27,7 +26,7 @@ class PlanRow(Value):
     agent: SerializeAsAny[Agent]
     deterministic: bool
     presence: Literal["both", "added", "removed"] = "both"  # in which side's suite the row stands
-    before: tuple[SerializeAsAny[Gate], ...] = ()  # required gates of base's definition that head's no longer has
+    before: Scenario | None = None  # base's, with those of its checks that head's no longer has as they were
 
 
 class Plan(Value):

@@ -78,8 +78,9 @@ class Trial(Value):
 
     `end` is None when the agent was never started. `not_measured` says that, and why, no outcome exists;
     `reason` then says it in one sentence. `answers` are parallel to the scenario's gates (None: no question),
-    `answers_before` to those of base's definition that head's no longer has, `evaluator_answers` to its evaluators,
-    each in the order of its questions; `judge_answers` are those to the scenario's judge.
+    `evaluator_answers` to its evaluators, each in the order of its questions; `answers_before` and
+    `evaluator_answers_before` to those of base's definition that head's no longer has as they were. `judge_answers` are
+    those to the scenario's judge.
     """
 
     spec: TrialSpec
@@ -96,6 +97,7 @@ class Trial(Value):
     answers: tuple[Answer | None, ...] = ()
     answers_before: tuple[Answer | None, ...] = ()
     evaluator_answers: tuple[tuple[Answer, ...], ...] = ()
+    evaluator_answers_before: tuple[tuple[Answer, ...], ...] = ()
     judge_answers: tuple[Answer, ...] = ()
     warnings: tuple[str, ...] = ()
 

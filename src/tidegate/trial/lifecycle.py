@@ -16,7 +16,7 @@ from tidegate.model.event import Event
 from tidegate.model.gate import Gate
 from tidegate.model.probe import Answer, CommandAnswer, ReadFile, RunCommand, RunJudge, WorkspaceRequest
 from tidegate.model.question import AskModel
-from tidegate.model.suite import McpServer
+from tidegate.model.suite import McpServer, Scenario
 from tidegate.model.trial import NotMeasured, Step, Trial
 from tidegate.trial import mcp
 from tidegate.trial.agent_step import AgentStep, run_agent
@@ -30,6 +30,7 @@ from tidegate.trial.workspace import copy_workspace, read_file, workspace_diff
 SETUP_TIMEOUT_SECS = 300.0  # of one setup command
 HEALTH_CHECK_TIMEOUT_SECS = 30.0
 Answers = tuple[Answer | None, ...]
+EvaluatorAnswers = tuple[tuple[Answer, ...], ...]
 
 
 class _NotReadyError(Exception):
@@ -106,7 +107,7 @@ class _Course:
             answers_before=before,
         )
         if step.not_measured is None:
-            trial = trial.model_copy(update={"evaluator_answers": await self._ask_evaluators(trial)})
+            trial = trial.model_copy(update=await self._evaluator_answers(trial))
         self._keep_diff()
         return trial
 
@@ -153,7 +154,8 @@ class _Course:
             return (), ()
         await self._post_scripts()
         answers = await self._probe(self._scenario.gates, "gate")
-        before = await self._probe(self._attempt.row.before, "gate-before")
+        former = self._attempt.row.before
+        before = await self._probe(former.gates if former else (), "gate-before")
         await self._evaluator_scripts()
         if left_out := self._folders.keep_results(self._place.output_bytes):
             self._warnings.append(f"{left_out} entries of TIDEGATE_RESULTS_DIR were not kept: too large, or no files")
@@ -175,33 +177,51 @@ class _Course:
             answers.append(None if request is None else await self._answer(request, f"{name}-{number:02d}"))
         return tuple(answers)
 
-    async def _answer(self, request: WorkspaceRequest, name: str) -> Answer:
+    async def _answer(self, request: WorkspaceRequest, name: str, scripts: Path | None = None) -> Answer:
         if isinstance(request, ReadFile):
             answer = read_file(self._folders.workspace, request.path, self._place.output_bytes)
             return answer.model_copy(update={"path": request.path})
         if isinstance(request, RunJudge):
-            return CommandAnswer(result=await self._judge(request, name))
+            return CommandAnswer(result=await self._judge(request, name, scripts or self._place.definitions))
         environment = self._environment if isinstance(request, RunCommand) else self._script_environment
         return CommandAnswer(result=await self._command(request.command, name, request.timeout_secs, environment))
 
-    async def _ask_evaluators(self, trial: Trial) -> tuple[tuple[Answer, ...], ...]:
-        """The answers to what each evaluator asks, one question after another, up to the first one for a model."""
-        record = record_of(trial, self._scenario)
+    async def _evaluator_answers(self, trial: Trial) -> dict[str, EvaluatorAnswers]:
+        """What evaluators asked, and those of base's definition, whose scripts are base's too."""
+        former = self._attempt.row.before
+        place = self._place
+        return {
+            "evaluator_answers": await self._ask_evaluators(trial, self._scenario, "judge", place.definitions),
+            "evaluator_answers_before": (
+                await self._ask_evaluators(trial, former, "judge-before", place.former) if former else ()
+            ),
+        }
+
+    async def _ask_evaluators(self, trial: Trial, scenario: Scenario, name: str, scripts: Path) -> EvaluatorAnswers:
+        """The answers to what each evaluator asks, one question after another, up to the first one for a model.
+
+        `scripts`: the checkout that theirs are run in.
+        """
+        record = record_of(trial, scenario)
         collected: list[tuple[Answer, ...]] = []
-        for number, evaluator in enumerate(self._scenario.evaluators, 1):
+        for number, evaluator in enumerate(scenario.evaluators, 1):
             self._attempt.on_step(f"evaluator: {evaluator.label}")
             answers: list[Answer] = []
             while not isinstance(step := advance(evaluator, record, answers), Score | AskModel):
-                answers.append(await self._answer(step, f"judge-{number:02d}-{len(answers) + 1:02d}"))
+                answers.append(await self._answer(step, f"{name}-{number:02d}-{len(answers) + 1:02d}", scripts))
             collected.append(tuple(answers))
         return tuple(collected)
 
-    async def _judge(self, request: RunJudge, name: str) -> CommandResult:
+    async def _judge(self, request: RunJudge, name: str, scripts: Path) -> CommandResult:
         stdin = self._folders.record / f"{name}.stdin.json"
         stdin.write_text(request.stdin, encoding="utf-8")
-        folder = self._place.definitions / request.folder
         return await self._command(
-            request.command, name, request.timeout_secs, self._script_environment, cwd=folder, stdin=stdin
+            request.command,
+            name,
+            request.timeout_secs,
+            self._script_environment,
+            cwd=scripts / request.folder,
+            stdin=stdin,
         )
 
     async def _evaluator_scripts(self) -> None:

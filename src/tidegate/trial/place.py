@@ -28,6 +28,7 @@ class Place:
     prepared: Prepared
     repo: Path  # the side's checkout
     definitions: Path  # the checkout that says what the scenarios are: head's
+    former: Path  # the one that says what they were: base's, where there are two
     path: str  # the side's PATH
     passed_env: Mapping[str, str]
     credentials: Mapping[str, str]  # the agent's own variables; nothing but its own program sees them
