@@ -21,9 +21,10 @@ from tidegate.work import Options
 
 
 def adopt(repo: Path, result: Result, options: Options) -> str:
-    """Keep head's screening trials of this result, if what they were run on is what is checked out; says what was done.
+    """Keep the screening trials of this result, if what head's were run on is what is checked out; says what was done.
 
-    Those of a confirmation are left out: they were only run because the screening had looked bad.
+    Head is base now, and base's trials were base's all along. Those of a confirmation are left out: they were only run
+    because the screening had looked bad.
     """
     head = result.sides.head
     if not head.tree or head.tree != tree_of(repo, "HEAD"):
@@ -63,15 +64,17 @@ def _unchanged(repo: Path, suite: Suite, result: Result) -> Iterator[Row]:
 
 
 def _past(result: Result, rows: dict[RowKey, str]) -> Iterator[PastTrial]:
-    head = result.sides.head
+    """Base's come first in a result, so that they have the times here which a store may know them by already."""
+    shas = {"base": result.sides.base.sha, "head": result.sides.head.sha}
     for number, trial in enumerate(result.trials):
-        if trial.side == "head" and trial.phase == "screen" and trial.decides is not None and trial.key in rows:
+        known = trial.side == "base" and trial.reused  # and with other times, by the run that began the test
+        if trial.phase == "screen" and trial.decides is not None and trial.key in rows and not known:
             yield PastTrial(
                 scenario=trial.scenario,
                 agent=trial.agent,
                 decides=trial.decides,
-                at=head.tested_at + number / 1000,
-                sha=head.sha,
-                merged=True,
+                at=result.sides.head.tested_at + number / 1000,
+                sha=shas[trial.side],
+                merged=trial.side == "head",
                 metrics=trial.metrics,
             )

@@ -69,13 +69,25 @@ def test_a_merged_pull_request_s_trials_are_base_s_history_and_no_agent_is_run(j
     ran, step = job.push(job.merge())
 
     assert ran.exit_code == 0, ran.stderr
-    assert "3 trials of the merged pull request are base's history now." in step.summary()
-    assert [trial["decides"] for trial in history(job)] == ["pass"] * 3
+    assert "6 trials of the merged pull request are base's history now." in step.summary()
+    kept = history(job)
+    assert [trial["decides"] for trial in kept] == ["pass"] * 6
+    base = job.repo.git("rev-parse", "main^")
+    assert (
+        [trial["sha"] == base for trial in kept] == [not trial["merged"] for trial in kept] == [True] * 3 + [False] * 3
+    )
     again, _ = job.push(job.repo.git("rev-parse", "main"))
     assert again.exit_code == 0
-    assert len(history(job)) == 3, "a re-run adopts nothing twice"
-    ((point,),) = points(job)
-    assert (point.trials, point.passes) == (3, 3)
+    assert len(history(job)) == 6, "a re-run adopts nothing twice"
+    ((first, second),) = points(job)
+    assert [(point.trials, point.passes) for point in (first, second)] == [(3, 3)] * 2
+
+
+def test_what_a_store_that_outlives_its_job_has_already_is_not_counted_twice(job: Job) -> None:
+    tested(job)
+    assert len(history(job)) == 3
+    job.push(job.merge())
+    assert len(history(job)) == 6
 
 
 def test_what_was_tested_has_to_be_what_was_merged(job: Job) -> None:
@@ -253,24 +265,24 @@ def test_a_branch_is_fed_by_a_push_and_by_hand_and_the_next_pull_request_runs_no
     assert on_branch(origin) == 0, "a pull request's own run writes nothing"
 
     ran, step = job.push(job.merge())
-    assert "3 trials of the merged pull request are base's history now." in step.summary(), ran.stderr
-    assert on_branch(origin) == 3
+    assert "6 trials of the merged pull request are base's history now." in step.summary(), ran.stderr
+    assert on_branch(origin) == 6
     ran, _ = job.push(job.repo.git("rev-parse", "main"))
-    assert (ran.exit_code, on_branch(origin)) == (0, 3), "a re-run adopts nothing twice"
+    assert (ran.exit_code, on_branch(origin)) == (0, 6), "a re-run adopts nothing twice"
 
     main = job.repo.git("rev-parse", "main")
     ran, _ = job.dispatch(
         action_inputs={"command": "history"}, checked_out=main, environ={"GITHUB_REF": "refs/heads/main"}
     )
-    assert (ran.exit_code, on_branch(origin)) == (0, 13), ran.stderr
+    assert (ran.exit_code, on_branch(origin)) == (0, 16), ran.stderr
     shutil.rmtree(job.repo.root / ".tidegate")
 
     result = next_pull_request(job)
 
     assert [trial["side"] for trial in result["trials"]] == ["head"] * 3
-    assert result["sides"]["base"]["history_trials"] == 13
+    assert result["sides"]["base"]["history_trials"] == 16
     assert [trend["points"][-1]["trials"] for trend in result["trends"]] == [10]
-    assert on_branch(origin) == 13
+    assert on_branch(origin) == 16
 
 
 def test_an_origin_that_is_gone_is_said_and_base_is_run(job: Job, origin: Repository) -> None:
