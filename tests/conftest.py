@@ -80,7 +80,7 @@ def _nothing_stays_warm() -> Iterator[None]:
 
 @cache
 def result_schema() -> jsonschema.Draft202012Validator:
-    """What result.json has to be like: `tidegate schema result`."""
+    """What result.json has to be like: `tidegate schema result`, but with no field that we do not know."""
     return jsonschema.Draft202012Validator(Result.model_json_schema(mode="serialization"))
 
 

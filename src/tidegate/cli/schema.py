@@ -20,12 +20,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print it."""
-    from tidegate.model.result import Result
+    from tidegate.reports.result_json import result_schema
     from tidegate.suite.json_schema import DIALECT, file_schema
 
-    if args.kind == "result":
-        schema = {"$schema": DIALECT, **Result.model_json_schema(mode="serialization")}
-    else:
-        schema = file_schema(args.kind)
+    schema = {"$schema": DIALECT, **result_schema()} if args.kind == "result" else file_schema(args.kind)
     print(json.dumps(schema, indent=2))
     return 0
