@@ -34,7 +34,7 @@ def test_a_reader_minds_no_field_that_a_later_release_adds(story: tuple[str, Res
 
 
 def test_fields_are_added_and_never_renamed() -> None:
-    """The file names the fields of version 1 with their types. TIDEGATE_UPDATE_GOLDEN=1 adds to it, and takes nothing."""
+    """The file names the fields of version 1 with their types; TIDEGATE_UPDATE_GOLDEN=1 adds to it, never takes."""
     known = FIELDS.read_text(encoding="utf-8").splitlines() if FIELDS.exists() else []
     now = list(_fields(result_schema(), result_schema()["$defs"], ""))
     if os.environ.get("TIDEGATE_UPDATE_GOLDEN"):
