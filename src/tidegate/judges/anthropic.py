@@ -73,6 +73,8 @@ class AnthropicJudge(Judge):
             reply = _reply(await self._message(client, question, sample))
         except APIError as error:
             reply = Reply(end=_end_of(error), message=_told(error))
+        except (AttributeError, TypeError, ValueError) as error:  # the SDK takes whatever a proxy says for a message
+            reply = Reply(end="outage", message=f"what came back is no message of a model: {excerpt(str(error), 200)}")
         known = {"sample": sample, "attempt": question.attempt, "seconds": round(time.monotonic() - started, 3)}
         return reply.model_copy(update=known)
 
