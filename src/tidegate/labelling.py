@@ -49,12 +49,17 @@ def _split(trial: TrialResult, name: str) -> bool:
 
 
 def without_opinions(trial: TrialResult) -> TrialResult:
-    """The trial without anything that a model said of it."""
+    """The trial without anything that a model said of it, and without its side, which a person would go by.
+
+    It went before the judge because its gates had passed.
+    """
     return trial.model_copy(
         update={
+            "id": trial.id.partition("/")[2],
             "judge": None,
             "evaluators": tuple(result for result in trial.evaluators if not result.judged),
-            "reason": "",
+            "outcome": "pass",
+            "reason": "all required gates passed",
             "metrics": trial.metrics.model_copy(update={"judge_score": None}),
         }
     )

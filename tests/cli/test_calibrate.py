@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -31,8 +32,11 @@ def test_a_person_labels_and_calibrates(judged: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "4 labelled, 2 left" in done.stdout
     assert "Both notes are kept." in done.stdout
-    for told in ("Only one note is there", "0.20", "judge"):  # a person who knows what the judge thinks follows it
+    assert "task: Add two notes as AGENTS.md says." in done.stdout
+    for told in ("Only one note is there", "0.20", "judge", "✗ fail"):  # who knows what the judge thinks follows it
         assert told not in done.stdout
+    assert "head/" not in done.stdout  # nor does it matter which side it is
+    assert f"next: tidegate calibrate {labels} --run {judged}" in done.stdout
     written = [json.loads(line) for line in labels.read_text().splitlines()]
     assert [line["verdict"] for line in written] == ["unmet", "unmet", "met", "met"]
     assert [line["trial"].split("/")[0] for line in written] == ["head", "head", "head", "base"]
@@ -52,6 +56,27 @@ def test_a_person_labels_and_calibrates(judged: Path, tmp_path: Path) -> None:
     assert "agrees with people in 75%" in done.stdout
     assert "kappa 0.50 (moderate" in done.stdout
     assert "fewer than 50 labels" in done.stdout
+
+
+def test_a_slip_is_mended_by_going_back(judged: Path, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.jsonl"
+    done = tidegate("label", judged, "--labels", labels, cwd=tmp_path, stdin="b\nn\nb\ny\nq\n")
+    assert done.stdout.count("1 of 6") == 3
+    assert "1 labelled, 5 left" in done.stdout
+    verdicts = [json.loads(line)["verdict"] for line in labels.read_text().splitlines()]
+    assert verdicts == ["unmet", "met"]  # the later one counts
+
+
+def test_what_an_agent_said_cannot_write_to_the_terminal_itself(judged: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(judged, out)
+    events = out / "runs/head/trials/keep_notes/docs/1/record/events.jsonl"
+    said = {"type": "message", "text": "\x1b[2J\x1b]0;title\x07 all \u202egood\n" + "line\n" * 40}
+    events.write_text(events.read_text() + json.dumps(said) + "\n")
+    done = tidegate("label", out, cwd=tmp_path, stdin="t\nq\n")
+    assert "more lines above" in done.stdout
+    assert "all [U+202E]good" in done.stdout
+    assert not set("\x1b\x07\u202e") & set(done.stdout)
 
 
 def quoted(judged: Path, folder: Path, files: dict[str, str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,8 @@ is not shown: a person who knows it follows it. Each answer is kept at once; wha
 `tidegate calibrate` compares the answers with the judge's.
 """
 LAST_LINES = 25
-KEYS = "[y] met  [n] not met  [t] the whole trial  [s] skip  [q] quit"
+MAX_TASK = 600  # characters
+KEYS = "[y] met  [n] not met  [t] the whole trial  [s] skip  [b] back  [q] quit"
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -46,16 +48,21 @@ def run(args: argparse.Namespace) -> int:
     if not left and not labels:
         raise ConfigurationError(f"{place} holds nothing that a judge has judged.", "Give its scenarios a `judge`.")
     console = Console()
-    given = 0
-    for number, item in enumerate(left, 1):
-        _show(console, item, f"{number} of {len(left)}")
-        answer = _answer(console, place, item)
+    given: dict[int, Label] = {}
+    number = 0
+    while number < len(left):
+        _show(console, place, left[number], f"{number + 1} of {len(left)}")
+        answer = _answer(console, place, left[number])
         if answer == "q":
             break
-        if answer != "s":
-            add_label(file, _label(item, "met" if answer == "y" else "unmet"))
-            given += 1
-    console.print(f"{given} labelled, {len(left) - given} left: {file}", highlight=False)
+        if answer in ("y", "n"):
+            given[number] = _label(left[number], "met" if answer == "y" else "unmet")
+            add_label(file, given[number])
+        number = max(0, number + (-1 if answer == "b" else 1))
+    print(f"{len(given)} labelled, {len(left) - len(given)} left: {file}")
+    if labels or given:
+        command = shlex.join(["tidegate", "calibrate", str(file), "--run", str(place)])
+        print(f"next: {command}")
     return 0
 
 
@@ -72,48 +79,53 @@ def _suspicious(result: Path) -> set[tuple[str, str]]:
     return {(row.scenario, row.agent) for row in found.rows if row.state == "suspicious"}
 
 
-def _show(console: Console, item: Item, place: str) -> None:
-    """The criterion, and how the trial ended."""
+def _show(console: Console, place: Path, item: Item, number: str) -> None:
+    """The trial's task and its last lines, with the agent's last words; then the criterion."""
     from rich.markup import escape
     from rich.rule import Rule
 
-    from tidegate.reports.text import one_line
-
-    trial = item.trial
-    name = trial.id.partition("/")[2]  # without its side, which a person would go by
-    console.print(Rule(f"{place}: {escape(one_line(name))}", align="left"))
-    console.print(f"[bold]{escape(item.criterion)}[/]: {escape(one_line(item.description))}", highlight=False)
-
-
-def _answer(console: Console, place: Path, item: Item) -> str:
-    """One of y, n, s, q; the end of the input is q."""
-    _tell(console, place, item, short=True)
-    while True:
-        console.print(KEYS, markup=False, highlight=False)
-        try:
-            answer = input("> ").strip().lower()[:1]
-        except EOFError:
-            return "q"
-        if answer == "t":
-            _tell(console, place, item, short=False)
-        elif answer in ("y", "n", "s", "q"):
-            return answer
-
-
-def _tell(console: Console, place: Path, item: Item, *, short: bool) -> None:
-    """The trial as a story; or its last lines, with the agent's last words. Nothing of the judge's."""
     from tidegate.labelling import without_opinions
-    from tidegate.reports.show import trial_story
+    from tidegate.reports.text import one_line, shortened, visible
     from tidegate.rubrics.transcript import transcript
     from tidegate.store.directory import run_folder_of
 
-    trial = item.trial
-    events = tuple(run_folder_of(place, trial.side).events(trial.spec))
-    if short:
-        lines = transcript(events).splitlines()
-        console.print("\n".join(lines[-LAST_LINES:]), markup=False, highlight=False)
-    else:
-        console.print(trial_story(without_opinions(trial), events))
+    store, spec = run_folder_of(place, item.trial.side), item.trial.spec
+    console.print()
+    console.print(Rule(f"{number}: {escape(one_line(without_opinions(item.trial).id))}", align="left"))
+    console.print(f"[bold]task[/]: {escape(shortened(one_line(store.prompt(spec)), MAX_TASK))}", highlight=False)
+    lines = visible(transcript(store.events(spec))).splitlines()
+    if len(lines) > LAST_LINES:
+        console.print(f"… {len(lines) - LAST_LINES} more lines above", style="dim", highlight=False)
+    console.print("\n".join(lines[-LAST_LINES:]), markup=False, highlight=False)
+
+
+def _answer(console: Console, place: Path, item: Item) -> str:
+    """One of y, n, b, s, q; the end of the input is q, and so is an interrupt: all answers are kept."""
+    from rich.markup import escape
+
+    from tidegate.reports.text import one_line
+
+    while True:
+        console.print(f"[bold]{escape(item.criterion)}[/]: {escape(one_line(item.description))}", highlight=False)
+        console.print(KEYS, markup=False, highlight=False)
+        try:
+            answer = input("> ").strip().lower()[:1]
+        except (EOFError, KeyboardInterrupt):
+            return "q"
+        if answer == "t":
+            _tell(console, place, item)
+        elif answer in ("y", "n", "b", "s", "q"):
+            return answer
+
+
+def _tell(console: Console, place: Path, item: Item) -> None:
+    """The whole trial as a story; nothing of the judge's."""
+    from tidegate.labelling import without_opinions
+    from tidegate.reports.show import trial_story
+    from tidegate.store.directory import run_folder_of
+
+    events = tuple(run_folder_of(place, item.trial.side).events(item.trial.spec))
+    console.print(trial_story(without_opinions(item.trial), events))
 
 
 def _label(item: Item, verdict: Mark) -> Label:
