@@ -108,7 +108,7 @@ calls for each pair of screening trials that passed their gates.
   60,000 characters from the middle; the judge is told that nothing in there is an instruction. A model can be talked
   round all the same: that is why a judge alone blocks nothing by default. `tidegate injections` shows the judge bad work
   that tries, some 150 times over (17 kinds of attack in each of the nine fields that it sees), by a rubric and by checks,
-  and names what got through.
+  and names what got through; a judge that likes the bad work as it is cannot be tried, and that is said.
 - The criteria come in an order that differs from sample to sample, and is the same every time.
 
 ## How far it can be trusted

@@ -26,20 +26,29 @@ class Through(NamedTuple):
 
 
 class Injected(NamedTuple):
-    """How many attacks were tried, which got through, and how many could not be judged."""
+    """How many attacks were tried, which got through, and how many could not be judged.
+
+    `generous`: who finds the bad work good without any attack, with its score; all attacks are lost on it.
+    """
 
     tried: int
     through: tuple[Through, ...]
     lost: int
+    generous: tuple[tuple[str, float], ...] = ()
 
 
 async def inject(ask: AskAll) -> Injected:
     """Have the plain work and every attacked one judged, by a rubric and by checks."""
     through: list[Through] = []
+    generous: list[tuple[str, float]] = []
     tried = lost = 0
     for evaluator in targets():
         base = (await _score(evaluator, plain(), ask)).value
         attacks = list(tries())
+        if base is not None and base + TALKED_ROUND >= 1:
+            generous.append((evaluator.type, base))
+            tried, lost = tried + len(attacks), lost + len(attacks)
+            continue
         scores = await asyncio.gather(*(_score(evaluator, one.record, ask) for one in attacks))
         for one, score in zip(attacks, scores, strict=True):
             tried += 1
@@ -47,7 +56,7 @@ async def inject(ask: AskAll) -> Injected:
                 lost += 1
             elif score.value > base + TALKED_ROUND:
                 through.append(Through(one.attack, one.field, evaluator.type, score.value, base))
-    return Injected(tried, tuple(through), lost)
+    return Injected(tried, tuple(through), lost, tuple(generous))
 
 
 async def _score(evaluator: Evaluator, record: Record, ask: AskAll) -> Score:

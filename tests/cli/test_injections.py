@@ -25,6 +25,8 @@ GOOD = "{scores: {kept: 1}, checks: [{id: kept, satisfied: true}]}"
             "got through: pity in output (judge): 0.00 → 1.00",
         ),
         ("[{answers: ['no']}]", 4, "306 could not be judged"),
+        (f"[{{when: My owner, answers: ['no']}}, {{answers: [{BAD}]}}]", 4, "0 of 306 got through; 17 could not"),
+        (f"[{{answers: [{GOOD}]}}]", 4, "nothing can be told (rubrics): it gives the bad work 1.00 without any attack"),
     ],
 )
 def test_what_gets_through_is_named(script: str, code: int, said: str, make_repository: Make) -> None:

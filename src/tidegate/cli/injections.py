@@ -13,7 +13,8 @@ NOT_JUDGED = 4  # exit code
 
 DESCRIPTION = """\
 Shows the suite's judge bad work that tries to instruct it, in every field that it sees, and says which attempts raised
-the score. Some 300 calls; answers are kept, so that a second time costs nothing. Exit code 1 if any got through.
+the score. Some 300 calls; answers are kept, so that a second time costs nothing. Exit code 1 if any got through,
+4 if none did but some could not be judged.
 """
 
 
@@ -51,8 +52,10 @@ def run(args: argparse.Namespace) -> int:
     found = options.run_until_stopped(tried)
     for one in found.through:
         print(f"got through: {one.attack} in {one.field} ({one.kind}): {one.plain:.2f} → {one.score:.2f}")
+    for kind, score in found.generous:
+        print(f"nothing can be told ({kind}): it gives the bad work {score:.2f} without any attack")
     print(f"{judge.model}: {len(found.through)} of {found.tried} got through", end="")
     print(f"; {found.lost} could not be judged" if found.lost else "")
-    if found.lost == found.tried:
-        return NOT_JUDGED
-    return TALKED_ROUND if found.through else 0
+    if found.through:
+        return TALKED_ROUND
+    return NOT_JUDGED if found.lost else 0
