@@ -23,8 +23,8 @@ $(READY): pyproject.toml
 demo: $(READY) ## the whole thing on a throwaway repository: no key, no network
 	@$(BIN)/tidegate demo
 
-test: $(READY) ## run the tests in parallel, file by file
-	@$(BIN)/pytest --quiet -rs --numprocesses=auto --dist=loadfile
+test: $(READY) ## run the tests, several at a time
+	@$(BIN)/pytest --quiet -rs --numprocesses=auto --dist=worksteal
 
 image: $(READY) ## build the container image and run it as GitHub does; Debian 12 with podman, runc, mmdebstrap
 	@TIDEGATE_IMAGE_TEST=1 $(BIN)/pytest --quiet -rs tests/image

@@ -23,6 +23,11 @@ settings.register_profile("tidegate", deadline=None, derandomize=bool(os.environ
 settings.load_profile("tidegate")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Half as many again as there are cores: much of the time, a test waits for what it has started."""
+    return max(2, len(os.sched_getaffinity(0)) * 3 // 2)
+
+
 class Repository:
     """A git repository that a test makes, commit by commit."""
 

@@ -67,8 +67,9 @@ def test_eval_files_run_unchanged_and_an_extra_call_is_seen(make_repository: Mak
 
     ran = tidegate("run", "--rev", "main", "--trials", "1", "--out", "base", cwd=repo.root)
     assert ran.code == 0, ran.stderr + ran.stdout
-    ran = tidegate("pr", "--base", "main", cwd=repo.root)
+    ran = tidegate("pr", "--base", "main", "--pause", "1", cwd=repo.root)
 
+    assert "waiting 1 s, so that the verification is apart in time" in ran.stderr
     trials = {(trial["side"], trial["scenario"]): trial for trial in ran.result["trials"]}
     assert {key[1] for key in trials} == {"research/new", "research/old"}
     for name in ("research/new", "research/old"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
@@ -108,6 +109,16 @@ def test_how_long_github_asks_to_wait_is_known(emulated: GitHub) -> None:
         emulated.pull_request().port().create_comment("x")
 
     assert (raised.value.kind, raised.value.retry_after) == ("rate_limited", 17.0)
+
+
+def test_what_is_read_waits_as_long_as_github_says(emulated: GitHub) -> None:
+    limited = Fault("GET", status=403, message="You have exceeded a secondary rate limit", headers={"Retry-After": "1"})
+    emulated.front.faults.append(limited)
+    pull = emulated.pull_request()
+    before = time.monotonic()
+
+    assert pull.port().list_comments() == []
+    assert time.monotonic() - before >= 1
 
 
 def test_the_library_is_loaded_only_to_publish() -> None:

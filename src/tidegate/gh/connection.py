@@ -40,12 +40,14 @@ class Pace(Value):
 def open_connection(api_url: str, token: SecretStr, pace: Pace) -> Github:
     """PyGithub with our patience; nothing is sent yet. It is imported here: that takes a third of a second.
 
-    Only GET and HEAD are repeated by the library: with its defaults, one 502 makes four comments.
+    Only GET and HEAD are repeated by the library: with its defaults, one 502 makes four comments. A certificate that is
+    not trusted will not be a moment later (`other`).
     """
     from github import Auth, Github, GithubRetry
 
     retry = GithubRetry(
         total=pace.retries,
+        other=0,
         backoff_factor=pace.backoff,
         allowed_methods=frozenset({"GET", "HEAD"}),
         max_rate_limit_wait=pace.longest_wait,
