@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from tidegate.errors import ConfigurationError
 from tidegate.logged_calls import logged_calls
 from tidegate.model.event import Event, Message, ToolCall, Warning
@@ -98,13 +100,12 @@ def _of_trial(root: Path, suite: Suite, wish: Wish) -> tuple[Story, Path | None,
 
 
 def _of_transcript(suite: Suite, wish: Wish) -> Story:
-    try:
-        text = wish.source.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
+    if not wish.source.is_file():
         raise ConfigurationError(
-            f"{wish.source} is neither the folder of a stored trial nor a transcript: {error.strerror}.",
+            f"{wish.source} is neither the folder of a stored trial nor a transcript.",
             "Name RUN/trials/SCENARIO/AGENT/N, or a file with an agent's events.",
-        ) from None
+        )
+    text = wish.source.read_text(encoding="utf-8", errors="replace")
     events = PARSERS[wish.format](text) if wish.format else _read_somehow(text, wish.source)
     asked = next((event.text for event in events if isinstance(event, Message) and event.role == "user"), "")
     binary = next((one.target.binary for one in suite.scenarios), "")
@@ -121,7 +122,10 @@ def _of_transcript(suite: Suite, wish: Wish) -> Story:
 
 def _stored(folder: Path) -> tuple[TrialResult, RunFolder]:
     """The trial, and the run that it is of: the nearest folder above with a run.json."""
-    result = TrialResult.model_validate_json((folder / RESULT_FILE).read_bytes())
+    try:
+        result = TrialResult.model_validate_json((folder / RESULT_FILE).read_bytes())
+    except ValidationError:
+        raise ConfigurationError(f"{folder / RESULT_FILE} is damaged.", "Name another trial.") from None
     above = next((parent for parent in folder.resolve().parents if (parent / RUN_FILE).is_file()), None)
     if above is None:
         raise ConfigurationError(f"{folder} stands in no stored run.", "Name a trial where `tidegate run` has put it.")

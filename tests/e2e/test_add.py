@@ -151,10 +151,11 @@ def test_imported_results_become_scenarios_too(make_repository: Make, tidegate: 
         ("nothing", "neither the folder of a stored trial nor a transcript"),
         ("README.md", "is no transcript that is known here"),
         (".tidegate", "neither the folder"),
+        ("damaged", "damaged/result.json is damaged"),
     ],
 )
 def test_bad_ends(make_repository: Make, tidegate: Make, source: str, said: str) -> None:
     repo = make_repository()
-    repo.commit(FILES | {"README.md": "# Notes\n", ".tidegate/x": ""})
+    repo.commit(FILES | {"README.md": "# Notes\n", ".tidegate/x": "", "damaged/result.json": "{}"})
     done = tidegate("add", source, cwd=repo.root)
     assert (done.code, said in done.stderr) == (2, True), done.stderr

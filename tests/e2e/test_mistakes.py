@@ -39,10 +39,27 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
             SCENARIO.replace("--version}", "--version, env: {T: '${NOT_SET}'}}"),
             r"keep\.yaml:3:\d+: .*NOT_SET",
         ),
+        (
+            "scenarios/keep.yaml",
+            SCENARIO.replace("binary: notes", "binary: bin/"),
+            r"keep\.yaml:3:\d+: .*binary.*program",
+        ),
+        ("scenarios/keep.yaml", SCENARIO + "trials: {min: 10001}\n", r"keep\.yaml:9:\d+: trials\.min.* at most 10000"),
         ("tidegate.yaml", SUITE + BOMB, r"tidegate\.yaml:\d+:\d+: .*(alias|large|grow)"),
         ("tidegate.yaml", SUITE + "path: [other]\n", r"tidegate\.yaml:6:1: .*(twice|duplicate|already)"),
     ],
-    ids=["unknown key", "regex", "JSONPath", "template", "gate path", "variable", "YAML bomb", "duplicate key"],
+    ids=[
+        "unknown key",
+        "regex",
+        "JSONPath",
+        "template",
+        "gate path",
+        "variable",
+        "binary",
+        "trials",
+        "YAML bomb",
+        "duplicate key",
+    ],
 )
 def test_a_mistake_is_one_line_with_its_place(
     make_repository: Make, tidegate: Make, file: str, text: str, line: str
@@ -81,6 +98,9 @@ def test_a_commit_does_not_say_where_we_write(make_repository: Make, tidegate: M
         (("run", "--out", "bin"), 2, "bin is not an empty folder"),
         (("run", "--out", "bin/notes/x"), 4, "bin/notes/x: Not a directory"),
         (("pr", "--head", "pr", "--junit", "bin"), 2, "bin is a folder"),
+        (("run", "--trials", "10001"), 2, "must be at most 10000"),
+        (("import", "/dev/zero", "--out", "new"), 2, "/dev/zero is neither a file nor a folder"),
+        (("add", "/dev/zero"), 2, "/dev/zero is neither the folder of a stored trial nor a transcript"),
     ],
 )
 def test_what_the_machine_refuses_is_no_bug_of_ours(

@@ -195,7 +195,7 @@ def test_bad_ends(stored: tuple[Any, Path], tidegate: Make) -> None:
     (repo.root / "full/file").touch()
     for command in (("regrade", "run"), ("import", "run")):
         done = tidegate(*command, "--out", "full", cwd=repo.root)
-        assert (done.code, "full is not empty" in done.stderr) == (2, True)
+        assert (done.code, "full is not an empty folder" in done.stderr) == (2, True)
 
 
 def test_what_pr_wrote_can_be_shown_regraded_and_written_again(make_repository: Make, tidegate: Make) -> None:

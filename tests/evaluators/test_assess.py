@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import pytest
@@ -10,7 +11,7 @@ from tidegate.evaluators.code_judge import CodeJudge
 from tidegate.gates.file_exists import FileExists
 from tidegate.measure import measure_trial
 from tidegate.model.command import CommandResult
-from tidegate.model.evaluator import Score
+from tidegate.model.evaluator import Record, Score
 from tidegate.model.measurement import TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
 from tidegate.model.suite import Scenario, Target
@@ -100,3 +101,13 @@ def test_what_has_failed_stays_failed_even_if_another_part_was_not_measured() ->
 def test_without_stored_answers_it_is_not_measured() -> None:
     result = measured((judge("a"), 1), answers=())
     assert (result.outcome, result.reason) == (None, "evaluator a: nothing was found out for it")
+
+
+def test_an_evaluator_that_breaks_is_not_measured_and_ends_no_run(
+    record: Callable[..., Record], score: Callable[..., Score]
+) -> None:
+    """A schema that refers to itself has no end."""
+    found = score(record(("t", {"a": 1}, "")), type="parameters", schemas={"t": {"$ref": "#"}})
+
+    assert (found.value, found.missing) == (None, "evaluator")
+    assert "RecursionError" in found.reason

@@ -72,7 +72,7 @@ def test_fails_with_what_was_found(sees: Callable[..., Seen], path: str, asserti
         ("", "the output is not JSON (Expecting value: line 1 column 1 (char 0)): it is empty"),
         ("[NaN]", "the output is not JSON (NaN is not JSON): `[NaN]`"),
         ("[" * 100_000, "nested deeper than"),
-        ("9" * 5000, "the output is not JSON (Exceeds the limit"),
+        ("9" * 5000, "the output is not JSON (the number 999999"),
         ("1e999", "out of range"),
     ],
 )

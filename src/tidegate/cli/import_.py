@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from tidegate.cli import options
+
 DESCRIPTION = """\
 Reads results of AgentV (its result JSONL) or of llm-tool-test (a run's folder, a folder of such, or an events.jsonl)
 and stores them as a run, which `tidegate show`, `compare`, `regrade` and `add` read like one of their own. Nothing is
@@ -24,13 +26,10 @@ def run(args: argparse.Namespace) -> int:
     """Store it and print an overview."""
     from rich.console import Console
 
-    from tidegate.errors import ConfigurationError
     from tidegate.reports.show import run_overview
     from tidegate.store.imported import import_run
 
-    if args.out.exists() and any(args.out.iterdir()):
-        raise ConfigurationError(f"{args.out} is not empty.", "Name a new folder with `--out`.")
-    stored = import_run(args.source, args.out)
+    stored = import_run(args.source, options.new_folder(args.out))
     Console().print(run_overview(stored))
     print(f"run: {args.out}")
     return 0

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tidegate.work import Options
 
 T = TypeVar("T")
+MOST_TRIALS = 10_000  # of a row in one run; more would only be a slip
 
 
 def add_repository(parser: argparse.ArgumentParser) -> None:
@@ -53,6 +54,14 @@ def positive(text: str) -> int:
     return number
 
 
+def trials(text: str) -> int:
+    """An argument that is a number of trials."""
+    number = positive(text)
+    if number > MOST_TRIALS:
+        raise argparse.ArgumentTypeError(f"must be at most {MOST_TRIALS}")
+    return number
+
+
 def seconds(text: str) -> float:
     """An argument that is a time."""
     number = float(text)
@@ -67,6 +76,15 @@ def rate(text: str) -> float:
     if not 0 <= number <= 1:
         raise argparse.ArgumentTypeError("must be between 0 and 1")
     return number
+
+
+def new_folder(out: Path) -> Path:
+    """Where a run is to go: a folder that is not there yet, or has nothing in it."""
+    from tidegate.errors import ConfigurationError
+
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise ConfigurationError(f"{out} is not an empty folder.", "Name a new one with `--out`.")
+    return out.resolve()
 
 
 def run_until_stopped(start: Callable[[], Coroutine[None, None, T]]) -> T:

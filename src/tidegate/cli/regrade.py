@@ -31,7 +31,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure again, and say what came out otherwise."""
-    from tidegate.errors import ConfigurationError
     from tidegate.past import open_answers
     from tidegate.regrade import Desk, regrade
     from tidegate.revisions import repository_root
@@ -41,9 +40,7 @@ def run(args: argparse.Namespace) -> int:
 
     load_run(args.stored)  # before anything is made
     source = RunFolder.at(args.stored).folder.resolve()
-    out = (args.out or source.with_name(f"{source.name}{REGRADED}")).resolve()
-    if out.exists() and any(out.iterdir()):
-        raise ConfigurationError(f"{out} is not empty.", "Name a new folder with `--out`.")
+    out = options.new_folder(args.out or source.with_name(f"{source.name}{REGRADED}"))
     environ, root = options.environ(), repository_root(args.repo)
     suite = load_suite(root, args.config, environ=environ)
     with scratch_folder() as scratch:

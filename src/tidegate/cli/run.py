@@ -27,7 +27,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("run", help="run the suite on one revision and store it", description=DESCRIPTION)
     parser.add_argument("--rev", metavar="REV", help="a branch, tag or commit (default: the working tree as it is)")
     parser.add_argument(
-        "--trials", type=options.positive, metavar="N", help="trials per scenario and agent (default: the suite's)"
+        "--trials", type=options.trials, metavar="N", help="trials per scenario and agent (default: the suite's)"
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="where the run goes (default: .tidegate/runs/TIME)")
     options.add_json(parser, "the run")
@@ -44,16 +44,13 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from tidegate.cli.progress import make_progress
-    from tidegate.errors import ConfigurationError
     from tidegate.pipeline import single_run
     from tidegate.reports.show import run_overview
     from tidegate.revisions import repository_root
     from tidegate.sides import make_run_folder
 
     root = repository_root(args.repo)
-    out = (args.out or make_run_folder(root)).resolve()
-    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-        raise ConfigurationError(f"{out} is not an empty folder.", "Name a new one with `--out`.")
+    out = options.new_folder(args.out or make_run_folder(root))
     try:
         with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
             chosen = options.pipeline_options(args, progress)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tidegate.gates.excerpt import excerpt
 from tidegate.model.evaluator import Evaluator, Record, Score
 from tidegate.model.probe import Answer, Request
 from tidegate.patterns import PatternTooSlowError
@@ -21,4 +22,6 @@ def advance(evaluator: Evaluator, record: Record, answers: Sequence[Answer]) -> 
         return score
     except PatternTooSlowError as error:
         return Score.unknown(f"a pattern is not decided: {error}")
+    except Exception as error:  # one that breaks, say by a schema without end, is this trial's trouble, not the run's
+        return Score.unknown(f"the evaluator broke: {type(error).__name__}: {excerpt(str(error))}")
     return request

@@ -7,12 +7,16 @@ import math
 from typing import Any, NoReturn
 
 MAX_DEPTH = 100
+MAX_DIGITS = 1000  # of a whole number
 
 
 def parse_json(text: str) -> Any:
-    """The value of a JSON text; ValueError for NaN, infinities, numbers out of range and nesting over MAX_DEPTH."""
+    """The value of a JSON text.
+
+    ValueError for NaN, infinities, numbers out of range (MAX_DIGITS of whole ones) and nesting over MAX_DEPTH.
+    """
     try:
-        value = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+        value = json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_written_out)
     except RecursionError:
         raise ValueError(f"nested deeper than {MAX_DEPTH} levels") from None
     level = [value]
@@ -35,6 +39,12 @@ def _children(value: Any) -> list[Any]:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
+
+
+def _written_out(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise ValueError(f"the number {text:.40} is out of range")
+    return int(text)
 
 
 def _finite(text: str) -> float:

@@ -36,6 +36,8 @@ def import_run(source: Path, out: Path) -> Run:
 
 
 def _read(source: Path) -> list[PastAttempt]:
+    if not (source.is_dir() or source.is_file()):
+        raise ConfigurationError(f"{source} is neither a file nor a folder.", "Name a file or folder with results.")
     try:
         attempts = llm_tool_test.read(source) if _is_llm_tool_test(source) else agentv_results.read(source)
     except (OSError, UnicodeDecodeError) as error:

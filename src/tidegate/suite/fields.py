@@ -75,6 +75,12 @@ def _passable(name: str) -> str:
     return name
 
 
+def _program(text: str) -> str:
+    if text.rpartition("/")[2] in ("", ".", ".."):
+        raise wrong("must be the name of a program, or the path of one")
+    return text
+
+
 def _branch(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_./-]*", text) or re.search(r"\.\.|//|/\.|\./|[./]$|\.lock(/|$)", text):
         raise wrong("is no name of a branch")
@@ -85,6 +91,7 @@ Text = Annotated[str, Field(min_length=1), AfterValidator(_not_blank)]
 Name = Annotated[Text, AfterValidator(_name)]
 BranchName = Annotated[Text, AfterValidator(_branch)]
 InsidePath = Annotated[Text, AfterValidator(_inside)]
+ProgramName = Annotated[Text, AfterValidator(_program)]
 VariableName = Annotated[str, AfterValidator(_variable)]
 PassedVariable = Annotated[VariableName, AfterValidator(_passable)]
 TestedMetric = Annotated[str, only(*RULES, what=f"must be one of {', '.join(RULES)}")]
@@ -92,5 +99,6 @@ ServerName = Annotated[str, AfterValidator(_server_name)]
 Alpha = Annotated[float, only(*ALPHAS, what="must be one of 0.01, 0.02, 0.05")]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Count = Annotated[int, Field(ge=1)]
+Trials = Annotated[int, Field(ge=1, le=10_000)]  # of a row; more would only be a slip
 Positive = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]

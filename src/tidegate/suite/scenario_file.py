@@ -10,7 +10,19 @@ from tidegate.evaluators import AnyEvaluator
 from tidegate.gates import AnyGate
 from tidegate.gates.fields import Regex
 from tidegate.model.value import Value
-from tidegate.suite.fields import Count, Name, Positive, Seconds, ServerName, Share, Text, VariableName, wrong
+from tidegate.suite.fields import (
+    Count,
+    Name,
+    Positive,
+    ProgramName,
+    Seconds,
+    ServerName,
+    Share,
+    Text,
+    Trials,
+    VariableName,
+    wrong,
+)
 
 
 def _shape(value: object) -> str:
@@ -27,7 +39,7 @@ class McpFile(Value):
 class TargetFile(Value):
     """The tool under test; what is left out comes from tidegate.yaml's `target`."""
 
-    binary: Text | None = None
+    binary: ProgramName | None = None
     mcp: McpFile | None = None
     command_pattern: Regex | None = None
     health_check: Text | None = None
@@ -117,8 +129,8 @@ class RunFile(Value):
 class TrialsFile(Value):
     """How many trials: `min` screening trials a side, `max` head trials a row."""
 
-    min: Count | None = None
-    max: Count | None = None
+    min: Trials | None = None
+    max: Trials | None = None
 
 
 class CostFile(Value):
