@@ -88,7 +88,7 @@ def answer(method: str, params: Json) -> Json:
         case "tools/list", _:
             return {"result": listed(params.get("cursor"))}
         case "tools/call", "where":
-            return text(f"{Path.cwd()} {sorted(os.environ)}")
+            return text(f"{Path.cwd()} {os.getuid()} {sorted(os.environ)}")
         case "tools/call", _:
             return add(params.get("arguments", {}).get("title"))
         case _:
