@@ -45,6 +45,13 @@ def ask() -> Json:
     return text(f"{sys.stdin.readline()}{sys.stdin.readline()}")
 
 
+def pester() -> Json:
+    """Asks and does not listen."""
+    for number in range(100_000):
+        say({"id": f"p{number}", "method": "ping"})
+    return text("are you there?")
+
+
 STRANGE: dict[str, Callable[[], Json]] = {
     "refuse": lambda: {"error": {"code": 1, "message": "no"}},
     "strange": lambda: {"result": {"content": [7, {"type": "image", "data": "eA==", "mimeType": "image/png"}]}},
@@ -58,6 +65,7 @@ STRANGE: dict[str, Callable[[], Json]] = {
     "huge": lambda: text("x" * 3_000_000),
     "hog": hog,
     "ask": ask,
+    "pester": pester,
 }
 
 

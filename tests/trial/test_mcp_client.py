@@ -108,6 +108,11 @@ def test_its_own_requests_are_answered(tmp_path: Path) -> None:
     assert '"code": -32601' in said
 
 
+def test_requests_without_end_are_not_all_answered(tmp_path: Path) -> None:
+    """Replies that nobody reads would pile up."""
+    assert calls(tmp_path, "", "pester", secs=60) == [("ok", "are you there?")]
+
+
 def test_a_huge_answer_is_an_error_and_the_next_one_is_read(tmp_path: Path) -> None:
     answers = calls(tmp_path, "", "huge", "Emma")
     assert answers == [("error", "the server's answer is too long to be read"), ("ok", "added Emma")]

@@ -123,7 +123,7 @@ class McpClient:
 
     def _reply(self, message: Mapping[str, Any]) -> None:
         """To the server's own requests: we are here, and can do nothing for it."""
-        if message.get("id") is None:
+        if message.get("id") is None or self._server.is_behind:
             return
         if message.get("method") == "ping":
             self._say({"id": message["id"], "result": {}})

@@ -12,6 +12,7 @@ from pathlib import Path
 from tidegate.trial.processes import Command, Ended, Supervisor
 
 END_SECS = 2.0  # that a server has to end by itself, from the end of its standard input
+BEHIND_BYTES = 1 << 16  # that wait to be read
 FULL_SECS = 0.01  # between two tries to write to a server that does not read
 
 
@@ -27,6 +28,11 @@ class ServerProcess:
     _input: int
     _output: asyncio.StreamReader
     _unsent: bytes = b""
+
+    @property
+    def is_behind(self) -> bool:
+        """It has not read for long: more should only be said if it must."""
+        return len(self._unsent) > BEHIND_BYTES
 
     def say(self, line: bytes) -> None:
         """Queue a line, and send as much of what is queued as the server takes right now."""
