@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tidegate.errors import CannotRunError
@@ -41,33 +42,52 @@ IDENTITY = {
 
 
 def git(
-    root: Path, *arguments: str, env: Mapping[str, str] | None = None, timeout_s: float | None = None
+    root: Path,
+    *arguments: str,
+    env: Mapping[str, str] | None = None,
+    given: str = "",
+    timeout_s: float | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run it in `root`, whatever its end; `env`: more variables. After `timeout_s` its end is TIMED_OUT."""
-    inherited = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
-    environment = {**inherited, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **(env or {})}
-    try:
-        return subprocess.run(
-            ["git", *_OPTIONS, *arguments],
-            cwd=root,
-            env=environment,
-            text=True,
-            errors="replace",
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            check=False,
-            timeout=timeout_s,
-        )
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(arguments, TIMED_OUT, "", f"no answer within {timeout_s:g} s")
-    except FileNotFoundError:
-        raise CannotRunError("`git` was not found on PATH.", "Install git.") from None
+    done = _run(root, arguments, env or {}, given.encode(), timeout_s)
+    stdout, stderr = (text.decode(errors="replace").replace("\r\n", "\n") for text in (done.stdout, done.stderr))
+    return subprocess.CompletedProcess(done.args, done.returncode, stdout, stderr)
 
 
-def must(root: Path, *arguments: str, env: Mapping[str, str] | None = None) -> str:
+def must(root: Path, *arguments: str, env: Mapping[str, str] | None = None, given: str = "") -> str:
     """What it prints. CannotRunError with its last word where it fails."""
-    done = git(root, *arguments, env=env)
+    done = git(root, *arguments, env=env, given=given)
     if done.returncode != 0:
         reason = (done.stderr.strip() or "no message").splitlines()[-1]
         raise CannotRunError(f"`git {arguments[0]}` failed: {reason}", "Try the same git command by hand.")
     return done.stdout.strip()
+
+
+def read_blobs(root: Path, shas: Sequence[str]) -> Iterator[bytes]:
+    """The contents of these objects, which are there and are files."""
+    done = _run(root, ("cat-file", "--batch"), {}, "".join(f"{sha}\n" for sha in shas).encode(), None)
+    answers = io.BytesIO(done.stdout)
+    for _ in shas:
+        size = int(answers.readline().split()[2])
+        yield answers.read(size)
+        answers.readline()
+
+
+def _run(
+    root: Path, arguments: Sequence[str], env: Mapping[str, str], given: bytes, timeout_s: float | None
+) -> subprocess.CompletedProcess[bytes]:
+    inherited = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
+    try:
+        return subprocess.run(
+            ["git", *_OPTIONS, *arguments],
+            cwd=root,
+            env={**inherited, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **env},
+            input=given,
+            capture_output=True,
+            check=False,
+            timeout=timeout_s,
+        )
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(arguments, TIMED_OUT, b"", f"no answer within {timeout_s:g} s".encode())
+    except FileNotFoundError:
+        raise CannotRunError("`git` was not found on PATH.", "Install git.") from None

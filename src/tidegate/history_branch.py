@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tidegate.errors import CannotRunError
-from tidegate.git import IDENTITY, git, must
+from tidegate.git import IDENTITY, git, must, read_blobs
 from tidegate.model.suite import Store
 from tidegate.store.directory import write_text
 from tidegate.store.history import History
@@ -71,8 +71,9 @@ def copy_to(root: Path, name: str, folder: Path) -> tuple[str, ...]:
     for path in folder.rglob("*") if folder.is_dir() else ():
         if path.is_file() and str(path.relative_to(folder)) not in found:
             path.unlink()
-    for path_of, blob in found.items():
-        write_text(folder / path_of, must(root, "cat-file", "blob", blob) + "\n")
+    for path_of, content in zip(found, read_blobs(root, list(found.values())), strict=True):
+        (folder / path_of).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path_of).write_bytes(content)
     return problems
 
 
@@ -172,12 +173,11 @@ def _tree_with(root: Path, parent: str | None, folder: Path) -> str:
         known = must(folder, "ls-files", "-z", env=own).split("\0")[:-1]
         gone = [path for path in known if _OURS.fullmatch(path) and not (folder / path).is_file()]
         here = [str(path.relative_to(folder)) for path in sorted(folder.rglob("*")) if path.is_file()]
-        for path in gone:
-            must(folder, "update-index", "--force-remove", "--", path, env=own)
-        for path in here:
-            blob = must(folder, "hash-object", "-w", "--no-filters", "--", path, env=own)
-            entry = f"{_FILE_MODE},{blob},{path}"
-            must(folder, "update-index", "--add", "--replace", "--cacheinfo", entry, env=own)
+        names = "".join(f"{path}\n" for path in here)
+        blobs = must(folder, "hash-object", "-w", "--no-filters", "--stdin-paths", env=own, given=names).split()
+        changes = [f"0 {'0' * len(blobs[0])}\t{path}\n" for path in gone]
+        changes += [f"{_FILE_MODE} {blob}\t{path}\n" for blob, path in zip(blobs, here, strict=True)]
+        must(folder, "update-index", "--add", "--replace", "--index-info", env=own, given="".join(changes))
         return must(folder, "write-tree", env=own)
 
 

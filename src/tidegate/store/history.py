@@ -90,14 +90,16 @@ class History:
     def prune(self) -> None:
         """Forget what is damaged, foreign, too old or too much; by contents, whatever the files' age."""
         for path in self._folder.glob("*.jsonl"):
-            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+            text = path.read_text(encoding="utf-8", errors="replace")
+            lines = text.splitlines()
             entries = [entry for line in lines if (entry := _entry(line)) and entry.fingerprint == path.stem]
             kept = self._capped(entry.trial for entry in entries)
-            if kept:
-                good = (Entry(fingerprint=path.stem, trial=trial).sealed for trial in kept)
-                write_text(path, "".join(f"{entry.model_dump_json()}\n" for entry in good))
-            else:
+            good = (Entry(fingerprint=path.stem, trial=trial).sealed for trial in kept)
+            whole = "".join(f"{entry.model_dump_json()}\n" for entry in good)
+            if not whole:
                 path.unlink()
+            elif whole != text:
+                write_text(path, whole)
 
     def remember(self, versions: Mapping[str, str | None]) -> None:
         """Keep which versions agents' programs had, for who wants to find the history without asking them."""
