@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 Json = dict[str, Any]
+LONG = 600  # seconds: more than any test waits
 QUIRKS = set(sys.argv[1:])
 SCHEMA = {"type": "object", "properties": {"title": {"type": "string"}}}
 NOISE = 'starting up…\n\n{"half": \n[1, 2]\n' + "[" * 100_000
@@ -28,13 +29,13 @@ def text(said: str) -> Json:
 
 
 def sleep() -> Json:
-    time.sleep(60)
+    time.sleep(LONG)
     return text("good morning")
 
 
 def hog() -> Json:
     held = [bytearray(b"x" * 4_000_000) for _ in range(200)]
-    time.sleep(60)
+    time.sleep(LONG)
     return text(f"{len(held)}")
 
 
@@ -110,7 +111,7 @@ def be_stubborn() -> None:
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
-            time.sleep(60)
+            time.sleep(LONG)
         os._exit(0)
 
 
@@ -119,7 +120,7 @@ def main() -> None:
     if "broken" in QUIRKS:
         sys.exit("no database")
     if "mute" in QUIRKS:
-        time.sleep(60)
+        time.sleep(LONG)
     if "stubborn" in QUIRKS:
         be_stubborn()
     for line in sys.stdin:
@@ -131,7 +132,7 @@ def main() -> None:
         if "id" in message:
             say({"id": message["id"], **answer(message["method"], message.get("params") or {})})
     if "stubborn" in QUIRKS:
-        time.sleep(60)
+        time.sleep(LONG)
 
 
 if __name__ == "__main__":

@@ -153,7 +153,7 @@ def test_nothing_of_it_is_left(tmp_path: Path, quirks: str) -> None:
     running = with_server(tmp_path, quirks, work)
     assert len(running) >= (2 if quirks else 1)
     assert alive(tmp_path) == []
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 120
 
 
 def test_commands_run_beside_it_and_end_without_it(tmp_path: Path) -> None:
