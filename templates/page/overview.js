@@ -30,6 +30,7 @@ function overview(query) {
     el("h1", null, `${data.sign} ${data.title}`),
     el("p", { class: "lead" }, data.summary),
     data.notes.length > 0 && list(data.notes),
+    data.advice.length > 0 && section("What to do", data.advice.length > 1 ? list(data.advice.map(coded)) : el("p", null, coded(data.advice[0]))),
     data.definitions.length > 0 && section("Changed definitions", list(data.definitions)),
     data.warnings.length > 0 && section("Warnings", list(data.warnings)),
     rows.length > 0 && section("Scenarios × agents", filters(asked, states, changed), found,
@@ -40,6 +41,9 @@ function overview(query) {
     section("The run", el("dl", null, data.facts.map(([name, value]) => el("div", null, el("dt", null, name), el("dd", null, value))))),
   ];
 }
+
+// What stands between backticks is code.
+const coded = (text) => text.split("`").map((part, place) => place % 2 ? el("code", null, part) : part);
 
 const haystack = (row) => [row.scenario, row.agent, row.words, row.reason, row.evidence?.message, row.evidence?.gate,
   ...row.gates.map((gate) => gate.gate)].join("\n").toLowerCase();
@@ -69,7 +73,8 @@ function line(row, heads) {
   return el("tr", null,
     el("td", null, badge(row.badge, `${row.sign} ${row.words}`)),
     el("th", { scope: "row" }, el("a", { href: `#${row.path}` }, row.scenario),
-      row.state === "regressed" && row.evidence?.gate && el("div", { class: "why" }, `failed: ${row.evidence.gate}`)),
+      row.state === "regressed" && row.evidence?.gate && el("div", { class: "why" }, `failed: ${row.evidence.gate}`),
+      row.state === "not_measured" && el("div", { class: "why" }, row.reason)),
     cell("agent", null, row.agent), cell("base", "number", row.base), cell("head", "number", row.head),
     cell("effect", null, row.effect ? effectPlot(row.effect, row.effect_text) : row.effect_text),
     cell("trend", null, row.trends.length > 0 && sparkline(row.trends[0])),

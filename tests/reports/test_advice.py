@@ -51,7 +51,7 @@ def test_each_way_not_to_be_measured_says_what_happened_and_what_to_do(
     comment = render_comment(result)
     assert f"`{kind}` × `docs`: because of {kind}" in comment.replace("\\_", "_")
     assert comment.count(OF_UNMEASURED[kind]) == 1
-    assert f"What to do: {OF_UNMEASURED[kind]}" in page_view(result, {}).notes
+    assert page_view(result, {}).advice == (OF_UNMEASURED[kind],)
     last = Console(file=io.StringIO(), force_terminal=True, width=1000, color_system=None)
     print_result(result, last)
     assert isinstance(last.file, io.StringIO)
@@ -62,7 +62,7 @@ def test_each_way_not_to_be_measured_says_what_happened_and_what_to_do(
 def test_each_reason_of_a_verdict_says_what_to_do(stories: Stories, reason: VerdictReason) -> None:
     result = ended(stories["one_regression"](), "failed", reason)
     assert f"**What to do:** {OF_VERDICT[reason]}" in render_comment(result)
-    assert any(note.startswith(f"What to do: {OF_VERDICT[reason]}") for note in page_view(result, {}).notes)
+    assert page_view(result, {}).advice[0].startswith(OF_VERDICT[reason])
 
 
 def test_each_cause_is_advised_on_once(stories: Stories) -> None:

@@ -322,6 +322,15 @@ def test_no_page_scrolls_sideways(
         assert {"Gates and trials"}.issuperset(names)
 
 
+def test_the_overview_says_what_to_do_and_why_a_row_was_not_measured(opened: Opened, stories: Stories) -> None:
+    page = opened(stories["setup_not_measured"]())
+    lines = page.locator("section", has=page.get_by_role("heading", name="What to do")).locator("li")
+    assert lines.count() == 3
+    assert lines.first.inner_text().startswith("build: Mend build in tidegate.yaml")
+    assert lines.first.locator("code").all_inner_texts() == ["build", "tidegate.yaml"]
+    assert "ended with exit 2" in page.locator(".rows tbody tr").first.inner_text()
+
+
 def test_a_row_says_on_a_phone_what_it_says_elsewhere_but_for_numbers_that_stayed(
     opened: Opened, stories: Stories
 ) -> None:

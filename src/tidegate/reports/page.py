@@ -27,6 +27,7 @@ class PageView(Value):
     state: str
     summary: str
     notes: tuple[str, ...]
+    advice: tuple[str, ...]  # with code between backticks
     columns: tuple[str, ...]
     rows: tuple[RowView, ...]
     definitions: tuple[str, ...]
@@ -55,6 +56,7 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
         state=words(verdict.state),
         summary=verdict.summary,
         notes=tuple(_notes(view)),
+        advice=view.advice,
         columns=tuple(title for title, _ in COLUMNS.values()),
         rows=tuple(row_view(line, view, trials.get(line.row.key, ()), trends.get(line.row.key)) for line in view.table),
         definitions=tuple(map(change_line, view.definitions)),
@@ -82,8 +84,6 @@ def _notes(view: CommentView) -> Iterable[str]:
         blocked = "been blocked" if verdict.would_block else "passed"
         yield f"Advisory: nothing is blocked. In blocking mode this pull request would have {blocked}."
     yield from view.reasons
-    if view.advice:
-        yield f"What to do: {' '.join(view.advice)}"
 
 
 def _suite(view: CommentView) -> str:
