@@ -64,7 +64,7 @@ def add(repo: Repository, *trials: PastTrial, origin: Origin | None = JOB) -> No
 
 def read(repo: Repository, folder: Path) -> tuple[tuple[PastTrial, ...], tuple[str, ...]]:
     assert fetch(repo.root, NAME, JOB) is None
-    problems = copy_to(repo.root, NAME, folder)
+    problems = copy_to(repo.root, NAME, folder, JOB)
     found = History(folder, LIMITS, NOW).read(PRINTS)
     return found.trials, (*problems, *found.warnings)
 
@@ -229,6 +229,22 @@ def test_a_token_that_may_not_push_is_said_at_once(clone: Callable[[str], Reposi
     with pytest.raises(NotKeptError, match="may not push to the branch") as error:
         add(clone("job"), past(1))
     assert "contents: write" in error.value.advice
+
+
+def test_a_job_goes_by_what_origin_has_whatever_its_own_clone_has(
+    clone: Callable[[str], Repository], tmp_path: Path
+) -> None:
+    job = clone("job")
+    add(job, past(3), origin=None)
+    add(clone("other"), past(2))
+
+    add(job, past(1))
+
+    assert read(job, tmp_path / "r") == ((past(2), past(1)), ())
+    job.git("remote", "set-url", "origin", "file:///nowhere")
+    assert "is used as it was last fetched" in (fetch(job.root, NAME, JOB) or "")
+    assert copy_to(job.root, NAME, tmp_path / "s", JOB) == ()
+    assert (tmp_path / "s/history/f1.jsonl").is_file()
 
 
 def test_an_origin_that_is_not_there_is_a_sentence_and_no_error(clone: Callable[[str], Repository]) -> None:

@@ -31,6 +31,7 @@ _ELSEWHERE = (
     "GIT_NAMESPACE",
 )
 TIMED_OUT = 124
+NO_ANSWER = "no answer in time"
 
 # Whose commits ours are.
 IDENTITY = {
@@ -88,6 +89,6 @@ def _run(
             timeout=timeout_s,
         )
     except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(arguments, TIMED_OUT, b"", f"no answer within {timeout_s:g} s".encode())
+        return subprocess.CompletedProcess(arguments, TIMED_OUT, b"", NO_ANSWER.encode())
     except FileNotFoundError:
         raise CannotRunError("`git` was not found on PATH.", "Install git.") from None

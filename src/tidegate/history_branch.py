@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tidegate.errors import CannotRunError
-from tidegate.git import IDENTITY, git, must, read_blobs
+from tidegate.git import IDENTITY, NO_ANSWER, git, must, read_blobs
 from tidegate.model.suite import Store
 from tidegate.store.directory import write_text
 from tidegate.store.history import History
@@ -62,12 +62,17 @@ def fetch(root: Path, name: str, origin: Origin) -> str | None:
         return None
     said = _said(heads.stderr)
     advice = ": the job needs `contents: read`" if _DENIED.search(said) else ""
-    return f"base's history on the branch `{name}` could not be fetched, and is left out ({said}){advice}"
+    instead = "is left out" if _sha(root, _tracking(name)) is None else "is used as it was last fetched"
+    return f"base's history on the branch `{name}` could not be fetched, and {instead} ({said}){advice}"
 
 
-def copy_to(root: Path, name: str, folder: Path) -> tuple[str, ...]:
-    """Make `folder` what the branch has of a history; a sentence for what is left out."""
-    found, problems = _blobs(root, tip(root, name), name)
+def copy_to(root: Path, name: str, folder: Path, origin: Origin | None = None) -> tuple[str, ...]:
+    """Make `folder` what the branch has of a history, at `origin` or (None) here; a sentence for what is left out."""
+    return _copy(root, _tip(root, name, origin), name, folder)
+
+
+def _copy(root: Path, commit: str | None, name: str, folder: Path) -> tuple[str, ...]:
+    found, problems = _blobs(root, commit, name)
     for path in folder.rglob("*") if folder.is_dir() else ():
         if path.is_file() and str(path.relative_to(folder)) not in found:
             path.unlink()
@@ -90,19 +95,21 @@ def write(root: Path, limits: Store, origin: Origin | None, add: Callable[[Histo
         problem = None if origin is None else fetch(root, limits.name, origin)
         if problem:
             raise NotKeptError(f"{problem}.", "Nothing was added to it.")
-        parent = tip(root, limits.name)
+        parent = _tip(root, limits.name, origin)
         with tempfile.TemporaryDirectory(prefix="tidegate-history-") as folder:
             commit = _commit_with(root, parent, Path(folder), limits, add, now)
         why = "" if commit == parent else _publish(root, limits.name, commit, origin)
         if not why:
             return
+        if why.endswith(NO_ANSWER):
+            break  # it may have been heard: not once more
         if _DENIED.search(why):
             raise NotKeptError(
                 f"base's history was not kept, since the job's token may not push to the branch `{limits.name}`: {why}",
                 "Give the job `contents: write`, and leave the branch out of rules that protect branches.",
             )
     raise NotKeptError(
-        f"base's history was not kept: `{limits.name}` could not be written in {ATTEMPTS} attempts: {why}",
+        f"base's history was not kept: `{limits.name}` could not be written, {attempt + 1} times tried: {why}",
         "Run the workflow again.",
     )
 
@@ -116,9 +123,11 @@ def require_writable(limits: Store, origin: Origin | None) -> None:
         )
 
 
-def tip(root: Path, name: str) -> str | None:
-    """The newest known commit of the branch: its own, or the one that was fetched where that has all of it."""
+def _tip(root: Path, name: str, origin: Origin | None) -> str | None:
+    """For a job the commit that was fetched; else one's own, or the fetched one where that has all of it."""
     here, there = (_sha(root, ref) for ref in (f"refs/heads/{name}", _tracking(name)))
+    if origin is not None:
+        return there
     if here is None or there is None:
         return here or there
     return there if git(root, "merge-base", "--is-ancestor", here, there).returncode == 0 else here
@@ -152,7 +161,7 @@ def _commit_with(
     found, problems = _blobs(root, parent, limits.name)
     if parent is not None and not found:
         raise NotKeptError(f"{problems[0]}: nothing was added to it.", "Name another one: `store.name`.")
-    copy_to(root, limits.name, folder)
+    _copy(root, parent, limits.name, folder)
     history = History(folder, limits, now)
     add(history)
     history.prune()

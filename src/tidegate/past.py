@@ -127,7 +127,7 @@ def _read_history(repo: Path, suite: Suite, origin: Origin | None) -> tuple[Hist
         return None if folder is None else History(folder, suite.store, time.time()), ()
     root, name, copied = repository_root(repo), suite.store.name, folder / "branch"
     unreached = fetch(root, name, origin) if origin else None
-    ignored = copy_to(root, name, copied)
+    ignored = copy_to(root, name, copied, origin)
     return History(copied, suite.store, time.time()), (*([unreached] if unreached else ()), *ignored)
 
 

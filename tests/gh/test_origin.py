@@ -18,7 +18,7 @@ from tests.gh.job import Job, MakeStep
 from tidegate.action.job import Job as ActionJob
 from tidegate.action.job import Outside
 from tidegate.action.origin import origin_of
-from tidegate.history_branch import fetch
+from tidegate.history_branch import copy_to, fetch
 from tidegate.model.progress import Silent
 from tidegate.settings import Runner, Settings
 
@@ -131,6 +131,24 @@ def test_what_a_checkout_has_left_in_the_configuration_is_not_sent_too(
     repo.git("config", f"http.{server.url}/.extraheader", "AUTHORIZATION: basic c3RhbGU=")
     assert fetch(repo.root, BRANCH, origin_of(asked(server, TOKEN))) is None
     assert {base64.b64decode(header.split()[1]).decode() for header in server.seen} == {f"x-access-token:{TOKEN}"}
+
+
+def test_a_pull_request_s_token_reads_it_and_the_clone_stays_shallow(
+    make_repository: Callable[..., Repository], served: Repository, server: GitServer, tmp_path: Path
+) -> None:
+    sha = served.commit({"a": "1"})
+    served.commit({"a": "2", "tidegate-history.json": '{"schema_version": 1}\n', "history/ab.jsonl": "{}\n"})
+    served.git("branch", BRANCH)
+    repo = make_repository()
+    repo.git("fetch", "--quiet", "--depth=1", str(served.root), "main")
+    repo.git("remote", "add", "origin", f"{server.url}/notes.git/.git")
+
+    origin = origin_of(asked(server, "ghs_contents-read"))
+    assert fetch(repo.root, BRANCH, origin) is None
+    assert copy_to(repo.root, BRANCH, tmp_path / "copy", origin) == ()
+
+    assert (tmp_path / "copy/history/ab.jsonl").read_text() == "{}\n"
+    assert sha not in repo.git("rev-list", f"refs/remotes/origin/{BRANCH}")
 
 
 def test_no_other_server_is_given_the_token(
