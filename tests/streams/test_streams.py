@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,6 +15,7 @@ from tidegate.streams import PARSERS
 from tidegate.streams.damage import MAX_WARNINGS
 from tidegate.streams.excerpt import MAX_CHARACTERS
 
+CAPTURES = Path(__file__).with_name("captures")
 Parse = Callable[[str], tuple[Event, ...]]
 
 KEYS = [
@@ -41,6 +45,30 @@ JSON = st.recursive(
 def test_no_parser_ever_raises_and_every_event_can_be_stored(parse: Parse, text: str) -> None:
     for event in parse(text):
         event.model_dump_json()
+
+
+def altered(value: Any, chance: Random) -> Any:
+    """The same, but for a value here and there, and keys that are missing."""
+    if chance.random() < 0.05:
+        return chance.choice([None, True, -1, 1.5, 10**30, "", "x", [], [1, "a", {}], {}, {"a": 1}])
+    match value:
+        case dict():
+            return {key: altered(inner, chance) for key, inner in value.items() if chance.random() > 0.02}
+        case list():
+            return [altered(inner, chance) for inner in value]
+        case _:
+            return value
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "gemini", "opencode"])
+def test_no_field_of_another_kind_makes_a_parser_raise(agent: str) -> None:
+    """What real agents have printed, with fields as another version might write them."""
+    for capture in sorted(CAPTURES.glob(f"{agent}*.jsonl")):
+        lines = [json.loads(line) for line in capture.read_text(encoding="utf-8").splitlines() if line[:1] == "{"]
+        for seed in range(30):
+            chance = Random(f"{capture.name}/{seed}")
+            for event in PARSERS[agent]("\n".join(json.dumps(altered(line, chance)) for line in lines)):  # type: ignore[index]
+                event.model_dump_json()
 
 
 @pytest.mark.parametrize("parse", PARSERS.values(), ids=PARSERS)

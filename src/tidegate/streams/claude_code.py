@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tidegate.model.event import ApiRetry, CallStatus, End, Event, Message, TrialEnd, Warning
 from tidegate.streams import json_lines
 from tidegate.streams.excerpt import excerpt
-from tidegate.streams.fields import Json, amount, count, items, mapping, text, total, words
+from tidegate.streams.fields import Json, amount, count, items, mapping, text, texts, total, words
 from tidegate.streams.json_lines import JsonLines, end_of_api, status_of
 
 SHELL = "Bash"
@@ -147,8 +147,8 @@ class ClaudeCode(JsonLines):
         reason = text(result, "terminal_reason")
         if result.get("is_error") is False and result.get("subtype") == "success":
             return "completed", ""
-        said = next((error for error in result.get("errors") or () if isinstance(error, str)), text(result, "result"))
-        return self._bad_end(result, reason), excerpt(said or reason or text(result, "subtype"))
+        said = [*texts(result, "errors"), text(result, "result"), reason, text(result, "subtype")]
+        return self._bad_end(result, reason), excerpt(next(filter(None, said), ""))
 
     def _bad_end(self, result: Json, reason: str) -> TrialEnd:
         if reason in _ENDS:

@@ -26,6 +26,12 @@ def text(data: Json, key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def texts(data: Json, key: str) -> list[str]:
+    """The texts in the list at the key."""
+    value = data.get(key)
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
 def count(data: Json, key: str) -> int | None:
     """The whole number at the key, if it is one and not negative."""
     value = data.get(key)
