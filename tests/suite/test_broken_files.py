@@ -362,6 +362,22 @@ def test_a_link_that_leaves_the_repository_is_refused(load: Load, tmp_path: Path
     )
 
 
+@pytest.mark.parametrize("file", ["tidegate.yaml", "evals/targets.yaml"])
+def test_no_file_that_is_read_is_a_link_out_of_the_repository(load: Load, tmp_path: Path, file: str) -> None:
+    """What is wrong with it would be told, in a log that everybody can read."""
+    outside = tmp_path.parent / f"{tmp_path.name}-outside"
+    outside.write_text("token: secret\n")
+    (tmp_path / "evals").mkdir()
+    (tmp_path / file).symlink_to(outside)
+    suite = None if file == "tidegate.yaml" else "version: 1\nscenarios: [evals/a.yaml]\n"
+    case = "evalcases: [{id: one, input_messages: [{role: user, content: hi}], target: x}]\n"
+
+    assert f"{file}: leads out of the repository" in said(load, {"tidegate.yaml": suite, "evals/a.yaml": case})
+    (tmp_path / file).unlink()
+    (tmp_path / file).symlink_to(tmp_path / file)
+    assert said(load, {"tidegate.yaml": suite, "evals/a.yaml": case})  # a link without an end
+
+
 def test_a_flood_of_mistakes_is_cut_off(load: Load) -> None:
     lines = said(load, {"tidegate.yaml": SUITE + "".join(f"key{n}: 1\n" for n in range(20_000))}).splitlines()
 

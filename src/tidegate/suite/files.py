@@ -12,6 +12,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from tidegate.suite.agent_models import with_models_split
 from tidegate.suite.document import Document, KeyPath
 from tidegate.suite.explain import explain, unknown_keys
+from tidegate.suite.folders import stays_in
 from tidegate.suite.problem import Problem
 from tidegate.suite.yaml_reader import read_document
 
@@ -27,8 +28,14 @@ class Files:
 
     def read(self, place: str, model: type[M], kind: str) -> tuple[Document, M | None, list[Problem]]:
         """The file at a place relative to the root."""
-        document = read_document(self.root / place, place)
+        document = self.document(place)
         return document, *self.validated(document, model, kind)
+
+    def document(self, place: str) -> Document:
+        """The content of the file at a place relative to the root, which no link may lead out of."""
+        if not stays_in(self.root, place):
+            return Document(place, None, (Problem.of_file(place, "leads out of the repository"),))
+        return read_document(self.root / place, place)
 
     def validated(self, document: Document, model: type[M], kind: str) -> tuple[M | None, list[Problem]]:
         """The file as its model, if it fits; strict as JSON is: no text for a number, no list for nothing."""

@@ -23,7 +23,6 @@ from tidegate.suite.judge_targets import JUDGE_VARIABLE, JudgeTargets
 from tidegate.suite.problem import Problem
 from tidegate.suite.scenario_file import ScenarioFile
 from tidegate.suite.suite_file import SuiteFile
-from tidegate.suite.yaml_reader import read_document
 
 SUITE_FILE = "tidegate.yaml"
 CALIBRATION_FILE = "tidegate.calibration.json"
@@ -50,11 +49,11 @@ def load_suite(
     With `unknown`, keys that no file may have are left out and told there, one line each, instead of being errors.
     Raises ConfigurationError with every problem of every file, NothingToRunError if `scenarios` is an empty list.
     """
-    document = read_document(root / file, file)
+    files = Files(root, unknown)
+    document = files.document(file)
     if document.root is None and not (root / file).exists():
         advice = "`tidegate init` writes one; or name yours with `--config FILE`."
         raise ConfigurationError.of([str(problem) for problem in document.problems], advice)
-    files = Files(root, unknown)
     suite, problems = files.validated(document, SuiteFile, "suite")
     paths, glob_problems = _scenario_paths(root, document)
     scenarios = [_read_scenario(files, path, problems) for path in paths]
@@ -117,7 +116,7 @@ def _scenario_paths(root: Path, document: Document) -> tuple[list[str], list[Pro
 
 
 def _read_scenario(files: Files, path: str, problems: list[Problem]) -> _ScenarioRead:
-    document = read_document(files.root / path, path)
+    document = files.document(path)
     file: ScenarioFile | EvalFile | None
     if document.node(("evalcases",)):
         file, found = files.validated(document, EvalFile, "eval")
