@@ -556,3 +556,11 @@ def test_trials_of_other_rows_are_left_out() -> None:
     story = Story("docs det base:P head:P")
     stranger = TrialSpec(side="head", scenario="other", agent="a", index=1)
     assert observe(story.state, [result(stranger, "F")]) == story.state
+
+
+def test_no_more_head_trials_than_allowed_neither_prove_a_regression_nor_keep_a_row_from_recovering() -> None:
+    """Six: three to screen, and three to confirm, of which none is left to verify what they show."""
+    dead = Story("a past:40/40 base:P head:F max:6")
+    assert dead.conclusions[0].state == "suspicious"
+    assert Counter(spec.side for spec in dead.specs) == {"head": 6, "base": 3}
+    assert Story("a past:40/40 base:P head:FPPP max:6").conclusions[0].state == "ok"

@@ -38,21 +38,18 @@ def edited_files(root: Path, base: Checkout, head: Checkout, suites: tuple[Suite
 
     Guidance files in a template are each side's own, and no part of the definition.
     """
-
-    def changed(globs: Iterable[str]) -> set[str]:
-        chosen = list(globs)
-        return set(changed_files(root, base.revision, head.revision, chosen)) if chosen else set()
-
+    touched = set(changed_files(root, base.revision, head.revision, ["**"]))
     own = {scenario.file for suite in suites for scenario in suite.scenarios}
     scripts: dict[str, tuple[str, ...]] = {}
     templates: dict[str, tuple[str, ...]] = {}
     for scenario in suites[0].scenarios:
-        found = changed(map(escape, script_files(base.folder, scenario))) - own
-        scripts[scenario.name] = tuple(sorted(found))
+        scripts[scenario.name] = tuple(sorted(touched.intersection(script_files(base.folder, scenario)) - own))
         if scenario.template is not None:
-            inside = escape(scenario.template)
-            found = changed([f"{inside}/**"]) - changed(f"{inside}/{glob}" for glob in suites[1].guidance)
-            templates[scenario.name] = tuple(sorted(found))
+            inside = {path for path in touched if PurePosixPath(path).is_relative_to(scenario.template)}
+            if inside and suites[1].guidance:
+                globs = [f"{escape(scenario.template)}/{glob}" for glob in suites[1].guidance]
+                inside -= set(changed_files(root, base.revision, head.revision, globs))
+            templates[scenario.name] = tuple(sorted(inside))
     return Edited(scripts=scripts, templates=templates)
 
 

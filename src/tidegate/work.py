@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from tidegate import __version__
@@ -14,9 +15,9 @@ from tidegate.fingerprint import fingerprint, judge_mark, test_key
 from tidegate.history_branch import Origin
 from tidegate.model.judgement import JudgeInfo
 from tidegate.model.measurement import AgentInfo, Run, TrialResult
-from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.plan import Plan, RowKey
 from tidegate.model.progress import Progress
-from tidegate.model.suite import Suite
+from tidegate.model.suite import Scenario, Suite
 from tidegate.model.trial import TrialSpec
 from tidegate.plan import Selection, refuse_self_judging, run_rows, suite_hash
 from tidegate.procedure import screening_trials
@@ -66,18 +67,26 @@ class Work:
         judge = judge_mark(self.suite, self.sides[0].folder)
         return {
             row.key: fingerprint(
-                row, self.definitions, self.suite.guidance, versions.get(row.key.agent), judge, self._scripts(row)
+                row,
+                self.definitions,
+                self.suite.guidance,
+                versions.get(row.key.agent),
+                judge,
+                self._scripts[row.scenario.name],
             )
             for row in self.plan.rows
             if row.presence != "removed" and row.scenario.cache and not row.deterministic
         }
 
-    def _scripts(self, row: PlanRow) -> str:
-        """A hash of the files of its evaluators' scripts; '' where it has none."""
-        files = script_files(self.definitions, row.scenario)
-        return (
-            tree_hash(self.definitions, self.sides[-1].revision, [glob.escape(path) for path in files]) if files else ""
-        )
+    @cached_property
+    def _scripts(self) -> dict[str, str]:
+        """A hash of the files of its evaluators' scripts, for each scenario, and of those of base that decide too."""
+        hashes: dict[str, str] = {}
+        for row in self.plan.rows:
+            if row.scenario.name not in hashes:
+                former = _scripts_hash(row.before, self.sides[0]) if row.before else ""
+                hashes[row.scenario.name] = _scripts_hash(row.scenario, self.sides[-1]) + former
+        return hashes
 
     def test_keys(self, repo: Path, fingerprints: Mapping[RowKey, str]) -> dict[RowKey, str]:
         """Of each row's whole test, on these two commits of the repository."""
@@ -90,6 +99,12 @@ class Work:
                 trees[template] = [tree_hash(repo, side.revision, (*self.watched, *own)) for side in self.sides]
             keys[row] = test_key(text, self.suite, trees[template])
         return keys
+
+
+def _scripts_hash(scenario: Scenario, checkout: Checkout) -> str:
+    """Of one side; '' where there is none."""
+    files = [glob.escape(path) for path in script_files(checkout.folder, scenario)]
+    return tree_hash(checkout.folder, checkout.revision, files) if files else ""
 
 
 def screening_specs(work: Work, trials: int | None) -> list[TrialSpec]:

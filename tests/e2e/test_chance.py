@@ -167,3 +167,21 @@ def test_simulate_says_what_the_policy_costs_and_catches(
     assert ran.code == 0, ran.stderr
     dead = next(line for line in ran.stdout.splitlines() if line.startswith("one stops working"))
     assert "100.0%" in dead
+
+
+def test_an_edited_script_of_an_evaluator_is_another_history(
+    make_repository: Make, tidegate: Make, files: dict[str, str]
+) -> None:
+    repo = make_repository()
+    scenario = files["scenarios/keep.yaml"] + "  evaluators: [{type: code_judge, script: sh judge.sh}]\n"
+    base = {**files, "tidegate.yaml": SUITE, "scenarios/keep.yaml": scenario, "scenarios/judge.sh": "exit 0\n"}
+    repo.commit(base)
+    ran = tidegate("run", "--rev", "main", "--history", "--trials", "8", "--out", "first", cwd=repo.root)
+    assert ran.code == 0, ran.stderr
+    repo.branch("pr", {"bin/notes": files["bin/notes"] + "# x\n"})
+    assert pr(tidegate, repo.root).row("keep_notes", "fake")["base"]["history"] == [8, 8]
+    repo.branch("stricter", {"scenarios/judge.sh": "test -s notes.txt\n"})
+
+    ran = tidegate("pr", "--base", "main", "--head", "stricter", "--pause", "0", cwd=repo.root)
+
+    assert ran.row("keep_notes", "fake")["base"]["history"] == [0, 0]
