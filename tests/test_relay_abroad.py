@@ -108,7 +108,7 @@ def proxy() -> Iterator[tuple[int, list[bytes]]]:
 def status_of_one_request(server: ModelServer) -> int:
     with Relay() as relay, relay.lent(ANTHROPIC, "the-key", f"https://127.0.0.1:{server.server_port}") as loan:
         place = urlsplit(loan.address)
-        connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=10)
+        connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
         connection.request("POST", "/v1/messages", QUESTION, {"x-api-key": loan.token})
         answer = connection.getresponse()
         answer.read()
@@ -151,7 +151,7 @@ def test_a_proxy_that_it_cannot_use_is_said(value: str, monkeypatch: pytest.Monk
     monkeypatch.setenv("HTTPS_PROXY", value)
     with Relay() as relay, relay.lent(ANTHROPIC, "the-key", "https://127.0.0.1:1") as loan:
         place = urlsplit(loan.address)
-        connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=10)
+        connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
         connection.request("POST", "/v1/messages", QUESTION, {"x-api-key": loan.token})
         answer = connection.getresponse()
         assert (answer.status, b"HTTPS_PROXY has to be" in answer.read()) == (502, True)

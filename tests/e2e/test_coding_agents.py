@@ -125,11 +125,11 @@ def test_the_key_is_not_in_the_record_even_if_the_agent_prints_it(run_fake: Call
 
 def test_at_its_timeout_an_agent_can_still_say_what_it_has_cost(run_fake: Callable[..., Ran]) -> None:
     script = f"trap 'echo \"$said\"; exit 0' INT\nsaid='{json.dumps(RESULT)}'\nwhile :; do sleep 0.1; done"
-    ran = run_fake("claude", script, keys=", timeout_secs: 1")
+    ran = run_fake("claude", script, keys=", timeout_secs: 2")
     assert ran.trial
     end = ran.trial.events[-1]
     assert end.type == "end"
-    assert (end.end, end.message, end.cost_usd, end.turns) == ("timeout", "the agent was stopped after 1 s", 0.25, 2)
+    assert (end.end, end.message, end.cost_usd, end.turns) == ("timeout", "the agent was stopped after 2 s", 0.25, 2)
 
 
 def test_a_refused_key_ends_the_run_at_once(run_fake: Callable[..., Ran]) -> None:
@@ -143,7 +143,7 @@ def test_a_refused_key_ends_the_run_at_once(run_fake: Callable[..., Ran]) -> Non
 
 def test_a_provider_that_cannot_be_reached_is_not_measured_also_when_time_is_up(run_fake: Callable[..., Ran]) -> None:
     retry = json.dumps({"type": "system", "subtype": "api_retry", "error": "overloaded", "error_status": 529})
-    ran = run_fake("claude", f"echo '{retry}'; exec sleep 100", keys=", timeout_secs: 0.5")
+    ran = run_fake("claude", f"echo '{retry}'; exec sleep 100", keys=", timeout_secs: 2")
     assert ran.trial
     assert (ran.trial.end, ran.trial.not_measured) == ("outage", "outage")
 
@@ -173,7 +173,7 @@ END
 """
 
 
-@pytest.mark.parametrize("then", ["exit 1", "sleep 60"])
+@pytest.mark.parametrize("then", ["exit 1", "exec sleep 60"])
 def test_an_agent_that_is_silent_about_its_providers_failure_is_not_measured(
     then: str, run_fake: Callable[..., Ran]
 ) -> None:

@@ -24,7 +24,7 @@ from tidegate.model.progress import Silent
 from tidegate.settings import Runner, Settings
 
 RED = make_result(head=HEAD_SHA, add="regressed", list="ok")
-IMPATIENT = Pace(timeout=1, retries=1, backoff=0, longest_wait=0, between_requests=0, between_writes=0)
+IMPATIENT = Pace(timeout=30, retries=1, backoff=0, longest_wait=0, between_requests=0, between_writes=0)
 SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
 RESET = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "4102444800"}  # in 2100
 
@@ -87,10 +87,10 @@ class Ended:
 
 
 @pytest.fixture
-def end_of_job(workspace: Path, tmp_path: Path) -> Callable[[PullRequest], Ended]:
+def end_of_job(workspace: Path, tmp_path: Path) -> Callable[..., Ended]:
     """The end of a job that has compared both sides: what it says, and how it ends."""
 
-    def end(pull: PullRequest) -> Ended:
+    def end(pull: PullRequest, timeout: int = IMPATIENT.timeout) -> Ended:
         summary, output = tmp_path / "summary", tmp_path / "output"
         environ = {
             "GITHUB_EVENT_NAME": "pull_request",
@@ -106,7 +106,9 @@ def end_of_job(workspace: Path, tmp_path: Path) -> Callable[[PullRequest], Ended
         settings = Settings(github_token=SecretStr(pull.github.token))
         outside = Outside(environ, Silent(), lambda *_: None, commands.append, slept.append)
         job = Job(settings, Runner.from_environ(environ), outside)
-        code = say(RED, None, Subject(1, HEAD_SHA, pull.connect(pace=IMPATIENT)), job)
+        code = say(
+            RED, None, Subject(1, HEAD_SHA, pull.connect(pace=IMPATIENT.model_copy(update={"timeout": timeout}))), job
+        )
         verdict = read_key_values(output.read_text(encoding="utf-8"))["verdict"]
         return Ended(code, slept, commands, summary.read_text(encoding="utf-8"), verdict)
 
@@ -123,7 +125,7 @@ def stand(pull: PullRequest, comments: int) -> None:
 
 @pytest.mark.parametrize(("call", "fault", "times"), MATRIX, ids=lambda value: str(value))
 def test_whatever_becomes_of_a_request(
-    github: FakeGitHub, end_of_job: Callable[[PullRequest], Ended], call: str, fault: str, times: int
+    github: FakeGitHub, end_of_job: Callable[..., Ended], call: str, fault: str, times: int
 ) -> None:
     pull = github.pull_request()
     stand(pull, {"update": 1, "prune": 2}.get(call, 0))
@@ -145,12 +147,12 @@ def test_whatever_becomes_of_a_request(
         assert any("title=no comment" in command for command in ended.commands)
 
 
-def test_a_timeout_before_and_after_it_was_done(github: FakeGitHub, end_of_job: Callable[[PullRequest], Ended]) -> None:
+def test_a_timeout_before_and_after_it_was_done(github: FakeGitHub, end_of_job: Callable[..., Ended]) -> None:
     pull = github.pull_request()
     for call in ("create", "list", "head"):
         github.front.faults.append(replace(CALLS[call], status=None, delay=1.5))
 
-    ended = end_of_job(pull)
+    ended = end_of_job(pull, timeout=1)
 
     assert ended.exit_code == 1
     assert len(pull.bot_comments()) == 1

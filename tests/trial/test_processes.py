@@ -234,11 +234,11 @@ def test_finds_the_program_on_the_commands_own_path(command: Callable[..., Comma
 def test_a_timeout_asks_before_it_kills(command: Callable[..., Command], tmp_path: Path) -> None:
     code = "trap 'echo saved; exit 0' TERM; while :; do sleep 0.01; done"
     before = time.time()
-    (ended,) = run(command("sh", "-c", code, timeout_secs=0.3, grace_secs=10))
+    (ended,) = run(command("sh", "-c", code, timeout_secs=1, grace_secs=20))
     assert (ended.end, ended.exit_code, ended.signal) == ("timeout", None, None)
-    assert 0.3 <= ended.duration_s < 10
+    assert 1 <= ended.duration_s < 20
     assert ended.killed_at is not None
-    assert before + 0.3 <= ended.killed_at <= time.time()
+    assert before + 1 <= ended.killed_at <= time.time()
     assert (tmp_path / "out").read_text() == "saved\n"
 
 
@@ -251,7 +251,7 @@ def test_a_timeout_without_grace_asks_nobody(command: Callable[..., Command], tm
 def test_no_daemon_stays(command: Callable[..., Command], tmp_path: Path, stays: str) -> None:
     """Forked twice, in a session of its own, deaf to every signal that can be ignored."""
     flag = tmp_path / "flag"
-    (ended,) = run(command(*PYTHON, DAEMON + stays, str(flag), str(flag), timeout_secs=1 if stays else 20))
+    (ended,) = run(command(*PYTHON, DAEMON + stays, str(flag), str(flag), timeout_secs=2 if stays else 20))
     assert flag.exists()
     assert ended.end == ("timeout" if stays else "exited")
     assert ended.left_behind >= 1
@@ -262,7 +262,9 @@ def test_no_daemon_stays(command: Callable[..., Command], tmp_path: Path, stays:
 def test_no_hydra_stays(command: Callable[..., Command], tmp_path: Path, ends: str) -> None:
     """Its processes are gone before one can look at them."""
     line = '"$@" & sleep 0.3; ' + ("exit 0" if ends == "exited" else "sleep 60")
-    (ended,) = run(command("sh", "-c", line, "sh", *PYTHON, HYDRA, str(tmp_path), timeout_secs=1))
+    (ended,) = run(
+        command("sh", "-c", line, "sh", *PYTHON, HYDRA, str(tmp_path), timeout_secs=1 if ends == "timeout" else 20)
+    )
     assert ended.end == ends
     assert ended.left_behind >= 1
     assert alive(tmp_path) == []

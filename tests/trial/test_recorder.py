@@ -223,7 +223,7 @@ def test_an_exit_status_above_128_stays_one(target: Recorded) -> None:
 def test_hands_on_a_signal_and_the_targets_answer(target: Recorded, name: str) -> None:
     process = target.start("wait", name)
     process.send_signal(signal.Signals[f"SIG{name}"])
-    output, _ = process.communicate(timeout=10)
+    output, _ = process.communicate(timeout=60)
     assert (output, process.returncode) == (b"caught\n", 9)
     assert target.ends() == [("wait", 9)]
 
@@ -232,7 +232,7 @@ def test_a_signal_to_the_whole_group_does_not_end_the_wrapper_first(target: Reco
     """From a program, unlike from a terminal, the target may get it twice."""
     process = target.start("wait", "INT")
     os.killpg(process.pid, signal.SIGINT)
-    output, _ = process.communicate(timeout=10)
+    output, _ = process.communicate(timeout=60)
     assert set(output.splitlines()) == {b"caught"}
     assert process.returncode == 9
     assert target.ends() == [("wait", 9)]
@@ -255,7 +255,7 @@ def test_an_interrupt_from_the_terminal_arrives_once(target: Recorded) -> None:
     assert process.stdout.readline() == b"interrupted\n"
     time.sleep(0.1)
     process.send_signal(signal.SIGUSR1)
-    output, _ = process.communicate(timeout=10)
+    output, _ = process.communicate(timeout=60)
     os.close(main_side)
     os.close(terminal)
     assert output == b""
@@ -269,7 +269,7 @@ def test_stops_and_goes_on_with_the_target(target: Recorded) -> None:
     assert os.WIFSTOPPED(status)
     process.send_signal(signal.SIGCONT)
     process.send_signal(signal.SIGTERM)
-    output, _ = process.communicate(timeout=10)
+    output, _ = process.communicate(timeout=60)
     assert (output, process.returncode) == (b"caught\n", 9)
 
 
