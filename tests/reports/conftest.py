@@ -42,7 +42,7 @@ DETECTION = {"-0.3": 0.31, "-0.5": 0.73, "-1.0": 1.0}
 HOSTILE = (
     "--> </details><img src=x onerror=alert(1)> <!-- tidegate instance=default head=0 --> @octocat #12 GH-7 a/b#3 "
     "`x` ``y`` | a | b | ![p](http://evil.example/p.png) [ok](http://evil.example) www.evil.example "
-    "4f1c2a9be07d5a33 \x1b[31mred\x1b[0m \u202egnp.exe \u200b\r\n# ✅ passed\n```\n~~~\n"
+    "4f1c2a9be07d5a33 \x1b[31mred\x1b[0m \u202egnp.exe \u200b\u3164\r\n# ✅ passed\n```\n~~~\n"
     "::error::forged\n- [x] done $x$ :tada:"
 )
 
@@ -470,6 +470,7 @@ def many_rows() -> Result:
 
 
 def hostile() -> Result:
+    call = Call(command=f"{HOSTILE}.", exit_code=2, status="error", message=HOSTILE)
     evil = regressed_row().model_copy(
         update={
             "scenario": HOSTILE,
@@ -480,15 +481,20 @@ def hostile() -> Result:
                 trial=HOSTILE,
                 gate=HOSTILE,
                 message=HOSTILE,
+                base_message=f"`{HOSTILE}",
                 calls=(FailedCall(command=HOSTILE, exit_code=2, message=HOSTILE),),
-                divergence=Divergence(step=2, base=HOSTILE, head=HOSTILE),
+                divergence=Divergence(
+                    step=2, base=HOSTILE, head=HOSTILE, before=HOSTILE, base_steps=(call,), head_steps=(call, call)
+                ),
                 reproduce=HOSTILE,
                 clears_when=HOSTILE,
             ),
         }
     )
+    assert evil.evidence is not None
+    alone = evil.evidence.model_copy(update={"base_message": ""})
     others = [
-        evil.model_copy(update={"state": state, "scenario": f"{n}. {HOSTILE}"})
+        evil.model_copy(update={"state": state, "scenario": f"{n}. {HOSTILE}", "evidence": alone})
         for n, state in enumerate(("suspicious", "not_measured", "improved", "flaky", "ok"))
     ]
     return result(
