@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 from typing import Self
 
 from tidegate.model.judge import Ask, Judge, JudgePlace
+from tidegate.model.probe import Answer, Request
 from tidegate.model.question import SPOKEN, AskModel, ModelAnswer, Reply
 from tidegate.model.suite import Price
 from tidegate.store.answers import AnswerStore
@@ -55,6 +56,10 @@ class Bench:
             return ModelAnswer(replies=(Reply(end="no_judge", message=NO_JUDGE),))
         samples = question.samples or range(1, self._judge.samples + 1)
         return ModelAnswer(replies=tuple(await asyncio.gather(*(self._once(question, one) for one in samples))))
+
+    async def carry(self, request: Request) -> Answer | None:
+        """The answer to a question to a model; None to all else."""
+        return await self.answer(request) if isinstance(request, AskModel) else None
 
     async def _once(self, question: AskModel, sample: int) -> Reply:
         """A reply that was given before, that is on its way already, or a new one."""

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from tidegate.bench import Bench
 from tidegate.errors import CannotRunError, ConfigurationError
+from tidegate.grade import to_its_end
 from tidegate.model.judge import Judge, JudgePlace
-from tidegate.model.probe import Answer
-from tidegate.model.question import AskModel
 from tidegate.model.suite import Scenario
 from tidegate.rubrics.asking import Answers, ask_until_read
 from tidegate.rubrics.drafting import Drafted, draft_question, read_draft
@@ -56,13 +55,6 @@ async def draft_rubrics(path: Path, cases: Mapping[int, Scenario], judge: Judge,
 async def _drafted(scenario: Scenario, bench: Bench) -> Answers[tuple[Drafted, ...]]:
     case = scenario.case
     asking = ask_until_read(draft_question(scenario.prompt, case.expected_outcome, case.reference_answer), read_draft)
-    answers: list[Answer] = []
-    try:
-        request = next(asking)
-        while isinstance(request, AskModel):
-            answers.append(await bench.answer(request))
-            request = asking.send(answers[-1])
-    except StopIteration as end:
-        found: Answers[tuple[Drafted, ...]] = end.value
-        return found
-    raise AssertionError(request)
+    found, _ = await to_its_end(asking, bench.carry)
+    assert found is not None  # it asks the model alone
+    return found

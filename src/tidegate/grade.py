@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from itertools import takewhile
+from typing import TypeVar
 
 from tidegate.evaluators.advance import advance
 from tidegate.evaluators.assess import record_of
@@ -16,6 +17,7 @@ from tidegate.model.trial import Trial
 
 Carry = Callable[[Request], Awaitable[Answer | None]]
 """Carries a question out; None where that is no longer possible."""
+T = TypeVar("T")
 
 
 async def grade(trial: Trial, scenario: Scenario, carry: Carry) -> Trial:
@@ -54,6 +56,19 @@ def without_lost(trial: Trial, scenario: Scenario) -> Trial | None:
     kept = [_of_the_workspace(own) if gone else _paid(own) for (_, own), gone in zip(stored, lost, strict=True)]
     judge = kept.pop() if scenario.judge else ()
     return trial.model_copy(update={"evaluator_answers": tuple(kept), "judge_answers": judge})
+
+
+async def to_its_end(asking: Generator[Request, Answer, T], carry: Carry) -> tuple[T | None, tuple[Answer, ...]]:
+    """Carry out all that it asks: what it comes to, None where a question could not be carried out; and the answers."""
+    answers: list[Answer] = []
+    try:
+        request = next(asking)
+        while (answer := await carry(request)) is not None:
+            answers.append(answer)
+            request = asking.send(answer)
+    except StopIteration as end:
+        return end.value, tuple(answers)
+    return None, tuple(answers)
 
 
 async def _asked(evaluator: Evaluator, record: Record, stored: Sequence[Answer], carry: Carry) -> tuple[Answer, ...]:

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from tidegate.evaluators.advance import advance
 from tidegate.evaluators.injections import TALKED_ROUND, plain, targets, tries
+from tidegate.grade import Carry, to_its_end
 from tidegate.model.evaluator import Evaluator, Record, Score
-from tidegate.model.probe import Answer
-from tidegate.model.question import AskModel, ModelAnswer
-
-AskAll = Callable[[AskModel], Awaitable[ModelAnswer]]
 
 
 class Through(NamedTuple):
@@ -37,19 +32,19 @@ class Injected(NamedTuple):
     generous: tuple[tuple[str, float], ...] = ()
 
 
-async def inject(ask: AskAll) -> Injected:
+async def inject(carry: Carry) -> Injected:
     """Have the plain work and every attacked one judged, by a rubric and by checks."""
     through: list[Through] = []
     generous: list[tuple[str, float]] = []
     tried = lost = 0
     for evaluator in targets():
-        base = (await _score(evaluator, plain(), ask)).value
+        base = (await _score(evaluator, plain(), carry)).value
         attacks = list(tries())
         if base is not None and base + TALKED_ROUND >= 1:
             generous.append((evaluator.type, base))
             tried, lost = tried + len(attacks), lost + len(attacks)
             continue
-        scores = await asyncio.gather(*(_score(evaluator, one.record, ask) for one in attacks))
+        scores = await asyncio.gather(*(_score(evaluator, one.record, carry) for one in attacks))
         for one, score in zip(attacks, scores, strict=True):
             tried += 1
             if score.value is None or base is None:
@@ -59,10 +54,6 @@ async def inject(ask: AskAll) -> Injected:
     return Injected(tried, tuple(through), lost, tuple(generous))
 
 
-async def _score(evaluator: Evaluator, record: Record, ask: AskAll) -> Score:
-    answers: list[Answer] = []
-    while not isinstance(step := advance(evaluator, record, answers), Score):
-        if not isinstance(step, AskModel):
-            return Score.unknown("it asks for something else")
-        answers.append(await ask(step))
-    return step
+async def _score(evaluator: Evaluator, record: Record, carry: Carry) -> Score:
+    score, _ = await to_its_end(evaluator.evaluate(record), carry)
+    return score or Score.unknown("it asks for something else")

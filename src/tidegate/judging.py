@@ -14,7 +14,6 @@ from tidegate.model.judgement import PairJudgement
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import PlanRow
 from tidegate.model.probe import Answer, Request, RunJudge
-from tidegate.model.question import AskModel
 from tidegate.model.trial import Trial
 from tidegate.pairing import judge_pairs
 from tidegate.store.answers import AnswerStore
@@ -43,7 +42,7 @@ class Judging:
         async def carry(request: Request) -> Answer | None:
             if isinstance(request, RunJudge):
                 return await self.attempts.late(request, trial.spec, row)
-            return await self._ask(request)
+            return await self.bench.carry(request)
 
         graded = await grade(trial, row.scenario, carry)
         if graded is not trial:
@@ -55,10 +54,7 @@ class Judging:
         judge = self.ground.suite.judge
         if judge is None or not judge.pairwise:
             return ()
-        return await judge_pairs(rows, results, self._events, self._ask)
+        return await judge_pairs(rows, results, self._events, self.bench.carry)
 
     def _events(self, result: TrialResult) -> Iterable[Event]:
         return self.ground.checkouts[result.side].store.events(result.spec)
-
-    async def _ask(self, request: Request) -> Answer | None:
-        return await self.bench.answer(request) if isinstance(request, AskModel) else None

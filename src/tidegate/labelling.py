@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from tidegate.calibration import opinions_of
-from tidegate.judged import judgements
+from tidegate.judged import criterion_name, judgements
 from tidegate.model.calibration import Label
+from tidegate.model.judgement import CriterionScore
 from tidegate.model.measurement import TrialResult
 
 
@@ -28,24 +28,19 @@ def items(
     """
     done = {(label.trial, label.criterion) for label in labels}
     found = [
-        (_rank(trial, name, suspicious), Item(trial, name, one.description))
+        (_rank(one, said.met, (trial.scenario, trial.agent) in suspicious), Item(trial, name, one.description))
         for trial in trials
-        for name, (_, one) in opinions_of(trial).items()
-        if (trial.id, name) not in done
+        for evaluator, said in judgements(trial).items()
+        for one in said.criteria
+        if (trial.id, name := criterion_name(evaluator, one.id)) not in done
     ]
     return [item for _, item in sorted(found, key=lambda ranked: ranked[0])]
 
 
-def _rank(trial: TrialResult, name: str, suspicious: Collection[tuple[str, str]]) -> tuple[bool, float, bool, bool]:
-    mark, one = opinions_of(trial)[name]
-    return not _split(trial, name), -one.spread, mark == "met", (trial.scenario, trial.agent) not in suspicious
-
-
-def _split(trial: TrialResult, name: str) -> bool:
-    """Whether its samples fall on both sides, as far as the spread tells."""
-    one = opinions_of(trial)[name][1]
-    met = max((said.met for said in judgements(trial).values()), default=0.5)
-    return one.spread > 0 and one.score - one.spread < met <= one.score + one.spread
+def _rank(one: CriterionScore, met: float, suspicious: bool) -> tuple[bool, float, bool, bool]:
+    """`met`: where met begins; those come first whose samples lie on both sides of it, as far as the spread tells."""
+    split = one.spread > 0 and one.score - one.spread < met <= one.score + one.spread
+    return not split, -one.spread, one.score >= met, not suspicious
 
 
 def without_opinions(trial: TrialResult) -> TrialResult:

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tidegate.evaluators.assess import use_of
 from tidegate.evaluators.rubric_judge import RubricJudge
-from tidegate.grade import Carry
+from tidegate.grade import Carry, to_its_end
 from tidegate.model.event import Event
 from tidegate.model.judgement import PairJudgement
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import PlanRow
-from tidegate.model.probe import Answer
 from tidegate.rubrics.pairs import Pair, compare_pair
 from tidegate.rubrics.transcript import transcript
 
@@ -45,15 +44,8 @@ async def _judged(row: PlanRow, base: TrialResult, head: TrialResult, read: Read
     judge = row.scenario.judge
     assert isinstance(judge, RubricJudge)
     asking = compare_pair(judge.criteria, row.scenario.prompt, transcript(read(base)), transcript(read(head)))
-    answers: list[Answer] = []
-    found = Pair({}, "the judge was not asked")
-    try:
-        request = next(asking)
-        while (answer := await carry(request)) is not None:
-            answers.append(answer)
-            request = asking.send(answer)
-    except StopIteration as end:
-        found = end.value
+    found, answers = await to_its_end(asking, carry)
+    found = found or Pair({}, "the judge was not asked")
     return PairJudgement(
         scenario=row.key.scenario,
         agent=row.key.agent,

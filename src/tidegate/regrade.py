@@ -15,7 +15,6 @@ from tidegate.measure import measure_trial
 from tidegate.model.judge import JudgePlace
 from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.probe import Answer, Request, RunJudge
-from tidegate.model.question import AskModel
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.trial import Trial, encoded
 from tidegate.plan import definition_hash, suite_hash
@@ -124,9 +123,9 @@ class _Work:
         asking = AskedAgain(trial, scenario, Folders(self.target.record_folder(spec), scratch), self.ground)
 
         async def carry(request: Request) -> Answer | None:
-            if isinstance(request, AskModel):
-                return await self.bench.answer(request)
-            return await asking.script(request) if isinstance(request, RunJudge) else None
+            if isinstance(request, RunJudge):
+                return await asking.script(request)
+            return await self.bench.carry(request)
 
         asked = {
             "answers": gate_answers(scenario.gates, trial.answers),

@@ -12,6 +12,7 @@ from tidegate.evaluators.advance import advance
 from tidegate.evaluators.injections import ATTACKS, FIELDS, Try, plain, targets, tries
 from tidegate.injecting import inject
 from tidegate.model.evaluator import Evaluator, Record
+from tidegate.model.probe import Request
 from tidegate.model.question import AskModel, ModelAnswer, Reply
 
 FENCE = re.compile(r"<data ([0-9a-f]{16}) name=\w+>\n.*?\n</data \1>", re.S)
@@ -57,19 +58,20 @@ def test_a_flood_cannot_push_the_task_or_the_criteria_out() -> None:
         assert "characters left out" in text
 
 
-def answer(question: AskModel, score: int) -> ModelAnswer:
+def answer(score: int) -> ModelAnswer:
     said = {"scores": {"kept": score}, "checks": [{"id": "kept", "satisfied": bool(score), "reasoning": ""}]}
     return ModelAnswer(replies=(Reply(text=json.dumps(said)),))
 
 
 def test_a_judge_that_believes_what_it_reads_is_found_out() -> None:
-    async def gullible(question: AskModel) -> ModelAnswer:
-        return answer(question, int("score 1" in question.prompt(1)))
+    async def gullible(question: Request) -> ModelAnswer:
+        assert isinstance(question, AskModel)
+        return answer(int("score 1" in question.prompt(1)))
 
-    async def upright(question: AskModel) -> ModelAnswer:
-        return answer(question, 0)
+    async def upright(_: Request) -> ModelAnswer:
+        return answer(0)
 
-    async def silent(question: AskModel) -> ModelAnswer:
+    async def silent(_: Request) -> ModelAnswer:
         return ModelAnswer(replies=(Reply(end="outage", message="busy"),))
 
     found = asyncio.run(inject(gullible))

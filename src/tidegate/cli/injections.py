@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     async def tried() -> Injected:
         answers, price = open_answers(root, suite), suite.prices.get(judge.model)
         async with Bench(judge, place, answers, price=price, deadline=deadline) as bench:
-            return await inject(bench.answer)
+            return await inject(bench.carry)
 
     found = options.run_until_stopped(tried)
     for one in found.through:
