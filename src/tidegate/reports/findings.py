@@ -30,6 +30,11 @@ class Finding(Value):
     trials: tuple[SameTrials, ...] = ()
     calls: tuple[FailedCall, ...] = ()  # those that failed, but for what the divergence shows already
 
+    @property
+    def amount(self) -> int:
+        """How many rows it is about, without those that were not measured."""
+        return 1 + len(self.others)
+
 
 class Group(Value):
     """Rows of one state, for one and the same reason."""
