@@ -15,6 +15,7 @@ from tidegate.model.suite import Suite
 from tidegate.past import keep_history
 from tidegate.plan import make_plan
 from tidegate.revisions import tree_of
+from tidegate.scripts import scripts_hash
 from tidegate.store.history import History
 from tidegate.suite.load import load_suite
 from tidegate.work import Options
@@ -59,7 +60,8 @@ def _unchanged(repo: Path, suite: Suite, result: Result) -> Iterator[Row]:
         agent = result.agents.get(row.agent)
         if here is None or agent is None or not row.fingerprint or here.deterministic or not here.scenario.cache:
             continue
-        if fingerprint(here, repo, suite.guidance, agent.version, judge_mark(suite, repo)) == row.fingerprint:
+        judge, scripts = judge_mark(suite, repo), scripts_hash(repo, here.scenario)
+        if fingerprint(here, repo, suite.guidance, agent.version, judge, scripts) == row.fingerprint:
             yield row
 
 

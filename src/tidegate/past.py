@@ -16,6 +16,7 @@ from tidegate.model.suite import Suite
 from tidegate.model.trend import RowTrend
 from tidegate.model.trial import Side
 from tidegate.revisions import repository_root, tracked_files
+from tidegate.scripts import scripts_hash
 from tidegate.sides import OUR_FOLDER, make_our_folder
 from tidegate.store.answers import AnswerStore
 from tidegate.store.directory import RunFolder
@@ -170,8 +171,11 @@ def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[i
     """
     history = open_history(repo, suite)
     versions = history.versions() if history else {}
+    judge = judge_mark(suite, repo)
     prints = {
-        row.key: fingerprint(row, repo, suite.guidance, versions.get(row.key.agent), judge_mark(suite, repo))
+        row.key: fingerprint(
+            row, repo, suite.guidance, versions.get(row.key.agent), judge, scripts_hash(repo, row.scenario)
+        )
         for row in plan.rows
         if not row.deterministic
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -9,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from tidegate.evaluators.script_files import named_files
 from tidegate.model.suite import Scenario
-from tidegate.revisions import tracked_files
+from tidegate.revisions import resolve, tracked_files, tree_hash
 
 MOST_CHARACTERS = 1_000_000  # of a file that are looked through
 
@@ -27,6 +28,12 @@ def script_files(root: Path, scenario: Scenario) -> tuple[str, ...]:
                 first = set(_below(root, folder))
             found |= _followed(root, first, folder)
     return tuple(sorted(found - {scenario.file}))
+
+
+def scripts_hash(root: Path, scenario: Scenario) -> str:
+    """A hash of these files, as the commit that is checked out at `root` has them; '' where there are none."""
+    files = [glob.escape(path) for path in script_files(root, scenario)]
+    return tree_hash(root, resolve(root, "HEAD"), files) if files else ""
 
 
 def _followed(root: Path, first: Iterable[str], folder: str) -> set[str]:

@@ -17,13 +17,13 @@ from tidegate.model.judgement import JudgeInfo
 from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.progress import Progress
-from tidegate.model.suite import Scenario, Suite
+from tidegate.model.suite import Suite
 from tidegate.model.trial import TrialSpec
 from tidegate.plan import Selection, refuse_self_judging, run_rows, suite_hash
 from tidegate.procedure import screening_trials
 from tidegate.revisions import tree_hash
 from tidegate.run import Runner
-from tidegate.scripts import script_files
+from tidegate.scripts import scripts_hash
 from tidegate.store.answers import AnswerStore
 
 # What holds today, and nothing else; every report says it (docs/security.md).
@@ -84,8 +84,8 @@ class Work:
         hashes: dict[str, str] = {}
         for row in self.plan.rows:
             if row.scenario.name not in hashes:
-                former = _scripts_hash(row.before, self.sides[0]) if row.before else ""
-                hashes[row.scenario.name] = _scripts_hash(row.scenario, self.sides[-1]) + former
+                former = scripts_hash(self.sides[0].folder, row.before) if row.before else ""
+                hashes[row.scenario.name] = scripts_hash(self.sides[-1].folder, row.scenario) + former
         return hashes
 
     def test_keys(self, repo: Path, fingerprints: Mapping[RowKey, str]) -> dict[RowKey, str]:
@@ -99,12 +99,6 @@ class Work:
                 trees[template] = [tree_hash(repo, side.revision, (*self.watched, *own)) for side in self.sides]
             keys[row] = test_key(text, self.suite, trees[template])
         return keys
-
-
-def _scripts_hash(scenario: Scenario, checkout: Checkout) -> str:
-    """Of one side; '' where there is none."""
-    files = [glob.escape(path) for path in script_files(checkout.folder, scenario)]
-    return tree_hash(checkout.folder, checkout.revision, files) if files else ""
 
 
 def screening_specs(work: Work, trials: int | None) -> list[TrialSpec]:

@@ -11,11 +11,15 @@ import pytest
 
 from tests.conftest import Repository
 from tests.e2e.conftest import NOTES
+from tests.e2e.test_definitions_of_base import YES, evaluated
 from tests.gh.emulated.runner import load_event
 from tests.gh.job import Job
 from tests.gh.test_artifact import packed
 from tidegate.model.trend import TrendPoint
+from tidegate.past import history_counts
+from tidegate.plan import make_plan
 from tidegate.store.trends import Trends
+from tidegate.suite.load import load_suite
 
 RUN, NAME = 77, "tidegate-result"
 SUITE = """\
@@ -141,6 +145,22 @@ def test_what_is_poisoned_or_foreign_is_ignored_and_said(job: Job, changes: dict
     assert ran.exit_code == 0
     assert said in step.summary()
     assert history(job) == []
+
+
+def test_a_row_with_a_script_of_its_own_is_adopted_and_found_again(job: Job) -> None:
+    scored = {**evaluated("{type: code_judge, name: scored, script: python3 judge.py}"), "scenarios/judge.py": YES}
+    job.repo.git("checkout", "--quiet", "main")
+    job.repo.commit(scored)
+    job.repo.git("checkout", "--quiet", "pr")
+    job.repo.git("rebase", "--quiet", "main")
+    tested(job)
+    forget(job)
+
+    _, step = job.push(job.merge())
+
+    assert "6 trials of the merged pull request are base's history now." in step.summary()
+    suite = load_suite(job.repo.root, "tidegate.yaml", environ={})
+    assert list(history_counts(job.repo.root, suite, make_plan(suite)).values()) == [(6, 6)]
 
 
 def test_a_failed_check_s_trials_are_not_adopted_though_it_was_merged(job: Job) -> None:
