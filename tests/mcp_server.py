@@ -17,6 +17,7 @@ Json = dict[str, Any]
 LONG = 600  # seconds: more than any test waits
 QUIRKS = set(sys.argv[1:])
 SCHEMA = {"type": "object", "properties": {"title": {"type": "string"}}}
+WHO = {} if "nameless" in QUIRKS else {"serverInfo": {"name": "shelf", "version": "1"}}
 NOISE = 'starting up…\n\n{"half": \n[1, 2]\n' + "[" * 100_000
 
 
@@ -93,7 +94,8 @@ def listed(cursor: str | None) -> Json:
 def answer(method: str, params: Json) -> Json:
     match method, params.get("name"):
         case "initialize", _:
-            return {"result": {"protocolVersion": params["protocolVersion"], "instructions": "Be kind."}}
+            version = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}}
+            return {"result": {**version, **WHO, "instructions": "Be kind."}}
         case "tools/list", _:
             return {"result": listed(params.get("cursor"))}
         case "tools/call", "where":

@@ -21,8 +21,12 @@ for line in sys.stdin:
     if "id" not in message: continue
     params = message.get("params") or {}
     result = {}
-    if message["method"] == "initialize": result = {"protocolVersion": params["protocolVersion"], "capabilities": {}}
-    if message["method"] == "tools/list": result = {"tools": [] if "empty" in sys.argv else [{"name": "add"}]}
+    if message["method"] == "initialize":
+        result = {"protocolVersion": params["protocolVersion"], "capabilities": {}}
+        if "nameless" not in sys.argv: result["serverInfo"] = {"name": "items", "version": "1"}
+    if message["method"] == "tools/list":
+        schema = {} if "bare" in sys.argv else {"inputSchema": {"type": "object"}}
+        result = {"tools": [] if "empty" in sys.argv else [{"name": "add", **schema}]}
     answer = {"jsonrpc": "2.0", "id": message["id"], "result": result}
     if message["method"] == "tools/call":
         title = params.get("arguments", {}).get("title")
@@ -48,7 +52,7 @@ def ask(number, method, params):
 if "silent" not in sys.argv:
     ask(0, "initialize", {"protocolVersion": "2025-06-18", "capabilities": {}})
 for number, title in enumerate(sys.argv[2:], 1):
-    if title != "silent":
+    if title not in ("silent", "leave"):
         answer = ask(number, "tools/call", {"name": "add", "arguments": {"title": title} if title != "none" else {}})
         print(name, json.dumps(answer.get("result") or answer.get("error") or "gone"))
 """
@@ -114,6 +118,8 @@ def test_a_server_that_dies_leaves_the_call_unfinished(run: Callable[..., dict[s
     [
         ("broken", "did not start: no database: it did not answer `initialize` (exit 1)"),
         ("empty", "did not start: starting: it has no tools"),
+        ("nameless", "its answer to `initialize` has no `serverInfo`, without which clients refuse it"),
+        ("bare", "its tool `add` has no `inputSchema`, so that clients refuse them all"),
     ],
 )
 def test_a_server_that_does_not_start_is_not_measured(
@@ -124,7 +130,9 @@ def test_a_server_that_does_not_start_is_not_measured(
     assert trial["reason"].endswith(reason)
 
 
-def test_an_agent_that_never_opens_the_server_is_not_measured(run: Callable[..., dict[str, Any]]) -> None:
-    trial = run("", "silent")
+@pytest.mark.parametrize("calls", ["silent", "leave"])
+def test_an_agent_that_opens_no_session_is_not_measured(run: Callable[..., dict[str, Any]], calls: str) -> None:
+    """It never asks the server, or leaves when it has heard who that is, as clients do that refuse the answer."""
+    trial = run("", calls)
     assert (trial["outcome"], trial["not_measured"]) == (None, "infrastructure")
-    assert trial["reason"] == "the agent did not start the MCP server items"
+    assert trial["reason"] == "the agent opened no session with the MCP server items"

@@ -65,7 +65,7 @@ async def run_agent(attempt: Attempt, environment: Mapping[str, str]) -> AgentSt
 
 
 async def _with_server(attempt: Attempt, environment: Mapping[str, str], server: McpServer) -> AgentStep:
-    """The same with an MCP server. An agent that never opened it is not measured: it could not have used it."""
+    """The same with an MCP server. An agent that opened no session is not measured: it could not have used it."""
     folders = attempt.folders
     started = time.time()
     script = mcp.install(folders.scratch / "recorder", server, environment, folders.workspace, folders.calls)
@@ -76,7 +76,8 @@ async def _with_server(attempt: Attempt, environment: Mapping[str, str], server:
         folders.keep_calls()
     told = mcp.read(folders.calls, killed_at=session.killed_at)
     if not_measured is None and not told.opened:
-        end = end.model_copy(update={"message": f"the agent did not start the MCP server {server.name}"})
+        why = f"the agent opened no session with the MCP server {server.name}"
+        end = end.model_copy(update={"message": f"{why}: {end.message}" if end.message else why})
         not_measured = "infrastructure"
     invocations = told.invocations + never_arrived(session.events, server.name, started)
     return AgentStep(end, not_measured, tuple(session.events), invocations, told.warnings)

@@ -34,7 +34,7 @@ def install(folder: Path, server: McpServer, environment: Mapping[str, str], wor
 class Conversation(NamedTuple):
     """What was recorded of an agent's session with the server.
 
-    A call's arguments are the tool's name and its input. `opened`: the server has answered an agent.
+    A call's arguments are the tool's name and its input. `opened`: an agent has opened a session.
     """
 
     invocations: tuple[Invocation, ...]

@@ -3,7 +3,7 @@
 `mcp.install` makes a script of it, for which it imports nothing of Tidegate. The transport is stdio: one JSON-RPC
 message a line, which is passed on as it came. A call is noted in the form of `recorder_shim`: its arguments are the
 tool's name and, if there are any, the tool's arguments as JSON; its status is 0, or 1 for an error, or 2 if the agent
-gave it up. `ready` is noted when the server has answered an agent's `initialize`.
+gave it up. `ready` is noted when an agent goes on after the server's answer to `initialize`: it has taken that answer.
 
 With `--check` it is no proxy but a client: it starts the server, asks for its tools, prints their names, and ends.
 """
@@ -21,6 +21,7 @@ from typing import IO, Any
 PROTOCOL = "2025-06-18"  # of our own clients; a server answers with the one that it speaks
 CALL, INITIALIZE, GIVEN_UP = "tools/call", "initialize", "notifications/cancelled"
 GIVEN_UP_STATUS = 2  # of a call
+REQUIRED = (("protocolVersion", str), ("capabilities", dict), ("serverInfo", dict))  # in an answer to `initialize`
 
 
 def main(command: str, environment: dict[str, str], folder: str, record: str) -> int:
@@ -61,6 +62,7 @@ class Notes:
         self.record = record
         self.calls: dict[str, tuple[bytes, int]] = {}  # open ones: the noted id, and when they began
         self.openings: set[str] = set()
+        self.greeted = self.ready = False
         self.number = 0
         self.lock = threading.Lock()
 
@@ -70,6 +72,9 @@ class Notes:
             key = json.dumps(message.get("id"))
             if message.get("method") == INITIALIZE:
                 self.openings.add(key)
+            elif self.greeted and not self.ready:
+                self.ready = True
+                self.note(b"tidegate-ready", b"")
             if message.get("method") == CALL and "id" in message:
                 with self.lock:
                     self.begin(key, message.get("params"))
@@ -97,7 +102,7 @@ class Notes:
             result = message.get("result")
             if key in self.openings and isinstance(result, dict):
                 self.openings.discard(key)
-                self.note(b"tidegate-ready", b"")
+                self.greeted = True
             self.end(key, not isinstance(result, dict) or result.get("isError") is True)
 
     def end(self, key: str, status: int) -> None:
@@ -131,16 +136,32 @@ def messages(line: bytes) -> Iterator[dict[str, Any]]:
 def check(server: "subprocess.Popen[bytes]") -> int:
     """Open a session, print the names of the server's tools, one a line, and end it; 1 if that cannot be done."""
     me = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": {"name": "tidegate", "version": "1"}}
-    if ask(server, 1, INITIALIZE, me) is None:
+    hello = ask(server, 1, INITIALIZE, me)
+    if hello is None:
         return stopped(server, "it did not answer `initialize`")
+    for key, kind in REQUIRED:
+        if not isinstance(hello.get(key), kind):
+            return stopped(server, f"its answer to `initialize` has no `{key}`, without which clients refuse it")
     say(server, {"jsonrpc": "2.0", "method": "notifications/initialized"})
     answer = ask(server, 2, "tools/list", {})
     tools = answer.get("tools") if answer else None
     if not isinstance(tools, list) or not tools:
         return stopped(server, "it has no tools")
-    print("\n".join(str(tool.get("name")) for tool in tools if isinstance(tool, dict)), flush=True)
+    if (why := refused(tools)) is not None:
+        return stopped(server, why)
+    print("\n".join(tool["name"] for tool in tools), flush=True)
     stopped(server, "")
     return 0
+
+
+def refused(tools: list[Any]) -> str | None:
+    """Why clients would refuse the whole list: the protocol demands a name and a schema of each tool."""
+    for tool in tools:
+        if not isinstance(tool, dict) or not isinstance(tool.get("name"), str):
+            return "one of its tools has no name, so that clients refuse them all"
+        if not isinstance(tool.get("inputSchema"), dict):
+            return f"its tool `{tool['name']}` has no `inputSchema`, so that clients refuse them all"
+    return None
 
 
 def say(server: "subprocess.Popen[bytes]", message: dict[str, Any]) -> None:
