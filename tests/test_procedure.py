@@ -564,3 +564,62 @@ def test_no_more_head_trials_than_allowed_neither_prove_a_regression_nor_keep_a_
     assert dead.conclusions[0].state == "suspicious"
     assert Counter(spec.side for spec in dead.specs) == {"head": 6, "base": 3}
     assert Story("a past:40/40 base:P head:FPPP max:6").conclusions[0].state == "ok"
+
+
+def test_a_row_without_history_that_recovers_has_no_base_that_moved() -> None:
+    said = Story("a base:P head:FFPP").conclusions[0]
+    assert (said.state, said.base_moved) == ("ok", False)
+    assert said.reason.startswith("no regression detected: looked worse at first, not on fresh trials")
+
+
+def test_the_suite_is_not_tested_where_a_row_regressed() -> None:
+    """It would say the same again, and cost more trials."""
+    rows = ("a past:40/40 base:P head:F", "b past:40/40 base:P head:FP", "c past:40/40 base:P head:FP")
+    story = Story(*rows, fail_fast=False, suite="block")
+    assert [said.state for said in story.conclusions] == ["regressed", "ok", "ok"]
+    assert suite_finding(story.state) is None
+    assert suite_finding(Story(*rows[1:], fail_fast=False, suite="block").state) is not None
+
+
+def test_a_suite_that_looks_worse_than_its_history_and_not_than_base_today_is_left_at_the_first_look() -> None:
+    story = Story(*(f"{name} past:40/40 base:FPP head:FPP" for name in "abcd"), suite="block")
+    found = suite_finding(story.state)
+    assert found is not None
+    assert (found.hit, found.regressed, found.level) == (True, False, 0.2 * 0.005)
+    assert {spec.phase for spec in story.specs} == {"screen", "confirm"}
+
+
+def test_the_suite_s_second_look_has_the_rest_of_its_level() -> None:
+    story = Story(*(f"{name} past:40/40 base:P head:FP" for name in "abc"), suite="block")
+    found = suite_finding(story.state)
+    assert found is not None
+    assert found.level == pytest.approx(0.8 * 0.005)
+    assert "verify" in {spec.phase for spec in story.specs}
+
+
+def test_a_row_that_turns_out_not_to_be_deterministic_ends_no_run() -> None:
+    coin, other = Story("a det base:PF head:F", "b base:P head:P").conclusions
+    assert (coin.state, coin.deterministic) == ("suspicious", False)
+    assert (other.state, "ended" in other.reason) == ("ok", False)
+
+
+def test_a_setup_that_fails_now_and_then_on_base_too_is_nobody_s_doing() -> None:
+    assert Story("a base:SPP head:SPP").conclusions[0].state == "ok"
+    assert Story("a base:PPP head:SPP").conclusions[0].state == "suspicious"
+
+
+def test_a_doubt_that_is_left_when_base_has_moved_stays_a_doubt() -> None:
+    said = Story("a past:40/40 base:PPPFFPFPFP head:FFFPFPFPFPF").conclusions[0]
+    assert (said.state, said.base_moved) == ("suspicious", True)
+    assert "before" in said.reason
+
+
+def test_a_deterministic_row_is_compared_with_base_as_it_is_now() -> None:
+    story = Story("a det past:40/40 base:F head:F")
+    assert (story.ids, story.conclusions[0].state) == ([["b1", "h1"]], "ok")
+
+
+def test_a_regression_that_does_not_block_ends_no_run() -> None:
+    rows = ("a det base:P head:F", "b base:P head:P")
+    assert "ended" not in Story(*rows, block=()).conclusions[1].reason
+    assert "ended" in Story(*rows).conclusions[1].reason
