@@ -17,6 +17,7 @@ from tidegate.model.measurement import Revision
 from tidegate.model.trial import Side
 from tidegate.revisions import checkout, merge_base, repository_root, resolve, tracked_links, tree_of, working_tree
 from tidegate.store.directory import RunFolder
+from tidegate.trial.tampered import remove_tree
 
 OUR_FOLDER = ".tidegate"
 REGRADED = "-regraded"  # behind the name of a run that was measured again
@@ -33,7 +34,7 @@ def scratch_folder() -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_tree(folder)
 
 
 class Asked(NamedTuple):

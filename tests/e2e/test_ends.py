@@ -163,3 +163,37 @@ def test_a_full_disk_is_no_failure_of_what_was_tried_on_it(
     assert ran.code == 4
     (trial,) = json.loads((tmp_path / "out/run.json").read_text())["trials"]
     assert (trial["outcome"], trial["not_measured"]) == (None, "infrastructure")
+
+
+DEEP = """\
+#!/usr/bin/env python3
+import os, sys
+places = [os.environ[name] for name in ("HOME", "TIDEGATE_RESULTS_DIR", "PWD") if name in os.environ]
+for place in places if sys.argv[1:] == ["add", "first"] else ():
+    os.chdir(place)
+    for _ in range(3000):
+        os.mkdir("d")
+        os.chdir("d")
+    os.chmod(".", 0)
+"""
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["#!/bin/sh\n[ $1 = --version ] || rm -rf \"$PWD\"\n", DEEP],
+    ids=["removes its workspace", "makes folders in folders"],
+)
+def test_whatever_a_tool_leaves_of_its_folders_the_trial_counts(
+    make_repository: Make, tidegate: Make, files: dict[str, str], tmp_path: Path, target: str
+) -> None:
+    repo = make_repository()
+    post = files["scenarios/keep.yaml"] + "scripts: {post: [{command: notes add first}]}\n"
+    repo.commit({**files, "bin/notes": target, "scenarios/keep.yaml": post})
+    (tmp_path / "tmp").mkdir()
+
+    ran = tidegate("run", "--out", str(tmp_path / "out"), cwd=repo.root, env={"TMPDIR": str(tmp_path / "tmp")})
+
+    assert ran.code == 1, ran.stderr
+    (trial,) = json.loads((tmp_path / "out/run.json").read_text())["trials"]
+    assert (trial["outcome"], trial["not_measured"]) == ("fail", None)
+    assert list((tmp_path / "tmp").iterdir()) == []

@@ -10,7 +10,14 @@ import pytest
 
 from tidegate.errors import CannotRunError
 from tidegate.model.suite import Scenario, Target
-from tidegate.trial.workspace import copy_workspace, matching_files, prepare, read_file, workspace_diff
+from tidegate.trial.workspace import (
+    NoDiffError,
+    copy_workspace,
+    matching_files,
+    prepare,
+    read_file,
+    workspace_diff,
+)
 
 GUIDANCE = ("AGENTS.md", ".claude/skills/**")
 GIT_COMMIT = ["git", "-c", "user.name=n", "-c", "user.email=e", "commit", "--quiet", "--allow-empty"]
@@ -152,6 +159,16 @@ def test_the_diff_shows_what_the_agent_changed(tmp_path: Path) -> None:
     assert "-1\n+2" in diff
     assert "new file mode" in diff
     assert "deleted file mode" in diff
+
+
+def test_a_diff_that_is_too_large_is_none(tmp_path: Path) -> None:
+    made = prepare(scenario(None), tmp_path, tmp_path, (), tmp_path / "m")
+    copy_workspace(made, tmp_path / "w")
+    write(tmp_path / "w", {"f": "1\n" * 1000})
+    (tmp_path / "scratch").mkdir()
+
+    with pytest.raises(NoDiffError, match="its diff has"):
+        workspace_diff(made, tmp_path / "w", tmp_path / "scratch", limit_bytes=1000)
 
 
 def test_the_diff_runs_nothing_that_the_agent_configured(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shlex
 import time
@@ -25,7 +26,7 @@ from tidegate.trial.place import Attempt
 from tidegate.trial.processes import SupervisorLost, run_shell
 from tidegate.trial.target import missing_target
 from tidegate.trial.users import give
-from tidegate.trial.workspace import copy_workspace, read_file, workspace_diff
+from tidegate.trial.workspace import NoDiffError, copy_workspace, read_file, workspace_diff
 
 SETUP_TIMEOUT_SECS = 300.0  # of one setup command
 HEALTH_CHECK_TIMEOUT_SECS = 30.0
@@ -81,8 +82,7 @@ class _Course:
         try:
             await self._make_ready()
         except _NotReadyError as not_ready:
-            if (full := self._folders.on_full_disk()) is not None:
-                raise OSError(f"there is no room left on the disk of {full}") from None
+            self._stop_on_full_disk()
             return self.trial(not_measured=not_ready.kind, reason=str(not_ready))
         return await self._measured()
 
@@ -94,6 +94,7 @@ class _Course:
         self._warnings.extend(step.warnings)
         self._write_transcript(step.events)
         answers, before = await self._judged(step)
+        self._stop_on_full_disk()
         trial = self.trial(
             end=step.end.end,
             end_message=step.end.message,
@@ -108,8 +109,13 @@ class _Course:
         )
         if step.not_measured is None:
             trial = trial.model_copy(update=await self._evaluator_answers(trial))
-        self._keep_diff()
-        return trial
+        await self._keep_diff()
+        return trial.model_copy(update={"warnings": tuple(self._warnings)})
+
+    def _stop_on_full_disk(self) -> None:
+        """Where nothing can be written, whatever fails is no fault of what was tried."""
+        if (full := self._folders.on_full_disk()) is not None:
+            raise OSError(f"there is no room left on the disk of {full}")
 
     def trial(self, **fields: object) -> Trial:
         """The record so far, with these fields."""
@@ -261,11 +267,15 @@ class _Course:
         for name in ("transcript.txt", "events.jsonl"):
             self._folders.share(name)
 
-    def _keep_diff(self) -> None:
-        scratch = self._folders.scratch / "diff"
-        scratch.mkdir()
-        diff = workspace_diff(self._place.prepared, self._folders.workspace, scratch)
-        (self._folders.record / "workspace.diff").write_bytes(diff)
+    async def _keep_diff(self) -> None:
+        """For people to look at: whatever the agent has made of its workspace, the trial counts without it."""
+        scratch, workspace = self._folders.scratch / "diff", self._folders.workspace
+        try:
+            scratch.mkdir()
+            diff = await asyncio.to_thread(workspace_diff, self._place.prepared, workspace, scratch)
+            (self._folders.record / "workspace.diff").write_bytes(diff)
+        except (OSError, NoDiffError) as error:
+            self._warnings.append(f"what the agent changed is not kept: {error}")
 
 
 def _failure(what: str, result: CommandResult) -> str:

@@ -14,7 +14,7 @@ from tidegate.model.suite import Limits, Scenario
 from tidegate.model.trial import TrialSpec
 from tidegate.trial.processes import MEGABYTE, Account, Supervisor
 from tidegate.trial.spending import Meter
-from tidegate.trial.tampered import copy_file, copy_plain
+from tidegate.trial.tampered import copy_file, copy_plain, remove_tree
 from tidegate.trial.users import give, make_private
 from tidegate.trial.workspace import Prepared
 
@@ -82,7 +82,7 @@ class Folders:
         return self.shared / "invocations.log"
 
     def on_full_disk(self) -> Path | None:
-        """Which of them stands on a disk without room for anything, where a failing setup is no fault of the setup."""
+        """Which of them stands on a disk that has no room for anything."""
         for folder in (self.record, self.scratch):
             disk = os.statvfs(folder)
             if disk.f_bavail * disk.f_frsize < LEAST_ROOM or (disk.f_files and not disk.f_favail):
@@ -113,8 +113,8 @@ class Folders:
         return copy_plain(self.results, self.record / self.results.name, limit_bytes)
 
     def remove_scratch(self) -> None:
-        """Delete all but the record; files that the agent made unreadable go too."""
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        """Delete all but the record."""
+        remove_tree(self.scratch)
 
 
 def _nothing_relayed() -> None:

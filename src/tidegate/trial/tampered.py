@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+DEEPEST = 50  # folders in folders that anything is kept of
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
@@ -64,9 +66,13 @@ def copy_plain(source: Path, target: Path, limit_bytes: int) -> int:
     """
     left = limit_bytes
     left_out = 0
-    for folder, _, names, descriptor in os.fwalk(source, follow_symlinks=False):
+    for folder, folders, names, descriptor in os.fwalk(source, follow_symlinks=False):
+        place = Path(folder).relative_to(source)
+        if len(place.parts) == DEEPEST:
+            left_out += len(folders)
+            folders.clear()
         for name in names:
-            copied = _copy_one(name, descriptor, target / Path(folder).relative_to(source) / name, left)
+            copied = _copy_one(name, descriptor, target / place / name, left)
             left -= copied or 0
             left_out += copied is None
     return left_out
@@ -87,6 +93,13 @@ def _copy_one(name: str, folder: int, target: Path, limit_bytes: int) -> int | N
                 shutil.copyfileobj(file, copy)
             return size
     return None
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove it with all below it, however deep that is, and closed to its owner or not; what cannot go stays."""
+    for command in (["rm", "-rf"], ["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
+        if os.path.lexists(folder):
+            subprocess.run([*command, "--", str(folder)], capture_output=True, check=False)
 
 
 def write_below(root: Path, name: str, text: str, owner: tuple[int, int] | None = None) -> Path:

@@ -9,13 +9,19 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from tidegate.errors import CannotRunError
 from tidegate.model.probe import FileAnswer
 from tidegate.model.suite import INITIAL_STATE, Scenario
 from tidegate.trial.processes import Account
+from tidegate.trial.tampered import remove_tree
 from tidegate.trial.users import give
 
+DIFF_BYTES = 50_000_000
+DIFF_SECS = 120.0  # of each of git's commands, where agents may have left anything
+_GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0")
+_NO_PROGRAMS = ("--no-ext-diff", "--no-textconv")
 _IDENTITY = {
     "GIT_AUTHOR_NAME": "tidegate",
     "GIT_AUTHOR_EMAIL": "tidegate@localhost",
@@ -106,8 +112,12 @@ def read_file(workspace: Path, name: str, limit_bytes: int) -> FileAnswer:
     return FileAnswer(state="present", text=data.decode("utf-8", "replace"))
 
 
-def workspace_diff(prepared: Prepared, workspace: Path, scratch: Path) -> bytes:
-    """What the agent changed, as a git patch.
+class NoDiffError(Exception):
+    """What the agent changed cannot be told; the message says why."""
+
+
+def workspace_diff(prepared: Prepared, workspace: Path, scratch: Path, limit_bytes: int = DIFF_BYTES) -> bytes:
+    """What the agent changed, as a git patch; NoDiffError where that is too large, or takes too long, to be told.
 
     The agent may have rewritten the workspace's own `.git`, whose configuration can start programs;
     so git reads the pristine repository's, with an index of its own.
@@ -126,8 +136,16 @@ def workspace_diff(prepared: Prepared, workspace: Path, scratch: Path) -> bytes:
         "GIT_OBJECT_DIRECTORY": str(objects),
         "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(pristine / "objects"),
     }
-    _git(workspace, environment, "add", "--all", "--force", "--ignore-errors", ".", check=False)
-    return _git(workspace, environment, "diff", "--cached", "--binary", "--no-ext-diff", "--no-textconv", check=False)
+    diff = scratch / "diff"
+    with diff.open("wb") as file:
+        try:
+            _quietly(workspace, environment, "add", "--all", "--force", "--ignore-errors", ".")
+            _quietly(workspace, environment, "diff", "--cached", "--binary", *_NO_PROGRAMS, stdout=file)
+        except subprocess.TimeoutExpired:
+            raise NoDiffError(f"git took longer than {DIFF_SECS:g} s") from None
+    if diff.stat().st_size > limit_bytes:
+        raise NoDiffError(f"its diff has {diff.stat().st_size} bytes")
+    return diff.read_bytes()
 
 
 def apply_diff(workspace: Path, diff: bytes) -> bool:
@@ -168,12 +186,14 @@ def _copy_tree(source: Path, target: Path) -> None:
 
 def _remove_repositories(folder: Path) -> None:
     """No commit holds a `.git`; one that a build has made could start programs in the commands of git that follow."""
-    for place, folders, files in os.walk(folder):
-        if ".git" in folders and not Path(place, ".git").is_symlink():
-            folders.remove(".git")
-            shutil.rmtree(Path(place, ".git"))
-        elif ".git" in (*folders, *files):
-            Path(place, ".git").unlink()
+    waiting = [str(folder)]
+    while waiting:  # not recursive: folders may nest deeper than Python does
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.name == ".git":
+                    remove_tree(Path(entry.path))
+                elif entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
 
 
 def _copy_files(source: Path, target: Path, patterns: Sequence[str]) -> None:
@@ -193,16 +213,24 @@ def _commit_all(folder: Path) -> None:
     _git(folder, environment, "commit", "--quiet", "--allow-empty", "--no-verify", "--message=start")
 
 
-def _git(folder: Path, environment: dict[str, str], *arguments: str, check: bool = True) -> bytes:
+def _git(folder: Path, environment: dict[str, str], *arguments: str) -> None:
     done = subprocess.run(
-        ["git", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        stdin=subprocess.DEVNULL,
-        check=False,
+        [*_GIT, *arguments], cwd=folder, env=environment, capture_output=True, stdin=subprocess.DEVNULL, check=False
     )
-    if check and done.returncode != 0:
+    if done.returncode != 0:
         reason = done.stderr.decode("utf-8", "replace").strip()
         raise CannotRunError(f"`git {arguments[0]}` failed in a workspace: {reason}", "Try it by hand in the template.")
-    return done.stdout
+
+
+def _quietly(folder: Path, environment: dict[str, str], *arguments: str, stdout: IO[bytes] | None = None) -> None:
+    """As much of it as can be done."""
+    subprocess.run(
+        [*_GIT, *arguments],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=stdout or subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        timeout=DIFF_SECS,
+        check=False,
+    )
