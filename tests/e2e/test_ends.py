@@ -180,7 +180,7 @@ for place in places if sys.argv[1:] == ["add", "first"] else ():
 
 @pytest.mark.parametrize(
     "target",
-    ["#!/bin/sh\n[ $1 = --version ] || rm -rf \"$PWD\"\n", DEEP],
+    ['#!/bin/sh\n[ $1 = --version ] || rm -rf "$PWD"\n', DEEP],
     ids=["removes its workspace", "makes folders in folders"],
 )
 def test_whatever_a_tool_leaves_of_its_folders_the_trial_counts(
