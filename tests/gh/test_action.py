@@ -21,7 +21,7 @@ def test_a_regression_is_one_comment_that_follows_the_pull_request_until_it_is_g
     red, step = job.run()
 
     (comment,) = job.pull.bot_comments()
-    assert red.exit_code == 1, red.stderr
+    assert (red.exit_code, red.stderr) == (1, "")
     assert "notes: unknown command: add" in comment.body
     assert "0/3" in comment.body
     outputs = step.outputs()

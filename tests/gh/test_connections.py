@@ -112,5 +112,5 @@ def test_a_certificate_is_trusted_where_one_says_so(
     finally:
         front.stop()
 
-    assert (ran.exit_code, len(pull.bot_comments())) == (0, 1 if trusted else 0), ran.stdout
+    assert (ran.exit_code, ran.stderr, len(pull.bot_comments())) == (0, "", 1 if trusted else 0), ran.stdout
     assert ("certificate is not trusted" in ran.stdout) == (not trusted)

@@ -24,7 +24,7 @@ from tidegate.model.progress import Silent
 from tidegate.settings import Runner, Settings
 
 RED = make_result(head=HEAD_SHA, add="regressed", list="ok")
-IMPATIENT = Pace(timeout=30, retries=1, backoff=0, longest_wait=0, between_requests=0, between_writes=0)
+IMPATIENT = Pace(timeout=30, retries=1, backoff=0, longest_wait=0, between_writes=0)
 SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
 RESET = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "4102444800"}  # in 2100
 

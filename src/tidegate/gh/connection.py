@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -27,13 +28,15 @@ _KINDS: dict[int, Kind] = {
 
 
 class Pace(Value):
-    """How long to wait for GitHub and between requests, in seconds; `retries` are those of a single GET."""
+    """How long to wait for GitHub and between writes, in seconds; `retries` are those of a single GET.
+
+    GitHub asks for a second between writes, and for nothing but one at a time between reads.
+    """
 
     timeout: int = 10
     retries: int = 3
     backoff: float = 1.0
     longest_wait: int = 30
-    between_requests: float = 0.25
     between_writes: float = 1.0
 
 
@@ -43,8 +46,9 @@ def open_connection(api_url: str, token: SecretStr, pace: Pace) -> Github:
     Only GET and HEAD are repeated by the library: with its defaults, one 502 makes four comments. A certificate that is
     not trusted will not be a moment later (`other`).
     """
-    from github import Auth, Github, GithubRetry
+    from github import Auth, Github, GithubRetry, set_log_level
 
+    set_log_level(logging.WARNING)  # below that it prints every 403, one of which each job expects
     retry = GithubRetry(
         total=pace.retries,
         other=0,
@@ -60,7 +64,7 @@ def open_connection(api_url: str, token: SecretStr, pace: Pace) -> Github:
         user_agent=f"tidegate/{__version__}",
         per_page=100,
         retry=retry,
-        seconds_between_requests=pace.between_requests,
+        seconds_between_requests=0,
         seconds_between_writes=pace.between_writes,
         lazy=True,
     )

@@ -27,7 +27,7 @@ BOT = "github-actions[bot]"
 ORGANISATION, OWNER, STRANGER = "acme", "olivia", "mallory"
 APP, INSTALLATION = 15368, 1
 JOB_PERMISSIONS = {"contents": "read", "pull_requests": "write"}  # what the documented workflow gives
-NO_WAITING = Pace(backoff=0, longest_wait=1, between_requests=0, between_writes=0)
+NO_WAITING = Pace(backoff=0, longest_wait=1, between_writes=0)
 
 
 class GitHub:

@@ -16,7 +16,7 @@ from tidegate.gh.port import Comment
 from tidegate.gh.pygithub_port import PyGithubPort, PyGithubRepository, connect
 
 OWNER, STRANGER = "olivia", "mallory"
-NO_WAITING = Pace(timeout=60, backoff=0, longest_wait=1, between_requests=0, between_writes=0)
+NO_WAITING = Pace(timeout=60, backoff=0, longest_wait=1, between_writes=0)
 HEAD_SHA = "d" * 40
 
 
