@@ -120,7 +120,7 @@ asymptotic interval (Fleiss, Cohen and Everitt), a table, the judge's agreement 
 labels say something, twenty hardly. It writes `tidegate.calibration.json`; committed beside `tidegate.yaml`, later comments
 quote it, for the criteria that it is of: with the same model, the same words of the criterion, and the same prompt of
 Tidegate's around them. "Agrees with people 90% (kappa 0.78), calibrated on 54 labels of 2 of these criteria; 1 criterion has
-none" says that somebody has reworded the third, or never labelled it. A line of labels is
+none" says that somebody has reworded the third, or never labelled it; `tidegate check` names the scenario. A line of labels is
 
 ```json
 {"trial": "head/keep_notes/docs/1", "criterion": "complete", "verdict": "met"}

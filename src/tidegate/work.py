@@ -166,16 +166,11 @@ def _judge(work: Work) -> JudgeInfo | None:
     if judge is None or not any(row.scenario.judged for row in work.plan.rows):
         return None
     blocks = work.suite.policy.judge_blocks
+    wordings = {words for row in work.plan.rows for words in row.scenario.wordings}
     return JudgeInfo(
         type=judge.type,
         model=judge.model,
         samples=judge.samples,
         blocks=blocks,
-        trust=trust(work.suite.calibration, judge.model, _wordings(work.plan)),
+        trust=trust(work.suite.calibration, judge.model, wordings),
     )
-
-
-def _wordings(plan: Plan) -> set[str]:
-    """Of all criteria that the judge is asked about."""
-    asking = [one for row in plan.rows for one in (*row.scenario.evaluators, row.scenario.judge) if one]
-    return {wording for evaluator in asking for wording in evaluator.wordings.values()}

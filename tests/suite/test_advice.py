@@ -13,6 +13,7 @@ from tidegate.agents.doc_follower import DocFollower
 from tidegate.evaluators import AnyEvaluator
 from tidegate.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.judges.scripted import ScriptedJudge
+from tidegate.model.calibration import Calibration, CriterionCalibration
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
 from tidegate.model.plan import RowKey
@@ -198,3 +199,19 @@ def test_a_limit_of_the_judge_that_cannot_bind() -> None:
         "tidegate.yaml: judge.max_usd binds nothing: `prices` has no price for m"
     ]
     assert said(scenario("a", GATE), judge=judge, prices={"m": Price(input=1)}) == []
+
+
+def test_a_judge_that_was_calibrated_on_something_else() -> None:
+    judged = EVALUATOR.validate_python({"type": "rubrics", "rubrics": ["It is kept."]})
+    judge = ScriptedJudge.model_validate({"type": "scripted", "script": [{"answers": [{}]}]})
+    looked_at = scenario("a", GATE, evaluators=(judged,))
+    (wording,) = looked_at.wordings
+    criterion = CriterionCalibration(criterion="rubrics/rubric-1", wording=wording, labels=60, agreement=0.9)
+    known = Calibration(
+        model="scripted", labels=60, agreement=0.9, agreement_interval=(0.8, 0.95), table={}, criteria=(criterion,)
+    )
+    without = ["a.yaml: has criteria that nobody has labelled as they are worded now, judged by scripted"]
+    assert said(looked_at, judge=judge, calibration=known) == []
+    assert said(looked_at, judge=judge) == []  # nobody has said that it is calibrated
+    assert said(looked_at, judge=judge, calibration=known.model_copy(update={"criteria": ()})) == without
+    assert said(looked_at, judge=judge, calibration=known.model_copy(update={"model": "another"})) == without

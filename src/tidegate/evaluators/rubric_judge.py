@@ -82,7 +82,7 @@ def judged_score(criteria: tuple[Criterion, ...], answers: Answers[Scores], *, m
     unmet = [criterion for criterion in judgement.criteria if criterion.score < met]
     return Score(
         value=total(judgement),
-        reason="; ".join(f"{one.id} {one.score:.2f}: {one.reason}".rstrip(": ") for one in unmet[:3]),
+        reason="; ".join(f"{one.id} {one.score:.2f}: {one.reason}".rstrip(": .") for one in unmet[:3]),
         hits=judgement.highlights,
         misses=judgement.issues,
         details={criterion.id: criterion.score for criterion in judgement.criteria},

@@ -115,4 +115,4 @@ def _whole(score: Score) -> Score:
 
 
 def _reason(unmet: Sequence[tuple[str, str]], notes: Sequence[str]) -> str:
-    return "; ".join([*(f"{name} is not met: {reason}".rstrip(": ") for name, reason in unmet[:3]), *notes[:3]])
+    return "; ".join([*(f"{name} is not met: {reason}".rstrip(": .") for name, reason in unmet[:3]), *notes[:3]])

@@ -123,6 +123,12 @@ class Scenario(Value):
     cache: bool = True
 
     @property
+    def wordings(self) -> frozenset[str]:
+        """The hashes of the words of all criteria that a model is asked about."""
+        asking = (*self.evaluators, self.judge)
+        return frozenset(words for one in asking if one for words in one.wordings.values())
+
+    @property
     def judged(self) -> bool:
         """A model has a say in some score."""
         return self.judge is not None or any(evaluator.judged for evaluator in self.evaluators)

@@ -32,6 +32,7 @@ def advice(suite: Suite, plan: Plan, root: Path | None = None, past: Past | None
         *_once((_without_judge(scenario, suite) for scenario in suite.scenarios), "scenario"),
         *_unbound(suite),
         *_once((_only_judge(scenario, suite) for scenario in suite.scenarios), "scenario"),
+        *_once((_uncalibrated(scenario, suite) for scenario in suite.scenarios), "scenario"),
         *_once(map(_only_path, suite.scenarios), "scenario"),
         *_few_cases(suite),
         *_once((_few_trials(row, suite) for row in plan.rows), "row"),
@@ -90,6 +91,17 @@ def _only_judge(scenario: Scenario, suite: Suite) -> tuple[str, str] | None:
     if suite.policy.judge_blocks:
         return scenario.file, "a judge alone decides, and a judge errs; add a gate or an evaluator of code"
     return scenario.file, "only a judge looks at it, and a judge blocks nothing; add a gate or an evaluator of code"
+
+
+def _uncalibrated(scenario: Scenario, suite: Suite) -> tuple[str, str] | None:
+    """Where the judge was calibrated, but not on this."""
+    found, judge = suite.calibration, suite.judge
+    if found is None or judge is None:
+        return None
+    known = {one.wording for one in found.criteria} if found.model == judge.model else set()
+    if scenario.wordings <= known:
+        return None
+    return scenario.file, f"has criteria that nobody has labelled as they are worded now, judged by {judge.model}"
 
 
 def highest_cost(suite: Suite, plan: Plan) -> Iterator[str]:
