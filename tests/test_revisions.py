@@ -216,6 +216,9 @@ def test_the_default_base_of_a_repository_with_branches_of_its_own(make_reposito
     repo.branch("pr", {"b": "1"}, start="trunk")
     assert default_base(repo.root) == "trunk"
 
+    repo.git("branch", "tidegate-history", repo.git("commit-tree", "-m", "no parent", repo.git("write-tree")))
+    assert default_base(repo.root) == "trunk"
+
     repo.branch("other", {"b": "2"}, start="trunk")
     with pytest.raises(ConfigurationError, match="it may be any of pr, trunk"):
         default_base(repo.root)

@@ -83,7 +83,7 @@ def default_base(root: Path) -> str:
     for name in (remote, "main", "master", "origin/main", "origin/master", configured):
         if name and _commit(root, name):
             return name
-    branches = _branches(root)
+    branches = _related_branches(root)
     current = git(root, "symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip()
     others = [name for name in branches if name != current] or branches
     if len(others) == 1:
@@ -92,8 +92,10 @@ def default_base(root: Path) -> str:
     raise ConfigurationError(f"no base branch was found{which}.", "Name it: `tidegate pr --base BRANCH`.")
 
 
-def _branches(root: Path) -> list[str]:
-    return git(root, "for-each-ref", "--format=%(refname:short)", "refs/heads").stdout.split()
+def _related_branches(root: Path) -> list[str]:
+    """Those that have a commit in common with what is checked out: an orphan one, as of a history, is nobody's base."""
+    names = git(root, "for-each-ref", "--format=%(refname:short)", "refs/heads").stdout.split()
+    return [name for name in names if git(root, "merge-base", "HEAD", name).returncode == 0]
 
 
 def merge_base(root: Path, base: Revision, head: Revision) -> Revision:
