@@ -203,6 +203,5 @@ def _result(call: str, text: str, *, failed: bool) -> ToolResultBlockParam:
 
 def _told(result: CommandResult) -> str:
     """What the model is told of a command: exit code or end, stdout, stderr."""
-    parts = [] if result.ok else [result.how_it_ended().replace("exit ", "Exit code ", 1)]
-    parts += [text.rstrip("\n") for text in (result.stdout, result.stderr) if text.strip()]
-    return both_ends("\n".join(parts) or "(no output)", MAX_OUTPUT)
+    end = "" if result.ok else result.how_it_ended().replace("exit ", "Exit code ", 1)
+    return both_ends("\n".join(filter(None, (end, result.printed))) or "(no output)", MAX_OUTPUT)

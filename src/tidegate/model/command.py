@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from tidegate.model.event import CallStatus
 from tidegate.model.value import Value
 
 CommandEnd = Literal["exited", "signal", "timeout", "limit", "not_started", "cancelled"]
@@ -33,6 +34,26 @@ class CommandResult(Value):
         if self.end == "signal" and self.signal is not None:
             return 128 + self.signal
         return self.exit_code
+
+    @property
+    def status(self) -> CallStatus:
+        """The end as that of a call."""
+        match self.end:
+            case "exited":
+                return "ok" if self.exit_code == 0 else "error"
+            case "signal":
+                return "error"
+            case "timeout":
+                return "timeout"
+            case "not_started":
+                return "not_executed"
+            case "limit" | "cancelled":
+                return "interrupted"
+
+    @property
+    def printed(self) -> str:
+        """What it printed, stdout before stderr; an output that is empty leaves no line."""
+        return "\n".join(text.rstrip("\n") for text in (self.stdout, self.stderr) if text.strip())
 
     def how_it_ended(self) -> str:
         """The end in words: `exit 2`, `timed out after 30 s`, `killed by signal 9`, `stopped at the output limit`."""

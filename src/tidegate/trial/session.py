@@ -1,4 +1,4 @@
-"""What an agent can reach during its step: commands under the supervisor, and the record."""
+"""What an agent can reach during its step: commands under the supervisor, a server beside them, and the record."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, TextIO, TypeVar
 from tidegate.interaction import cost_of
 from tidegate.model.agent import ServerTools, ToolAnswer, Watch
 from tidegate.model.command import CommandResult
-from tidegate.model.event import CallStatus, End, Event, ToolCall, ToolResult, Warning
+from tidegate.model.event import End, Event, ToolCall, ToolResult, Warning
 from tidegate.model.value import Value
 from tidegate.streams.excerpt import both_ends
 from tidegate.trial.desk import AgentStopped, Desk
@@ -23,12 +23,12 @@ from tidegate.trial.processes import MEGABYTE, Command, run_shell
 from tidegate.trial.redaction import Redaction
 from tidegate.trial.tail import Tail
 from tidegate.trial.tampered import read_output, write_below
+from tidegate.trial.watching import watched
 from tidegate.trial.workspace import read_file
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Value)
 
-LOOK_SECS = 0.1  # between two looks at what a watched program has printed
 INTERRUPT_SECS = 5.0  # that an agent's program has to write its last words, after SIGINT
 OUTPUT_CHARACTERS = 4000  # of a command's output in an event; the whole output stays beside it in a file
 
@@ -82,8 +82,8 @@ class TrialSession:
         self._stop_if_spent()
         name = self._begin(command, ToolCall(id="", tool="shell", command=command))
         result = await self._run(command, name, timeout_secs=timeout_secs)
-        output = both_ends(_printed(result), OUTPUT_CHARACTERS)
-        self.emit(ToolResult(id=name, status=_status(result), exit_code=result.shell_status, output=output))
+        output = both_ends(result.printed, OUTPUT_CHARACTERS)
+        self.emit(ToolResult(id=name, status=result.status, exit_code=result.shell_status, output=output))
         self._stop_if_over(result)
         return result
 
@@ -246,27 +246,18 @@ class TrialSession:
     async def _watched(
         self, command: Coroutine[None, None, CommandResult], watch: Watch, *, silent: bool
     ) -> CommandResult:
-        """Run the command and show each line of its output to `watch` as it comes; stop it when that says so."""
         self._output("agent").parent.mkdir(parents=True, exist_ok=True)
         tail = Tail(self._output("agent").with_name("agent.stdout"), self._started)
-        running = asyncio.ensure_future(command)
-        try:
-            while not running.done():
-                await asyncio.wait({running}, timeout=LOOK_SECS)
-                for line in tail.lines():
-                    if (end := watch(*line)) is not None:
-                        raise AgentStopped(end.end, end.message)
-                self._stop_if_spent()
-                if not silent and time.monotonic() - tail.grew_at > self._desk.silence_secs:
-                    raise AgentStopped("watchdog", f"the agent printed nothing for {self._desk.silence_secs:g} s")
-        finally:
-            if not running.done():
-                self.killed_at = time.time()
-                running.cancel()
-                await asyncio.wait({running})
-            for line in tail.close():
-                watch(*line)
-        return running.result()
+
+        def look() -> None:
+            self._stop_if_spent()
+            if not silent and time.monotonic() - tail.grew_at > self._desk.silence_secs:
+                raise AgentStopped("watchdog", f"the agent printed nothing for {self._desk.silence_secs:g} s")
+
+        def stopping() -> None:
+            self.killed_at = time.time()
+
+        return await watched(command, tail, watch, look=look, stopping=stopping)
 
     async def _run(
         self,
@@ -314,21 +305,3 @@ class TrialSession:
 
     def _timed_out(self) -> AgentStopped:
         return AgentStopped("timeout", f"the agent was stopped after {self._desk.timeout_secs:g} s")
-
-
-def _status(result: CommandResult) -> CallStatus:
-    match result.end:
-        case "exited":
-            return "ok" if result.exit_code == 0 else "error"
-        case "signal":
-            return "error"
-        case "timeout":
-            return "timeout"
-        case "not_started":
-            return "not_executed"
-        case "limit" | "cancelled":
-            return "interrupted"
-
-
-def _printed(result: CommandResult) -> str:
-    return "\n".join(text.rstrip("\n") for text in (result.stdout, result.stderr) if text.strip())
