@@ -115,7 +115,8 @@ calls for each pair of screening trials that passed their gates.
 
 `tidegate label RUN` shows judged trials one criterion at a time, those on which the judge's samples disagree first, then
 those that it fails although all gates passed, and asks a person whether the criterion is met; neither what the judge
-thinks is shown nor which side it was. `tidegate calibrate LABELS.jsonl --run RUN` compares: agreement with Wilson's interval, Cohen's kappa with its
+thinks is shown nor which side it was. With `--page` it asks in a browser, on a page that can be opened on this machine
+alone, by who has its address. `tidegate calibrate LABELS.jsonl --run RUN` compares: agreement with Wilson's interval, Cohen's kappa with its
 asymptotic interval (Fleiss, Cohen and Everitt), a table, the judge's agreement with itself, and every disagreement. Fifty
 labels say something, twenty hardly. It writes `tidegate.calibration.json`; committed beside `tidegate.yaml`, later comments
 quote it, for the criteria that it is of: with the same model, the same words of the criterion, and the same prompt of

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tidegate.labelling import Item
-    from tidegate.model.calibration import Label, Mark
+    from tidegate.model.calibration import Mark
+
+    Keep = Callable[[int, Mark], None]
 
 DESCRIPTION = """\
 Shows judged trials one criterion at a time, the doubtful ones first, and asks whether it is met. What the judge thinks
@@ -28,15 +32,15 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("label", help="say of judged trials what a person thinks", description=DESCRIPTION)
     parser.add_argument("stored", type=Path, metavar="RUN", help="a stored run, or what `tidegate pr` wrote")
     parser.add_argument("--labels", type=Path, metavar="FILE", help="where labels are kept (default: RUN/labels.jsonl)")
+    parser.add_argument("--page", action="store_true", help="ask on a page that this machine serves to you alone")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Ask until there is nothing left, or the person has enough."""
-    from rich.console import Console
-
     from tidegate.errors import ConfigurationError
     from tidegate.labelling import items
+    from tidegate.model.calibration import Label
     from tidegate.store.directory import stored_runs
     from tidegate.store.labels import add_label, read_labels
 
@@ -47,8 +51,24 @@ def run(args: argparse.Namespace) -> int:
     left = items([trial for run in runs for trial in run.trials], labels, _suspicious(place / "result.json"))
     if not left and not labels:
         raise ConfigurationError(f"{place} holds nothing that a judge has judged.", "Give its scenarios a `judge`.")
+    given: dict[int, Mark] = {}
+
+    def keep(number: int, verdict: Mark) -> None:
+        add_label(file, Label(trial=left[number].trial.id, criterion=left[number].criterion, verdict=verdict))
+        given[number] = verdict
+
+    (_on_a_page if args.page and left else _in_the_terminal)(place, left, given, keep)
+    print(f"{len(given)} labelled, {len(left) - len(given)} left: {file}")
+    if labels or given:
+        command = shlex.join(["tidegate", "calibrate", str(file), "--run", str(place)])
+        print(f"next: {command}")
+    return 0
+
+
+def _in_the_terminal(place: Path, left: Sequence[Item], given: Mapping[int, Mark], keep: Keep) -> None:
+    from rich.console import Console
+
     console = Console()
-    given: dict[int, Label] = {}
     number = 0
     while number < len(left):
         _show(console, place, left[number], f"{number + 1} of {len(left)}")
@@ -56,14 +76,42 @@ def run(args: argparse.Namespace) -> int:
         if answer == "q":
             break
         if answer in ("y", "n"):
-            given[number] = _label(left[number], "met" if answer == "y" else "unmet")
-            add_label(file, given[number])
+            keep(number, "met" if answer == "y" else "unmet")
         number = max(0, number + (-1 if answer == "b" else 1))
-    print(f"{len(given)} labelled, {len(left) - len(given)} left: {file}")
-    if labels or given:
-        command = shlex.join(["tidegate", "calibrate", str(file), "--run", str(place)])
-        print(f"next: {command}")
-    return 0
+
+
+def _on_a_page(place: Path, left: Sequence[Item], given: Mapping[int, Mark], keep: Keep) -> None:
+    from tidegate.cli.label_page import LabelServer, Question
+    from tidegate.labelling import without_opinions
+    from tidegate.reports.text import one_line, visible
+
+    def ask(number: int) -> Question:
+        item = left[number]
+        task, lines = _told(place, item)
+        return Question(
+            of=len(left),
+            name=one_line(without_opinions(item.trial).id),
+            criterion=one_line(item.criterion),
+            description=one_line(item.description),
+            task=visible(task),
+            story="\n".join(lines),
+            verdict=given.get(number),
+        )
+
+    with LabelServer(len(left), ask, keep) as server:
+        print(f"open {server.url} ; its button Done, or Ctrl-C here, ends it, and every answer is kept", flush=True)
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()
+
+
+def _told(place: Path, item: Item) -> tuple[str, list[str]]:
+    """What the agent was asked to do, and the lines of what it said and did."""
+    from tidegate.reports.text import visible
+    from tidegate.rubrics.transcript import transcript
+    from tidegate.store.directory import run_folder_of
+
+    store, spec = run_folder_of(place, item.trial.side), item.trial.spec
+    return store.prompt(spec), visible(transcript(store.events(spec))).splitlines()
 
 
 def _suspicious(result: Path) -> set[tuple[str, str]]:
@@ -85,15 +133,12 @@ def _show(console: Console, place: Path, item: Item, number: str) -> None:
     from rich.rule import Rule
 
     from tidegate.labelling import without_opinions
-    from tidegate.reports.text import one_line, shortened, visible
-    from tidegate.rubrics.transcript import transcript
-    from tidegate.store.directory import run_folder_of
+    from tidegate.reports.text import one_line, shortened
 
-    store, spec = run_folder_of(place, item.trial.side), item.trial.spec
+    task, lines = _told(place, item)
     console.print()
     console.print(Rule(f"{number}: {escape(one_line(without_opinions(item.trial).id))}", align="left"))
-    console.print(f"[bold]task[/]: {escape(shortened(one_line(store.prompt(spec)), MAX_TASK))}", highlight=False)
-    lines = visible(transcript(store.events(spec))).splitlines()
+    console.print(f"[bold]task[/]: {escape(shortened(one_line(task), MAX_TASK))}", highlight=False)
     if len(lines) > LAST_LINES:
         console.print(f"… {len(lines) - LAST_LINES} more lines above", style="dim", highlight=False)
     console.print("\n".join(lines[-LAST_LINES:]), markup=False, highlight=False)
@@ -126,9 +171,3 @@ def _tell(console: Console, place: Path, item: Item) -> None:
 
     events = tuple(run_folder_of(place, item.trial.side).events(item.trial.spec))
     console.print(trial_story(without_opinions(item.trial), events))
-
-
-def _label(item: Item, verdict: Mark) -> Label:
-    from tidegate.model.calibration import Label
-
-    return Label(trial=item.trial.id, criterion=item.criterion, verdict=verdict)
