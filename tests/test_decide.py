@@ -13,7 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidegate.decide import decide, nothing_to_do
-from tidegate.model.comparison import Comparison, DefinitionChange, MetricChange, Row, SuiteEffect
+from tidegate.model.comparison import (
+    BaseCounts,
+    Comparison,
+    DefinitionChange,
+    HeadCounts,
+    MetricChange,
+    Row,
+    SuiteEffect,
+)
 from tidegate.model.suite import Policy, RowState
 from tidegate.model.verdict import Verdict
 
@@ -273,3 +281,13 @@ def test_a_metric_blocks_only_where_the_policy_names_it_and_by_more_than_it_allo
 def test_a_metric_that_may_be_chance_does_not_block() -> None:
     suite = SuiteEffect(metrics={"error_rate": ERRORS.model_copy(update={"q": 0.06})})
     assert verdict("ok", {"block_metrics": {"error_rate": 0.10}}, suite=suite).state == "passed"
+
+
+def test_where_nothing_passes_on_either_side_nothing_is_passed() -> None:
+    def dead(scenario: str) -> Row:
+        return row(scenario, "ok").model_copy(update={"base": BaseCounts(trials=3), "head": HeadCounts(trials=3)})
+
+    found = decide(Comparison(rows=(dead("a"), dead("b"))), Policy(block=("regressed", "inconclusive")))
+    assert (found.state, found.reason, found.exit_code) == ("inconclusive", "nothing_passes", 5)
+    assert decide(Comparison(rows=(dead("a"),)), Policy()).exit_code == 0
+    assert decide(Comparison(rows=(dead("a"), row("b", "ok"))), Policy()).state == "passed"

@@ -18,7 +18,7 @@ from tidegate.model.command import CommandResult
 from tidegate.model.edited import Edited
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.plan import Plan, PlanRow, RowKey
-from tidegate.model.probe import CommandAnswer
+from tidegate.model.probe import CommandAnswer, FileAnswer
 from tidegate.model.suite import Scenario, Target
 from tidegate.model.trial import Trial, TrialSpec
 
@@ -132,3 +132,17 @@ def test_what_base_s_evaluators_cannot_measure_is_no_pass() -> None:
     lost = measured("no json", 1)
     assert (lost.outcome, lost.decides, lost.not_measured) == (None, None, "evaluator")
     assert lost.reason.startswith("before the scenario was changed, evaluator lines: ")
+
+
+def test_what_fails_by_both_fails_for_what_it_is_asked_now() -> None:
+    now = scenario(gates=(FileExists(path="x"),))
+    result = CommandResult(command="python3 judge.py", end="exited", exit_code=1, stdout="", duration_s=0)
+    trial = Trial(
+        spec=TrialSpec(side="head", scenario="s", agent="a", index=1),
+        end="completed",
+        answers=(FileAnswer(state="missing", path="x"),),
+        evaluator_answers_before=((CommandAnswer(result=result),),),
+    )
+    found = measure_trial(trial, now, None, scenario(LINES))
+    assert (found.outcome, found.decides, found.only_by_change) == ("fail", "fail", False)
+    assert found.reason.startswith("file_exists: x")
