@@ -72,7 +72,7 @@ class Earlier:
                 self._tests.begin(key, [trial for trial in read.trials if trial.key == row])
         results = [self._take(keys[row], result) for row in begun for result in self._tests.trials(keys[row])]
         known = [trial for found in begun.values() for trial in found.past]
-        self._counted = frozenset(result.id for result in results if result.decides is not None)
+        self._counted = frozenset(name for found in begun.values() for name in found.counted)
         return Known((*known, *read.trials), tuple(results), (*self._ignored, *read.warnings))
 
     def keep(self, result: TrialResult) -> None:
@@ -84,9 +84,17 @@ class Earlier:
         """Base's trials become history where that is a folder, those that no earlier run has added."""
         if self._history is not None and self._adds:
             new = past_trials(base, self._counted)
+            self._count(base)
             self._history.add(self._fingerprints, new)
             self._history.remember({name: agent.version for name, agent in base.agents.items()})
             self._history.trends.add(new)
+
+    def _count(self, base: Run) -> None:
+        """Note what history has of each test, so that no later run of it adds that once more."""
+        assert self._tests is not None
+        for row, key in self._keys.items():
+            own = (trial.id for trial in base.trials if trial.key == row and trial.decides is not None)
+            self._tests.count(key, own)
 
     def _take(self, key: str, result: TrialResult) -> TrialResult:
         assert self._tests is not None

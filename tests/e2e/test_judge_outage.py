@@ -217,6 +217,7 @@ def test_a_run_that_is_killed_while_the_judge_thinks_goes_on_with_the_judging(
     assert set(model.answered.values()) == {1}  # nothing was asked twice, before or after
     assert sum(model.answered.values()) == QUESTIONS
     assert again.result["judge"]["calls"] == QUESTIONS - 3
+    assert history(repo) == 6  # with what the killed run had measured of base
     assert told(again) == calm(server, repo, tmp_path / "calm")
 
 

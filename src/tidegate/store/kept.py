@@ -7,7 +7,7 @@ their records. Only measured trials are kept, and those that lack nothing but th
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -24,12 +24,16 @@ _FILE = "test.json"
 
 
 class Beginning(Value):
-    """How a test began: when (seconds since the epoch), and with which trials of base's history."""
+    """How a test began: when (seconds since the epoch), and with which trials of base's history.
+
+    `counted`: which of its own trials, by their ids, that history has had from it since.
+    """
 
     schema_version: Literal[1] = 1
     key: str
     at: float
     past: tuple[PastTrial, ...] = ()
+    counted: tuple[str, ...] = ()
 
 
 class KeptTests:
@@ -52,6 +56,12 @@ class KeptTests:
         except (OSError, ValidationError):
             return None
         return found if found.key == key and found.at >= self._oldest else None
+
+    def count(self, key: str, trials: Iterable[str]) -> None:
+        """Note that base's history has these trials of the test from now on."""
+        if (found := self.begun(key)) is not None:
+            counted = tuple(dict.fromkeys((*found.counted, *trials)))
+            write_value(self._folder / key / _FILE, found.model_copy(update={"counted": counted}))
 
     def keep(self, key: str, result: TrialResult, ran_in: RunFolder) -> None:
         """Keep a trial with its record, whole or not at all; one that was not measured only if judging it will do."""
