@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests import mcp_server
 from tests.trial.test_processes import alive
+from tidegate.agents.offered_tools import offered
 from tidegate.model.agent import ServerTools, ToolAnswer
 from tidegate.model.suite import Limits, McpServer
 from tidegate.trial import mcp
 from tidegate.trial.mcp_client import McpClient, NoAnswerFromServerError, connected
-from tidegate.trial.processes import Command, Supervisor
+from tidegate.trial.processes import Command, Ended, Supervisor
+from tidegate.trial.server_process import ServerProcess
 
 T = TypeVar("T")
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
@@ -182,3 +189,38 @@ def test_what_is_said_at_once_arrives_in_order(tmp_path: Path) -> None:
 
     answers = with_server(tmp_path, "", work)
     assert [said for _, said in answers] == [f"added {letter * 300_000}" for letter in "ab"]
+
+
+ODD: Any = st.sampled_from(["add", "", "a b", "\ud800", "x" * 200, "object", None, 7, float("nan"), [], {}, ["\ud800"]])
+SCHEMAS = st.fixed_dictionaries({"type": st.just("object"), "properties": ODD, "x": ODD}) | ODD
+TOOLS = st.lists(st.fixed_dictionaries({"name": ODD, "description": ODD, "inputSchema": SCHEMAS}) | ODD, max_size=3)
+PARTS = st.fixed_dictionaries({"type": ODD, "text": ODD, "uri": ODD}) | st.fixed_dictionaries({"resource": ODD}) | ODD
+RESULTS = st.fixed_dictionaries(
+    {"tools": TOOLS | ODD, "content": st.lists(PARTS, max_size=3) | ODD, "structuredContent": ODD, "instructions": ODD}
+)
+
+
+@given(st.lists(RESULTS | RESULTS | ODD, min_size=3, max_size=3))
+@settings(max_examples=200)
+def test_whatever_a_server_answers_can_be_told_and_offered(results: list[Any]) -> None:
+    async def told() -> tuple[ServerTools | None, ToolAnswer]:
+        lines = [{"id": number, "result": result} for number, result in enumerate(results, 1)]
+        output = asyncio.StreamReader()
+        output.feed_data("".join(f"{json.dumps(line)}\n" for line in lines).encode())
+        running: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
+        running.set_result(Ended("exited", 0, None, None, 0, 0, "", None, None))
+        output.feed_eof()
+        with Path(os.devnull).open("wb") as nowhere:
+            client = McpClient(ServerProcess(running, nowhere.fileno(), output))
+            tools = None
+            with suppress(NoAnswerFromServerError):
+                tools = await client.open()
+            return tools, await client.call("add", {}, 20)
+
+    tools, (_, text) = asyncio.run(told())
+    text.encode()
+    if tools is not None:
+        offer = offered("shelf", tools.tools)
+        json.dumps(
+            [offer.definitions, offer.warnings, tools.instructions], allow_nan=False, ensure_ascii=False
+        ).encode()
