@@ -12,7 +12,7 @@ from tidegate import __version__
 from tidegate.model.plan import PlanRow
 from tidegate.model.suite import Suite
 from tidegate.plan import definition_hash
-from tidegate.trial.workspace import matching_files
+from tidegate.trial.workspace import everything_below, matching_files
 
 
 def fingerprint(
@@ -61,7 +61,7 @@ def _files(definitions: Path, template: str | None, guidance: Sequence[str]) -> 
         return
     folder = definitions / template
     own = set(matching_files(folder, guidance))
-    for path in sorted(folder.rglob("*")):
+    for path in sorted(everything_below(folder)):
         name = path.relative_to(folder).as_posix()
         if path.is_symlink():
             yield name, f"-> {path.readlink()}"

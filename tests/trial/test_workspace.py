@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 
 from tidegate.errors import CannotRunError
+from tidegate.fingerprint import fingerprint
+from tidegate.model.agent import Agent
+from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.suite import Scenario, Target
+from tidegate.suite.folders import matching_files as matching_scenarios
+from tidegate.trial.tampered import remove_tree
 from tidegate.trial.workspace import (
     NoDiffError,
     copy_workspace,
@@ -131,6 +136,26 @@ def test_repositories_that_a_build_left_in_a_template_are_none_in_the_workspace(
     assert not (tmp_path / "owned").exists()
     assert b"-2" in diff
     assert b"+3" in diff
+
+
+def test_folders_may_nest_deeper_than_python_does(tmp_path: Path) -> None:
+    side = write(tmp_path / "side", {"t/in.txt": "1"})
+    deep = str(side / "t")
+    for _ in range(1200):
+        deep += "/d"
+        Path(deep).mkdir()
+    row = PlanRow(
+        key=RowKey(scenario="s", agent="a"), scenario=scenario("t"), agent=Agent(type="x"), deterministic=False
+    )
+    try:
+        made = prepare(scenario("t"), side, side, GUIDANCE, tmp_path / "made")
+        assert (made.folder / "in.txt").read_text() == "1"
+        assert fingerprint(row, side, GUIDANCE, None) != fingerprint(row, tmp_path, GUIDANCE, None)
+        with pytest.raises(ValueError, match=r"nest too deep|matches no file"):
+            matching_scenarios(side, "**/*.yaml")
+    finally:
+        remove_tree(side / "t")
+        remove_tree(tmp_path / "made")
 
 
 @pytest.mark.parametrize("link", ["t", "t/initial-state"])

@@ -17,6 +17,8 @@ def matching_files(root: Path, pattern: str) -> list[str]:
         raise ValueError("must stay in the repository: a relative glob without `..`")
     try:
         found = [path.relative_to(root) for path in root.glob(pattern) if path.is_file()]
+    except RecursionError:
+        raise ValueError("leads into folders that nest too deep") from None
     except (ValueError, NotImplementedError, OSError, IndexError) as error:
         raise ValueError(f"is no glob: {error}") from None
     files = sorted(path.as_posix() for path in found if _NEVER.isdisjoint(path.parts))

@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -89,6 +89,17 @@ def matching_files(folder: Path, patterns: Iterable[str]) -> list[str]:
             if path.is_file() and ".git" not in path.relative_to(folder).parts and _leads_into(folder, path):
                 found[path.relative_to(folder).as_posix()] = None
     return list(found)
+
+
+def everything_below(folder: Path) -> Iterator[Path]:
+    """All files, folders and links below it; nothing where there is no such folder. Links are not followed."""
+    waiting = [folder] if folder.is_dir() else []
+    while waiting:  # not recursive: folders may nest deeper than Python does
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                yield Path(entry.path)
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(Path(entry.path))
 
 
 def read_file(workspace: Path, name: str, limit_bytes: int) -> FileAnswer:
@@ -186,14 +197,8 @@ def _copy_tree(source: Path, target: Path) -> None:
 
 def _remove_repositories(folder: Path) -> None:
     """No commit holds a `.git`; one that a build has made could start programs in the commands of git that follow."""
-    waiting = [str(folder)]
-    while waiting:  # not recursive: folders may nest deeper than Python does
-        with os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                if entry.name == ".git":
-                    remove_tree(Path(entry.path))
-                elif entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
+    for path in [path for path in everything_below(folder) if path.name == ".git"]:
+        remove_tree(path)
 
 
 def _copy_files(source: Path, target: Path, patterns: Sequence[str]) -> None:
