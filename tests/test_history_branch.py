@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Repository
+from tidegate import history_branch
 from tidegate.history_branch import MARKER, MAX_BYTES, NotKeptError, Origin, copy_to, fetch, write
 from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey
@@ -229,6 +230,34 @@ def test_a_token_that_may_not_push_is_said_at_once(clone: Callable[[str], Reposi
     with pytest.raises(NotKeptError, match="may not push to the branch") as error:
         add(clone("job"), past(1))
     assert "contents: write" in error.value.advice
+
+
+def test_a_push_without_an_answer_is_not_repeated(
+    clone: Callable[[str], Repository], origin: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = clone("job")
+    add(job, past(2))
+    hook = origin.root / ".git/hooks/pre-receive"
+    hook.write_text("#!/bin/sh\necho asked >> asked\nsleep 30\n")
+    hook.chmod(0o755)
+    monkeypatch.setattr(history_branch, "PATIENCE_S", 6.0)
+
+    with pytest.raises(NotKeptError, match="1 times tried: no answer in time"):
+        add(job, past(1))
+
+    assert (origin.root / ".git/asked").read_text() == "asked\n"
+
+
+def test_who_deletes_the_branch_begins_anew(
+    clone: Callable[[str], Repository], origin: Repository, tmp_path: Path
+) -> None:
+    job = clone("job")
+    add(job, past(2))
+    assert read(job, tmp_path / "r") == ((past(2),), ())
+    origin.git("branch", "--quiet", "--delete", "--force", NAME)
+    assert read(job, tmp_path / "r") == ((), ())
+    add(job, past(1))
+    assert read(job, tmp_path / "r") == ((past(1),), ())
 
 
 def test_a_job_goes_by_what_origin_has_whatever_its_own_clone_has(

@@ -319,6 +319,7 @@ def test_by_hand_only_the_default_branch_s_run_writes_it(ref: str, trials: int, 
     assert ran.exit_code == 0, ran.stderr
     assert on_branch(origin) == trials
     assert ("is not written" in step.summary()) == (trials == 0)
+    assert len(list(job.repo.root.glob(".tidegate/runs/*/trials/*/fake/*"))) == trials, "nothing is run in vain"
 
 
 def test_a_branch_that_may_not_be_pushed_is_said_and_nothing_fails(job: Job, origin: Repository) -> None:
