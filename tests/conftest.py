@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +22,12 @@ from tidegate.model.result import Result
 # No deadline: a busy machine is no defect. In CI the same examples every time; elsewhere new ones are looked for.
 settings.register_profile("tidegate", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("tidegate")
+
+# Under nohup and in the background of a script some signals are ignored, and would be by every program that a test
+# starts. What is handled by us has its default there.
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, lambda *_: None)
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -76,9 +76,7 @@ class Recorded:
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start the target and wait until it says so."""
         argv = [str(self.front / "taskmgr"), *arguments]
-        process = subprocess.Popen(
-            argv, env=self.environment, stdout=subprocess.PIPE, process_group=0, preexec_fn=_heed_hangups
-        )
+        process = subprocess.Popen(argv, env=self.environment, stdout=subprocess.PIPE, process_group=0)
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         return process
@@ -91,11 +89,6 @@ class Recorded:
 
     def ends(self) -> list[tuple[str, int | None]]:
         return [(call.argv[0], call.exit_code) for call in self.calls()]
-
-
-def _heed_hangups() -> None:
-    """Tests that were started by nohup ignore them, and so would every program that they start."""
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture
