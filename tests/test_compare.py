@@ -399,6 +399,7 @@ def test_the_policy_of_head_s_run_is_the_one_in_force() -> None:
         ("a base:PFF head:FFF", {"scenario": "a", "kind": "changed"}, None),
         ("a base:S head:F", {"scenario": "a", "kind": "changed"}, "cannot be run on base since it was changed"),
         ("a base:S head:P", {"scenario": "a", "kind": "changed"}, None),
+        ("a base:S head:FPF", {"scenario": "a", "kind": "changed"}, None),
     ],
 )
 def test_a_changed_definition_that_shows_nothing_any_more_is_loosened(

@@ -141,6 +141,7 @@ F1 = ToolF1(expected=("add",))
         ({}, {"target": Target(binary="other")}, ("changed", "target", True)),
         ({}, {"setup": ("taskmgr init",)}, ("changed", "setup", False)),
         ({}, {"setup": ("echo high > out.json",)}, ("changed", "setup", True)),
+        ({}, {"setup": ("touch without.json out.json5",)}, ("changed", "setup", False)),
         ({"setup": ("echo high > out.json",)}, {}, ("changed", "setup", False)),
         ({}, {"case": Case(reference_answer="x")}, ("changed", "case", False)),
         (

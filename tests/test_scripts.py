@@ -62,7 +62,8 @@ def test_the_words_of_a_command_may_be_files(command: str, folder: str, named: t
 def test_a_script_is_followed_to_what_it_imports_and_names(commit: Commit) -> None:
     root = commit(
         {
-            "evals/judge.py": "from counting import lines\nopen('expected.json')\n",
+            "evals/judge.py": "from counting import lines\nopen('expected.json')  # see README.md\n",
+            "evals/README.md": "",
             "evals/counting.py": "import deep.er as d\n",
             "evals/deep/er.py": "",
             "evals/deep/__init__.py": "",

@@ -112,7 +112,7 @@ def _green_by_change(trials: Trials) -> Iterator[DefinitionChange]:
 def _blind_by_change(rows: Sequence[Row], changes: Sequence[DefinitionChange]) -> Iterator[DefinitionChange]:
     """Rows that show nothing as they are now, which hides whatever else the pull request does to them.
 
-    A row that base cannot run any more, and that passes every time on head, hides nothing.
+    A row that base cannot run any more, and that passes on head, is what new features look like.
     """
     for row in rows:
         agent = row.agent.partition(":")[0]
@@ -123,8 +123,8 @@ def _blind_by_change(rows: Sequence[Row], changes: Sequence[DefinitionChange]) -
             continue
         if cannot_guard(row):
             yield _blind(row, "passes on neither side since it was changed")
-        elif row.state == "not_comparable" and row.head.passes < max(1, row.head.trials):
-            yield _blind(row, "cannot be run on base since it was changed, and fails on head")
+        elif row.state == "not_comparable" and row.head.passes == 0:
+            yield _blind(row, "cannot be run on base since it was changed, and passes in no trial on head")
 
 
 def _blind(row: Row, why: str) -> DefinitionChange:

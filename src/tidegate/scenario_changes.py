@@ -57,7 +57,7 @@ def _loosens(before: Scenario, after: Scenario, *, judged: bool) -> bool:
         [script.command for script in before.post] != [script.command for script in after.post]
         or (told and before.case != after.case)
         or not set(different(before.target, after.target)).isdisjoint(_OF_TARGET)
-        or any(name in command for command in set(after.setup) - set(before.setup) for name in _looked_at(before))
+        or any(_names(command, name) for command in set(after.setup) - set(before.setup) for name in _looked_at(before))
     )
 
 
@@ -88,8 +88,11 @@ def file_changes(scenario: Scenario, edited: Edited, *, judged: bool) -> Iterato
 def _is_checked(name: str, scenario: Scenario) -> bool:
     """Whether a required gate, an evaluator or a script before them names a file of that name."""
     checks = (*(gate for gate in scenario.gates if gate.required), *scenario.evaluators, *scenario.post)
-    pattern = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])")
-    return any(pattern.search(text) for check in checks for text in _texts(check.model_dump(mode="json")))
+    return any(_names(text, name) for check in checks for text in _texts(check.model_dump(mode="json")))
+
+
+def _names(text: str, name: str) -> bool:
+    return re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) is not None
 
 
 def _texts(value: object) -> Iterator[str]:

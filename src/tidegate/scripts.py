@@ -56,7 +56,9 @@ def _below(root: Path, name: str) -> tuple[str, ...]:
 
 
 def _names(text: str, path: PurePosixPath) -> bool:
-    """Whether the file is called by its name, or imported as Python does."""
+    """Whether the file is called by its name, or imported as Python does; a document is mentioned, not used."""
+    if path.suffix in (".md", ".rst"):
+        return False
     if re.search(rf"(?<![\w.-]){re.escape(path.name)}(?![\w-])", text):
         return True
     module = path.parent.name if path.name == "__init__.py" else path.stem

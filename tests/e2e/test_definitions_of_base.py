@@ -139,7 +139,7 @@ HIDDEN: dict[str, tuple[dict[str, str], Files, str]] = {
     "a setup that base does not have": (
         FILES,
         {"scenarios/keep.yaml": "setup: {commands: [ready]}\n" + SCENARIO, "bin/ready": "#!/bin/sh\n"},
-        "cannot be run on base since it was changed, and fails on head",
+        "cannot be run on base since it was changed, and passes in no trial on head",
     ),
     "a setup that does the task": (
         FILES,
