@@ -84,7 +84,7 @@ class CommandJudge(Judge):
         )
         try:
             async with asyncio.timeout(self.timeout_secs):
-                stdout, stderr = await process.communicate(prompt)
+                stdout, stderr = await _talk(process, prompt)
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -96,6 +96,33 @@ class CommandJudge(Judge):
             what = "too much" if stdout.strip() else "nothing"
             return Reply(end="failed", message=f"the judge's command printed {what}")
         return Reply(text=stdout.decode(errors="replace"), model=self.model)
+
+
+async def _talk(process: asyncio.subprocess.Process, prompt: bytes) -> tuple[bytes, bytes]:
+    """What it says to the prompt, on both of its ways, when it has ended."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    stdout, stderr, _ = await asyncio.gather(
+        _heard(process.stdout), _heard(process.stderr), _told(process.stdin, prompt)
+    )
+    await process.wait()
+    return stdout, stderr
+
+
+async def _heard(stream: asyncio.StreamReader) -> bytes:
+    """No more than a byte too much of it; the rest is read and forgotten, so that no answer fills the memory."""
+    kept = bytearray()
+    while chunk := await stream.read(65_536):
+        kept += chunk[: MAX_OUTPUT + 1 - len(kept)]
+    return bytes(kept)
+
+
+async def _told(stream: asyncio.StreamWriter, prompt: bytes) -> None:
+    with suppress(BrokenPipeError, ConnectionResetError):  # it may end without having read it
+        stream.write(prompt)
+        await stream.drain()
+    stream.close()
 
 
 def named_files(command: str, folder: Path) -> list[tuple[str, str]]:
