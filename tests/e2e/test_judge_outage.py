@@ -123,11 +123,15 @@ def pr(repo: Repository, server: ModelServer, out: Path) -> Ran:
 
 
 def told(ran: Ran) -> dict[str, Any]:
-    """What a run says, but for time, cost, and where its trials come from."""
+    """What a run says, but for time, cost, and where its trials come from.
+
+    Every metric's q is adjusted for those of the others, so time has a part in all of them.
+    """
     result = ran.result
-    for row in result["rows"]:
-        row["metrics"].pop("duration_s", None)
-    result["suite"]["metrics"].pop("duration_s", None)
+    for metrics in (result["suite"]["metrics"], *(row["metrics"] for row in result["rows"])):
+        metrics.pop("duration_s", None)
+        for change in metrics.values():
+            change.pop("q")
     trials = sorted(
         (t["id"], t["phase"], t["outcome"], t["decides"], t["not_measured"], t["reason"], t["judge"], t["evaluators"])
         for t in result["trials"]
