@@ -27,7 +27,8 @@ class CodeJudge(Evaluator):
     A script that prints nothing scores 1 with exit status 0, else 0, so that `python -m py_compile x.py` works.
     Anything else that is not such JSON, a score outside of 0..1 or that is no number, a crash, a timeout: not measured.
     `script` is run by `sh -c` in `cwd` (default: the scenario's folder), with the script variables in its environment;
-    `TIDEGATE_FIXTURE_DIR` is the workspace.
+    `TIDEGATE_FIXTURE_DIR` is the workspace. The files that the command names, and those beside them that these name or
+    import, are a part of the scenario: a pull request that edits them is judged by base's copies too.
     """
 
     type: Literal["code_judge"] = "code_judge"
