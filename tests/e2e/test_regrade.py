@@ -76,6 +76,20 @@ def test_a_workspace_that_cannot_be_made_again_is_not_measured(stored: tuple[Any
     assert "pass → not measured: evaluator code_judge: nothing was found out for it" in done.stdout
 
 
+def test_a_workspace_that_was_lost_is_not_taken_for_an_unchanged_one(make_repository: Make, tidegate: Make) -> None:
+    removing = FILES["bin/notes"].replace("  add) shift;", '  add) rm -rf "$PWD"; exit;')
+    repo = make_repository()
+    repo.commit({**SUITE, "bin/notes": removing, "scenarios/judge.py": "print('{\"score\": 0}')\n"})
+    ran = tidegate("run", "--out", "run", cwd=repo.root)
+    assert ran.code == 1, ran.stderr
+    kept = [line for line in SCENARIO.splitlines(keepends=True) if "path: " not in line and "pattern: " not in line]
+    repo.write({"scenarios/keep.yaml": "".join(kept).replace("  gates:\n", "") + EVALUATORS})
+
+    done = tidegate("regrade", "run", cwd=repo.root)
+
+    assert "fail → not measured: evaluator code_judge: nothing was found out for it" in done.stdout, done.stderr
+
+
 def test_both_runs_can_be_compared(stored: tuple[Any, Path], tidegate: Make) -> None:
     repo, _ = stored
     repo.write({"scenarios/keep.yaml": SUITE["scenarios/keep.yaml"].replace("substring: first", "substring: third")})

@@ -99,6 +99,7 @@ class Trial(Value):
     evaluator_answers: tuple[tuple[Answer, ...], ...] = ()
     evaluator_answers_before: tuple[tuple[Answer, ...], ...] = ()
     judge_answers: tuple[Answer, ...] = ()
+    workspace_lost: bool = False  # nobody can tell any more what the agent changed in it
     warnings: tuple[str, ...] = ()
 
     def answers_of(self, number: int) -> tuple[Answer, ...]:

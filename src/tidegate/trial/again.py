@@ -101,4 +101,6 @@ class AskedAgain:
         start = prepare(self._scenario, root, root, self._ground.guidance, folders.scratch / "start")
         copy_workspace(start, folders.workspace)
         diff = folders.record / "workspace.diff"
+        if self._trial.workspace_lost:
+            return False
         return not diff.is_file() or apply_diff(folders.workspace, diff.read_bytes())

@@ -109,8 +109,8 @@ class _Course:
         )
         if step.not_measured is None:
             trial = trial.model_copy(update=await self._evaluator_answers(trial))
-        await self._keep_diff()
-        return trial.model_copy(update={"warnings": tuple(self._warnings)})
+        lost = not await self._keep_diff()
+        return trial.model_copy(update={"workspace_lost": lost, "warnings": tuple(self._warnings)})
 
     def _stop_on_full_disk(self) -> None:
         """Where nothing can be written, whatever fails is no fault of what was tried."""
@@ -267,8 +267,8 @@ class _Course:
         for name in ("transcript.txt", "events.jsonl"):
             self._folders.share(name)
 
-    async def _keep_diff(self) -> None:
-        """For people to look at: whatever the agent has made of its workspace, the trial counts without it."""
+    async def _keep_diff(self) -> bool:
+        """Whether what the agent changed could be kept: whatever it made of its workspace, the trial counts."""
         scratch, workspace = self._folders.scratch / "diff", self._folders.workspace
         try:
             scratch.mkdir()
@@ -276,6 +276,8 @@ class _Course:
             (self._folders.record / "workspace.diff").write_bytes(diff)
         except (OSError, NoDiffError) as error:
             self._warnings.append(f"what the agent changed is not kept: {error}")
+            return False
+        return True
 
 
 def _failure(what: str, result: CommandResult) -> str:
