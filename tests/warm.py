@@ -35,7 +35,7 @@ def run_tidegate(
     cwd: Path,
     env: Mapping[str, str] | None = None,
     stdin: str = "",
-    timeout: float = 120,
+    timeout: float = 600,
 ) -> Finished:
     """`tidegate ARGUMENTS`, as subprocess.run would; `env`: all of it."""
     return warm().run(list(map(str, arguments)), cwd, env or os.environ, stdin, timeout)
