@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from tidegate.comparison.judged import agreement, criterion_name, judgements
 from tidegate.errors import ConfigurationError
-from tidegate.judged import agreement, criterion_name, judgements
 from tidegate.model.calibration import Calibration, CriterionCalibration, Disagreement, Label, Mark
 from tidegate.model.judgement import CriterionScore, Trust
 from tidegate.model.measurement import TrialResult

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from tidegate.doubts import cannot_guard, fails_from_the_start
-from tidegate.metric_tests import Q, is_worse
+from tidegate.comparison.doubts import cannot_guard, fails_from_the_start
+from tidegate.comparison.metric_tests import Q, is_worse
 from tidegate.model.comparison import Comparison, DefinitionChange, Row
 from tidegate.model.suite import Policy, RowState
 from tidegate.model.verdict import Verdict, VerdictReason, VerdictState

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from tidegate.bench import Bench
 from tidegate.errors import CannotRunError, ConfigurationError
-from tidegate.grade import to_its_end
 from tidegate.model.judge import Judge, JudgePlace
 from tidegate.model.suite import Scenario
 from tidegate.rubrics.asking import Answers, ask_until_read
 from tidegate.rubrics.drafting import Drafted, draft_question, read_draft
+from tidegate.run.bench import Bench
+from tidegate.run.grade import to_its_end
 from tidegate.store.answers import AnswerStore
 from tidegate.store.directory import write_text
 from tidegate.suite.rubric_writer import with_rubrics

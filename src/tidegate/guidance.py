@@ -9,8 +9,8 @@ from tidegate.errors import ConfigurationError
 from tidegate.model.result import Result
 from tidegate.pipeline import pull_request
 from tidegate.revisions import commit_with, repository_root, resolve
-from tidegate.sides import Asked
-from tidegate.work import Options
+from tidegate.run.sides import Asked
+from tidegate.run.work import Options
 
 
 class Texts(NamedTuple):

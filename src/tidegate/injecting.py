@@ -6,8 +6,8 @@ import asyncio
 from typing import NamedTuple
 
 from tidegate.evaluators.injections import TALKED_ROUND, plain, targets, tries
-from tidegate.grade import Carry, to_its_end
 from tidegate.model.evaluator import Evaluator, Record, Score
+from tidegate.run.grade import Carry, to_its_end
 
 
 class Through(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from tidegate.judged import criterion_name, judgements
+from tidegate.comparison.judged import criterion_name, judgements
 from tidegate.model.calibration import Label
 from tidegate.model.judgement import CriterionScore
 from tidegate.model.measurement import TrialResult

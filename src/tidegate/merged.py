@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from tidegate.fingerprint import fingerprint, judge_mark
-from tidegate.history_branch import NotKeptError
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 from tidegate.model.suite import Suite
-from tidegate.past import keep_history
 from tidegate.plan import make_plan
 from tidegate.revisions import tree_of
-from tidegate.scripts import scripts_hash
+from tidegate.run.fingerprint import fingerprint, judge_mark
+from tidegate.run.history_branch import NotKeptError
+from tidegate.run.past import keep_history
+from tidegate.run.scripts import scripts_hash
+from tidegate.run.work import Options
 from tidegate.store.history import History
 from tidegate.suite.load import load_suite
-from tidegate.work import Options
 
 
 def adopt(repo: Path, result: Result, options: Options) -> str:

@@ -10,13 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tidegate.build import Checkout
-from tidegate.changed import edited_files, file_changes
-from tidegate.compare import compare, outcomes_by_row
+from tidegate.comparison.compare import compare, outcomes_by_row
 from tidegate.decide import decide, nothing_to_do
-from tidegate.definitions import changes, in_force
+from tidegate.definitions.changes import changes, in_force
+from tidegate.definitions.former import with_checks_of_base
 from tidegate.errors import ConfigurationError, MissingKeyError
-from tidegate.former import with_checks_of_base
 from tidegate.model.comparison import Comparison
 from tidegate.model.edited import Edited
 from tidegate.model.measurement import Run, TrialResult
@@ -24,7 +22,6 @@ from tidegate.model.plan import Plan
 from tidegate.model.result import Result
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Phase, Side
-from tidegate.past import Earlier, keep_history, open_answers, past_trials, require_keepable, trends
 from tidegate.plan import make_plan, run_rows, watched_files, with_presence, without_missing_keys
 from tidegate.procedure import RunTrials, next_step, observe, start
 from tidegate.reports.badge import badge_json
@@ -33,11 +30,14 @@ from tidegate.reports.html import render_html
 from tidegate.reports.result_json import result_json
 from tidegate.result import make_result
 from tidegate.revisions import changed_files, own_commits
-from tidegate.sides import Asked, one_side, scratch_folder, two_sides
+from tidegate.run.build import Checkout
+from tidegate.run.changed import edited_files, file_changes
+from tidegate.run.past import Earlier, keep_history, open_answers, past_trials, require_keepable, trends
+from tidegate.run.sides import Asked, one_side, scratch_folder, two_sides
+from tidegate.run.work import Options, Work, run_of, runner_of, screening_specs
 from tidegate.store.directory import RunFolder, load_run, write_text
 from tidegate.store.history import History
 from tidegate.suite.load import load_suite, try_load_suite
-from tidegate.work import Options, Work, run_of, runner_of, screening_specs
 
 STAGES: dict[Phase, str] = {
     "screen": "screening both sides",

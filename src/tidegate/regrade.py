@@ -7,10 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidegate.bench import Bench
-from tidegate.build import Surroundings
 from tidegate.evaluators.answers import gate_answers
-from tidegate.grade import grade
 from tidegate.measure import measure_trial
 from tidegate.model.judge import JudgePlace
 from tidegate.model.measurement import Run, TrialResult
@@ -18,6 +15,9 @@ from tidegate.model.probe import Answer, Request, RunJudge
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.trial import Trial, encoded
 from tidegate.plan import definition_hash, suite_hash
+from tidegate.run.bench import Bench
+from tidegate.run.build import Surroundings
+from tidegate.run.grade import grade
 from tidegate.store.answers import AnswerStore
 from tidegate.store.directory import RunFolder, load_run
 from tidegate.store.imported import IMPORTED

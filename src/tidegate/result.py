@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from tidegate import __version__
-from tidegate.judged import agreement, not_judged
+from tidegate.comparison.judged import agreement, not_judged
 from tidegate.model.comparison import Comparison
 from tidegate.model.judgement import JudgeInfo, JudgeReport, PairJudgement
 from tidegate.model.measurement import Run, TrialResult

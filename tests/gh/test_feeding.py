@@ -16,8 +16,8 @@ from tests.gh.emulated.runner import load_event
 from tests.gh.job import Job
 from tests.gh.test_artifact import packed
 from tidegate.model.trend import TrendPoint
-from tidegate.past import history_counts
 from tidegate.plan import make_plan
+from tidegate.run.past import history_counts
 from tidegate.store.trends import Trends
 from tidegate.suite.load import load_suite
 

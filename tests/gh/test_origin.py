@@ -18,8 +18,8 @@ from tests.gh.job import Job, MakeStep
 from tidegate.action.job import Job as ActionJob
 from tidegate.action.job import Outside
 from tidegate.action.origin import origin_of
-from tidegate.history_branch import copy_to, fetch
 from tidegate.model.progress import Silent
+from tidegate.run.history_branch import copy_to, fetch
 from tidegate.settings import Runner, Settings
 
 BRANCH = "tidegate-history"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tidegate.comparison.doubts import doubts
 from tidegate.decide import decide, nothing_to_do
-from tidegate.doubts import doubts
 from tidegate.model.comparison import (
     BaseCounts,
     Comparison,

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tidegate.errors import CannotRunError
-from tidegate.fingerprint import fingerprint
 from tidegate.model.agent import Agent
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.suite import Scenario, Target
+from tidegate.run.fingerprint import fingerprint
 from tidegate.suite.folders import matching_files as matching_scenarios
 from tidegate.trial.tampered import remove_tree
 from tidegate.trial.workspace import (

@@ -20,8 +20,8 @@ from tidegate.model.marker import Acceptance
 from tidegate.model.result import Result
 from tidegate.pipeline import pull_request, rewrite_reports
 from tidegate.revisions import checked_out_sides
-from tidegate.sides import Asked, make_our_folder
-from tidegate.work import Options
+from tidegate.run.sides import Asked, make_our_folder
+from tidegate.run.work import Options
 
 PAUSE_S = 60.0  # before a verification: longer than most bursts of trouble
 

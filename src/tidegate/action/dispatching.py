@@ -13,7 +13,7 @@ from tidegate.gh.port import PublishError, PullRequest, RepositoryPort, Status, 
 from tidegate.model.verdict import Verdict
 from tidegate.reports.text import one_line
 from tidegate.revisions import checked_out_sides
-from tidegate.sides import Asked
+from tidegate.run.sides import Asked
 
 MAX_DESCRIPTION = 140  # characters; GitHub refuses a longer one
 ADVICE = "docs/github.md has the whole workflow."

@@ -10,11 +10,11 @@ from tidegate.action.telling import skip, summarise
 from tidegate.gh.artifact import MAX_ARCHIVE, PoisonedError, read_result
 from tidegate.gh.event import DispatchEvent, Event, OtherEvent, PushEvent
 from tidegate.gh.port import Artifact, PublishError, RepositoryPort
-from tidegate.history_branch import NotKeptError
 from tidegate.merged import adopt
 from tidegate.pipeline import single_run
-from tidegate.sides import make_run_folder
-from tidegate.work import Options
+from tidegate.run.history_branch import NotKeptError
+from tidegate.run.sides import make_run_folder
+from tidegate.run.work import Options
 
 FIRST_TRIALS = 10  # of each row, when a person asks for a history to begin with
 

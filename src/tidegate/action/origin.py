@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 from tidegate.action.job import Job
-from tidegate.history_branch import Origin
+from tidegate.run.history_branch import Origin
 
 
 def origin_of(job: Job, *, writes: bool = False) -> Origin:

@@ -69,7 +69,7 @@ def _root(folder: Path, config: str) -> Path:
 def _past(root: Path, suite: Suite, plan: Plan) -> Past:
     """The history of the rows, where it matters; empty outside of a repository."""
     from tidegate.errors import ConfigurationError
-    from tidegate.past import history_counts
+    from tidegate.run.past import history_counts
 
     if all(scenario.purpose == "regression" for scenario in suite.scenarios):
         return {}

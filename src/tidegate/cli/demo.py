@@ -80,8 +80,8 @@ def _compare(
     from tidegate.cli.progress import make_progress
     from tidegate.pipeline import pull_request as compare
     from tidegate.reports.terminal import print_result
-    from tidegate.sides import Asked
-    from tidegate.work import Options
+    from tidegate.run.sides import Asked
+    from tidegate.run.work import Options
 
     console.print(Rule(f"{pull_request.name}: {pull_request.title}"))
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:

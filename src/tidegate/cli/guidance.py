@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.cli.progress import make_progress
     from tidegate.guidance import Texts, compare_guidance
     from tidegate.revisions import repository_root
-    from tidegate.sides import make_our_folder
+    from tidegate.run.sides import make_our_folder
 
     root = repository_root(args.repo)
     out = (args.out or make_our_folder(root) / "guidance").resolve()

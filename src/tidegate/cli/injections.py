@@ -27,12 +27,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Try the corpus, and print what got through."""
-    from tidegate.bench import Bench
     from tidegate.errors import ConfigurationError
     from tidegate.injecting import Injected, inject
     from tidegate.model.judge import JudgePlace
-    from tidegate.past import open_answers
     from tidegate.revisions import repository_root
+    from tidegate.run.bench import Bench
+    from tidegate.run.past import open_answers
     from tidegate.suite.load import load_suite
 
     root, environ = repository_root(args.repo), options.environ()

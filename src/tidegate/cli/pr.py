@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.reports.result_json import result_json
     from tidegate.reports.terminal import print_result
     from tidegate.revisions import default_base, repository_root
-    from tidegate.sides import Asked, make_our_folder
+    from tidegate.run.sides import Asked, make_our_folder
     from tidegate.store.directory import write_text
 
     root = repository_root(args.repo)

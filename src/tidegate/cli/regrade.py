@@ -31,10 +31,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure again, and say what came out otherwise."""
-    from tidegate.past import open_answers
     from tidegate.regrade import Desk, regrade
     from tidegate.revisions import repository_root
-    from tidegate.sides import REGRADED, scratch_folder
+    from tidegate.run.past import open_answers
+    from tidegate.run.sides import REGRADED, scratch_folder
     from tidegate.store.directory import RunFolder, load_run
     from tidegate.suite.load import load_suite
 

@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.pipeline import single_run
     from tidegate.reports.show import run_overview
     from tidegate.revisions import repository_root
-    from tidegate.sides import make_run_folder
+    from tidegate.run.sides import make_run_folder
 
     root = repository_root(args.repo)
     out = options.new_folder(args.out or make_run_folder(root))

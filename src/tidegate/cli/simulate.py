@@ -44,10 +44,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Simulate and print the table."""
-    from tidegate.past import history_counts
     from tidegate.plan import make_plan
     from tidegate.procedure import screening_trials
     from tidegate.revisions import repository_root
+    from tidegate.run.past import history_counts
     from tidegate.simulation import Gate, drifts, simulate, situations
     from tidegate.statistics.rules import LEAST_HISTORY, Rules
     from tidegate.suite.load import load_suite

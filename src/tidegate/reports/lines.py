@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tidegate.doubts import cannot_guard
+from tidegate.comparison.doubts import cannot_guard
 from tidegate.model.comparison import MetricChange, Row
 from tidegate.model.value import Value
 

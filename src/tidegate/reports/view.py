@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from tidegate.doubts import cannot_guard
+from tidegate.comparison.doubts import cannot_guard
 from tidegate.model.comparison import DefinitionChange, MetricChange, Row, SuiteEffect
 from tidegate.model.judgement import JudgeReport
 from tidegate.model.result import Cost, Result, Sides

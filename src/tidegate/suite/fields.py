@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from tidegate.metric_tests import RULES
+from tidegate.comparison.metric_tests import RULES
 from tidegate.model.trial import encoded
 
 LONGEST_NAME = 200  # bytes of its percent-encoded form, since it becomes a folder

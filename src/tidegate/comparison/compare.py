@@ -1,0 +1,163 @@
+"""Run × Run → Comparison: what head does otherwise than base, row by row and as a whole."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+from tidegate.comparison.doubts import cannot_guard, doubts
+from tidegate.comparison.metric_tests import RowTrials
+from tidegate.comparison.one_row import row_of, suite_metrics
+from tidegate.comparison.whole_suite import suite_effect
+from tidegate.model.comparison import (
+    Comparison,
+    DefinitionChange,
+    Row,
+)
+from tidegate.model.measurement import PastTrial, Run, RunRow, TrialResult
+from tidegate.model.plan import RowKey
+from tidegate.model.trial import SETUP_KINDS
+from tidegate.procedure import Conclusion, conclude, observe, start
+
+Trials = Sequence[TrialResult]
+T = TypeVar("T", TrialResult, PastTrial)
+
+
+def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), *, stored: bool = False) -> Comparison:
+    """Compare two runs under head's policy. Pure: whether base was run now or loaded makes no difference.
+
+    `stored`: no trial could have been asked for to confirm what was seen, so the detection table must not promise it.
+    """
+    base_trials, head_trials = base.as_side("base").trials, head.as_side("head").trials
+    past = () if stored else base.history
+    state = start(_rows(base, head), head.policy, outcomes_by_row(past), stored=stored)
+    state = observe(state, (*base_trials, *head_trials))
+    conclusions = conclude(state)
+    past_of, base_of, head_of = _by_row(past), _by_row(_in_order(base_trials)), _by_row(_in_order(head_trials))
+    sides = [
+        RowTrials(past_of[entry.row.key] if entry.history[1] else (), base_of[entry.row.key], head_of[entry.row.key])
+        for entry in state.rows
+    ]
+    metrics = suite_metrics(sides, conclusions)
+    rows = tuple(
+        row_of(entry.row, said, trials, head, metrics)
+        for entry, said, trials in zip(state.rows, conclusions, sides, strict=True)
+    )
+    return Comparison(
+        rows=rows,
+        suite=suite_effect(rows, state).model_copy(update={"metrics": metrics}),
+        definitions=(
+            *_green_by_change(head_trials),
+            *_blind_by_change(rows, definitions),
+            *definitions,
+            *_changed_since(base, head, definitions),
+        ),
+        excluded_share=_excluded_share((*base_trials, *head_trials)),
+        warnings=(
+            *_interrupted(base, head),
+            *_warnings(conclusions, stored),
+            *doubts(rows, (*base_trials, *head_trials)),
+        ),
+    )
+
+
+# --- which rows, which trials
+
+
+def _rows(base: Run, head: Run) -> tuple[RunRow, ...]:
+    """Head's rows, then those that only base has."""
+    base_keys, head_keys = {row.key for row in base.rows}, {row.key for row in head.rows}
+    tried = {trial.key for trial in base.trials}
+    return (
+        *(_placed(row, row.key in base_keys, row.key in tried) for row in head.rows),
+        *(row.model_copy(update={"presence": "removed"}) for row in base.rows if row.key not in head_keys),
+    )
+
+
+def _placed(row: RunRow, in_base: bool, tried_on_base: bool) -> RunRow:
+    """Head's row as it stands in this comparison: a stored run may know it from another one."""
+    if row.presence == "both" and not in_base:
+        return row.model_copy(update={"presence": "added"})
+    if row.presence == "added" and tried_on_base:
+        return row.model_copy(update={"presence": "both"})
+    return row
+
+
+def outcomes_by_row(past: Sequence[PastTrial]) -> dict[RowKey, list[bool]]:
+    """Whether each of a row's earlier base trials passed, the oldest first."""
+    return {key: [trial.decides == "pass" for trial in trials] for key, trials in _by_row(past).items()}
+
+
+def _by_row(trials: Sequence[T]) -> defaultdict[RowKey, list[T]]:
+    by_row: defaultdict[RowKey, list[T]] = defaultdict(list)
+    for trial in trials:
+        by_row[trial.key].append(trial)
+    return by_row
+
+
+def _in_order(trials: Trials) -> list[TrialResult]:
+    return sorted(trials, key=lambda trial: trial.index)
+
+
+def _green_by_change(trials: Trials) -> Iterator[DefinitionChange]:
+    """Scenarios that pass only because they were changed."""
+    for scenario in dict.fromkeys(trial.scenario for trial in trials if trial.only_by_change):
+        own = [trial for trial in trials if trial.scenario == scenario and trial.decides is not None]
+        count = sum(trial.only_by_change for trial in own)
+        detail = f"passes only because the scenario was changed: {count} of {len(own)} trials on head"
+        yield DefinitionChange(scenario=scenario, kind="changed", detail=detail, loosened=True)
+
+
+def _blind_by_change(rows: Sequence[Row], changes: Sequence[DefinitionChange]) -> Iterator[DefinitionChange]:
+    """Rows that show nothing as they are now, which hides whatever else the pull request does to them.
+
+    A row that base cannot run any more, and that passes on head, is what new features look like.
+    """
+    for row in rows:
+        agent = row.agent.partition(":")[0]
+        if not any(
+            change.scenario == row.scenario or (change.kind == "agent_changed" and change.agent == agent)
+            for change in changes
+        ):
+            continue
+        if cannot_guard(row):
+            yield _blind(row, "passes on neither side since it was changed")
+        elif row.state == "not_comparable" and row.head.passes == 0:
+            yield _blind(row, "cannot be run on base since it was changed, and passes in no trial on head")
+
+
+def _blind(row: Row, why: str) -> DefinitionChange:
+    detail = f"{why}, so that it shows no regression ({row.agent})"
+    return DefinitionChange(scenario=row.scenario, agent=row.agent, kind="changed", detail=detail, loosened=True)
+
+
+def _changed_since(base: Run, head: Run, known: Sequence[DefinitionChange]) -> Iterator[DefinitionChange]:
+    """Scenarios whose definition is not the same in both runs, unless the change is known already."""
+    before = {row.key: row.definition for row in base.rows}
+    named = {change.scenario for change in known}
+    for row in head.rows:
+        if row.scenario not in named and before.get(row.key, row.definition) != row.definition:
+            named.add(row.scenario)
+            yield DefinitionChange(
+                scenario=row.scenario, kind="changed", detail="the two runs used different definitions of it"
+            )
+
+
+def _excluded_share(trials: Trials) -> float:
+    """Trials without an outcome for a reason that is neither side's doing."""
+    excluded = sum(trial.decides is None and trial.not_measured not in SETUP_KINDS for trial in trials)
+    return excluded / len(trials) if trials else 0.0
+
+
+def _interrupted(*runs: Run) -> Iterator[str]:
+    for run in runs:
+        if run.interrupted:
+            yield f"the run of {run.revision.ref} was interrupted: only the trials that had finished are compared"
+
+
+def _warnings(conclusions: Sequence[Conclusion], stored: bool) -> Iterator[str]:
+    if stored:
+        yield "a one-shot comparison of stored runs: no trial could be asked for to confirm what was seen"
+    for said in conclusions:
+        yield from (f"{said.key.scenario} × {said.key.agent}: {warning}" for warning in said.warnings)

@@ -1,0 +1,140 @@
+"""Evidence for one row: a trial that shows it, where head left base's way, and what its metrics and gates showed."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from tidegate.comparison.divergence import closest, divergence
+from tidegate.model.comparison import Counts, Evidence, FailedCall, GateCounts, MetricChange
+from tidegate.model.measurement import Call, GateResult, Metrics, PastTrial, Revision, TrialResult
+from tidegate.model.trial import SETUP_KINDS
+from tidegate.procedure import Conclusion
+
+MOST_CALLS = 3
+Trials = Sequence[TrialResult]
+Measured = Sequence[TrialResult | PastTrial]
+
+
+def find_evidence(conclusion: Conclusion, base: Trials, head: Trials, revision: Revision) -> Evidence | None:
+    """The evidence of a row that changed; None where there is nothing to show.
+
+    `trial` is head's. Gate, message and calls are those that fail on head; of an improved row, those that failed on
+    base and do no longer.
+    """
+    if conclusion.state not in ("regressed", "suspicious", "improved"):
+        return None
+    improved = conclusion.state == "improved"
+    shows = _first(head, _setup_failed if conclusion.kind == "setup" else _passed if improved else _failed)
+    if shows is None:
+        return None
+    other = closest(shows, filter(_failed if improved else _passed, base)) or closest(shows, filter(_measured, base))
+    failing = other if improved and other is not None else shows
+    gate = _failed_gate(failing)
+    calls = _failed_calls(failing.calls)
+    return Evidence(
+        trial=shows.id,
+        gate=gate.label if gate else None,
+        message=gate.message if gate else failing.reason,
+        base_message=_same_gate(other, gate) if gate and other is not None and not (calls or improved) else "",
+        calls=calls,
+        divergence=divergence(other.calls, shows.calls) if other is not None and _measured(shows) else None,
+        reproduce=_reproduce(conclusion, revision),
+        clears_when=conclusion.clears_when,
+    )
+
+
+def _first(trials: Iterable[TrialResult], is_one: Callable[[TrialResult], bool]) -> TrialResult | None:
+    return next(filter(is_one, trials), None)
+
+
+def _passed(trial: TrialResult) -> bool:
+    return trial.decides == "pass"
+
+
+def _failed(trial: TrialResult) -> bool:
+    return trial.decides == "fail"
+
+
+def _measured(trial: TrialResult) -> bool:
+    return trial.decides is not None
+
+
+def _setup_failed(trial: TrialResult) -> bool:
+    return trial.decides is None and trial.not_measured in SETUP_KINDS
+
+
+def _failed_gate(trial: TrialResult) -> GateResult | None:
+    """The first gate that decided against the trial."""
+    return next((gate for gate in (*trial.gates, *trial.before) if gate.required and not gate.passed), None)
+
+
+def _same_gate(trial: TrialResult, gate: GateResult) -> str:
+    """What a gate that failed elsewhere said of this trial, which it let pass."""
+    same = (one for one in trial.gates if (one.type, one.label) == (gate.type, gate.label))
+    return next((one.message for one in same if one.passed), "")
+
+
+def _failed_calls(calls: Iterable[Call]) -> tuple[FailedCall, ...]:
+    """The first few, each once: an agent that tries the same again has nothing new to show."""
+    failed = dict.fromkeys(
+        FailedCall(command=call.command, exit_code=call.exit_code, message=call.message)
+        for call in calls
+        if call.status in ("error", "timeout")
+    )
+    return tuple(failed)[:MOST_CALLS]
+
+
+def _reproduce(conclusion: Conclusion, revision: Revision) -> str:
+    """The command that runs this row again; the working tree has no revision to name.
+
+    The hash is whole, since git fetches no part of one: a pull request's test merge is in nobody's clone.
+    """
+    if not revision.sha and not revision.dirty:
+        return ""  # results of another tool: nobody knows of what commit
+    rev = () if revision.dirty else ("--rev", revision.sha)
+    key = conclusion.key
+    return shlex.join(["tidegate", "run", *rev, "--scenario", key.scenario, "--agent", key.agent])
+
+
+# --- what the measured trials showed
+
+
+def metric_changes(base: Measured, head: Measured) -> dict[str, MetricChange]:
+    """Every metric's mean on both sides, of the trials that were measured and have it."""
+    return {name: _metric(name, base, head) for name in Metrics.model_fields}
+
+
+def _metric(name: str, base: Measured, head: Measured) -> MetricChange:
+    before, after = _mean(name, base), _mean(name, head)
+    effect = after - before if before is not None and after is not None else None
+    return MetricChange(base=before, head=after, effect=effect)
+
+
+def _mean(name: str, trials: Measured) -> float | None:
+    """The mean over the measured trials that have the metric; None if none has it. A yes or no counts as 1 or 0."""
+    values = [getattr(trial.metrics, name) for trial in trials if trial.decides is not None]
+    numbers = [float(value) for value in values if value is not None]
+    return sum(numbers) / len(numbers) if numbers else None
+
+
+def gate_table(base: Trials, head: Trials) -> tuple[GateCounts, ...]:
+    """Passes and trials of every gate on both sides; gates that have one label are told apart by their order."""
+    before, after = _gate_counts(base), _gate_counts(head)
+    return tuple(
+        GateCounts(gate=place[0], base=before.get(place, (0, 0)), head=after.get(place, (0, 0)))
+        for place in (after | before)
+    )
+
+
+def _gate_counts(trials: Trials) -> dict[tuple[str, int], Counts]:
+    counts: dict[tuple[str, int], Counts] = {}
+    for trial in trials:
+        seen: Counter[str] = Counter()
+        for gate in trial.gates:
+            place = gate.label, seen[gate.label]
+            seen[gate.label] += 1
+            passes, n = counts.get(place, (0, 0))
+            counts[place] = passes + gate.passed, n + 1
+    return counts

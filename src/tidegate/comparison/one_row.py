@@ -1,0 +1,149 @@
+"""One row of a comparison: counts, effect, metrics and evidence of its trials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from tidegate.comparison.evidence import Measured, find_evidence, gate_table, metric_changes
+from tidegate.comparison.judged import judge_change
+from tidegate.comparison.metric_tests import RULES, RowTrials, compared_metrics, is_worse, row_change
+from tidegate.model.comparison import (
+    BaseCounts,
+    Counts,
+    Effect,
+    HeadCounts,
+    Interval,
+    MetricChange,
+    Row,
+)
+from tidegate.model.measurement import Run, RunRow, TrialResult
+from tidegate.model.trial import Phase
+from tidegate.procedure import Conclusion
+from tidegate.statistics.passk import pass_at_k, pass_hat_k
+from tidegate.statistics.rates import newcombe, wilson
+
+Trials = Sequence[TrialResult]
+OfSides = dict[Literal["base", "head"], float | None]
+
+
+def row_of(row: RunRow, said: Conclusion, trials: RowTrials, run: Run, metrics: Mapping[str, MetricChange]) -> Row:
+    past, base, head = trials
+    return Row(
+        scenario=row.scenario,
+        agent=row.agent,
+        state=said.state,
+        reason=said.reason,
+        kind=said.kind,
+        not_measured=said.not_measured,
+        purpose=row.purpose,
+        source=row.source,
+        deterministic=said.deterministic,
+        one_shot=said.one_shot,
+        fingerprint=row.fingerprint,
+        base=_base_counts(base, _counts(past)),
+        head=_head_counts(head),
+        effect=_effect(said, base, head),
+        **_pass_rates(_in_phases(base, "screen"), _in_phases(head, "screen")),
+        metrics=_row_metrics(said, trials, metrics),
+        gates=gate_table(base, head),
+        judge=judge_change(
+            base, head, [pair for pair in run.pairs if (pair.scenario, pair.agent) == (row.scenario, row.agent)]
+        ),
+        evidence=find_evidence(said, base, head, run.revision),
+    )
+
+
+def _counts(trials: Measured) -> Counts:
+    """Passes and trials, of the measured ones."""
+    decided = [trial.decides for trial in trials if trial.decides is not None]
+    return decided.count("pass"), len(decided)
+
+
+def _in_phases(trials: Trials, *phases: Phase) -> list[TrialResult]:
+    return [trial for trial in trials if trial.phase in phases]
+
+
+def _interval(counts: Counts) -> Interval | None:
+    return wilson(*counts) if counts[1] else None
+
+
+def _base_counts(trials: Trials, history: Counts) -> BaseCounts:
+    fresh, measured = _counts(trials)
+    passes, total = fresh + history[0], measured + history[1]
+    return BaseCounts(
+        passes=passes,
+        trials=total,
+        history=history,
+        screen=_counts(_in_phases(trials, "screen")),
+        fresh=_counts(_in_phases(trials, "confirm", "verify")),
+        not_measured=len(trials) - measured,
+        interval=_interval((passes, total)),
+    )
+
+
+def _head_counts(trials: Trials) -> HeadCounts:
+    passes, measured = _counts(trials)
+    return HeadCounts(
+        passes=passes,
+        trials=measured,
+        screen=_counts(_in_phases(trials, "screen", "history")),
+        confirm=_counts(_in_phases(trials, "confirm", "verify")),
+        not_measured=len(trials) - measured,
+        interval=_interval((passes, measured)),
+    )
+
+
+def _effect(said: Conclusion, base: Trials, head: Trials) -> Effect | None:
+    (head_pass, head_n), (base_pass, base_n) = said.compared or (_counts(head), _counts(base))
+    if not (base_n and head_n):
+        return None
+    return Effect(
+        difference=head_pass / head_n - base_pass / base_n,
+        interval=newcombe(head_pass, head_n, base_pass, base_n),
+        p=said.p,
+        level=said.level,
+    )
+
+
+def _pass_rates(base: Trials, head: Trials) -> dict[Literal["pass_at_k", "pass_hat_k"], dict[str, OfSides]]:
+    """pass@k and pass^k for k = 1 and for k = n, of screening trials: those that were added later were chosen."""
+    counts: dict[Literal["base", "head"], Counts] = {"base": _counts(base), "head": _counts(head)}
+    most = max(n for _, n in counts.values())
+    at: dict[str, OfSides] = {}
+    hat: dict[str, OfSides] = {}
+    for k in sorted({1, most}) if most else ():
+        at[str(k)] = {side: pass_at_k(c, n, k) if k <= n else None for side, (c, n) in counts.items()}
+        hat[str(k)] = {side: pass_hat_k(c, n, k) if k <= n else None for side, (c, n) in counts.items()}
+    return {"pass_at_k": at, "pass_hat_k": hat}
+
+
+# --- metrics
+
+
+def suite_metrics(sides: Sequence[RowTrials], conclusions: Sequence[Conclusion]) -> dict[str, MetricChange]:
+    """The metrics over the suite: of screening trials, since later ones were chosen; none where base has moved."""
+    if any(said.base_moved for said in conclusions):
+        return {}
+    return compared_metrics(
+        [RowTrials(past, _in_phases(base, "screen"), _in_phases(head, "screen")) for past, base, head in sides]
+    )
+
+
+def _row_metrics(said: Conclusion, trials: RowTrials, suite: Mapping[str, MetricChange]) -> dict[str, MetricChange]:
+    """The row's own means, with what the test over the suite says; a row warns if it changed as the suite did.
+
+    Their changes have intervals, except where chance has no part, or history does not speak for base any more.
+    """
+    own = metric_changes((*trials.past, *trials.base), trials.head)
+    judged = {name: _judged(name, change, suite[name]) if name in suite else change for name, change in own.items()}
+    if said.deterministic or said.base_moved:
+        return judged
+    return {name: row_change(name, change, trials) for name, change in judged.items()}
+
+
+def _judged(name: str, own: MetricChange, suite: MetricChange) -> MetricChange:
+    ratio = own.head / own.base if own.head is not None and own.base else None
+    shown = own.model_copy(update={"effect": ratio}) if suite.scale == "ratio" else own
+    warns = suite.warns and is_worse(name, shown, RULES[name].margin)
+    return own.model_copy(update={"q": suite.q, "warns": warns})

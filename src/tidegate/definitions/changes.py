@@ -1,0 +1,158 @@
+"""What a pull request changed in the scenarios and the policy themselves: it must not loosen them in silence.
+
+Details name keys, not values, except for the policy: agents, targets and commands may carry secrets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tidegate.definitions.entrusted import entrusted, held_back
+from tidegate.definitions.former import EDITED
+from tidegate.definitions.scenario_changes import different, file_changes, scenario_changes
+from tidegate.model.agent import Agent
+from tidegate.model.calibration import Calibration
+from tidegate.model.comparison import DefinitionChange
+from tidegate.model.edited import Edited
+from tidegate.model.judge import Judge
+from tidegate.model.suite import Suite
+from tidegate.model.value import Value
+from tidegate.plan import EVERYTHING, Selection
+
+# config.md, S
+READ_AT_BASE = (
+    "trials",
+    "judge",
+    "calibration",
+    "jobs",
+    "budget",
+    "policy",
+    "limits",
+    "pass_env",
+    "prices",
+    "relay",
+    "store",
+    "comment_template",
+)
+_NOT_OF_BASE = ("subject", "guidance", "build", "path")  # head's, or each side's own
+
+
+def in_force(base: Suite | None, head: Suite) -> Suite:
+    """The suite that judges: head's, with what is read at base. Without a base there is no rule yet: advisory."""
+    if base is None:
+        return head.model_copy(update={"policy": head.policy.model_copy(update={"mode": "advisory"})})
+    rules = {key: getattr(base, key) for key in READ_AT_BASE}
+    return head.model_copy(update={**rules, "agents": entrusted(base.agents, head.agents)})
+
+
+def changes(
+    base: Suite | None, head: Suite, edited: Edited = EDITED, selection: Selection = EVERYTHING
+) -> tuple[DefinitionChange, ...]:
+    """All changes of definitions, those that loosen something first; none where base has no suite.
+
+    `selection`: the part of the suite that is run.
+    """
+    if base is None:
+        return ()
+    found = (
+        *_agents(base, head),
+        *_scenarios(base, head, edited, selection),
+        *_not_of_base(base, head),
+        *_policy(base, head),
+    )
+    return tuple(sorted(found, key=lambda change: not change.loosened))
+
+
+# --- the suite
+
+
+def _agents(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
+    for name, agent in base.agents.items():
+        if name not in head.agents:
+            yield DefinitionChange(
+                scenario=None, agent=name, kind="agent_removed", detail=f"agent {name}", loosened=True
+            )
+        elif keys := _in_effect(base, head, name, different(agent, head.agents[name])):
+            yield DefinitionChange(
+                scenario=None,
+                agent=name,
+                kind="agent_changed",
+                detail=f"agent {name}: {_what_changed(agent, head.agents[name], keys)}",
+                loosened=_is_another(agent, head.agents[name]),
+            )
+    for name, agent in head.agents.items():
+        if name not in base.agents:
+            yield DefinitionChange(scenario=None, agent=name, kind="added", detail=f"agent {name}")
+        if held := held_back(base.agents, name, agent):
+            detail = f"agent {name}: {', '.join(held)} (takes effect after the merge, as the agent is given a key)"
+            yield DefinitionChange(scenario=None, agent=name, kind="policy_changed", detail=detail)
+
+
+def _is_another(before: Agent, after: Agent) -> bool:
+    """Whether what base ran is gone: an agent of another type, or one that chance has a part in now, proves less."""
+    return before.type != after.type or (before.is_deterministic and not after.is_deterministic)
+
+
+def _in_effect(base: Suite, head: Suite, name: str, keys: list[str]) -> list[str]:
+    held = held_back(base.agents, name, head.agents[name])
+    return [key for key in keys if key not in held]
+
+
+def _what_changed(before: Agent, after: Agent, keys: list[str]) -> str:
+    """The keys; of a model its names too, since that is what a reviewer has to know."""
+    models = f"model {before.model or 'by default'} → {after.model or 'by default'}"
+    return ", ".join(models if key == "model" else key for key in keys)
+
+
+def _scenarios(base: Suite, head: Suite, edited: Edited, selection: Selection) -> Iterator[DefinitionChange]:
+    after = {scenario.name: scenario for scenario in head.scenarios}
+    for scenario in base.scenarios:
+        if scenario.name in after:
+            now = after.pop(scenario.name)
+            yield from scenario_changes(scenario, now, base, head)
+            yield from file_changes(scenario, edited, judged=base.policy.judge_blocks)
+            if selection.takes(scenario) and not selection.takes(now):
+                detail = "it is not among the scenarios that are run any more"
+                yield DefinitionChange(scenario=now.name, kind="scenario_removed", detail=detail, loosened=True)
+        else:
+            yield DefinitionChange(
+                scenario=scenario.name, kind="scenario_removed", detail="scenario removed", loosened=True
+            )
+    for name in after:
+        yield DefinitionChange(scenario=name, kind="added", detail="new scenario")
+
+
+def _not_of_base(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
+    """Guidance that is no longer given to agents, on neither side, is no longer tested."""
+    if keys := [key for key in _NOT_OF_BASE if getattr(base, key) != getattr(head, key)]:
+        lost = not set(base.guidance) <= set(head.guidance)
+        yield DefinitionChange(scenario=None, kind="changed", detail=", ".join(keys), loosened=lost)
+
+
+def _policy(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
+    """What is read at base: never loosened by this pull request, since it takes effect after the merge."""
+    lines = [line for key in READ_AT_BASE for line in _values(key, getattr(base, key), getattr(head, key))]
+    if lines:
+        detail = f"{'; '.join(lines)} (takes effect after the merge)"
+        yield DefinitionChange(scenario=None, kind="policy_changed", detail=detail)
+
+
+def _values(key: str, before: object, after: object) -> Iterator[str]:
+    """`policy.alpha: 0.02 → 0.05`."""
+    if isinstance(before, Value) and isinstance(after, Value):
+        for name in different(before, after):
+            yield from _values(f"{key}.{name}", getattr(before, name), getattr(after, name))
+    elif before != after:
+        yield f"{key}: {_shown(before)} → {_shown(after)}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Calibration):
+        return f"{value.labels} labels"
+    if isinstance(value, Judge):
+        return f"{value.type} ({value.model})"
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(str, value))}]"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "none" if value is None else str(value)

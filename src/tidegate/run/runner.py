@@ -1,0 +1,228 @@
+"""Plan → Trials: which trial runs when, in which slot, within which limits."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Self, TypeVar
+
+from tidegate.errors import CannotRunError
+from tidegate.measure import measure_trial
+from tidegate.model.agent import Agent
+from tidegate.model.judgement import PairJudgement
+from tidegate.model.measurement import TrialResult
+from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.progress import Progress
+from tidegate.model.suite import Suite
+from tidegate.model.trial import Side, Trial, TrialSpec, encoded
+from tidegate.relay import Relay
+from tidegate.run.attempts import Attempts, Ground
+from tidegate.run.build import Checkout, Surroundings, build
+from tidegate.run.grade import is_to_be_judged, without_lost
+from tidegate.run.judging import Judging, bench_of
+from tidegate.store.answers import AnswerStore
+from tidegate.trial.environment import side_path
+from tidegate.trial.machine import CheckPlace
+from tidegate.trial.processes import Account, Supervisor, SupervisorLost
+from tidegate.trial.slots import Slots
+from tidegate.trial.spending import Spending
+from tidegate.trial.users import BUILDERS, Users, give, make_readable, why_not
+
+_NO_LIMIT_MINUTES = 7 * 24 * 60.0
+T = TypeVar("T")
+
+
+class Runner:
+    """Runs trials of one plan, on one or two sides. An async context manager: nothing that it starts outlives it."""
+
+    def __init__(
+        self,
+        suite: Suite,
+        plan: Plan,
+        checkouts: Sequence[Checkout],
+        scratch: Path,
+        *,
+        environ: Mapping[str, str],
+        progress: Progress,
+        definitions: Path,
+        answers: AnswerStore,
+        jobs: int | None = None,
+    ) -> None:
+        self._plan = plan
+        ground = Ground(
+            suite=suite,
+            checkouts={checkout.side: checkout for checkout in checkouts},
+            scratch=scratch,
+            definitions=definitions,
+            around=Surroundings.of(environ, suite),
+            progress=progress,
+            slots=Slots(jobs or suite.jobs or os.cpu_count() or 1, self._account),
+            deadline=time.monotonic() + 60 * (suite.budget.minutes or _NO_LIMIT_MINUTES),
+        )
+        self._ground = ground
+        self._bench = bench_of(ground, answers)
+        spending = Spending(suite.budget, lambda: (self._bench.spent_usd, self._bench.spent_tokens))
+        self._bench.used_up = spending.used_up
+        self._attempts = Attempts(ground, spending)
+        self._judging = Judging(ground, self._bench, self._attempts)
+        self._users: Users | None = None
+        self._open = AsyncExitStack()
+        self.build_errors: dict[Side, str] = {}
+        self.versions: dict[str, str | None] = {}
+        # Told each result at once; of a trial that goes before the judge, first what it is without.
+        self.on_result: Callable[[TrialResult], None] = _nothing
+
+    async def __aenter__(self) -> Self:
+        """Build every side and check every agent; a broken build is kept in `build_errors`."""
+        ground = self._ground
+        async with AsyncExitStack() as opened:
+            self._users = await self._choose_users()
+            if self._users is not None:
+                opened.enter_context(self._users)
+            await opened.enter_async_context(ground.slots)
+            built = [checkout for checkout in ground.checkouts.values() if checkout.build_of(ground.suite)]
+            await _together([self._build(checkout) for checkout in built])
+            agents = {row.key.agent: row.agent for row in self._plan.rows}
+            await _together([self._check(name, agent) for name, agent in agents.items()])
+            if ground.suite.relay and any(agent.provider for agent in agents.values()):
+                self._attempts.relay = opened.enter_context(Relay())
+            await opened.enter_async_context(self._bench)
+            self._open = opened.pop_all()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._open.aclose()
+
+    @property
+    def confinement(self) -> tuple[str, ...]:
+        """Whose rights trials have, and whether the keys of models are kept from them."""
+        relayed = ("keys kept by the relay",) if self._attempts.relay else ()
+        return ("the user of Tidegate" if self._users is None else "own user", *relayed)
+
+    async def run(self, specs: Sequence[TrialSpec]) -> list[TrialResult]:
+        """Run the trials, as many at once as there are slots; results come in the order of `specs`."""
+        self._ground.progress.expect(len(specs))
+        return await _together([self._trial(spec) for spec in specs])
+
+    async def judged_again(self, results: Sequence[TrialResult]) -> list[TrialResult]:
+        """Trials of an earlier run, the judge asked again where it could not judge them; no agent is run."""
+        return await _together([self._judged_again(result) for result in results])
+
+    async def pairs(self, results: Sequence[TrialResult]) -> tuple[PairJudgement, ...]:
+        """Base's and head's trials side by side before the judge, if it is set up to."""
+        return await self._judging.pairs(self._plan.rows, results)
+
+    async def _choose_users(self) -> Users | None:
+        """Users for the slots, one each, where that works; says once which it is."""
+        ground = self._ground
+        if os.geteuid() == 0:
+            ground.scratch.chmod(0o711)  # what stands in it is open or closed by itself
+        checkouts = [checkout.folder for checkout in ground.checkouts.values()]
+        why = await why_not([ground.scratch, *checkouts], ground.around.path)
+        if why is None:
+            ground.progress.say("every trial runs as a user of its own")
+            return Users()
+        ground.progress.say(f"trials run as the user of Tidegate: {why}")
+        return None
+
+    def _account(self) -> Account | None:
+        return None if self._users is None else self._users.take()
+
+    def _builder(self, checkout: Checkout) -> Account | None:
+        """The user of a side's build, to whom its checkout goes; somebody's own working tree goes to nobody."""
+        if self._users is None or not checkout.folder.is_relative_to(self._ground.scratch):
+            return None
+        account = self._users.take(BUILDERS)
+        give(account, checkout.folder)
+        return account
+
+    async def _build(self, checkout: Checkout) -> None:
+        ground, builder = self._ground, self._builder(checkout)
+        # Not the slot's own supervisor: what a trial runs as must not own what all trials of the side use.
+        async with ground.slots.slot(), await Supervisor.start(builder) as supervisor:
+            error = await build(
+                ground.suite,
+                checkout,
+                ground.around,
+                supervisor,
+                deadline=ground.deadline,
+                progress=ground.progress,
+            )
+        if builder is not None:
+            await asyncio.to_thread(make_readable, checkout.folder)
+        if error is not None:
+            self.build_errors[checkout.side] = error
+
+    async def _check(self, name: str, agent: Agent) -> None:
+        """What every trial of the agent needs is there, or CannotRunError says what is missing."""
+        ground = self._ground
+        side, *_ = ground.checkouts.values()
+        async with ground.slots.slot() as supervisor:
+            place = CheckPlace(
+                supervisor=supervisor,
+                folder=ground.scratch / "agents" / encoded(name),
+                repo=side.folder,
+                path=side_path(side.folder, side.path_of(ground.suite), ground.around.path),
+                credentials=ground.around.of_agent(agent),
+            )
+            try:
+                self.versions[name] = await agent.check(place)
+            except SupervisorLost as lost:
+                raise CannotRunError(f"The agent {name} could not be checked: {lost}.", "Run it again.") from None
+
+    async def _trial(self, spec: TrialSpec) -> TrialResult:
+        row = self._plan.row(RowKey(scenario=spec.scenario, agent=spec.agent))
+        if spec.side in self.build_errors:
+            trial = Trial(spec=spec, not_measured="build", reason=self.build_errors[spec.side])
+        elif secrets := row.scenario.target.secrets:
+            reason = f"no secret reaches this pull request: {', '.join(secrets)}"
+            trial = Trial(spec=spec, not_measured="secret", reason=reason)
+        else:
+            trial = await self._attempts.trial(spec, row)
+        if trial.not_measured == "auth":
+            raise CannotRunError(
+                f"The agent {spec.agent} was refused by its model's provider: {trial.reason}",
+                "Check the key in the environment; no further trial was started.",
+            )
+        if is_to_be_judged(trial, row.scenario):
+            self.on_result(self._measured(trial, row))  # whatever becomes of the judge, the agent has done its work
+        result = await self._judged(trial, row)
+        self._ground.progress.finished(result)
+        return result
+
+    async def _judged(self, trial: Trial, row: PlanRow, *, reused: bool = False) -> TrialResult:
+        """The trial with the judge's opinion, measured and stored."""
+        result = self._measured(await self._judging.graded(trial, row), row)
+        result = result.model_copy(update={"reused": reused})
+        self._ground.checkouts[result.side].store.finish_trial(result)
+        self.on_result(result)
+        return result
+
+    def _measured(self, trial: Trial, row: PlanRow) -> TrialResult:
+        suite = self._ground.suite
+        price = suite.prices.get(row.agent.model or "")
+        return measure_trial(trial, row.scenario, price, row.before, judge_blocks=suite.policy.judge_blocks)
+
+    async def _judged_again(self, result: TrialResult) -> TrialResult:
+        row = self._plan.row(result.key)
+        trial = self._ground.checkouts[result.side].store.trial(result.spec)
+        left = trial and without_lost(trial, row.scenario)
+        return await self._judged(left, row, reused=True) if left else result
+
+
+def _nothing(_: TrialResult) -> None:
+    pass
+
+
+async def _together(coroutines: Sequence[Coroutine[None, None, T]]) -> list[T]:
+    """All results in order; the first failure ends the others and is raised as it is."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(coroutine) for coroutine in coroutines]
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return [task.result() for task in tasks]

@@ -1,0 +1,49 @@
+"""The evidence of a row: what its gate says of head, and of base where nothing else tells the two apart."""
+
+from __future__ import annotations
+
+from tidegate.comparison.evidence import find_evidence
+from tidegate.model.comparison import Evidence
+from tidegate.model.event import CallStatus
+from tidegate.model.measurement import Call, GateResult, Outcome, Revision, TrialResult
+from tidegate.model.plan import RowKey
+from tidegate.model.suite import RowState
+from tidegate.model.trial import Side
+from tidegate.procedure import Conclusion
+
+KEY = RowKey(scenario="s", agent="a")
+REVISION = Revision(ref="head", sha="1" * 40, tree="2" * 40)
+
+
+def trial(side: Side, outcome: Outcome, said: str, call: CallStatus = "ok") -> TrialResult:
+    gate = GateResult(type="file_exists", label="the file is there", passed=outcome == "pass", message=said)
+    return TrialResult(
+        id=f"{side}/s/a/1", side=side, scenario="s", agent="a", index=1, phase="screen", outcome=outcome,
+        decides=outcome, reason="", gates=(gate,), calls=(Call(command="tool add", status=call, exit_code=0),),
+    )  # fmt: skip
+
+
+def found(base: TrialResult, head: TrialResult, state: RowState = "regressed") -> Evidence:
+    conclusion = Conclusion(key=KEY, state=state, reason="", deterministic=True)
+    evidence = find_evidence(conclusion, [base], [head], REVISION)
+    assert evidence is not None
+    return evidence
+
+
+def test_where_no_call_failed_the_gate_s_words_on_base_stand_beside_head_s() -> None:
+    evidence = found(trial("base", "pass", "it is there"), trial("head", "fail", "it is missing"))
+    assert (evidence.base_message, evidence.message) == ("it is there", "it is missing")
+
+
+def test_a_failed_call_says_why_by_itself() -> None:
+    evidence = found(trial("base", "pass", "it is there"), trial("head", "fail", "it is missing", call="error"))
+    assert (evidence.base_message, evidence.message) == ("", "it is missing")
+
+
+def test_what_base_failed_too_is_no_comparison() -> None:
+    assert found(trial("base", "fail", "missing"), trial("head", "fail", "missing")).base_message == ""
+
+
+def test_of_an_improvement_base_is_told_alone() -> None:
+    evidence = found(trial("base", "fail", "it was missing"), trial("head", "pass", "it is there"), "improved")
+    assert (evidence.base_message, evidence.message) == ("", "it was missing")

@@ -1,0 +1,182 @@
+"""Metrics over the suite: which warn, and which do not."""
+
+from __future__ import annotations
+
+from math import exp, isfinite, log
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import ttest_ind  # type: ignore[import-untyped]
+
+from tidegate.comparison.metric_tests import RULES, RowTrials, compared_metrics, is_worse, row_change
+from tidegate.model.comparison import MetricChange
+from tidegate.model.measurement import Metrics, PastTrial, TrialResult
+from tidegate.model.trial import Side
+
+
+def trial(side: Side, **metrics: Any) -> TrialResult:
+    return TrialResult(
+        id="", side=side, scenario="s", agent="a", index=1, phase="screen", outcome="pass", decides="pass", reason="",
+        metrics=Metrics(**metrics),
+    )  # fmt: skip
+
+
+def rows(name: str, base: list[float | None], head: list[float | None], count: int = 8) -> list[RowTrials]:
+    one = RowTrials((), [trial("base", **{name: x}) for x in base], [trial("head", **{name: x}) for x in head])
+    return [one] * count
+
+
+def test_a_clear_change_for_the_worse_warns_with_its_ratio_and_interval() -> None:
+    change = compared_metrics(rows("tokens_in", [100, 110, 120], [130, 140, 150]))["tokens_in"]
+    assert change.warns
+    assert change.scale == "ratio"
+    assert change.effect == pytest.approx(1.273, abs=3e-3)
+    assert change.effect is not None
+    assert change.interval is not None
+    assert 1.15 < change.interval[0] < change.effect < change.interval[1]
+    assert change.q is not None
+    assert change.q < 0.001
+
+
+def test_a_change_that_does_not_matter_is_no_warning_though_the_test_finds_it() -> None:
+    change = compared_metrics(rows("tokens_in", [100, 101, 102], [105, 106, 107]))["tokens_in"]
+    assert (change.q or 1) < 0.05
+    assert not change.warns
+
+
+def test_a_large_change_that_may_be_chance_is_no_warning() -> None:
+    assert not compared_metrics(rows("tokens_in", [100, 300], [500, 90], count=2))["tokens_in"].warns
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "head", "warns"),
+    [
+        ("error_rate", [0.0, 0.1, 0.1], [0.2, 0.3, 0.4], True),
+        ("error_rate", [0.2, 0.3, 0.4], [0.0, 0.1, 0.1], False),
+        ("first_try_success_rate", [0.9, 1.0, 0.8], [0.5, 0.6, 0.4], True),
+        ("first_try_success_rate", [0.5, 0.6, 0.4], [0.9, 1.0, 0.8], False),
+        ("help_count", [0, 0, 1], [2, 1, 2], True),
+        ("command_count", [0, 1, 0], [4, 5, 6], True),
+    ],
+)
+def test_each_metric_has_its_own_worse_direction(
+    name: str, base: list[float | None], head: list[float | None], warns: bool
+) -> None:
+    assert compared_metrics(rows(name, base, head))[name].warns == warns
+
+
+def test_a_metric_that_a_side_does_not_have_is_not_tested_and_none_is_left_out() -> None:
+    assert "error_rate" not in compared_metrics(rows("error_rate", [None, None], [0.5]))
+    assert compared_metrics(rows("error_rate", [None, 0.5], [0.5, None]))["error_rate"].effect == 0
+    assert "cost_usd" not in compared_metrics(rows("cost_usd", [0.0], [0.0]))
+
+
+def test_time_is_compared_with_concurrent_trials_alone() -> None:
+    past = PastTrial(scenario="s", agent="a", decides="pass", at=0, sha="", metrics=Metrics(duration_s=1, tokens_in=9))
+    head = trial("head", duration_s=9, tokens_in=9)
+    found = compared_metrics([RowTrials([past] * 8, [], [head] * 3)])
+    assert "duration_s" not in found
+    assert "tokens_in" in found
+
+
+def test_more_metrics_make_each_of_them_less_surprising() -> None:
+    one = rows("error_rate", [0.0, 0.1], [0.1, 0.2], count=3)
+    alone = compared_metrics([row._replace(base=row.base, head=row.head) for row in one])["error_rate"].q
+    assert alone is not None
+    assert 0 < alone < 1
+
+
+def test_worse_is_a_margin_in_the_metric_s_own_direction() -> None:
+    change = compared_metrics(rows("first_try_success_rate", [0.9], [0.7]))["first_try_success_rate"]
+    assert is_worse("first_try_success_rate", change, 0.2)
+    assert not is_worse("first_try_success_rate", change, 0.21)
+
+
+# --- one row's own change
+
+OWN = MetricChange(base=1.0, head=2.0, effect=1.0, q=0.01, warns=True)
+
+
+def one_row(name: str, base: list[float | None], head: list[float | None]) -> MetricChange:
+    (row,) = rows(name, base, head, count=1)
+    return row_change(name, OWN, row)
+
+
+@pytest.mark.filterwarnings("ignore:Precision loss")  # scipy's, where one side has no spread
+@given(
+    name=st.sampled_from(sorted(RULES)),
+    base=st.lists(st.integers(0, 40), min_size=2, max_size=8),
+    head=st.lists(st.integers(0, 40), min_size=2, max_size=8),
+)
+def test_a_row_s_interval_is_the_pooled_t_interval_on_the_metric_s_scale(
+    name: str, base: list[int], head: list[int]
+) -> None:
+    """scipy is the oracle; rates are eighths, the others whole, and a logarithm leaves out what has none."""
+    rule = RULES[name]
+    values = [[x if rule.ratio or name == "help_count" else x / 40 for x in side] for side in (base, head)]
+    if not rule.ratio:
+        before, after = values
+    else:
+        before, after = ([log(x + rule.plus) for x in side if x + rule.plus > 0] for side in values)
+    found = one_row(name, list(values[0]), list(values[1]))
+    if min(len(before), len(after)) < 2:
+        assert found == OWN
+        return
+    assert found.compared == (len(before), len(after))
+    back = exp if rule.ratio else float
+    assert found.effect == pytest.approx(back(sum(after) / len(after) - sum(before) / len(before)))
+    if len(set(before)) == len(set(after)) == 1:
+        assert found.interval is None
+        return
+    oracle = ttest_ind(after, before).confidence_interval(0.95)
+    assert found.interval == pytest.approx((back(oracle.low), back(oracle.high)), abs=1e-9)
+    assert all(map(isfinite, found.interval or ()))
+
+
+@pytest.mark.parametrize(
+    ("base", "head"),
+    [([3], [4, 5]), ([3, 4], [5]), ([], [4, 5]), ([None, 3], [4, 5]), ([None, None], [4, 5]), ([0, 3], [4, 5])],
+)
+def test_a_row_with_fewer_than_two_values_on_a_side_has_no_interval(
+    base: list[float | None], head: list[float | None]
+) -> None:
+    assert one_row("tokens_in", base, head) == OWN
+
+
+def test_trials_that_are_all_alike_prove_no_spread_of_zero() -> None:
+    found = one_row("command_count", [3, 3, 3], [7, 7, 7])
+    assert found.effect == pytest.approx(2.0)
+    assert (found.interval, found.compared) == (None, (3, 3))
+    assert one_row("command_count", [3, 3], [7, 8]).interval is not None
+
+
+def test_what_the_suite_s_test_says_stays_with_the_row() -> None:
+    found = one_row("error_rate", [0.1, 0.2], [0.4, 0.5])
+    assert (found.base, found.head, found.q, found.warns, found.scale) == (1.0, 2.0, 0.01, True, "difference")
+    assert one_row("tokens_in", [10, 20], [40, 50]).scale == "ratio"
+
+
+def test_a_metric_that_is_not_compared_stays_as_it_was() -> None:
+    assert row_change("unique_commands", OWN, rows("unique_commands", [1, 2], [3, 4], count=1)[0]) == OWN
+
+
+def test_trials_that_were_not_measured_are_in_no_interval() -> None:
+    lost = trial("head", error_rate=1.0).model_copy(update={"decides": None, "outcome": None})
+    (row,) = rows("error_rate", [0.1, 0.2, 0.3], [0.1, 0.2], count=1)
+    found = row_change("error_rate", OWN, row._replace(head=[*row.head, lost, lost]))
+    assert found.compared == (3, 2)
+
+
+def test_a_row_s_history_counts_but_not_for_time() -> None:
+    past = [
+        PastTrial(
+            scenario="s", agent="a", decides="pass", at=0, sha="", metrics=Metrics(duration_s=x, tokens_in=int(x))
+        )
+        for x in (1, 2, 3)
+    ]
+    here = [trial(side, duration_s=9 + x, tokens_in=9 + x) for side in ("base", "head") for x in (0, 1)]
+    row = RowTrials(past, here[:2], here[2:])
+    assert row_change("tokens_in", OWN, row).compared == (5, 2)
+    assert row_change("duration_s", OWN, row).compared == (2, 2)

@@ -1,0 +1,326 @@
+"""What counts as a changed definition, what as a loosened one, and which suite is in force."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidegate.agents.doc_follower import DocFollower
+from tidegate.definitions.changes import changes, in_force
+from tidegate.evaluators.code_judge import CodeJudge
+from tidegate.evaluators.llm_judge import LlmJudge
+from tidegate.evaluators.rubric_judge import RubricJudge
+from tidegate.evaluators.tool_f1 import ToolF1
+from tidegate.gates.command_succeeds import CommandSucceeds
+from tidegate.gates.file_contains import FileContains
+from tidegate.gates.file_exists import FileExists
+from tidegate.model.agent import Agent
+from tidegate.model.case import Case
+from tidegate.model.edited import Edited
+from tidegate.model.suite import Budget, Limits, Policy, Scenario, Script, Suite, Target, ToolMatrixEntry, TrialCounts
+from tidegate.plan import Selection
+from tidegate.rubrics.samples import Criterion
+
+DOCS = DocFollower(type="doc-follower")
+EXISTS = FileExists(path="out.json")
+CONTAINS = FileContains(path="out.json", substring="high")
+SUCCEEDS = CommandSucceeds(command="taskmgr list")
+
+
+def scenario(name: str = "docs", **more: Any) -> Scenario:
+    fields = {
+        "name": name,
+        "description": "d",
+        "file": "scenarios/docs.yaml",
+        "target": Target(binary="taskmgr"),
+        "prompt": "do it",
+        "gates": (EXISTS, CONTAINS),
+    }
+    return Scenario(**{**fields, **more})
+
+
+def suite(*scenarios: Scenario, **more: Any) -> Suite:
+    return Suite(**{"agents": {"docs": DOCS}, "scenarios": scenarios or (scenario(),), **more})
+
+
+def changed(base: Suite, head: Suite) -> list[tuple[str | None, str, str, bool]]:
+    return [(c.scenario, c.kind, c.detail, c.loosened) for c in changes(base, head)]
+
+
+def of_scenario(**more: Any) -> list[tuple[str, str, bool]]:
+    return [found[1:] for found in changed(suite(scenario()), suite(scenario(**more)))]
+
+
+def test_nothing_changed() -> None:
+    assert changed(suite(), suite()) == []
+    assert of_scenario(file="elsewhere.yaml") == []
+
+
+def test_without_a_base_there_is_nothing_to_change() -> None:
+    assert changes(None, suite()) == ()
+
+
+# --- scenarios and gates
+
+
+def test_a_removed_scenario_loosens_and_a_new_one_does_not() -> None:
+    base, head = suite(scenario("a"), scenario("b")), suite(scenario("b"), scenario("c"))
+    assert changed(base, head) == [
+        ("a", "scenario_removed", "scenario removed", True),
+        ("c", "added", "new scenario", False),
+    ]
+
+
+def test_a_removed_gate_loosens_and_a_new_one_does_not() -> None:
+    assert of_scenario(gates=(EXISTS,)) == [("gate_removed", CONTAINS.label, True)]
+    assert of_scenario(gates=(EXISTS, CONTAINS, SUCCEEDS)) == [("added", f"gate {SUCCEEDS.label}", False)]
+
+
+def test_the_order_of_the_gates_says_nothing() -> None:
+    assert of_scenario(gates=(CONTAINS, EXISTS)) == []
+
+
+def test_one_of_two_equal_gates_can_be_removed() -> None:
+    twice = suite(scenario(gates=(EXISTS, EXISTS)))
+    assert [found[1] for found in changed(twice, suite(scenario(gates=(EXISTS,))))] == ["gate_removed"]
+
+
+@pytest.mark.parametrize(
+    ("change", "loosened"),
+    [
+        ({"substring": ""}, True),
+        ({"required": False}, True),
+        ({"description": "the list is there"}, False),
+        ({"timeout_secs": 5.0}, False),
+    ],
+)
+def test_a_changed_gate_may_be_looser_unless_only_words_or_time_changed(change: dict[str, Any], loosened: bool) -> None:
+    (key,) = change
+    after = CONTAINS.model_copy(update=change)
+    assert of_scenario(gates=(EXISTS, after)) == [("gate_changed", f"{CONTAINS.label}: {key}", loosened)]
+
+
+def test_a_gate_that_decided_nothing_can_go() -> None:
+    hint = CONTAINS.model_copy(update={"required": False})
+    base = suite(scenario(gates=(EXISTS, hint)))
+    assert changed(base, suite(scenario(gates=(EXISTS,)))) == [("docs", "gate_removed", hint.label, False)]
+    assert changed(base, suite())[0][1:] == ("gate_changed", f"{hint.label}: required", False)
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({"prompt": "do it well", "template": "t"}, ("changed", "template, prompt", False)),
+        ({"purpose": "capability"}, ("changed", "purpose regression → capability", True)),
+        ({"deterministic": False}, ("changed", "deterministic", True)),
+        ({"deterministic": True}, ("changed", "deterministic", False)),
+        ({"trials": TrialCounts(min=5)}, ("changed", "trials", False)),
+        ({"trials": TrialCounts(min=1)}, ("threshold_lowered", "trials", True)),
+        ({"trials": TrialCounts(max=2)}, ("threshold_lowered", "trials", True)),
+    ],
+)
+def test_other_changes_of_a_scenario(change: dict[str, Any], found: tuple[str, str, bool]) -> None:
+    assert of_scenario(**change) == [found]
+
+
+F1 = ToolF1(expected=("add",))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ({}, {"post": (Script(command="touch out.json"),)}, ("changed", "post", True)),
+        (
+            {"post": (Script(command="x"),)},
+            {"post": (Script(command="x", timeout_secs=5),)},
+            ("changed", "post", False),
+        ),
+        ({}, {"target": Target(binary="other")}, ("changed", "target", True)),
+        ({}, {"setup": ("taskmgr init",)}, ("changed", "setup", False)),
+        ({}, {"setup": ("echo high > out.json",)}, ("changed", "setup", True)),
+        ({}, {"setup": ("touch without.json out.json5",)}, ("changed", "setup", False)),
+        ({"setup": ("echo high > out.json",)}, {}, ("changed", "setup", False)),
+        ({}, {"case": Case(reference_answer="x")}, ("changed", "case", False)),
+        (
+            {"evaluators": (F1,)},
+            {"evaluators": (F1,), "case": Case(reference_answer="x")},
+            ("changed", "case", True),
+        ),
+    ],
+)
+def test_what_checks_hang_on_loosens(
+    before: dict[str, Any], after: dict[str, Any], found: tuple[str, str, bool]
+) -> None:
+    ((_, *change),) = changed(suite(scenario(**before)), suite(scenario(**after)))
+    assert tuple(change) == found
+
+
+def test_edited_files_are_said_and_loosen_where_a_check_names_them() -> None:
+    script = CodeJudge(script="python3 judge.py", cwd="scenarios")
+    one = suite(scenario(evaluators=(script,), gates=(EXISTS, CommandSucceeds(command="sh check.sh"))))
+    edited = Edited(
+        scripts={"docs": ("scenarios/judge.py", "b", "c")},
+        templates={"docs": ("t/a.txt", "t/check.sh", "t/my-check.sh", "t/out.json")},
+    )
+    assert [(c.kind, c.detail, c.loosened) for c in changes(one, one, edited)] == [
+        ("gate_changed", "files of its evaluators: scenarios/judge.py and 2 more", True),
+        ("gate_changed", "files of its template that its checks name: t/check.sh, t/out.json", True),
+        ("changed", "files of its template: t/a.txt, t/my-check.sh", False),
+    ]
+    shown = suite(scenario(evaluators=(script.model_copy(update={"weight": 0}),)))
+    assert not changes(shown, shown, Edited(scripts={"docs": ("x",)}))[0].loosened
+
+
+def test_a_scenario_that_the_selection_loses_is_removed() -> None:
+    base, head = suite(scenario(tags=("a",))), suite(scenario(tags=("b",)))
+    assert [c.kind for c in changes(base, head)] == ["changed"]
+    found = changes(base, head, selection=Selection(tags=("a",)))
+    assert [(c.kind, c.loosened) for c in found] == [("scenario_removed", True), ("changed", False)]
+    assert len(changes(base, head, selection=Selection(tags=("b",)))) == 1
+    assert len(changes(base, head, selection=Selection(tags=("c",)))) == 1
+
+
+@pytest.mark.parametrize("judged", [True, False])
+def test_where_a_judge_counts_its_scenario_is_not_decided_twice_and_that_is_said(judged: bool) -> None:
+    policy = Policy(judge_blocks=judged)
+    base = suite(scenario(evaluators=(F1, LlmJudge())), policy=policy)
+    found = changes(base, suite(scenario(evaluators=(LlmJudge(),)), policy=policy))
+    assert [(c.loosened, "not decided by base's definition" in c.detail) for c in found] == [(True, judged)]
+
+
+def test_guidance_that_is_lost_loosens_and_more_of_it_does_not() -> None:
+    base = suite(guidance=("A.md", "B.md"))
+    assert changed(base, suite(guidance=("B.md",))) == [(None, "changed", "guidance", True)]
+    assert changed(base, suite(guidance=("A.md", "B.md", "C.md"))) == [(None, "changed", "guidance", False)]
+    assert changed(suite(), suite(build=("make",), path=("bin",))) == [(None, "changed", "build, path", False)]
+
+
+def test_an_agent_of_another_type_is_another_agent() -> None:
+    head = suite(agents={"docs": Agent(type="command", deterministic=True)})
+    assert [(c.kind, c.agent, c.loosened) for c in changes(suite(), head)] == [("agent_changed", "docs", True)]
+
+
+def test_details_carry_no_values_that_may_be_secrets() -> None:
+    (found,) = of_scenario(target=Target(binary="taskmgr", env={"TOKEN": "s3cret"}))
+    assert found == ("changed", "target", False)
+
+
+# --- the suite
+
+
+def test_a_removed_agent_loosens_once_and_a_new_one_does_not() -> None:
+    base, head = (
+        suite(agents={"a": DOCS, "b": DOCS}),
+        suite(agents={"b": DOCS, "c": DOCS}),
+    )
+    assert changed(base, head) == [
+        (None, "agent_removed", "agent a", True),
+        (None, "added", "agent c", False),
+    ]
+
+
+def test_a_changed_agent_is_named_with_its_models() -> None:
+    base = suite(agents={"claude": Agent(type="claude-code", model="one")})
+    head = suite(agents={"claude": Agent(type="claude-code", model="two", max_turns=3)})
+    assert changed(base, head) == [(None, "agent_changed", "agent claude: model one → two, max_turns", False)]
+
+
+def test_an_agent_that_is_no_longer_deterministic_proves_less() -> None:
+    base = suite(agents={"x": Agent(type="command", deterministic=True)})
+    assert changed(base, suite(agents={"x": Agent(type="command")})) == [
+        (None, "agent_changed", "agent x: deterministic", True)
+    ]
+
+
+def test_a_scenario_that_leaves_an_agent_out_is_loosened() -> None:
+    agents = {"a": DOCS, "b": DOCS}
+    head = suite(scenario(tool_matrix=(ToolMatrixEntry(tool="a"),)), agents=agents)
+    assert changed(suite(agents=agents), head) == [("docs", "agent_removed", "agent b", True)]
+
+
+def test_a_model_that_is_left_out_is_an_agent_less() -> None:
+    base = suite(scenario(tool_matrix=(ToolMatrixEntry(tool="docs", models=("x", "y")),)))
+    head = suite(scenario(tool_matrix=(ToolMatrixEntry(tool="docs", models=("x",)),)))
+    assert changed(base, head) == [("docs", "agent_removed", "agent docs:y", True)]
+
+
+def test_the_policy_s_changes_wait_for_the_merge() -> None:
+    head = suite(policy=Policy(alpha=0.05, block=()), budget=Budget(minutes=60), pass_env=("A", "B"))
+    assert changed(suite(), head) == [
+        (
+            None,
+            "policy_changed",
+            "budget.minutes: 30 → 60; policy.alpha: 0.02 → 0.05; policy.block: [regressed] → []; pass_env: [] → [A, B]"
+            " (takes effect after the merge)",
+            False,
+        )
+    ]
+
+
+def test_what_is_read_at_head_is_listed() -> None:
+    assert changed(suite(), suite(subject=("src/**",))) == [(None, "changed", "subject", False)]
+
+
+def test_what_loosens_comes_first() -> None:
+    base, head = suite(scenario("a"), scenario("b")), suite(scenario("a", prompt="new", gates=(EXISTS,)), scenario("c"))
+    loosened = [change.loosened for change in changes(base, head)]
+    assert loosened == sorted(loosened, reverse=True)
+    assert loosened.count(True) == 2
+
+
+@given(st.sets(st.sampled_from("abcdef")), st.sets(st.sampled_from("abcdef")))
+def test_every_scenario_of_one_side_alone_is_named(base: set[str], head: set[str]) -> None:
+    found = changes(suite(*map(scenario, sorted(base | {"x"}))), suite(*map(scenario, sorted(head | {"x"}))))
+    assert {c.scenario for c in found if c.kind == "scenario_removed"} == base - head
+    assert {c.scenario for c in found if c.kind == "added"} == head - base
+    assert all(c.loosened == (c.kind == "scenario_removed") for c in found)
+
+
+# --- the suite in force
+
+
+def test_scenarios_come_from_head_and_the_rules_from_base() -> None:
+    rules: dict[str, Any] = {
+        "trials": TrialCounts(min=5),
+        "jobs": 2,
+        "budget": Budget(minutes=5),
+        "policy": Policy(alpha=0.01),
+        "limits": Limits(memory_mb=1),
+        "pass_env": ("A",),
+    }
+    head = suite(scenario(prompt="new"), build=("make",), guidance=("X.md",))
+    assert in_force(suite(**rules), head) == head.model_copy(update=rules)
+
+
+def test_without_a_base_head_s_rules_advise() -> None:
+    head = suite(policy=Policy(alpha=0.05))
+    assert in_force(None, head).policy == Policy(alpha=0.05, mode="advisory")
+
+
+# --- judges
+
+
+RUBRIC = RubricJudge(criteria=(Criterion(id="good", description="It is good.", weight=1),))
+
+
+@pytest.mark.parametrize("counts", [True, False])
+@pytest.mark.parametrize(
+    ("after", "kind", "loosens"),
+    [
+        (None, "gate_removed", True),
+        (RUBRIC.model_copy(update={"pass_threshold": 0.5}), "threshold_lowered", True),
+        (RUBRIC.model_copy(update={"pass_threshold": 0.9}), "gate_changed", False),
+        (RUBRIC.model_copy(update={"criteria": (Criterion(id="x", description="y", weight=1),)}), "gate_changed", True),
+    ],
+)
+def test_a_judge_is_loosened_only_where_it_counts(
+    after: RubricJudge | None, kind: str, loosens: bool, counts: bool
+) -> None:
+    policy = Policy(judge_blocks=counts)
+    old = suite(scenario("s").model_copy(update={"judge": RUBRIC})).model_copy(update={"policy": policy})
+    new = suite(scenario("s").model_copy(update={"judge": after})).model_copy(update={"policy": policy})
+    (change,) = changes(old, new)
+    assert (change.kind, change.loosened) == (kind, loosens and counts)
