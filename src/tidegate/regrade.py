@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tidegate.evaluators.answers import gate_answers
-from tidegate.measure import measure_trial
+from tidegate.measure.trial import measure_trial
 from tidegate.model.judge import JudgePlace
 from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.probe import Answer, Request, RunJudge

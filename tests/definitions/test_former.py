@@ -12,7 +12,7 @@ from tidegate.evaluators.code_judge import CodeJudge
 from tidegate.evaluators.llm_judge import LlmJudge
 from tidegate.evaluators.tool_f1 import ToolF1
 from tidegate.gates.file_exists import FileExists
-from tidegate.measure import measure_trial
+from tidegate.measure.trial import measure_trial
 from tidegate.model.case import Case
 from tidegate.model.command import CommandResult
 from tidegate.model.edited import Edited

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from tidegate.errors import CannotRunError
-from tidegate.measure import measure_trial
+from tidegate.measure.trial import measure_trial
 from tidegate.model.agent import Agent
 from tidegate.model.judgement import PairJudgement
 from tidegate.model.measurement import TrialResult

@@ -1,33 +1,19 @@
-"""A trial's raw record → what was measured of it. Pure: a stored trial can be measured again, under other gates."""
+"""A trial and its scenario → the trial's result: the outcome by its gates, evaluators and judge, and why."""
 
 from __future__ import annotations
 
-import shlex
-from collections import defaultdict
 from collections.abc import Sequence
-from typing import Annotated
-
-from pydantic import Field, FiniteFloat, ValidationError
 
 from tidegate.evaluators.assess import Assessment, assess, judge_result, judge_score, judge_use
-from tidegate.gates.command import what_went_wrong
-from tidegate.gates.excerpt import complaint, excerpt
-from tidegate.gates.json_text import parse_json
-from tidegate.interaction import failed, in_order, invocation_counts, subcommand_counts, trial_metrics
-from tidegate.logged_calls import logged_calls, logged_tool_calls
-from tidegate.model.evaluator import Score
-from tidegate.model.event import Event
+from tidegate.interaction import invocation_counts, subcommand_counts, trial_metrics
+from tidegate.measure.calls import calls_of
+from tidegate.measure.extras import composite_score, script_results
 from tidegate.model.gate import Gate, Seen
 from tidegate.model.judgement import JudgeResult
-from tidegate.model.measurement import Call, EvaluatorResult, GateResult, Metrics, Outcome, TrialResult
+from tidegate.model.measurement import GateResult, Outcome, TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer, ReadFile, Request
-from tidegate.model.suite import Composite, Price, Scenario
-from tidegate.model.trial import NotMeasured, Step, Trial
-from tidegate.model.value import Value
-
-MAX_CALLS = 200
-MAX_MESSAGE = 500
-MAX_ANSWER = 200  # of a call that did not fail
+from tidegate.model.suite import Price, Scenario
+from tidegate.model.trial import NotMeasured, Trial
 
 
 def measure_trial(
@@ -68,8 +54,10 @@ def measure_trial(
     decides, reason = _by_both(decides, reason, of_base)
     metrics = trial_metrics(trial, scenario.minimum_steps, price)
     metrics = metrics.model_copy(update={"judge_score": judge_score(judge, assessment.results)})
-    evaluators, evaluator_warnings = _evaluator_results(trial.steps)
-    composite, composite_warnings = _composite(scenario.composite, gates, metrics, judge) if outcome else (None, ())
+    evaluators, evaluator_warnings = script_results(trial.steps)
+    composite, composite_warnings = (
+        composite_score(scenario.composite, gates, metrics, judge) if outcome else (None, ())
+    )
     return TrialResult(
         **trial.spec.model_dump(),
         id=trial.spec.id,
@@ -88,12 +76,9 @@ def measure_trial(
         judge_use=judge_use(trial),
         case_score=assessment.case_score,
         composite=composite,
-        calls=_calls(trial, scenario.target.binary),
+        calls=calls_of(trial, scenario.target.binary),
         warnings=(*trial.warnings, *evaluator_warnings, *composite_warnings),
     )
-
-
-# --- gates and outcome
 
 
 def _not_measured(trial: Trial, now: Sequence[Gate], before: Sequence[Gate]) -> tuple[NotMeasured | None, str]:
@@ -196,127 +181,3 @@ def passed_gates(trial: Trial, scenario: Scenario) -> bool:
     if _not_measured(trial.model_copy(update={"answers_before": ()}), scenario.gates, ())[0]:
         return False
     return all(gate.passed for gate in _gate_results(trial, scenario.gates, trial.answers) if gate.required)
-
-
-# --- what never decides: evaluator scripts and the composite
-
-
-class _EvaluatorOutput(Value, extra="ignore", strict=True):
-    """What an evaluator script prints."""
-
-    metrics: dict[str, FiniteFloat] | None = None
-    score: Annotated[FiniteFloat, Field(ge=0, le=1)] | None = None
-    summary: str | None = None
-
-
-def _evaluator_results(steps: tuple[Step, ...]) -> tuple[tuple[EvaluatorResult, ...], tuple[str, ...]]:
-    """The results of the evaluator scripts, and a warning for each that gave nothing that can be used."""
-    results: list[EvaluatorResult] = []
-    warnings: list[str] = []
-    for step in steps:
-        if step.kind != "evaluator":
-            continue
-        try:
-            output = _evaluator_output(step)
-        except ValueError as error:
-            output = _EvaluatorOutput(summary=str(error))
-            warnings.append(f"evaluator {step.name}: {error}")
-        results.append(_evaluator_result(step.name, output))
-    return tuple(results), tuple(warnings)
-
-
-def _evaluator_output(step: Step) -> _EvaluatorOutput:
-    """What the script printed; ValueError, saying why, if that is nothing that can be used."""
-    if not step.result.ok:
-        raise ValueError(what_went_wrong(step.result))
-    if step.result.truncated:
-        raise ValueError("its output was cut")
-    try:
-        return _EvaluatorOutput.model_validate(parse_json(step.result.stdout))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"])) or "its output"
-        raise ValueError(excerpt(f"{where}: {first['msg']}")) from None
-    except ValueError as error:
-        raise ValueError(excerpt(f"its output is not JSON ({error}): {step.result.stdout}")) from None
-
-
-def _evaluator_result(name: str, output: _EvaluatorOutput) -> EvaluatorResult:
-    return EvaluatorResult(
-        name=name,
-        type="script",
-        score=output.score,
-        verdict=Score(value=output.score).verdict,
-        weight=0,
-        reason=excerpt(output.summary or "", MAX_MESSAGE),
-        metrics={excerpt(metric): value for metric, value in (output.metrics or {}).items()},
-    )
-
-
-def _composite(
-    weights: Composite | None, gates: tuple[GateResult, ...], metrics: Metrics, judge: JudgeResult | None
-) -> tuple[float | None, tuple[str, ...]]:
-    """The weighted mean of the parts that exist, and which ones were missing."""
-    if weights is None:
-        return None, ()
-    parts = {
-        "gates": (weights.gate_weight, sum(gate.passed for gate in gates) / len(gates) if gates else None),
-        "judge": (weights.judge_weight, judge.weighted_score if judge else None),
-        "interaction": (weights.interaction_weight, metrics.first_try_success_rate),
-    }
-    wanted = {name: part for name, part in parts.items() if part[0] > 0}
-    there = {name: (weight, score) for name, (weight, score) in wanted.items() if score is not None}
-    if not there:
-        return None, ("composite: none of its parts was measured",)
-    total = sum(weight for weight, _ in there.values())
-    missing = ", ".join(name for name in wanted if name not in there)
-    warning = f"composite: not measured: {missing}; the weights of {', '.join(there)} were renormalised"
-    return sum(weight * score for weight, score in there.values()) / total, (warning,) if missing else ()
-
-
-# --- the target's calls, as reports show them
-
-
-def _calls(trial: Trial, binary: str) -> tuple[Call, ...]:
-    messages = _messages(trial, binary)
-    return tuple(
-        Call(
-            command=excerpt(shlex.join([binary, *call.argv]), MAX_MESSAGE),
-            exit_code=call.exit_code,
-            status=call.status,
-            message=complaint(said, MAX_MESSAGE) if failed(call) else excerpt(said, MAX_ANSWER),
-        )
-        for number, call in enumerate(in_order(trial.invocations)[:MAX_CALLS])
-        for said in [messages.get(number, "")]
-    )
-
-
-def _messages(trial: Trial, binary: str) -> dict[int, str]:
-    """What the target said to each invocation, by the invocation's number, where that can be told.
-
-    Agents' tool calls and invocations meet by argv: its first occurrence in the agent's commands is its first
-    invocation, and so on, if there are as many of the one as of the other.
-    """
-    outputs = _outputs(trial.events, binary)
-    numbers: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for number, call in enumerate(in_order(trial.invocations)):
-        numbers[call.argv].append(number)
-    return {
-        number: output
-        for argv, its_numbers in numbers.items()
-        if len(its_numbers) == len(outputs[argv])
-        for number, output in zip(its_numbers, outputs[argv], strict=True)
-    }
-
-
-def _outputs(events: Sequence[Event], binary: str) -> dict[tuple[str, ...], list[str]]:
-    """The outputs of the agent's commands by the argv that they give to the target.
-
-    The output of a command that calls the target more than once says nothing about one of the calls: ''.
-    """
-    outputs: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for logged in logged_calls(events, binary):
-        outputs[logged.call.argv].append(logged.result.output if logged.alone else "")
-    for asked in logged_tool_calls(events, binary):
-        outputs[asked.argv].append(asked.result.output)
-    return outputs
