@@ -381,6 +381,21 @@ def test_warnings_name_the_row() -> None:
     assert compared("docs det base:P head:P", stored=True).warnings[0].startswith("a one-shot comparison")
 
 
+@pytest.mark.parametrize(
+    ("line", "detail", "said"),
+    [
+        ("a det base:FF head:PPP", "tags, prompt", True),
+        ("a det base:PP head:FFF", "prompt", True),
+        ("a det base:PP head:PPP", "prompt", False),
+        ("a det base:PP head:FFF", "gate “the prompt”", False),
+    ],
+)
+def test_a_row_that_moved_with_its_prompt_is_doubted(line: str, detail: str, said: bool) -> None:
+    change = DefinitionChange(scenario="a", kind="changed", detail=detail)
+    warnings = compare(run("base", line), run("head", line), (change,), stored=True).warnings
+    assert any("the pull request changes the prompt" in warning for warning in warnings) is said
+
+
 def test_the_policy_of_head_s_run_is_the_one_in_force() -> None:
     line = "docs base:PPP head:FFF"
     strict = run("head", line, policy=Policy(alpha=0.05))

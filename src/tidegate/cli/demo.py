@@ -54,6 +54,7 @@ def run(args: argparse.Namespace) -> int:
             result = _compare(repository, pull_request, out / pull_request.name, args, console)
             if result.verdict.state != pull_request.expected:
                 surprises.append(f"{pull_request.name} {result.verdict.state}, not {pull_request.expected}")
+    print(f"repository: {repository} (where the lines that reproduce something can be run)")
     if surprises:
         print(f"tidegate demo: this is a bug in tidegate: {'; '.join(surprises)}", file=sys.stderr)
         return UNEXPECTED

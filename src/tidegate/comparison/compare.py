@@ -57,6 +57,7 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
         warnings=(
             *_interrupted(base, head),
             *_warnings(conclusions, stored),
+            *_asked_anew(rows, definitions),
             *doubts(rows, (*base_trials, *head_trials)),
         ),
     )
@@ -130,6 +131,16 @@ def _blind_by_change(rows: Sequence[Row], changes: Sequence[DefinitionChange]) -
 def _blind(row: Row, why: str) -> DefinitionChange:
     detail = f"{why}, so that it shows no regression ({row.agent})"
     return DefinitionChange(scenario=row.scenario, agent=row.agent, kind="changed", detail=detail, loosened=True)
+
+
+def _asked_anew(rows: Sequence[Row], changes: Sequence[DefinitionChange]) -> Iterator[str]:
+    """Rows that moved, and that both sides were asked with head's new prompt: it may be all that moved."""
+    asked = {
+        change.scenario for change in changes if change.kind == "changed" and "prompt" in change.detail.split(", ")
+    }
+    if moved := [row for row in rows if row.scenario in asked and row.state in ("improved", "regressed")]:
+        names = ", ".join(f"{row.scenario} × {row.agent}" for row in moved)
+        yield f"{names}: the pull request changes the prompt, and base was given the new one: that may be all"
 
 
 def _changed_since(base: Run, head: Run, known: Sequence[DefinitionChange]) -> Iterator[DefinitionChange]:

@@ -124,10 +124,9 @@ def load_run(folder: Path) -> Run:
     try:
         run = Run.model_validate_json(path.read_bytes())
     except FileNotFoundError:
-        raise ConfigurationError(
-            f"{path} does not exist: {folder} holds no finished run.",
-            "Name a folder that `tidegate run` or `tidegate pr` has written; it says which at its end.",
-        ) from None
+        sides = folder / "runs"
+        where = f"`{sides}/base` or `{sides}/head`" if sides.is_dir() else "a folder that `tidegate run` has written"
+        raise ConfigurationError(f"{path} does not exist: {folder} holds no finished run.", f"Name {where}.") from None
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror}.", "Look at its rights.") from None
     except ValidationError as error:
