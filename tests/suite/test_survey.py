@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tidegate.suite.starter import starter_files, suite_text
-from tidegate.suite.survey import Tool, find_scenarios, find_tool
+from tidegate.suite.survey import Tool, find_scenarios, find_tool, missing_toolchain
 from tidegate.suite.yaml_reader import parse
 
 PYTHON = '[project]\nname = "task-manager"\n[project.scripts]\nother = "a:b"\ntask-manager = "a:b"\n'
@@ -48,6 +48,21 @@ def test_finds_the_tool(tmp_path: Path, files: dict[str, str], binary: str, path
 def test_what_cannot_be_read_is_no_tool(tmp_path: Path, text: str) -> None:
     write(tmp_path, dict.fromkeys(("pyproject.toml", "package.json", "Cargo.toml", "go.mod", "Makefile"), text))
     assert find_tool(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("build", "toolchain"),
+    [
+        (("npm ci", "npm install --global --prefix .tidegate/npm ."), "npm"),
+        (("cargo build --release",), "cargo"),
+        (("cd tool && make tool",), "make"),
+        (("python3 -m venv .tidegate/venv", ".tidegate/venv/bin/pip install --quiet ."), None),
+        (("python3 make.py", "./go", "cp make bin"), None),
+        ((), None),
+    ],
+)
+def test_a_toolchain_that_the_image_has_not(build: tuple[str, ...], toolchain: str | None) -> None:
+    assert missing_toolchain(build) == toolchain
 
 
 def test_a_script_that_does_not_explain_itself_is_not_asked_to_in_the_scenario(tmp_path: Path) -> None:

@@ -32,24 +32,34 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.revisions import repository_root
     from tidegate.suite.load import SUITE_FILE, load_suite
     from tidegate.suite.starter import WORKFLOW, starter_files, suite_text, workflow_text
-    from tidegate.suite.survey import find_scenarios
+    from tidegate.suite.survey import find_scenarios, missing_toolchain
 
     root = repository_root(args.repo)
     files: dict[str, str] = {}
+    build: tuple[str, ...] = ()
     if not (root / SUITE_FILE).exists():
         scenarios = find_scenarios(root)
         tool = _tool(root, args.binary, needed=not scenarios)
         first = starter_files(tool) if tool and not scenarios else {}
         guidance = _guidance(root, tool) if first else ()
         files = {SUITE_FILE: suite_text(tool, scenarios or list(first)[:1], guidance), **first}
+        build = tool.build if tool else ()
     else:
+        build = load_suite(root, environ=options.environ()).build
         print(f"kept {SUITE_FILE} and what it names, which are here already")
-    files[WORKFLOW] = workflow_text(_action())
+    toolchain = missing_toolchain(build)
+    action = _action(toolchain)
+    files[WORKFLOW] = workflow_text(action, toolchain)
     written = [name for name, text in files.items() if _write(root, name, text)]
     _write_schemas(root)
     print(*(f"wrote {name}" for name in written), sep="\n")
     load_suite(root, environ=options.environ())  # raises with what is wrong in files that were here before
-    print(_next_steps(written, root))
+    if toolchain and WORKFLOW in written:
+        print(
+            f"the build needs `{toolchain}`, which the container has not: {WORKFLOW} uses {action.partition('@')[0]},"
+        )
+        print("which runs all on the runner itself, as its user: for people whom you trust (docs/install.md)")
+    print(_next_steps(written, root, action))
     return 0
 
 
@@ -123,11 +133,19 @@ def _write_schemas(root: Path) -> None:
         (folder / f"{kind}.json").write_text(json.dumps(file_schema(kind), indent=1), encoding="utf-8")
 
 
-def _action() -> str:
-    """Where this Tidegate was installed from, as `uses:` names it, if it came from a commit on GitHub."""
-    from importlib import metadata
+def _action(toolchain: str | None) -> str:
+    """Where this Tidegate was installed from, as `uses:` names it, if it came from a commit on GitHub.
 
-    from tidegate.suite.starter import UNKNOWN_ACTION
+    The action without a container where the build needs a toolchain of the runner's.
+    """
+    from tidegate.suite.starter import UNKNOWN_ACTION, native_action
+
+    action = _installed_from() or UNKNOWN_ACTION
+    return native_action(action) if toolchain else action
+
+
+def _installed_from() -> str | None:
+    from importlib import metadata
 
     try:
         origin = json.loads(metadata.distribution("tidegate").read_text("direct_url.json") or "{}")
@@ -135,17 +153,17 @@ def _action() -> str:
         origin = {}
     commit = origin.get("vcs_info", {}).get("commit_id")
     host, _, repository = str(origin.get("url", "")).removesuffix(".git").partition("github.com/")
-    return f"{repository}@{commit}" if host and repository and commit else UNKNOWN_ACTION
+    return f"{repository}@{commit}" if host and repository and commit else None
 
 
-def _next_steps(written: list[str], root: Path) -> str:
+def _next_steps(written: list[str], root: Path, action: str) -> str:
     from tidegate.errors import ConfigurationError
     from tidegate.revisions import default_base
-    from tidegate.suite.starter import UNKNOWN_ACTION, WORKFLOW
+    from tidegate.suite.starter import WORKFLOW
 
     lines = ["", "next:"]
-    if WORKFLOW in written and _action() == UNKNOWN_ACTION:
-        lines.append(f"  in {WORKFLOW}, say for {UNKNOWN_ACTION} where Tidegate is")
+    if WORKFLOW in written and _installed_from() is None:
+        lines.append(f"  in {WORKFLOW}, say for {action} where Tidegate is")
     if written:
         lines.append(f"  git switch --create tidegate && git add {' '.join(written)} && git commit")
     try:

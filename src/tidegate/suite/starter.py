@@ -70,9 +70,19 @@ def starter_files(tool: Tool) -> dict[str, str]:
     return {file: _scenario_text(tool), f"{file.removesuffix('.yaml')}/WORKSPACE.txt": _TEMPLATE}
 
 
-def workflow_text(action: str) -> str:
-    """The workflow that runs the action on pull requests; `action` is what stands behind `uses:`."""
-    return _WORKFLOW.replace("ACTION", action)
+def native_action(action: str) -> str:
+    """The action without a container, of the same repository and commit."""
+    repository, at, commit = action.partition("@")
+    return f"{repository}/native{at}{commit}"
+
+
+def workflow_text(action: str, toolchain: str | None = None) -> str:
+    """The workflow that runs the action on pull requests; `action` is what stands behind `uses:`.
+
+    With `toolchain`, a program of the runner that the build needs, the action is to be the native one.
+    """
+    env = "        env:\n          RUSTUP_HOME: /home/runner/.rustup # builds have a HOME of their own\n"
+    return _WORKFLOW.replace("ACTION", action) + (env if toolchain == "cargo" else "")
 
 
 _TEMPLATE = """\

@@ -8,12 +8,14 @@ import re
 import subprocess
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 MOST_FILES = 5_000
 HELP_TIMEOUT_SECS = 10
+_TOOLCHAINS = frozenset({"npm", "npx", "node", "yarn", "cargo", "go", "make", "cmake", "cc", "gcc"})
+_STEPS = re.compile(r"&&|\|\||[;\n]")
 _SKIPPED = frozenset({"node_modules", "target", "venv", "dist", "build", "__pycache__"})
 _MODULE = re.compile(r"^module\s+(\S+)", re.MULTILINE)
 _RULE = re.compile(r"^([A-Za-z0-9_.-]+)\s*:(?!=)", re.MULTILINE)
@@ -42,6 +44,12 @@ def find_tool(root: Path) -> Tool | None:
 def find_scenarios(root: Path) -> tuple[str, ...]:
     """The files that are scenarios of llm-tool-test or eval files of AgentV, relative to the root, sorted."""
     return tuple(sorted(path.relative_to(root).as_posix() for path in _yaml_files(root) if _is_scenario(path)))
+
+
+def missing_toolchain(build: Iterable[str]) -> str | None:
+    """The first program that these build commands call and that GitHub's runners have, but not our image."""
+    steps = (step.split() for command in build for step in _STEPS.split(command))
+    return next((words[0] for words in steps if words and words[0] in _TOOLCHAINS), None)
 
 
 def _python(root: Path) -> Tool | None:
