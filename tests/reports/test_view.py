@@ -131,21 +131,49 @@ def test_rows_whose_first_failure_has_the_same_words_are_one_finding(stories: St
     assert row.evidence.divergence is not None
 
     def failing(scenario: str, message: str) -> Row:
-        call = Call(command=f"taskmgr {scenario}", exit_code=1, status="error", message=message)
-        parting = Divergence(step=1, base="", head="", head_steps=(call,))
-        return row.model_copy(
-            update={
-                "scenario": scenario,
-                "evidence": Evidence(trial=f"head/{scenario}/docs/1", divergence=parting, message=scenario),
-            }
-        )
+        return failing_at_its_start(row, scenario, message, "the task is there")
 
     rows = (failing("add", "line 12: no module x"), failing("list", "line 7: no module x"), failing("link", "other"))
     one, other = comment_view(broken.model_copy(update={"rows": rows})).regressed
     assert (one.row.scenario, [row.scenario for row in one.others]) == ("add", ["list"])
     assert (other.row.scenario, other.others) == ("link", ())
     text = render_comment(broken.model_copy(update={"rows": rows}))
-    assert "Head fails with the same words in `list` × `docs`" in text
+    assert "Head fails the same gate with the same words in `list` × `docs`" in text
+
+
+def failing_at_its_start(row: Row, scenario: str, message: str, gate: str) -> Row:
+    call = Call(command=f"taskmgr {scenario}", exit_code=1, status="error", message=message)
+    parting = Divergence(step=1, base="", head="", head_steps=(call,))
+    found = Evidence(trial=f"head/{scenario}/docs/1", divergence=parting, message=scenario, gate=gate)
+    return row.model_copy(update={"scenario": scenario, "evidence": found})
+
+
+def test_rows_that_fail_other_gates_are_findings_of_their_own(stories: Stories) -> None:
+    """A failure that is told under another row's gate is hidden: gates are the same by type and by label."""
+    broken = stories["one_regression"]()
+    one = broken.rows[-1]
+    rows = tuple(
+        failing_at_its_start(one, scenario, "no module x", gate)
+        for scenario, gate in (("load", "it is there"), ("show", "it is there"), ("sum", "the sum is right"))
+    )
+    (first,) = (trial for trial in broken.trials if trial.id == "head/add_high_priority/docs/1")
+    (failed,) = first.gates
+
+    def findings(*types: str) -> list[list[str]]:
+        trials = tuple(
+            first.model_copy(
+                update={
+                    "id": f"head/{row.scenario}/docs/1",
+                    "gates": (failed.model_copy(update={"type": kind, "label": row.evidence and row.evidence.gate}),),
+                }
+            )
+            for row, kind in zip(rows, types, strict=True)
+        )
+        view = comment_view(broken.model_copy(update={"rows": rows, "trials": trials}))
+        return [[row.scenario for row in (found.row, *found.others)] for found in view.regressed]
+
+    assert findings("script", "script", "script") == [["load", "show"], ["sum"]]
+    assert findings("script", "file_contains", "script") == [["load"], ["show"], ["sum"]]
 
 
 def test_a_call_is_shown_once(stories: Stories) -> None:

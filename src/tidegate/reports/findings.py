@@ -47,9 +47,11 @@ class Group(Value):
 def findings(result: Result, state: RowState) -> tuple[Finding, ...]:
     """The rows of that state, those of one cause together, in the result's order."""
     found: dict[object, list[Row]] = {}
+    trials = {trial.id: trial for trial in result.trials}
     for row in result.rows:
         if row.state == state:
-            found.setdefault(_cause(row), []).append(row)
+            shows = trials.get(row.evidence.trial) if row.evidence else None
+            found.setdefault(_cause(row, shows), []).append(row)
     return tuple(_finding(result, first, others) for first, *others in found.values())
 
 
@@ -87,15 +89,25 @@ def _other_calls(row: Row) -> Iterator[FailedCall]:
         yield from (call for call in found.calls if call.command not in shown)
 
 
-def _cause(row: Row) -> object:
-    """Rows that broke at their start with the same words are one finding; every other row is its own."""
+def _cause(row: Row, shows: TrialResult | None) -> object:
+    """Rows that broke at their start with the same words, and failed the same gate, are one finding.
+
+    Every other row is its own: what another gate found is told nowhere else. `shows`: the trial of the row's evidence.
+    """
     found = row.evidence
     if row.kind == "setup" and found:
         return (row.state, found.gate, _NUMBER.sub("0", found.message))
     first = found.divergence.head_steps[:1] if found and found.divergence else ()
-    if row.state == "regressed" and first and first[0].status == "error" and first[0].message:
-        return (row.state, first[0].exit_code, _NUMBER.sub("0", first[0].message))
+    if found and first and row.state == "regressed" and first[0].status == "error" and first[0].message:
+        gate = found.gate, _type_of(found.gate, shows)
+        return (row.state, gate, first[0].exit_code, _NUMBER.sub("0", first[0].message))
     return row.key.scenario, row.key.agent
+
+
+def _type_of(gate: str | None, trial: TrialResult | None) -> str:
+    """The type of the gate with that label which the trial failed; '' where nobody knows."""
+    gates = (*trial.gates, *trial.before) if trial else ()
+    return next((one.type for one in gates if one.label == gate and one.required and not one.passed), "")
 
 
 def groups(rows: Iterable[Row]) -> tuple[Group, ...]:
