@@ -287,6 +287,24 @@ def test_every_mistake_of_every_file_is_said_at_once_and_in_order(load: Load) ->
     ]
 
 
+def test_what_a_broken_scenario_refers_to_is_looked_up_all_the_same(load: Load) -> None:
+    broken = "template_folder: nope\nrun: {timeout_secs: -4}\ntrials: {min: 5, max: 2}\nsoon: 1\n"
+
+    assert said(load, {"scenarios/first.yaml": SCENARIO + broken}).splitlines() == [
+        "scenarios/first.yaml:5:18: template_folder: no such folder in the repository (looked for scenarios/nope, "
+        "llm-test-fixtures/templates/nope, fixtures/nope, nope)",
+        "scenarios/first.yaml:6:21: run.timeout_secs: must be greater than 0",
+        "scenarios/first.yaml:7:15: trials.min: `min` (5) is larger than `max` (2)",
+        "scenarios/first.yaml:8:1: soon: unknown key",
+    ]
+
+
+@pytest.mark.parametrize("text", ["- a\n", "a\n", "", "name: [\n", "name: 5\n'': 1\na.b: 2\n"])
+def test_of_a_file_that_is_no_scenario_at_all_nothing_else_is_said(load: Load, text: str) -> None:
+    lines = said(load, {"scenarios/first.yaml": text}).splitlines()
+    assert all(line.startswith("scenarios/first.yaml") for line in lines)
+
+
 def test_references_are_checked_across_files(load: Load) -> None:
     """With a valid suite file, what scenarios need of it is checked, also beside broken scenarios."""
     env = SCENARIO.replace("first", "env").replace("taskmgr", "t, env: {A: '${TOKEN}', B: '${TOKNE}'}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Collection, Iterable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, TypeVar
@@ -53,6 +55,18 @@ class Files:
         broken = {(problem.line, problem.column) for problem in problems}
         found = explain(fitted, document, kind)
         return None, problems + [problem for problem in found if (problem.line, problem.column) not in broken]
+
+    def partly(self, document: Document, model: type[M], found: Iterable[Problem], needed: Collection[str]) -> M | None:
+        """What does not fit, without the keys of the problems that were found: the rest can be looked into, too.
+
+        None where one of them is `needed`, since leaving it out would be a mistake of its own.
+        """
+        broken = {re.split(r"[.\[]", problem.key)[0] for problem in found}
+        data = document.data
+        if not isinstance(data, dict) or not broken.isdisjoint(needed):
+            return None
+        fitted = _fitted(model, {key: value for key, value in data.items() if key not in broken})
+        return None if isinstance(fitted, ValidationError) else fitted
 
     def _leniently(self, error: ValidationError, document: Document, model: type[M], kind: str) -> M | ValidationError:
         """The same without the keys that the model does not know; each is told."""

@@ -28,6 +28,9 @@ SUITE_FILE = "tidegate.yaml"
 CALIBRATION_FILE = "tidegate.calibration.json"
 
 
+_NEEDED = ("target", "tool_matrix")  # of a scenario: without one of them other keys would be wrong
+
+
 class _ScenarioRead(NamedTuple):
     document: Document
     file: ScenarioFile | EvalFile | None
@@ -122,6 +125,8 @@ def _read_scenario(files: Files, path: str, problems: list[Problem]) -> _Scenari
         file, found = files.validated(document, EvalFile, "eval")
     else:
         file, found = files.validated(document, ScenarioFile, "scenario")
+        if file is None:
+            file = files.partly(document, ScenarioFile, found, _NEEDED)
     problems += found
     return _ScenarioRead(document, file)
 
