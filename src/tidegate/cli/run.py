@@ -16,8 +16,9 @@ FAILED = 1  # a trial that counts has failed
 CANNOT_RUN = 4  # no trial could be measured
 
 DESCRIPTION = """\
-Runs the suite on the working tree as it is, or on a checkout of --rev, and stores the run: all measurements, every
-command's output, what the agent changed. `tidegate compare` compares two such runs, `tidegate show` reads one.
+Runs the suite on the working tree as it is (`build` leaves there what it makes), or on a checkout of --rev, and stores
+the run: all measurements, every command's output, what the agent changed. `tidegate compare` compares two such runs,
+`tidegate show` reads one.
 Exit code 1 where a trial of a regression scenario fails, but with --history.
 """
 
