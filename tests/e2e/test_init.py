@@ -111,13 +111,45 @@ def test_a_readme_that_alone_documents_the_tool_is_guidance(make_repository: Mak
     repo = make_repository()
     repo.commit({"bin/notes": FILES["bin/notes"], "README.md": FILES["AGENTS.md"]})
     done = tidegate("init", cwd=repo.root)
-    assert "agents read README.md" in done.stdout
+    assert "agents read README.md; `tidegate pr` runs the commands shown there, on this machine, as you" in done.stdout
     repo.branch("suite", {})
+    first = tidegate("pr", cwd=repo.root)
+    assert (first.code, first.row("first_steps")["state"]) == (0, "ok"), first.stderr
 
-    repo.branch("rename", {"bin/notes": FILES["bin/notes"].replace("add) shift", "append) shift")}, start="suite")
-    ran = tidegate("pr", "--base", "suite", "--pause", "0", cwd=repo.root)
+    scenario = (repo.root / "scenarios/first_steps.yaml").read_text()
+    assert ", required: false" in scenario
+    repo.branch("strict", {"scenarios/first_steps.yaml": scenario.replace(", required: false", "")}, start="suite")
+    repo.branch("rename", {"bin/notes": FILES["bin/notes"].replace("add) shift", "append) shift")}, start="strict")
+    ran = tidegate("pr", "--base", "strict", "--pause", "0", cwd=repo.root)
 
     assert (ran.code, ran.row("first_steps")["state"]) == (1, "regressed"), ran.stderr
+
+
+def test_a_readme_whose_examples_need_files_that_are_not_there_is_no_bad_start(
+    make_repository: Make, tidegate: Make
+) -> None:
+    counting = FILES["bin/notes"].replace("count)", 'size) wc -c < "$2" ;;\n  count)')
+    repo = make_repository()
+    repo.commit({"bin/notes": counting, "README.md": "```sh\nnotes add first\nnotes size report.csv\n```\n"})
+    tidegate("init", cwd=repo.root)
+    repo.branch("suite", {})
+
+    first = tidegate("pr", cwd=repo.root)
+
+    assert (first.code, first.row("first_steps")["state"]) == (0, "ok"), first.stderr
+    gates = [[(gate["required"], gate["passed"]) for gate in trial["gates"]] for trial in first.result["trials"]]
+    assert gates == [[(True, True), (False, False)]] * 2
+    assert "Make it required once what README.md shows works" in (repo.root / "scenarios/first_steps.yaml").read_text()
+
+
+def test_guidance_that_is_written_for_agents_has_to_work(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(TOOL | {"README.md": FILES["AGENTS.md"]})
+
+    done = tidegate("init", cwd=repo.root)
+
+    assert "agents read AGENTS.md; " in done.stdout
+    assert "required: false" not in (repo.root / "scenarios/first_steps.yaml").read_text()
 
 
 def test_init_says_that_it_found_no_guidance(make_repository: Make, tidegate: Make) -> None:

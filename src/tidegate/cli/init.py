@@ -40,8 +40,8 @@ def run(args: argparse.Namespace) -> int:
     if not (root / SUITE_FILE).exists():
         scenarios = find_scenarios(root)
         tool = _tool(root, args.binary, needed=not scenarios)
-        first = starter_files(tool) if tool and not scenarios else {}
-        guidance = _guidance(root, tool) if first else ()
+        guidance = () if scenarios else _guidance(root, tool)
+        first = starter_files(tool, illustrated=bool(guidance)) if tool and not scenarios else {}
         files = {SUITE_FILE: suite_text(tool, scenarios or list(first)[:1], guidance), **first}
         build = tool.build if tool else ()
     else:
@@ -85,13 +85,14 @@ def _tool(root: Path, binary: str | None, *, needed: bool) -> Tool | None:
 
 def _guidance(root: Path, tool: Tool | None) -> tuple[str, ...]:
     """What to name as guidance, if not the default; says which texts agents will read."""
-    from tidegate.suite.documented import documenting_texts, guidance_for
+    from tidegate.suite.documented import README, documenting_texts, guidance_for
 
     if tool is None:
         return ()
     texts = documenting_texts(root, tool.binary)
     if texts:
-        print(f"agents read {' and '.join(guidance_for(texts)[-1:] or texts)}")
+        read = " and ".join(guidance_for(texts)[-1:] or [text for text in texts if text != README])
+        print(f"agents read {read}; `tidegate pr` runs the commands shown there, on this machine, as you")
     else:
         print(f"no guidance was found: no block of AGENTS.md, CLAUDE.md, a skill or README.md calls `{tool.binary}`,")
         print("so agents have the prompt alone: name your docs under `guidance` in tidegate.yaml")

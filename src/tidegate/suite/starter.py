@@ -64,10 +64,13 @@ def suite_text(tool: Tool | None, scenarios: Iterable[str], guidance: Iterable[s
     return "\n".join(lines) + "\n"
 
 
-def starter_files(tool: Tool) -> dict[str, str]:
-    """The first scenario and its template folder: names → contents."""
+def starter_files(tool: Tool, *, illustrated: bool = False) -> dict[str, str]:
+    """The first scenario and its template folder: names → contents.
+
+    `illustrated`: what agents follow is README.md, which shows calls with files that a workspace does not have.
+    """
     file = f"{tool.scenarios}/{SCENARIO}"
-    return {file: _scenario_text(tool), f"{file.removesuffix('.yaml')}/WORKSPACE.txt": _TEMPLATE}
+    return {file: _scenario_text(tool, illustrated), f"{file.removesuffix('.yaml')}/WORKSPACE.txt": _TEMPLATE}
 
 
 def native_action(action: str) -> str:
@@ -90,13 +93,20 @@ The agent's workspace starts as a copy of this folder. Put here what the task ne
 """
 
 
-def _scenario_text(tool: Tool) -> str:
+_NOT_YET_REQUIRED = """\
+    # Make it required once what README.md shows works here; the files that it needs go into the folder first_steps/.
+"""
+
+
+def _scenario_text(tool: Tool, illustrated: bool) -> str:
     example = f"\n\n        {tool.binary} --help" if tool.explains_itself else ""
-    gates = ["{type: no_transcript_errors, description: no call failed}"]
+    required = ", required: false" if illustrated else ""
+    gates = [f"{{type: no_transcript_errors{required}, description: no call failed}}"]
     if tool.explains_itself:
         command = _quoted(f"{tool.binary} --help")
         gates.insert(0, f"{{type: command_succeeds, command: {command}, description: the tool explains itself}}")
-    listed = "\n".join(f"    - {gate}" for gate in gates)
+    *others, last = [f"    - {gate}\n" for gate in gates]
+    listed = "".join([*others, _NOT_YET_REQUIRED if illustrated else "", last])
     return (
         f"# yaml-language-server: $schema={'../' * len(PurePosixPath(tool.scenarios).parts)}{SCHEMAS}/scenario.json\n"
         "name: first_steps\n"
@@ -107,7 +117,7 @@ def _scenario_text(tool: Tool) -> str:
         f"    Find out what `{tool.binary}` can do, and follow its documentation.{example}\n"
         "evaluation:\n"
         "  gates:   # next: check what the agent should have got done, e.g. file_contains or command_json_path\n"
-        f"{listed}\n"
+        f"{listed}"
     )
 
 
