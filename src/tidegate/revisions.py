@@ -170,6 +170,11 @@ def tracked_files(root: Path, folder: str) -> tuple[str, ...]:
     return tuple(must(root, "ls-files", "-z", "--", folder).split("\0"))[:-1]
 
 
+def is_ignored(root: Path, path: str) -> bool:
+    """git is told to leave that file alone, so no checkout has it."""
+    return git(root, "check-ignore", "--quiet", "--", path).returncode == 0
+
+
 def tracked_links(root: Path, folder: str) -> tuple[str, ...]:
     """The symbolic links among them."""
     entries = must(root, "ls-files", "--stage", "-z", "--", folder).split("\0")

@@ -97,6 +97,30 @@ def test_init_asks_for_the_tool_where_there_is_none(make_repository: Make, tideg
     assert "binary: git" in (repo.root / "tidegate.yaml").read_text()
 
 
+@pytest.mark.parametrize(("program", "folder"), [("greet", "."), ("tools/greet", "tools")])
+def test_init_finds_the_program_that_it_is_told(
+    make_repository: Make, tidegate: Make, program: str, folder: str
+) -> None:
+    repo = make_repository()
+    repo.commit({program: FILES["bin/notes"]})
+
+    done = tidegate("init", "--binary", "greet", cwd=repo.root)
+
+    assert (f"the tool is {program}\n" in done.stdout, "warning" in done.stdout) == (True, False)
+    assert yaml.safe_load((repo.root / "tidegate.yaml").read_text())["path"] == [folder]
+    repo.branch("suite", {})
+    assert tidegate("pr", cwd=repo.root).code == 0
+
+
+def test_init_does_not_count_on_a_program_that_git_leaves_alone(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit({".gitignore": "greet\n"})
+    (repo.root / "greet").write_text("#!/bin/sh\n")
+    (repo.root / "greet").chmod(0o755)
+
+    assert "warning: there is no program `greet`" in tidegate("init", "--binary", "greet", cwd=repo.root).stdout
+
+
 def test_init_doubts_a_tool_that_it_does_not_find(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
     repo.commit(TOOL)

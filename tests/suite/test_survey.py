@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tidegate.suite.starter import starter_files, suite_text
-from tidegate.suite.survey import Tool, find_scenarios, find_tool, missing_toolchain
+from tidegate.suite.survey import Tool, find_programs, find_scenarios, find_tool, missing_toolchain, tool_at
 from tidegate.suite.yaml_reader import parse
 
 PYTHON = '[project]\nname = "task-manager"\n[project.scripts]\nother = "a:b"\ntask-manager = "a:b"\n'
@@ -48,6 +48,18 @@ def test_finds_the_tool(tmp_path: Path, files: dict[str, str], binary: str, path
 def test_what_cannot_be_read_is_no_tool(tmp_path: Path, text: str) -> None:
     write(tmp_path, dict.fromkeys(("pyproject.toml", "package.json", "Cargo.toml", "go.mod", "Makefile"), text))
     assert find_tool(tmp_path) is None
+
+
+def test_finds_programs_by_name_those_nearest_to_the_root_first(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        dict.fromkeys(("a/b/greet", "z/greet", "greet", "node_modules/greet", "greet.d/x", "y/greet"), "#!x\n"),
+    )
+    (tmp_path / "y" / "greet").chmod(0o644)
+
+    assert find_programs(tmp_path, "greet") == ("greet", "z/greet", "a/b/greet")
+    assert tool_at(tmp_path, "greet").path == (".",)
+    assert tool_at(tmp_path, "a/b/greet").path == ("a/b",)
 
 
 @pytest.mark.parametrize(

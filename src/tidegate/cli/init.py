@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Looks at the repository (the tool that it makes, scenarios that it has) and writes tidegate.yaml, a first scenario with
-its template folder, and the workflow. Files that are there are left as they are. A script in bin/ is run once, with
---help, to see whether it explains itself.
+its template folder, and the workflow. Files that are there are left as they are. A script in bin/, or one that --binary
+names, is run once, with --help, to see whether it explains itself.
 """
 
 
@@ -23,7 +23,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = commands.add_parser("init", help="write a first suite for this repository", description=DESCRIPTION)
     parser.add_argument("--repo", type=Path, default=Path(), metavar="DIR", help="the repository (default: this one)")
-    parser.add_argument("--binary", metavar="NAME", help="the tool's name on PATH (default: what the repository makes)")
+    parser.add_argument("--binary", metavar="NAME", help="the tool's name (default: what the repository makes)")
     parser.set_defaults(run=run)
 
 
@@ -66,12 +66,17 @@ def run(args: argparse.Namespace) -> int:
 def _tool(root: Path, binary: str | None, *, needed: bool) -> Tool | None:
     """The tool under test; scenarios that are there already may say themselves what they need."""
     from tidegate.errors import ConfigurationError
-    from tidegate.suite.survey import Tool, find_tool
+    from tidegate.revisions import is_ignored
+    from tidegate.suite.survey import Tool, find_programs, find_tool, tool_at
 
     found = find_tool(root)
     if found is not None and binary in (None, found.binary):
         print(f"the tool is `{found.binary}`, from {found.found_in}")
         return found
+    for program in find_programs(root, binary) if binary else ():
+        if not is_ignored(root, program):
+            print(f"the tool is {program}")
+            return tool_at(root, program)
     if binary is not None:
         _doubt(binary, found)
         return found._replace(binary=binary) if found and found.found_in != "bin/" else Tool(binary)

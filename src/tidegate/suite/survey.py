@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -9,7 +10,7 @@ import subprocess
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 MOST_FILES = 5_000
@@ -39,6 +40,18 @@ def find_tool(root: Path) -> Tool | None:
     """The tool that the repository makes, by the first of the files that say so."""
     looks: tuple[Callable[[Path], Tool | None], ...] = (_python, _node, _rust, _go, _script, _make)
     return next((tool for look in looks if (tool := look(root))), None)
+
+
+def find_programs(root: Path, name: str) -> tuple[str, ...]:
+    """The executables of that name in the repository, relative to the root; the nearest to it first."""
+    found = [path.relative_to(root) for path in _files(root) if path.name == name and _is_program(path)]
+    return tuple(path.as_posix() for path in sorted(found, key=lambda path: (len(path.parts), path)))
+
+
+def tool_at(root: Path, program: str) -> Tool:
+    """The tool that is an executable of the repository, which no build has to make."""
+    path = PurePosixPath(program)
+    return Tool(path.name, (), (str(path.parent),), program, _explains_itself(root / program))
 
 
 def find_scenarios(root: Path) -> tuple[str, ...]:
@@ -164,13 +177,18 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _yaml_files(root: Path) -> Iterator[Path]:
-    seen = 0
+    return (path for path in _files(root) if path.suffix in {".yaml", ".yml"})
+
+
+def _files(root: Path) -> Iterator[Path]:
+    """The first MOST_FILES files, without those of hidden folders and of folders that tools make."""
+    return itertools.islice(_all_files(root), MOST_FILES)
+
+
+def _all_files(root: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
-        for name in sorted(names):
-            seen += 1
-            if name.endswith((".yaml", ".yml")) and seen <= MOST_FILES:
-                yield Path(folder, name)
+        yield from (Path(folder, name) for name in sorted(names))
 
 
 def _is_scenario(path: Path) -> bool:
