@@ -370,6 +370,17 @@ def test_detection_promises_only_what_could_have_been_confirmed(line: str, store
     assert compared(line, stored=stored).suite.detection == {"-1.0": caught}
 
 
+@pytest.mark.parametrize("more", ["", "det "])
+def test_a_row_that_passes_nowhere_promises_nothing(more: str) -> None:
+    base, head = ("F", "F") if more else ("FFF", "FFF")
+    dead = f"dead {more}base:{base} head:{head}"
+    (row,) = compared(dead).rows
+    assert row.state == "ok"
+    assert compared(dead).suite.detection == {}
+    alive = "docs base:PPP head:PPP"
+    assert compared(dead, alive).suite.detection == compared(alive).suite.detection
+
+
 def test_excluded_trials_are_a_share_of_all_and_setups_are_not_among_them() -> None:
     assert compared("a base:PPX head:PPP", "b det base:P head:S").excluded_share == pytest.approx(1 / 8)
     assert compare(run("base"), run("head")).excluded_share == 0

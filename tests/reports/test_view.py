@@ -228,3 +228,12 @@ def test_rows_that_fail_on_both_sides_are_named(stories: Stories) -> None:
     )
     (line,) = comment_view(result.model_copy(update={"rows": (dead,)})).table
     assert line.fails_on_both is True
+
+
+def test_where_nothing_passes_nothing_is_promised(stories: Stories) -> None:
+    """Whatever a stored result says: rows that pass on neither side could have shown nothing."""
+    result = stories["nothing_passes"]()
+    suite = SuiteEffect(base_rate=0, head_rate=0, detection={"-1.0": 1.0, "-0.5": 0.3})
+    result = result.model_copy(update={"suite": suite})
+    assert comment_view(result).catches == ()
+    assert "stops working" not in render_comment(result)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from tidegate.comparison.doubts import cannot_guard
 from tidegate.model.comparison import (
     Interval,
     Row,
@@ -48,8 +49,11 @@ def _suite_state(finding: SuiteFinding | None) -> Literal["ok", "suspicious", "r
 
 
 def _detection(both: Sequence[tuple[Row, RowSeen]], state: State) -> dict[str, float]:
-    """Flaky rows, and those that the run's end cut short, are left out: nothing of theirs would have been named."""
-    steady = [(row, entry) for row, entry in both if row.state != "flaky" and not entry.cut_short]
+    """Flaky rows, those that the run's end cut short, and those that pass on neither side are left out.
+
+    Nothing of theirs would have been named.
+    """
+    steady = [(row, entry) for row, entry in both if not (row.state == "flaky" or entry.cut_short or cannot_guard(row))]
     return detection(
         tested=[(row.head.trials, row.base.trials) for row, _ in steady if row.one_shot],
         repeated=[_would_confirm(row, entry, state.stored) for row, entry in steady if row.deterministic],

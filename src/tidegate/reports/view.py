@@ -84,7 +84,7 @@ class CommentView(Value):
     judged: tuple[Row, ...]  # rows that a model has judged, or could not judge, or judges worse: those first
     judge: JudgeReport | None
     suite: SuiteEffect
-    catches: tuple[Catch, ...]  # the largest drop first
+    catches: tuple[Catch, ...]  # the largest drop first; none where no row could have shown a regression
     unchanged: bool  # the suite's whole interval lies inside ±delta
     repeats: bool  # every measured row is deterministic, and a failure of it could be confirmed by repeats
     measured: bool  # at least one row on both sides that could have shown a regression
@@ -122,6 +122,7 @@ def comment_view(result: Result) -> CommentView:
         catches=tuple(
             Catch(drop=-float(drop), probability=probability)
             for drop, probability in sorted(result.suite.detection.items(), key=lambda item: float(item[0]))
+            if measured
         ),
         unchanged=_unchanged(result.suite),
         repeats=_caught_by_repeats(measured, result.suite),
