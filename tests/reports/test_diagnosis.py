@@ -4,7 +4,7 @@ import pytest
 
 from tidegate.model.comparison import BaseCounts, HeadCounts, MetricChange, Row
 from tidegate.model.event import CallStatus
-from tidegate.model.measurement import Call, SubcommandCounts, TrialResult
+from tidegate.model.measurement import AgentInfo, Call, SubcommandCounts, TrialResult
 from tidegate.model.suite import Diagnosis, RowState
 from tidegate.model.trial import Side
 from tidegate.reports.diagnosis import diagnose
@@ -149,6 +149,7 @@ def test_an_option_that_is_refused_now_is_why_help_was_asked_for(words: str) -> 
     head = told("head", (ADD, "error", words), HELP)
     (found,) = diagnose([row("regressed", dict(OFTEN_HELP))], [TAKEN, head])
     assert "no longer takes an option" in found.says
+    assert "look where the docs, or the scenario's prompt, still name it" in found.says
     assert found.about == "--priority"
 
 
@@ -166,3 +167,59 @@ def test_an_option_that_is_refused_now_is_why_help_was_asked_for(words: str) -> 
 def test_else_much_help_and_many_errors_are_the_helps_own_fault(trials: list[TrialResult]) -> None:
     (found,) = diagnose([row("regressed", dict(OFTEN_HELP))], trials)
     assert "the help text is not enough" in found.says
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "TypeError: unsupported operand type(s) for +: 'int' and 'str'",
+        "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
+        "loading tasks.csv AssertionError",
+        "/app/cli.js:3 load() ^ ReferenceError: load is not defined",
+        "panic: runtime error: index out of range [3] with length 2",
+        "thread 'main' panicked at src/main.rs:2:5: no file",
+    ],
+)
+def test_a_tool_that_ends_in_an_exception_crashes(words: str) -> None:
+    """Neither its help nor the docs are to blame, whoever called it."""
+    head = told("head", (ADD, "error", words), HELP)
+    for agents in ({}, {"a": AgentInfo(type="scripted")}):
+        (found,) = diagnose([row("regressed", dict(OFTEN_HELP))], [TAKEN, head], agents=agents)
+        assert "the tool crashes" in found.says
+        assert found.about is None
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [(ADD, "error", "tool: error: ApiError: 404")],
+        [(ADD, "error", "Error: no title")],
+        [(ADD, "error", "no title"), (ADD, "error", "no title"), (ADD, "error", "KeyError: 'x'")],
+        [(ADD, "ok", "KeyError: 'x' was logged on monday")],
+        [(ADD, "error", "")],
+    ],
+)
+def test_an_error_that_the_tool_tells_of_is_no_crash(calls: list[tuple[str, CallStatus, str]]) -> None:
+    (found,) = diagnose([row("regressed", dict(OFTEN_HELP))], [TAKEN, told("head", *calls)])
+    assert "the help text is not enough" in found.says
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("claude-code", ["the help text is not enough", "retries on one subcommand"]),
+        ("doc-follower", ["commands that the docs show fail"]),
+        ("scripted", []),
+        ("replay", []),
+    ],
+)
+def test_how_it_reacted_is_said_only_of_an_agent_that_does(kind: str, words: list[str]) -> None:
+    head = told("head", (ADD, "error", "no title")).model_copy(
+        update={"subcommands": {"add": SubcommandCounts(count=2, retries=1)}}
+    )
+    numbers: dict[str, Numbers] = {**OFTEN_HELP, "retry_rate": (0.0, 0.5)}
+    found = list(diagnose([row("regressed", numbers)], [TAKEN, head], agents={"a": AgentInfo(type=kind)}))
+    assert len(found) == len(words)
+    assert all(start in one.says for start, one in zip(words, found, strict=True))
+    helped = row("ok", {"error_rate": (0, 0), "help_count": (0, 3)})
+    assert len(list(diagnose([helped], [], agents={"a": AgentInfo(type=kind)}))) == (kind == "claude-code")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from tidegate.model.comparison import MetricChange, Row
-from tidegate.model.measurement import Call, TrialResult
+from tidegate.model.measurement import AgentInfo, Call, TrialResult
 from tidegate.model.suite import Diagnosis
 from tidegate.model.value import Value
 from tidegate.reports.filters import number, percent, to
@@ -19,6 +20,12 @@ _HELP_MARGIN = 0.5
 _OPTION = re.compile(r"(?<!\S)--?[A-Za-z][\w-]*")
 _REFUSAL = re.compile(r"unrecogni[sz]ed|unknown|no such|unexpected|invalid|not (?:recogni|defined|found|support)", re.I)
 _NOT_THERE = MetricChange(base=None, head=None)
+_CRASH = re.compile(  # what an interpreter says as it gives up: first, or after its stack, which was cut out
+    r"(?:^|(?<=[^:]\s))(?:\w+\.)*[A-Z]\w*(?:Error|Exception)(?:: |$)"
+    r"|(?:^|\s)panic: |^thread '.*' panicked at|Traceback \(most recent call last\)|Exception in thread "
+)
+_FOLLOWS_DOCS = "doc-follower"
+_NEVER_REACT = frozenset({_FOLLOWS_DOCS, "scripted", "replay"})  # to an error message, or to help
 
 
 class Diagnosed(Value):
@@ -33,10 +40,24 @@ class Diagnosed(Value):
     about: str | None = None
 
 
-def diagnose(rows: Iterable[Row], trials: Sequence[TrialResult], limits: Diagnosis = DEFAULTS) -> Iterator[Diagnosed]:
+class _Calls(NamedTuple):
+    """What the calls themselves say, and the type of the agent that made them."""
+
+    refused: str | None
+    crash: bool
+    agent: str
+
+
+def diagnose(
+    rows: Iterable[Row],
+    trials: Sequence[TrialResult],
+    limits: Diagnosis = DEFAULTS,
+    agents: Mapping[str, AgentInfo] | None = None,
+) -> Iterator[Diagnosed]:
     """The patterns of every row where head is worse than base, and of every row that regressed.
 
-    `limits` are the suite's own thresholds.
+    `limits` are the suite's own thresholds. Of `agents` that never react to what a tool says nothing is said that
+    judges how they did; one that is not named may be of any type.
     """
     for row in rows:
         if _never_starts(row):
@@ -45,8 +66,11 @@ def diagnose(rows: Iterable[Row], trials: Sequence[TrialResult], limits: Diagnos
         elif row.head.trials:
             own = [trial for trial in trials if trial.key == row.key]
             head = [trial for trial in own if trial.side == "head"]
-            yield from _patterns(row, limits, refused_option(own))
-            yield from _retries(row, head, limits)
+            agent = (agents or {}).get(row.agent)
+            calls = _Calls(refused_option(own), _crashes(head), agent.type if agent else "")
+            yield from _patterns(row, limits, calls)
+            if calls.agent not in _NEVER_REACT:
+                yield from _retries(row, head, limits)
 
 
 def _never_starts(row: Row) -> bool:
@@ -55,8 +79,8 @@ def _never_starts(row: Row) -> bool:
     return errors.head == 1 and errors.base != 1 and (calls_for_help.head or 0) > 0
 
 
-def _patterns(row: Row, limits: Diagnosis, refused: str | None) -> Iterator[Diagnosed]:
-    yield from _errors_and_help(row, limits, refused)
+def _patterns(row: Row, limits: Diagnosis, calls: _Calls) -> Iterator[Diagnosed]:
+    yield from _errors_and_help(row, limits, calls)
     first_try, steps = _metric(row, "first_try_success_rate"), _metric(row, "step_efficiency")
     if _below(row, first_try, LOW_FIRST_TRY) and not _errors_high(row, limits):
         yield _said(row, _rates("first-try success", first_try), "the docs mislead, or the CLI surprises")
@@ -68,27 +92,44 @@ def _patterns(row: Row, limits: Diagnosis, refused: str | None) -> Iterator[Diag
         yield _said(row, _amounts("commands", commands), "the commands are described, the workflow is not")
 
 
-def _errors_and_help(row: Row, limits: Diagnosis, refused: str | None) -> Iterator[Diagnosed]:
+def _errors_and_help(row: Row, limits: Diagnosis, calls: _Calls) -> Iterator[Diagnosed]:
     errors, calls_for_help = _metric(row, "error_rate"), _metric(row, "help_count")
     if errors.head is None:
         return
     numbers = f"{_rates('error rate', errors)}, {_amounts('calls for help', calls_for_help)}"
     high_help = (calls_for_help.head or 0) >= limits.help
-    if _errors_high(row, limits) and refused:
-        says = "the tool no longer takes an option that it took on base: look where the docs still name it"
-        yield Diagnosed(row=row, numbers=numbers, says=says, about=refused)
-    elif _errors_high(row, limits) and high_help:
-        yield _said(row, numbers, "the help text is not enough: missing examples, unclear arguments")
-    elif _errors_high(row, limits):
-        yield _said(
-            row,
-            numbers,
-            "the agent thinks that it knows the syntax and does not: look for wrong examples in the docs",
-        )
-    elif high_help and _worse(row, calls_for_help, _HELP_MARGIN):
+    if _errors_high(row, limits):
+        if says := _why_errors(calls, high_help):
+            yield Diagnosed(row=row, numbers=numbers, says=says, about=None if calls.crash else calls.refused)
+    elif high_help and _worse(row, calls_for_help, _HELP_MARGIN) and calls.agent not in _NEVER_REACT:
         yield _said(row, numbers, "the docs give too little up front, the help is good")
     elif row.state == "improved" and not high_help:
         yield _said(row, numbers, "docs and CLI are clear")
+
+
+def _why_errors(calls: _Calls, high_help: bool) -> str:
+    """What many errors say; '' of an agent that does its own steps whatever the tool or its docs say."""
+    if calls.crash:
+        return "the tool crashes: its calls end in an unhandled exception"
+    if calls.refused:
+        return (
+            "the tool no longer takes an option that it took on base: look where the docs, or the scenario's prompt,"
+            " still name it"
+        )
+    if calls.agent == _FOLLOWS_DOCS:
+        return "commands that the docs show fail: look for wrong examples in the docs"
+    if calls.agent in _NEVER_REACT:
+        return ""
+    if high_help:
+        return "the help text is not enough: missing examples, unclear arguments"
+    return "the agent thinks that it knows the syntax and does not: look for wrong examples in the docs"
+
+
+def _crashes(trials: Sequence[TrialResult]) -> bool:
+    """Whether at least half of the calls that failed, and of which is known what was said, met no error handling."""
+    failed = [call.message for trial in trials for call in trial.calls if call.status == "error" and call.message]
+    crashed = sum(_CRASH.search(message) is not None for message in failed)
+    return crashed > 0 and 2 * crashed >= len(failed)
 
 
 def _errors_high(row: Row, limits: Diagnosis) -> bool:

@@ -115,7 +115,7 @@ def comment_view(result: Result) -> CommentView:
         table=tuple(map(table_line, rows)),
         ok=sum(row.state == "ok" for row in rows),
         metric_warnings=(*_suite_warnings(result.suite), *_row_warnings(rows, result.suite)),
-        diagnosis=tuple(_said_alike(diagnose(rows, result.trials, result.diagnosis))),
+        diagnosis=tuple(_said_alike(diagnose(rows, result.trials, result.diagnosis, result.agents))),
         judged=tuple(sorted((row for row in result.rows if row.judge), key=_judge_rank)),
         judge=result.judge,
         suite=result.suite,
