@@ -132,7 +132,24 @@ def test_every_call_is_shown_once() -> None:
 
 
 def test_long_output_says_how_much_is_missing() -> None:
-    assert "            … 12 more lines" in story()
+    lines = story()
+    at = lines.index("            … 12 lines left out …")
+    assert [line.strip() for line in lines[at - 4 : at + 5 : 4]] == ["help 0", "… 12 lines left out …", "help 19"]
+
+
+def test_one_line_too_many_is_counted_too() -> None:
+    events = (ToolResult(id="1", status="ok", output="\n".join(f"help {n}" for n in range(9))),)
+    lines = [line.strip() for line in story(events=events)]
+    at = lines.index("… 1 line left out …")
+    assert (lines[at - 1], lines[at + 1]) == ("help 3", "help 5")
+
+
+def test_the_exception_at_the_end_of_a_stack_is_seen() -> None:
+    stack = "\n".join(f'  File "cli.py", line {n}, in f' for n in range(30))
+    output = f"Traceback (most recent call last):\n{stack}\nTypeError: no priority\n"
+    lines = [line.strip() for line in story(events=(ToolResult(id="1", status="error", exit_code=1, output=output),))]
+    assert "TypeError: no priority" in lines
+    assert "Traceback (most recent call last):" in lines
 
 
 def test_no_output_can_steer_the_terminal() -> None:

@@ -102,7 +102,7 @@ def test_the_last_lines_on_a_terminal_are_the_rows_and_the_verdict(stories: Stor
     assert "All rows" not in on.file.getvalue()
     assert "first try" not in on.file.getvalue(), "one table is enough"
     lines = [line.rstrip() for line in on.file.getvalue().rstrip().splitlines()]
-    assert lines[-9:-1] == [
+    assert lines[-10:-2] == [
         "\u2500" * 80,
         "state      scenario           agent  base  head   difference",
         "ok         add_task           docs    1/1   1/1",

@@ -8,7 +8,10 @@ from tidegate.model.result import Result
 from tidegate.model.trial import SETUP_KINDS, NotMeasured
 from tidegate.model.verdict import VerdictReason
 
-_ACCEPT = "If it is meant to be so, a maintainer accepts it on GitHub with the label `tidegate: accept`."
+_ACCEPT = (
+    "If it is meant to be so, a maintainer accepts it on GitHub with the label `tidegate: accept`, where the workflow"
+    " runs on `labeled` (docs/github.md)."
+)
 _AT_BASE = "It is read at base: a change of it holds once it is merged there."
 _AGAIN = "Run it again"
 _ACCEPTABLE: frozenset[VerdictReason] = frozenset({"regression", "definition_loosened", "metric"})

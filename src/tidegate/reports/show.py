@@ -215,10 +215,13 @@ def _block(title: str, text: str, style: str) -> RenderableType:
 
 
 def _excerpt(text: str, lines: int = _OUTPUT_LINES) -> list[str]:
-    """The first lines, with a last one that says how many are missing."""
+    """The first and the last lines, since errors stand at either end; what is left out is counted in its place."""
     shown = visible(text).strip("\n").split("\n") if text.strip() else []
     left_out = len(shown) - lines
-    return shown if left_out <= 0 else [*shown[:lines], f"… {count(left_out, 'more line')}"]
+    if left_out > 0:
+        first = lines // 2
+        shown[first : first + left_out] = [f"… {count(left_out, 'line')} left out …"]
+    return shown
 
 
 def _text(line: str, style: str = "") -> Text:
