@@ -1,4 +1,4 @@
-"""Comparison + policy → Verdict: the one decision that drives comment, outputs, status and exit code."""
+"""Decide the verdict from a comparison and the policy; comment, outputs, status and exit code all follow from it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tidegate.model.comparison import Comparison, DefinitionChange, Row
 from tidegate.model.suite import Policy, RowState
 from tidegate.model.verdict import Verdict, VerdictReason, VerdictState
 
-MOST_EXCLUDED = 0.20  # of a run's trials; with more, its silence proves nothing (verdict.md, Units)
-_NAMED, _LONGEST = 3, 100  # rows in the summary, and characters of all their names
+MOST_EXCLUDED = 0.20  # share of a run's trials; with more left out, "no regression" is not evidence (verdict.md)
+_NAMED, _LONGEST = 3, 100  # limits for naming rows in the summary: number of rows, total characters
 _COMPARED: tuple[RowState, ...] = ("ok", "improved", "flaky", "base_moved")
 _BAD_NEWS: dict[RowState, str] = {
     "regressed": "regressed",
@@ -40,11 +40,11 @@ class _Decision(NamedTuple):
     state: VerdictState
     reason: VerdictReason
     exit_code: int
-    rows: Sequence[Row] = ()  # those that decided
+    rows: Sequence[Row] = ()  # the rows that led to the decision
 
 
 def decide(comparison: Comparison, policy: Policy) -> Verdict:
-    """Failed, else not run, else inconclusive, else passed; advisory mode says the same and exits 0."""
+    """Return the verdict: failed, else not run, else inconclusive, else passed. In advisory mode the exit code is 0."""
     loosened = _loosened(comparison, policy)
     decision = (
         _failed(comparison, policy, loosened)
@@ -65,7 +65,7 @@ def decide(comparison: Comparison, policy: Policy) -> Verdict:
 
 
 def nothing_to_do(policy: Policy) -> Verdict:
-    """The verdict where nothing changed that an agent could notice: no trial was run."""
+    """Return the verdict for a pull request that changes nothing an agent could notice; no trial was run."""
     return Verdict(
         state="passed",
         reason="nothing_to_do",
@@ -76,7 +76,7 @@ def nothing_to_do(policy: Policy) -> Verdict:
 
 
 def _loosened(comparison: Comparison, policy: Policy) -> tuple[DefinitionChange, ...]:
-    """The changed definitions that fail the check until someone accepts them."""
+    """Return the definition changes that fail the job until a maintainer accepts them."""
     blocks = policy.loosened_definitions == "block"
     return tuple(change for change in comparison.definitions if change.loosened and blocks)
 
@@ -100,7 +100,7 @@ def _failed(comparison: Comparison, policy: Policy, loosened: Sequence[Definitio
 
 
 def _blocking_metrics(comparison: Comparison, policy: Policy) -> list[str]:
-    """The metrics that the policy names and that got worse by test, and by more than it allows; with the numbers."""
+    """Describe each metric in `block_metrics` that is significantly worse, by more than the policy allows."""
     return [
         f"{name}: {change.base:.3g} on base, {change.head:.3g} on head (q = {change.q:.2g})"
         for name, margin in policy.block_metrics.items()
@@ -121,7 +121,7 @@ def _not_run(rows: Sequence[Row]) -> _Decision | None:
 
 
 def _inconclusive(comparison: Comparison, policy: Policy) -> _Decision | None:
-    """A row that was not measured, too many trials left out, or a suspicion: no pass and no fail."""
+    """Return "inconclusive" if a row is unmeasured or unconfirmed, or if too many trials were left out; else None."""
     unmeasured = [row for row in comparison.rows if row.state == "not_measured"]
     suspicious = [row for row in comparison.rows if row.state == "suspicious"]
     thin = comparison.excluded_share > MOST_EXCLUDED
@@ -134,7 +134,7 @@ def _inconclusive(comparison: Comparison, policy: Policy) -> _Decision | None:
 
 
 def _useless(rows: Sequence[Row], policy: Policy) -> _Decision | None:
-    """Where nothing passes on either side, nothing could have regressed: that is no pass."""
+    """Return "inconclusive" if no row passes on either side: such a run cannot show a regression."""
     present = [row for row in rows if row.state != "removed"]
     if not all(map(cannot_guard, present)):
         return None
@@ -143,14 +143,14 @@ def _useless(rows: Sequence[Row], policy: Policy) -> _Decision | None:
 
 
 def _may_block(row: Row, policy: Policy) -> bool:
-    """Capability scenarios are measured and never block, nor do agents that the policy does not name."""
+    """Return True if the row's purpose is `regression` and the policy names its agent; other rows never block."""
     if row.purpose != "regression":
         return False
     return policy.names(row.agent)
 
 
 def _why_unmeasured(rows: Sequence[Row]) -> VerdictReason:
-    """What kept rows from being measured, as far as a person can do something about it."""
+    """Return the most useful reason why rows were not measured: one that a person can act on comes first."""
     words = {row.not_measured for row in rows if row.state == "not_measured"}
     if words == {"missing_agent"}:
         return "unusable_agent"
@@ -161,11 +161,11 @@ def _why_unmeasured(rows: Sequence[Row]) -> VerdictReason:
     return "budget" if "budget" in words else "infrastructure"
 
 
-# --- words
+# --- wording
 
 
 def _summary(comparison: Comparison, decision: _Decision, loosened: Sequence[DefinitionChange]) -> str:
-    """One line that a reviewer reads in a second."""
+    """Return the verdict's summary in one line."""
     rows, states = comparison.rows, Counter(row.state for row in comparison.rows)
     if decision.reason == "no_scenarios":
         return "there is no scenario to run"
@@ -193,7 +193,7 @@ def _summary(comparison: Comparison, decision: _Decision, loosened: Sequence[Def
 
 
 def _opinions(rows: Sequence[Row]) -> list[str]:
-    """What a model thinks, which by itself decides nothing."""
+    """Count the rows that the judge rates lower or could not judge; these counts do not affect the verdict."""
     judged = [row.judge for row in rows if row.judge]
     lower, unknown = (
         sum(one.warns for one in judged),
@@ -204,7 +204,7 @@ def _opinions(rows: Sequence[Row]) -> list[str]:
 
 
 def _bad_news(rows: Sequence[Row], states: Mapping[RowState, int], quietly: str) -> list[str]:
-    """What went wrong, worst first; else that nothing did (`quietly`), never of more rows than were compared."""
+    """Return what went wrong, worst first. `quietly` says that nothing did, and counts only rows that were compared."""
     total = _things(len(rows) - states["removed"], rows)
     news = [(states[state], words + _named(rows, state)) for state, words in _BAD_NEWS.items() if states[state]]
     parts = [
@@ -217,7 +217,7 @@ def _bad_news(rows: Sequence[Row], states: Mapping[RowState, int], quietly: str)
 
 
 def _named(rows: Sequence[Row], state: RowState) -> str:
-    """The names of the rows that regressed, where they are few and short: ` (add, list)`."""
+    """Return the names of regressed rows, as ` (add, list)`; '' for other states, or if they are many or long."""
     names = [_name(row, rows) for row in rows if row.state == state]
     text = ", ".join(names)
     return f" ({text})" if state == "regressed" and len(names) <= _NAMED and len(text) <= _LONGEST else ""
@@ -230,7 +230,7 @@ def _name(row: Row, rows: Sequence[Row]) -> str:
 def _reasons(
     comparison: Comparison, decision: _Decision, loosened: Sequence[DefinitionChange], policy: Policy
 ) -> Iterator[str]:
-    """A sentence for every row and every definition that decided."""
+    """Yield a sentence for each row, definition change and metric that led to the decision."""
     for row in decision.rows:
         yield f"{_name(row, comparison.rows)}: {row.reason}"
     if decision.state == "failed":
@@ -246,7 +246,7 @@ def _left_out(comparison: Comparison) -> str:
 
 
 def _things(count: int, rows: Sequence[Row]) -> str:
-    """`4 scenarios`, or rows where a scenario is run with more than one agent."""
+    """Return `4 scenarios`, or `4 scenario × agent rows` if the run has more than one agent."""
     return _number(count, "scenario" if _one_agent(rows) else "scenario × agent row")
 
 

@@ -1,4 +1,4 @@
-"""The story of a run, on one screen: suite, plan, trials, measurements, comparison, verdict, reports."""
+"""Run the whole chain: load the suite, plan, run trials, measure, compare, decide the verdict, write the reports."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ STAGES: dict[Phase, str] = {
     "verify": "verifying it once more, apart in time",
     "history": "measuring base",
 }
-SHARE_OF_PAUSE = 0.1  # of the run's minutes, at most
+SHARE_OF_PAUSE = 0.1  # the pause before verification takes at most this share of the budget's minutes
 
 
 async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) -> Result:
-    """Run both sides of a pull request and compare them; the reports and the two runs go to `out`.
+    """Run both sides of a pull request, compare them, and write the reports and both runs to `out`.
 
-    Base's trials are run at the merge base of the two.
+    Base is tested at the merge base of the two revisions.
     """
     with scratch_folder() as scratch, two_sides(repo, asked, scratch, out) as (base_side, head_side):
         lenient = options.lenient_keys
@@ -108,9 +108,9 @@ async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) ->
 async def single_run(
     repo: Path, rev: str | None, out: Path, options: Options, *, trials: int | None = None, as_history: bool = False
 ) -> Run:
-    """Run the suite on one revision, or on the working tree; the run goes to `out`, and into base's history if asked.
+    """Run the suite on one revision or on the working tree and write the run to `out`.
 
-    ConfigurationError where uncommitted changes would become history.
+    With `as_history`, add its trials to base's history; raises ConfigurationError if there are uncommitted changes.
     """
     with scratch_folder() as scratch, one_side(repo, rev, scratch, out) as side:
         suite = load_suite(side.folder, options.config, environ=options.environ)
@@ -144,7 +144,7 @@ async def single_run(
 
 
 def compare_runs(base_folder: Path, head_folder: Path, out: Path | None) -> Result:
-    """Compare two stored runs, in one shot: no trial can be asked for any more."""
+    """Compare two stored runs in one shot, since no further trials can be run."""
     base, head = load_run(base_folder).as_side("base"), load_run(head_folder).as_side("head")
     comparison = compare(base, head, stored=True)
     verdict = decide(comparison, head.policy)
@@ -155,7 +155,7 @@ def compare_runs(base_folder: Path, head_folder: Path, out: Path | None) -> Resu
 
 
 def write_reports(result: Result, out: Path, stores: Mapping[Side, RunFolder]) -> None:
-    """comment.md, result.json and report.html, each whole or not at all."""
+    """Write comment.md, result.json and report.html, each atomically."""
     write_text(out / "comment.md", render_comment(result))
     write_text(out / "result.json", result_json(result))
     folders: dict[Side, str] = {side: os.path.relpath(store.folder, out) for side, store in stores.items()}
@@ -164,13 +164,16 @@ def write_reports(result: Result, out: Path, stores: Mapping[Side, RunFolder]) -
 
 
 def rewrite_reports(result: Result, out: Path) -> None:
-    """The reports of `pull_request` once more, for a verdict that somebody has had a word in."""
+    """Write the reports of `pull_request` again, after a maintainer has accepted regressions."""
     sides: tuple[Side, ...] = ("base", "head")
     write_reports(result, out, {side: RunFolder(out / "runs" / side) for side in sides})
 
 
 def _runnable(plan: Plan, environ: Mapping[str, str]) -> tuple[Plan, tuple[str, ...]]:
-    """What can be run without the keys that are missing, and a sentence on the rest; MissingKeyError if that is all."""
+    """Return the part of the plan that runs without the missing keys, and a note on the rest.
+
+    Raises MissingKeyError if nothing can be run without them.
+    """
     left, agents = without_missing_keys(plan, environ)
     named = f"agent{'s' if len(agents) > 1 else ''} {', '.join(agents)}"
     if not left.rows:
@@ -183,12 +186,15 @@ def _runnable(plan: Plan, environ: Mapping[str, str]) -> tuple[Plan, tuple[str, 
 
 
 def _passed(environ: Mapping[str, str], base: Suite | None) -> Mapping[str, str]:
-    """What head's `${NAME}` may stand for: base decides, or a pull request could name any secret of the job."""
+    """Return the variables that head's `${NAME}` may use: base's `pass_env`, or head could read any secret of the job.
+
+    All of them if base has no suite.
+    """
     return environ if base is None else {name: environ[name] for name in base.pass_env if name in environ}
 
 
 def _comment_template(side: Checkout, suite: Suite) -> str | None:
-    """The text of the suite's own template, of the side that rules are read at."""
+    """Return the text of the suite's comment template, read from `side`; None if it has none."""
     if suite.comment_template is None:
         return None
     path = (side.folder / suite.comment_template).resolve()
@@ -204,10 +210,10 @@ def _comment_template(side: Checkout, suite: Suite) -> str | None:
 
 
 async def _run_both(repo: Path, work: Work, options: Options) -> tuple[Run, Run, tuple[str, ...]]:
-    """Ask the procedure which trials to run, run them, tell it what came out, until it is sure.
+    """Run the trials that the procedure requests until it has decided; return both runs and warnings.
 
-    Both runs, and a sentence for what of the history was ignored; base's fresh trials become history. A test that an
-    earlier run began, with nothing changed since, goes on where that one ended.
+    The warnings name the history that was ignored. Base's new trials become history. If an earlier run began the same
+    test and nothing has changed since, its results are reused.
     """
     started = time.time()
     earlier = Earlier(
@@ -254,7 +260,7 @@ def _say_stage(step: RunTrials, results: Sequence[TrialResult], options: Options
 
 
 async def _pause(step: RunTrials, results: Sequence[TrialResult], work: Work, options: Options) -> None:
-    """A verification is a new batch, apart in time: an outage that hit the first one should be over."""
+    """Wait before the first verification batch, so that an outage during the first trials is over."""
     begins = step.specs[0].phase == "verify" and not (results and results[-1].phase == "verify")
     most = SHARE_OF_PAUSE * 60 * (work.suite.budget.minutes or math.inf)
     pause = min(options.pause_s, most) if begins else 0.0

@@ -1,8 +1,8 @@
-"""Which trials to run next, and what can be said of those that were seen: a pure state machine.
+"""Decide which trials to run next and what the observed trials show. A pure state machine.
 
-The pipeline asks `next_step`, runs what it names and hands every result to `observe`, until it is decided. The state is
-nothing but what was seen: the steps are played again from the start each time, so that a run that was cut off goes on
-where it ended. Stochastic rows are screened, confirmed and verified; for the others a few repeats settle it.
+The pipeline calls `next_step`, runs the trials it returns and passes each result to `observe`, until it returns
+`Decided`. The state holds only observed trials: each call replays the procedure from the start, so that an interrupted
+run can be resumed. Stochastic rows are screened, confirmed and verified; deterministic rows need only a few repeats.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
 
 
 class State(Value):
-    """All that the procedure knows. `stored`: no trial can be asked for, so everything is compared in one shot."""
+    """Everything the procedure knows. With `stored`, no trials can be run, so all rows are compared in one shot."""
 
     rows: tuple[RowSeen, ...]
     policy: Policy
@@ -50,18 +50,18 @@ class State(Value):
 
     @cached_property
     def played(self) -> Played:
-        """The sequential rows, as far as their trials have been seen."""
+        """The sequential procedure, replayed with the trials observed so far."""
         return Played([entry for entry in self.rows if entry.sequential and not self.stored], self.policy)
 
 
 class RunTrials(Value):
-    """These trials are to be run; every one of them has to come back in `observe`, measured or not."""
+    """The trials to run now. Pass the result of each to `observe`, measured or not; otherwise it is requested again."""
 
     specs: tuple[TrialSpec, ...]
 
 
 class Decided(Value):
-    """No further trial can change anything."""
+    """The procedure is finished: no further trial can change a conclusion."""
 
     conclusions: tuple[Conclusion, ...]
 
@@ -69,7 +69,7 @@ class Decided(Value):
 def start(
     rows: Sequence[RunRow], policy: Policy, past: Mapping[RowKey, Sequence[bool]] | None = None, *, stored: bool = False
 ) -> State:
-    """Nothing seen yet but base's history: whether each of a row's earlier base trials passed, the oldest first."""
+    """Return the initial state. `past` is base's history: for each row, whether each trial passed, oldest first."""
     past = past or {}
     return State(
         rows=tuple(
@@ -87,7 +87,7 @@ def start(
 
 
 def next_step(state: State) -> RunTrials | Decided:
-    """The trials to run now, with the sides alternating; or the end."""
+    """Return the trials to run now, with the sides alternating, or `Decided`."""
     rounds = zip_longest(*(_rounds(entry) for entry in state.rows if not state.stored), fillvalue=())
     specs = (*state.played.missing, *chain.from_iterable(chain.from_iterable(rounds)))
     if not specs or _failed_fast(state):
@@ -96,7 +96,7 @@ def next_step(state: State) -> RunTrials | Decided:
 
 
 def observe(state: State, results: Sequence[TrialResult]) -> State:
-    """The state with these trials seen, in whatever order; trials of other rows are left out."""
+    """Return the state with these trials added, in any order; trials of unknown rows are ignored."""
     new: dict[RowKey, list[SeenTrial]] = defaultdict(list)
     for result in results:
         new[result.key].append(SeenTrial.of(result))
@@ -105,22 +105,22 @@ def observe(state: State, results: Sequence[TrialResult]) -> State:
 
 
 def conclude(state: State) -> tuple[Conclusion, ...]:
-    """What can be said with what was seen, also where `next_step` would ask for more; in the order of the rows."""
+    """Return a conclusion for each row, in order, from the trials observed so far, even if more are needed."""
     return conclusions(state.rows, state.policy.alpha, state.played.by_row)
 
 
 def suite_finding(state: State) -> SuiteFinding | None:
-    """What can be said of the suite as a whole; None where nothing can."""
+    """Return the result of the test over the whole suite; None if that test was not done."""
     return state.played.report.suite
 
 
 def screening_trials(counts: TrialCounts, policy: Policy) -> int:
-    """k0, the screening trials of a stochastic row: those that were asked for, or the preset's."""
+    """Return k0, the number of screening trials of a stochastic row: `trials.min`, or the preset's number."""
     return counts.min or SCREENING[policy.preset]
 
 
 def screening_of(row: RunRow, policy: Policy) -> int:
-    """The screening trials a side of any row; with a history, base needs none."""
+    """Return the number of screening trials per side. (With a history, base needs none.)"""
     return 1 if row.deterministic else screening_trials(row.trials, policy)
 
 
@@ -128,7 +128,7 @@ def screening_of(row: RunRow, policy: Policy) -> int:
 
 
 class Played:
-    """Screen, confirm and verify, played with the trials that were seen. `missing`: those that it asks for next."""
+    """Replay of screen, confirm and verify with the observed trials. `missing` are the trials that it needs next."""
 
     def __init__(self, entries: Sequence[RowSeen], policy: Policy) -> None:
         self._entries = entries
@@ -168,11 +168,11 @@ def _facts(entry: RowSeen, policy: Policy) -> Facts:
     return Facts(entry.history, screening, entry.most, is_flaky(entry.past), blocks)
 
 
-# --- rows that a few repeats settle
+# --- deterministic rows
 
 
 def _failed_fast(state: State) -> bool:
-    """A row that a few repeats settled fails the check, so that nothing else can save it."""
+    """Return True if repeats confirmed a regression that blocks: further trials cannot change the verdict."""
     if not state.policy.fail_fast or "regressed" not in state.policy.block:
         return False
     return any(
@@ -186,7 +186,7 @@ def _failed_fast(state: State) -> bool:
 
 
 def _rounds(entry: RowSeen) -> Iterator[tuple[TrialSpec, ...]]:
-    """The row's next trials: one of base and one of head at a time, for as long as both sides need more."""
+    """Yield the row's next trials in rounds: one of base and one of head, as long as each side needs more."""
     phase, base, head = _wanted(entry)
     for pair in zip_longest(_specs(entry, "base", phase, base), _specs(entry, "head", phase, head)):
         yield tuple(spec for spec in pair if spec is not None)
@@ -202,9 +202,9 @@ def _specs(entry: RowSeen, side: Side, phase: Phase, count: int) -> list[TrialSp
 
 
 def _wanted(entry: RowSeen) -> tuple[Phase, int, int]:
-    """The phase that the row is in, and how many more trials base and head need in it; 0 and 0: none.
+    """Return the row's phase, and how many more trials base and head need in it.
 
-    Trials that were run count, measured or not: what was excluded is not asked for again.
+    Trials that were run but not measured count too: the procedure does not request an excluded trial again.
     """
     base, head = _screening(entry)
     if base or head:

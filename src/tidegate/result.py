@@ -1,4 +1,4 @@
-"""Comparison and verdict → Result, the value that every report is made from."""
+"""Build the `Result`, from which every report is made, out of comparison, verdict and runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def make_result(
     warnings: Iterable[str] = (),
     budget: Budget = NO_BUDGET,
 ) -> Result:
-    """Everything that was found out, in the form of result.md. `budget` is the one that was in force."""
+    """Return the complete result of a comparison. `budget` is the budget that the run was held to."""
     trials = (*base.trials, *head.trials)
     paid = tuple(trial for trial in trials if not trial.reused and not _never_begun(trial))
     seconds = max(base.seconds, head.seconds)
@@ -68,7 +68,7 @@ def _base_side(comparison: Comparison, base: Run) -> BaseSide:
 
 
 def _not_reached(trials: Sequence[TrialResult]) -> Iterator[str]:
-    """What the trials that the budget left out would take."""
+    """Yield a warning with the number and estimated price of the trials that the budget left out."""
     left = sum(trial.not_measured == "budget" for trial in trials)
     costs = [trial.metrics.cost_usd for trial in trials if trial.outcome and trial.metrics.cost_usd is not None]
     if left:
@@ -77,12 +77,12 @@ def _not_reached(trials: Sequence[TrialResult]) -> Iterator[str]:
 
 
 def _never_begun(trial: TrialResult) -> bool:
-    """The budget was used up before its turn: it has cost nothing."""
+    """Return True if the budget was used up before the trial started, so that it cost nothing."""
     return trial.not_measured == "budget" and trial.end is None
 
 
 def _reused(run: Run) -> bool:
-    """All of its trials are of an earlier run of the same test."""
+    """Return True if all trials of the run come from an earlier run of the same test."""
     return bool(run.trials) and all(trial.reused for trial in run.trials)
 
 
@@ -108,7 +108,7 @@ def _judge(
 
 
 def _cost(trials: tuple[TrialResult, ...], judge: JudgeReport | None, seconds: float, budget: Budget) -> Cost:
-    """What the agents cost; the judge has its own place, but counts in the share of the budget."""
+    """Return the cost of the agents. The judge's cost is reported elsewhere but counts towards `budget_used`."""
     usd = _sum(trial.metrics.cost_usd for trial in trials)
     tokens_in = _sum(trial.metrics.tokens_in for trial in trials)
     tokens_out = _sum(trial.metrics.tokens_out for trial in trials)
@@ -135,6 +135,6 @@ def _cost(trials: tuple[TrialResult, ...], judge: JudgeReport | None, seconds: f
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    """The sum of what was reported; None when nothing was, never 0."""
+    """Return the sum of the reported values; None, not 0, if none was reported."""
     reported = [value for value in values if value is not None]
     return sum(reported) if reported else None
