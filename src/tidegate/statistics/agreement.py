@@ -1,4 +1,4 @@
-"""How well two raters agree, beyond what chance alone would give."""
+"""Agreement of two raters: the raw rate, and Cohen's kappa, which corrects for chance."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from math import sqrt
 from statistics import NormalDist
 
 Table = Mapping[tuple[str, str], int]
-"""(first rater's word, second rater's word) → how often."""
+"""Counts: (first rater's label, second rater's label) → number of items."""
 
 
 def agreement_rate(table: Table) -> float | None:
-    """The share on which both say the same; None for an empty table."""
+    """Return the share of items that both raters label alike, 0..1; None for an empty table."""
     total = sum(table.values())
     return sum(count for (one, other), count in table.items() if one == other) / total if total else None
 
 
 def cohens_kappa(table: Table, confidence: float = 0.95) -> tuple[float, tuple[float, float]] | None:
-    """Cohen's kappa (1960) with its asymptotic interval (Fleiss, Cohen & Everitt 1969), which is wide for few items.
+    """Return Cohen's kappa, −1..1, with its asymptotic interval, which is wide for few items.
 
-    None where chance alone would agree every time, or there is nothing: kappa says nothing there.
+    None if kappa is undefined: the table is empty, or both raters use one and the same label only.
+    Sources: Cohen 1960, Educ. Psychol. Meas. 20, 37–46; Fleiss, Cohen & Everitt 1969, Psychol. Bull. 72, 323–327.
     """
     total = sum(table.values())
     words = sorted({word for pair in table for word in pair})
@@ -47,7 +48,7 @@ def _variance(
     seen: float,
     chance: float,
 ) -> float:
-    """Of kappa, times the number of items."""
+    """Return the asymptotic variance of kappa times the number of items (Fleiss, Cohen & Everitt 1969)."""
     same = sum(share[word, word] * ((1 - chance) - (first[word] + second[word]) * (1 - seen)) ** 2 for word in words)
     apart = (1 - seen) ** 2 * sum(
         share[one, other] * (second[one] + first[other]) ** 2 for one in words for other in words if one != other

@@ -1,4 +1,4 @@
-"""The beta distribution: rates that are not known exactly, and Student's t, which is a beta in disguise."""
+"""The beta distribution, and what follows from it: intervals of rates, the beta-binomial, quantiles of Student's t."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def no_failure_bound(trials: int, confidence: float = 0.95) -> float:
 
 @cache
 def as_few(passes: int, trials: int, past_passes: int, past_trials: int) -> float:
-    """Probability of at most so many passes in new trials, given the past ones: beta-binomial with Jeffreys' prior."""
+    """Return the probability of at most `passes` passes in `trials` new trials, given the past ones.
+
+    The predictive distribution is beta-binomial, with Jeffreys' prior Beta(½, ½) updated by the past trials.
+    """
     a, b = past_passes + 0.5, past_trials - past_passes + 0.5
     terms = (
         lgamma(trials + 1) - lgamma(x + 1) - lgamma(trials - x + 1) + _log_beta(x + a, trials - x + b) - _log_beta(a, b)
@@ -49,15 +52,16 @@ def as_few(passes: int, trials: int, past_passes: int, past_trials: int) -> floa
 
 @cache
 def t_quantile(probability: float, freedom: int) -> float:
-    """Student's t: the value below which that share lies; `freedom` degrees of freedom, at least 1."""
+    """Return the quantile of Student's t distribution with `freedom` ≥ 1 degrees of freedom."""
     if probability < 0.5:
         return -t_quantile(1 - probability, freedom)
+    # If T is Student's t with v degrees of freedom, v / (v + T²) is Beta(v/2, ½).
     share = beta_quantile(2 * (1 - probability), freedom / 2, 0.5)
     return sqrt(freedom * (1 - share) / share)
 
 
 def beta_quantile(probability: float, a: float, b: float) -> float:
-    """Where the distribution function reaches `probability`, by bisection to the last bit that matters."""
+    """Return the quantile of Beta(a, b), found by bisection to floating-point precision."""
     low, high = 0.0, 1.0
     for _ in range(200):
         middle = (low + high) / 2
@@ -71,16 +75,16 @@ def beta_quantile(probability: float, a: float, b: float) -> float:
 
 
 def beta_cdf(x: float, a: float, b: float) -> float:
-    """The regularised incomplete beta function, by its continued fraction (DLMF 8.17.22)."""
+    """Return P(X ≤ x) of Beta(a, b): the regularised incomplete beta function, by continued fraction (DLMF 8.17.22)."""
     if x <= 0 or x >= 1:
         return 0.0 if x <= 0 else 1.0
-    if x > (a + 1) / (a + b + 2):
+    if x > (a + 1) / (a + b + 2):  # the fraction converges fast only below this point; use the symmetry above it
         return 1 - beta_cdf(1 - x, b, a)
     return exp(a * log(x) + b * log1p(-x) - _log_beta(a, b)) / a * _fraction(x, a, b)
 
 
 def _fraction(x: float, a: float, b: float) -> float:
-    """Lentz's evaluation, two terms at a time."""
+    """Evaluate the continued fraction with the modified Lentz algorithm, two terms per step."""
     c, d = 1.0, 1 / _not_zero(1 - (a + b) * x / (a + 1))
     value = d
     for m in range(1, _MOST_TERMS):

@@ -1,4 +1,4 @@
-"""What is said of one row."""
+"""The procedure's conclusion on one row."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from tidegate.statistics.seen import RowSeen
 
 
 class Conclusion(Value):
-    """What is said of one row. `reason` is one plain sentence with numbers.
+    """The state of one row, and why. `reason` is one sentence with numbers.
 
-    `not_measured` says what kept a row of that state from being measured.
-    `p` is one-sided, `level` its limit: of a confirmation, or Holm's in a one-shot comparison; of `improved` rows it is
-    the mirrored test's, adjusted for all rows. Both are None where a few repeats decided, or nothing was confirmed.
-    `compared`: head's and base's counts that the numbers are of; None: of all trials.
+    `not_measured`: what kept the row from being measured, if its state is `not_measured`.
+    `p` is one-sided, `level` the limit that it is compared with: the confirmation's, or Holm's in a one-shot
+    comparison. For `improved` rows, `p` is from the opposite test, adjusted for all rows. Both are None if repeats
+    decided or no test was done.
+    `compared`: the counts of head and base that were tested; None means all trials.
     """
 
     key: RowKey
@@ -35,7 +36,7 @@ class Conclusion(Value):
 
 
 def say(entry: RowSeen, state: RowState, reason: str, kind: Kind = "outcome", clears_when: str = "") -> Conclusion:
-    """A conclusion without numbers of a test."""
+    """Return a conclusion that has no p-value."""
     return Conclusion(
         key=entry.row.key,
         state=state,

@@ -1,4 +1,4 @@
-"""What is said of each row, given all of its trials that were seen."""
+"""Draw a conclusion on each row from its observed trials."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SETUP_WORDS: dict[NotMeasured | None, str] = {
 def conclusions(
     entries: Sequence[RowSeen], alpha: float, screened: Mapping[RowKey, Screened]
 ) -> tuple[Conclusion, ...]:
-    """One for each row, in their order. Rows that were not `screened` are tested together, at the level `alpha`."""
+    """Return one conclusion per row, in order. Rows not in `screened` are tested together, at family level `alpha`."""
     settled = {entry.row.key: conclusion for entry in entries if (conclusion := _settled(entry)) is not None}
     open_ones = [entry for entry in entries if entry.row.key not in settled]
     tested = _compared_once([entry for entry in open_ones if entry.row.key not in screened], alpha)
@@ -35,7 +35,7 @@ def conclusions(
 
 
 def _settled(entry: RowSeen) -> Conclusion | None:
-    """The conclusion for rows that need no test; None for those that are to be compared as rates."""
+    """Return the conclusion for a row that needs no statistical test; None if its pass rates have to be compared."""
     row, base, head = entry.row, entry.tally("base"), entry.tally("head")
     if row.presence == "removed":
         return say(entry, "removed", "is no longer in the suite")
@@ -54,12 +54,12 @@ def _settled(entry: RowSeen) -> Conclusion | None:
 
 
 def _sides(entry: RowSeen) -> tuple[Side, ...]:
-    """The sides that the row has to be measured on."""
+    """Return the sides that need a measured trial; history replaces base's."""
     return ("head",) if entry.row.presence == "added" or entry.history[1] else ("base", "head")
 
 
 def _repeated(entry: RowSeen) -> Conclusion:
-    """A deterministic row whose repeats all agree."""
+    """Return the conclusion on a deterministic row whose repeats all agree."""
     base, head = entry.tally("base"), entry.tally("head")
     counts = words.passes_on(head, base)
     if entry.flip is None:
@@ -73,7 +73,7 @@ def _repeated(entry: RowSeen) -> Conclusion:
 
 
 def _setup_failed(entry: RowSeen) -> Conclusion:
-    """On head no trial came past its setup, on base they did."""
+    """Return the conclusion on a row whose setup fails in every head trial and succeeds on base."""
     base, head, what = entry.tally("base"), entry.tally("head"), _setup_word(entry, "head")
     confirmed = repeats_needed("setup", base, head) == (0, 0)
     reason = f"{what} fails in {head.setup} of {len(entry.of('head'))} trials on head, in 0 of {base.measured} on base"
@@ -83,7 +83,7 @@ def _setup_failed(entry: RowSeen) -> Conclusion:
 
 
 def _doubting_setup(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
-    """A setup that fails now and then on head alone is no pass, though the trials that came past it were fine."""
+    """Make an `ok` or `improved` row unconfirmed if its setup sometimes fails on head and never on base."""
     base, head = entry.tally("base"), entry.tally("head")
     if conclusion.state not in ("ok", "improved") or not head.setup or base.setup:
         return conclusion
@@ -99,7 +99,7 @@ def _setup_word(entry: RowSeen, side: Side) -> str:
 
 
 def _unmeasured(entry: RowSeen, sides: Sequence[Side]) -> Conclusion:
-    """The most frequent reason, and the first trial's own sentence."""
+    """Return `not_measured`, with the most frequent kind and the first reason given for that kind."""
     trials = [trial for side in sides for trial in entry.of(side)]
     kinds = Counter(trial.not_measured or "unfinished" for trial in trials).most_common(1)
     kind: NotMeasured = kinds[0][0] if kinds else "unfinished"
@@ -110,7 +110,7 @@ def _unmeasured(entry: RowSeen, sides: Sequence[Side]) -> Conclusion:
 
 
 def _compared_once(entries: Sequence[RowSeen], alpha: float) -> dict[RowKey, Conclusion]:
-    """All rows that are to be tested, flaky ones apart: they can only improve, and should not cost the others power."""
+    """Test these rows in one shot. Flaky rows are a family of their own: including them would cost the others power."""
     said: dict[RowKey, Conclusion] = {}
     for flaky in (False, True):
         family = [entry for entry in entries if _flaky(entry.tally("base")) == flaky]
@@ -130,7 +130,7 @@ def _pair(entry: RowSeen) -> Pair:
 
 
 def _found(entry: RowSeen, finding: Finding, flaky: bool) -> Conclusion:
-    """What the tests of the one-shot comparison say of a row."""
+    """Return the conclusion that follows from a row's one-shot tests, with their p-value."""
     conclusion = _verdict_of_tests(entry, finding, flaky)
     warning = "said to be deterministic, but its repeats disagree: compared by its rates instead"
     better = conclusion.state == "improved"

@@ -1,4 +1,4 @@
-"""CONFIRM and VERIFY: whether one row that caught the screen's eye is worse, on fresh trials only (verdict.md)."""
+"""CONFIRM and VERIFY: test on fresh trials whether a row that looked worse in screening is worse (verdict.md)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Finding = Literal["regressed", "suspicious", "ok"]
 
 
 class Confirmed(NamedTuple):
-    """The end of a confirmation: what was found, and on what.
+    """The result of a confirmation, with the counts that it is based on.
 
-    `head`: fresh head trials; `fresh`: fresh base trials; `base`: those that head was compared with. `moved`: fresh
-    base trials contradict the history, which was dropped.
+    `head`: fresh head trials; `fresh`: fresh base trials; `base`: the base trials that head is compared with.
+    `moved`: fresh base trials contradict the history, which was therefore dropped.
     """
 
     found: Finding
@@ -34,9 +34,10 @@ class Confirmed(NamedTuple):
 
 
 class Confirmation:
-    """One row on its way through CONFIRM and VERIFY.
+    """The confirmation of one row, as a generator of trial requests.
 
-    `beside` are the confirmations of the same run: when together they contradict the history, the provider has moved.
+    `beside` lists all confirmations of the run. If together they contradict the history, base has changed (for
+    example after a provider's update), even if no single row shows it.
     """
 
     def __init__(
@@ -58,7 +59,10 @@ class Confirmation:
         beside.append(self)
 
     def run(self) -> Asking:
-        """Ask for trials until it is decided. Trials that come back as None were not measured, and are used up."""
+        """Yield trial requests until the row is decided, and return the result.
+
+        Outcomes are sent in the order of the requests. None means not measured; such a trial counts as used.
+        """
         rules = self._rules
         if self._most < rules.first_heads:
             return self._end("suspicious")
@@ -79,7 +83,7 @@ class Confirmation:
                 yield from self._ask(head=1, base=0 if self._use_history else self._pairs_missing(1))
 
     def _look(self) -> Finding | None:
-        """What is decided now; None: more trials are needed."""
+        """Return the decision after the trials so far; None if more are needed."""
         head, base = self._head, self._base
         if head[1] and base[1]:
             self._smallest = min(self._smallest, fisher_less(*head, *base))
@@ -99,11 +103,11 @@ class Confirmation:
         more = self._rules.verify_bases - self._asked["base"] if self._use_history else self._pairs_missing(heads)
         yield from self._ask(head=heads, base=max(0, more))
 
-    # --- what was seen
+    # --- observed trials
 
     @property
     def fresh(self) -> Counts:
-        """Fresh base trials."""
+        """Passes and number of the fresh base trials."""
         return self._passes["base"], self._seen["base"]
 
     @property
@@ -112,7 +116,7 @@ class Confirmation:
 
     @property
     def _base(self) -> Counts:
-        """All that head is compared with now."""
+        """Passes and number of all base trials that head is compared with now."""
         past = self.history if self._use_history else self._screened
         return past[0] + self._passes["base"], past[1] + self._seen["base"]
 
@@ -121,7 +125,7 @@ class Confirmation:
         return self._most - self._asked["head"]
 
     def _pairs_missing(self, more: int = 0) -> int:
-        """Base trials without which head would have more, after so many further head trials."""
+        """Return how many base trials are needed to match head's number after `more` further head trials."""
         return max(0, self._asked["head"] + more - self._asked["base"])
 
     def _recovered(self) -> bool:
@@ -129,7 +133,7 @@ class Confirmation:
         return head[1] * base[1] > 0 and head[0] / head[1] >= base[0] / base[1] - DELTA - 1e-12
 
     def _contradicted(self) -> bool:
-        """Fresh base trials are fewer than the history lets expect, in this row or over all confirmed ones."""
+        """Return True if fresh base trials pass less often than the history predicts, in this row or over all rows."""
         if as_few(*self.fresh, *self.history) <= self._rules.guard:
             return True
         tables = [Pair(*one.fresh, *one.history) for one in self._beside if one.fresh[1] and one.history[1]]
@@ -141,7 +145,10 @@ class Confirmation:
         return 1.0 if self._smallest >= 1 else p_seq(self._smallest, self._looks(*self._base))
 
     def _looks(self, _: int, base_n: int) -> tuple[Look, ...]:
-        """Every number of head trials that may be looked at; concurrent base trials keep up with them."""
+        """Return each (head trials, base trials) at which the procedure may look.
+
+        With history, base's number is fixed; without, base is run along with head.
+        """
         rules = self._rules
         past = base_n if self._use_history else self._screened[1]
         return tuple(
@@ -150,16 +157,19 @@ class Confirmation:
         )
 
     def _can_reach(self) -> bool:
-        """Whether the level is still within reach: all head trials to come fail, their base partners pass."""
+        """Return True if the limit can still be reached: in the best case all remaining head trials fail.
+
+        Without history, each of them has a base trial beside it, which passes.
+        """
         head, base = self._head, self._base
         partners = 0 if self._use_history else self._left
         best = fisher_less(head[0], head[1] + self._left, base[0] + partners, base[1] + partners)
         return p_seq(best, self._looks(*base)) <= self._level * TIES
 
-    # --- asking
+    # --- requests
 
     def _ask(self, head: int = 0, base: int = 0) -> Generator[Sequence[Ask], Sequence[bool | None], None]:
-        """These trials, the sides interleaved, in one batch."""
+        """Request these trials in one batch, with the sides interleaved, and count the outcomes."""
         sides: list[Side] = []
         for number in range(max(head, base)):
             if number < head:

@@ -1,4 +1,7 @@
-"""What a run would have caught: said beside every "nothing regressed", since silence alone proves little."""
+"""Detection power: how likely the run was to find a regression of a given size.
+
+Reports show it beside "nothing regressed", which is weak evidence when the power is low.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,8 @@ from tidegate.statistics.rules import Facts, Rules, level
 DROPS = (0.3, 0.5, 1.0)
 Trials = tuple[int, int]  # head, base
 
-# By simulation of the procedure with one row whose base always passes, at alpha .02 (.01 and .05 differ little), with
-# 40 trials of history and without: by head's screening trials, one number for each of DROPS.
+# Simulated with one row whose base always passes, at alpha .02 (.01 and .05 differ little), with 40 trials of history
+# and without. Keys: head's screening trials. Values: detection probability for each of DROPS.
 _WITH_HISTORY = {
     1: (0.15, 0.42, 1.0),
     2: (0.25, 0.62, 1.0),
@@ -32,7 +35,7 @@ _WITHOUT = {
 
 
 class Screening(NamedTuple):
-    """What decides how much a row's screening sees: head trials in it, history or not, head trials over all phases."""
+    """What a screened row's power depends on: head's screening trials, history, and the limit `most` of head trials."""
 
     trials: int
     with_history: bool
@@ -42,12 +45,13 @@ class Screening(NamedTuple):
 def detection(
     tested: Sequence[Trials], repeated: Sequence[bool], alpha: float, screened: Sequence[Screening] = ()
 ) -> dict[str, float]:
-    """Drop of one scenario's rate from 1.0 → probability that the run would have named it; the mean over its rows.
+    """Return, for each drop of one row's rate from 1.0, the probability that the run reports it: a mean over the rows.
 
-    `tested`: the measured trials of every row that is tested, alone against Holm's first limit, since the others have
-    not dropped; exact. `repeated`: for every deterministic row, whether a flip could be confirmed; these can drop from
-    all to nothing only, so the smaller drops are means over the other rows, and left out if there are none.
-    `screened`: rows that are screened, confirmed and verified: simulated once and for all, since they are sequential.
+    The keys are texts such as "-0.3".
+    `tested`: trials of each row tested in one shot. Its power is exact, at Holm's first limit, as only it has dropped.
+    `repeated`: for each deterministic row, whether a flip could be confirmed. Such a row can only drop to 0, so it
+    counts in the drop of 1.0 alone; the smaller drops are omitted if there are no other rows.
+    `screened`: rows that are screened, confirmed and verified. Their power is taken from a simulated table.
     """
     table: dict[str, float] = {}
     for drop in DROPS:
@@ -62,7 +66,7 @@ def detection(
 
 @cache
 def heads_to_confirm(screening: int, with_history: bool, alpha: float) -> int:
-    """How many head trials it takes to confirm, and verify, that a row stopped working altogether."""
+    """Return how many head trials, with those of the screening, it takes to confirm a row that fails completely."""
     history = (40, 40) if with_history else (0, 0)
     rules = Rules(alpha=alpha)
     limit = level(rules, 1, with_history)

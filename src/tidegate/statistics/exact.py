@@ -1,4 +1,4 @@
-"""The exact one-sided test of two success rates: finite sums of binomial coefficients, nothing approximated."""
+"""Fisher's exact one-sided test of two success rates, in integer arithmetic without approximation."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from math import comb
 
 @cache
 def fisher_less(head_pass: int, head_n: int, base_pass: int, base_n: int) -> float:
-    """Fisher's exact p that head's rate is lower than base's (1935): P(X ≤ head_pass), X hypergeometric.
+    """Return Fisher's exact p for "head's rate is lower than base's": P(X ≤ head_pass), with X hypergeometric.
 
-    Given the passes of both sides together, X is how many of them fall on head when the sides do not differ.
+    X is the number of head's passes if the sides do not differ, given the passes of both sides together.
+    ValueError unless 0 ≤ passes ≤ trials on each side. Source: Fisher 1935, J. R. Stat. Soc. 98, 39–82.
     """
     below, point, total = _tail(head_pass, head_n, base_pass, base_n)
     return (below + point) / total
@@ -18,13 +19,17 @@ def fisher_less(head_pass: int, head_n: int, base_pass: int, base_n: int) -> flo
 
 @cache
 def fisher_midp_less(head_pass: int, head_n: int, base_pass: int, base_n: int) -> float:
-    """The same with half of the observed table's own probability left out (Lancaster 1961): for screening only."""
+    """Return the mid-p: as `fisher_less`, minus half the probability of the observed table.
+
+    It can exceed its nominal error rate, so it is used for screening only. Source: Lancaster 1961, J. Am. Stat.
+    Assoc. 56, 223–234.
+    """
     below, point, total = _tail(head_pass, head_n, base_pass, base_n)
     return (2 * below + point) / (2 * total)
 
 
 def _tail(head_pass: int, head_n: int, base_pass: int, base_n: int) -> tuple[int, int, int]:
-    """Tables with fewer head passes, tables with exactly these, all tables: integers, so that nothing is rounded."""
+    """Return the numbers of tables with fewer head passes, with exactly these, and of all: integers, so no rounding."""
     if not (0 <= head_pass <= head_n and 0 <= base_pass <= base_n):
         raise ValueError(f"no table: {head_pass} of {head_n} against {base_pass} of {base_n}")
     passes = head_pass + base_pass

@@ -1,4 +1,4 @@
-"""What screen, confirm and verify found of each row, in words and states."""
+"""Turn the results of screen, confirm and verify into conclusions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CLEARS = "its head trials pass again"
 
 
 def found(entries: Sequence[RowSeen], screened: Mapping[RowKey, Screened]) -> dict[RowKey, Conclusion]:
-    """One conclusion for each of these rows; improvements are tested together, on the screening trials."""
+    """Return one conclusion per row. Improvements are tested together, on the screening trials only."""
     rows = [screened[entry.row.key] for entry in entries]
     better = bh([fisher_less(*row.compared_with, *row.head) for row in rows])
     return {entry.row.key: _found(entry, row, q) for entry, row, q in zip(entries, rows, better, strict=True)}
@@ -34,7 +34,7 @@ def _found(entry: RowSeen, row: Screened, q_better: float) -> Conclusion:
         reason = f"{counts}: looks worse, and was not confirmed before the run ended"
         conclusion = say(entry, "suspicious", reason, clears_when=_CLEARS)
     elif entry.cut_short and _worse(row):
-        # It was on its way to looking worse when another row's regression ended the run: it is no "ok".
+        # Another row's regression or the budget ended the run while this row was looking worse: "ok" would be wrong.
         conclusion = say(entry, "suspicious", f"looks worse: {counts}{_cut_short(entry)}", clears_when=_CLEARS)
     elif q_better <= IMPROVED * TIES:
         conclusion = say(entry, "improved", counts).model_copy(update={"p": q_better, "level": IMPROVED})
@@ -46,7 +46,7 @@ def _found(entry: RowSeen, row: Screened, q_better: float) -> Conclusion:
 
 
 def _worse(row: Screened) -> bool:
-    """Head passes more seldom than what it is compared with, by however little."""
+    """Return True if head's pass rate is lower than the rate that it is compared with, by however little."""
     (head, head_n), (base, base_n) = row.head, row.compared_with
     return head * base_n < base * head_n
 
@@ -57,7 +57,7 @@ def _cut_short(entry: RowSeen) -> str:
 
 
 def _confirmed(entry: RowSeen, row: Screened, end: Confirmed) -> Conclusion:
-    """A row that was on its way through CONFIRM and VERIFY."""
+    """Return the conclusion on a row that went through CONFIRM and VERIFY."""
     numbers = words.confirmed(end)
     if end.found == "regressed":
         best = f"at least {words.enough_passes(end)} of {end.head[1]} fresh trials pass on head"

@@ -1,4 +1,4 @@
-"""Many tests at once: p-values adjusted so that they can be compared with the level of the whole family."""
+"""Adjust p-values for multiple tests, so that each can be compared with the level of the whole family."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjusted p-values that hold the probability of any false alarm (Holm 1979, step-down), in the order given."""
+    """Return Holm's step-down adjusted p-values, in the order given. They control the family-wise error rate.
+
+    Source: Holm 1979, Scand. J. Stat. 6, 65–70.
+    """
     adjusted = [0.0] * len(p_values)
     highest = 0.0
     for rank, index in enumerate(_ascending(p_values)):
@@ -16,7 +19,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def bh(p_values: Sequence[float]) -> list[float]:
-    """Adjusted p-values that hold the share of false alarms (Benjamini and Hochberg 1995), in the order given."""
+    """Return Benjamini and Hochberg's adjusted p-values, in the order given. They control the false discovery rate.
+
+    Source: Benjamini & Hochberg 1995, J. R. Stat. Soc. B 57, 289–300.
+    """
     adjusted = [0.0] * len(p_values)
     lowest = 1.0
     for rank, index in reversed(list(enumerate(_ascending(p_values), start=1))):

@@ -1,4 +1,4 @@
-"""The one-shot comparison: everything that was seen, tested once (verdict.md, How it is built)."""
+"""The one-shot comparison: all observed trials, tested once (verdict.md, Two stored runs)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import NamedTuple
 from tidegate.statistics.exact import fisher_less, fisher_midp_less
 from tidegate.statistics.multiplicity import bh, holm
 
-TIES = 1 + 1e-9  # equal but for rounding counts as equal
-SCREEN = 0.25  # tau_last without history
-IMPROVED = 0.05  # level of the mirrored test's BH
-MOST_TRIALS = 200  # beyond that no number of trials is suggested
+TIES = 1 + 1e-9  # factor on limits, so that a p equal to its limit but for rounding is within it
+SCREEN = 0.25  # limit of the mid-p for "looks worse": tau_last without history
+IMPROVED = 0.05  # false discovery rate of improvements
+MOST_TRIALS = 200  # the largest number of trials that reports suggest
 
 
 class Pair(NamedTuple):
-    """What one row showed on both sides; each side has at least one trial."""
+    """Passes and trials of one row on both sides; each side has at least one trial."""
 
     head_pass: int
     head_n: int
@@ -25,7 +25,7 @@ class Pair(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """What the one-shot tests say of one row: p with Holm's limit for worse, the BH-adjusted q for better."""
+    """The one-shot tests of one row: p and Holm's limit for "worse", the BH-adjusted q for "better"."""
 
     p: float
     limit: float
@@ -35,12 +35,12 @@ class Finding(NamedTuple):
 
     @property
     def better(self) -> bool:
-        """The mirrored test found an improvement."""
+        """True if the test in the opposite direction found an improvement."""
         return self.q_better <= IMPROVED * TIES
 
 
 def compare_once(pairs: Sequence[Pair], alpha: float) -> list[Finding]:
-    """Test all rows of a run together: Fisher + Holm at `alpha` for worse, the mirror with BH .05 for better."""
+    """Test all rows together: Fisher with Holm at `alpha` for "worse", Fisher with BH at 0.05 for "better"."""
     p_values = [fisher_less(*pair) for pair in pairs]
     worse = [adjusted <= alpha * TIES for adjusted in holm(p_values)]
     limits = _limits(p_values, worse, alpha)
@@ -50,7 +50,7 @@ def compare_once(pairs: Sequence[Pair], alpha: float) -> list[Finding]:
 
 
 def _limits(p_values: Sequence[float], rejected: Sequence[bool], alpha: float) -> list[float]:
-    """What Holm compared each p with: alpha/m, alpha/(m−1), … for the rejected; the next one for all others."""
+    """Return Holm's limit for each p: alpha/m, alpha/(m−1), … for the rejected ones, the next one for all others."""
     m, before, limits = len(p_values), sum(rejected), [0.0] * len(p_values)
     ranked = sorted(range(m), key=lambda index: (not rejected[index], p_values[index]))
     for rank, index in enumerate(ranked):
@@ -59,9 +59,9 @@ def _limits(p_values: Sequence[float], rejected: Sequence[bool], alpha: float) -
 
 
 def trials_to_settle(pair: Pair, limit: float) -> int | None:
-    """Trials a side at which the rates seen would be significant, if they stay; None: more than 200, or no drop.
+    """Return the trials per side at which the observed rates would be significant; None if over 200, or no drop.
 
-    For a scenario that went from all to none, this is the smallest k with 1/C(2k, k) ≤ limit.
+    For a drop from 100% to 0%, this is the smallest k with 1/C(2k, k) ≤ limit.
     """
     head, base = pair.head_pass / pair.head_n, pair.base_pass / pair.base_n
     for k in range(min(pair.head_n, pair.base_n) + 1, MOST_TRIALS + 1):
@@ -71,7 +71,7 @@ def trials_to_settle(pair: Pair, limit: float) -> int | None:
 
 
 def fewest_passes(pair: Pair) -> int:
-    """How many of as many head trials have to pass for the row not even to be a screen hit."""
+    """Return how many head trials, of the same number, have to pass so that the row does not look worse at all."""
     return next(
         passes
         for passes in range(pair.head_n + 1)
@@ -80,7 +80,7 @@ def fewest_passes(pair: Pair) -> int:
 
 
 def power(rate: float, head_n: int, base_n: int, limit: float) -> float:
-    """Probability that Fisher's p is within `limit` when base always passes and head with probability `rate`."""
+    """Return the probability that Fisher's p is within `limit` if base always passes and head passes at `rate`."""
     return sum(
         comb(head_n, x) * rate**x * (1 - rate) ** (head_n - x)
         for x in range(head_n + 1)

@@ -1,4 +1,4 @@
-"""pass@k and pass^k of one scenario: average them over scenarios, never pool the trials first."""
+"""pass@k and pass^k of one scenario. For a suite, average them over scenarios; do not pool the trials."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from math import comb
 
 
 def pass_at_k(passes: int, trials: int, k: int) -> float:
-    """Probability that at least one of k trials passes, unbiased: 1 − C(n−c, k)/C(n, k) (Chen et al. 2021).
+    """Return the unbiased estimate of P(at least one of k trials passes): 1 − C(n−c, k)/C(n, k).
 
-    ValueError for k > trials: it is not defined there, and a smaller k would answer another question.
+    ValueError unless 1 ≤ k ≤ trials: it is undefined elsewhere. Source: Chen et al. 2021, arXiv:2107.03374, eq. 1.
     """
     _check(passes, trials, k)
     return 1 - comb(trials - passes, k) / comb(trials, k)
 
 
 def pass_hat_k(passes: int, trials: int, k: int) -> float:
-    """Probability that all of k trials pass, unbiased: C(c, k)/C(n, k) (Yao et al. 2024); ValueError for k > trials."""
+    """Return the unbiased estimate of P(all of k trials pass): C(c, k)/C(n, k).
+
+    ValueError unless 1 ≤ k ≤ trials. Source: Yao et al. 2024, arXiv:2406.12045.
+    """
     _check(passes, trials, k)
     return comb(passes, k) / comb(trials, k)
 

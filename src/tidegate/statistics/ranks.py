@@ -1,4 +1,4 @@
-"""A metric on both sides, trial by trial within each scenario: is head's larger, and by how much?"""
+"""Compare a metric between the sides, stratified by scenario: a rank test, and the mean difference."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from statistics import NormalDist, fmean
 from tidegate.statistics.beta import t_quantile
 from tidegate.statistics.rates import Interval
 
-Stratum = tuple[Sequence[float], Sequence[float]]  # head's values, base's
+Stratum = tuple[Sequence[float], Sequence[float]]  # one scenario: head's values, base's values
 
 
 def van_elteren(strata: Sequence[Stratum]) -> float:
-    """One-sided p that head's values are larger: rank sums by scenario (van Elteren 1960), ties corrected.
+    """Return the one-sided p for "head's values are larger", from rank sums within each scenario, corrected for ties.
 
-    Strata without a value on one of the sides say nothing; 1 where nothing can be said.
+    Strata with values on one side only are ignored; 1.0 if none is left, or all values are equal.
+    Source: van Elteren 1960, Bull. Int. Stat. Inst. 37, 351–361.
     """
     above = variance = 0.0
     for head, base in strata:
@@ -32,9 +33,10 @@ def van_elteren(strata: Sequence[Stratum]) -> float:
 
 
 def mean_shift(strata: Sequence[Stratum], confidence: float = 0.95) -> tuple[float, Interval | None] | None:
-    """The mean over scenarios of head's mean − base's, with its t interval from the pooled variance within scenarios.
+    """Return the mean over scenarios of (head's mean − base's mean), with a t interval, in the metric's unit.
 
-    None where no scenario has values on both sides; no interval where no scenario has two values on a side.
+    The interval uses the pooled variance within scenarios and sides; it is None if no side has two values.
+    None if no scenario has values on both sides.
     """
     shifts, scatter, freedom, spread = [], 0.0, 0, 0.0
     for head, base in strata:
@@ -54,7 +56,7 @@ def mean_shift(strata: Sequence[Stratum], confidence: float = 0.95) -> tuple[flo
 
 
 def _mid_ranks(values: Sequence[float]) -> dict[float, float]:
-    """The rank of each value from 1; equal values share the mean of theirs."""
+    """Return the rank of each value, from 1; equal values share the mean of their ranks."""
     ranks: dict[float, float] = {}
     below = 0
     for value, count in sorted(Counter(values).items()):

@@ -1,4 +1,4 @@
-"""Success rates and their differences, with intervals that also hold for a handful of trials."""
+"""Success rates and their differences, with intervals that also hold for few trials."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ Difference = tuple[float, Interval]
 
 
 def wilson(passes: float, trials: int, confidence: float = 0.95) -> Interval:
-    """The two-sided score interval of a success rate (Wilson 1927); ValueError unless 0 ≤ passes ≤ trials ≥ 1."""
+    """Return the two-sided score interval of a success rate, 0..1 (Wilson 1927, J. Am. Stat. Assoc. 22, 209–212).
+
+    ValueError unless 0 ≤ passes ≤ trials and trials ≥ 1. `passes` may be fractional: a tie counts as half a win.
+    """
     if not 0 <= passes <= trials or trials < 1:
         raise ValueError(f"no rate: {passes} of {trials}")
     z = NormalDist().inv_cdf((1 + confidence) / 2)
@@ -23,7 +26,10 @@ def wilson(passes: float, trials: int, confidence: float = 0.95) -> Interval:
 
 
 def newcombe(head_pass: int, head_n: int, base_pass: int, base_n: int, confidence: float = 0.95) -> Interval:
-    """The interval of head's rate − base's, from the two Wilson intervals (Newcombe 1998, method 10)."""
+    """Return the interval of head's rate − base's, −1..1, from the two Wilson intervals.
+
+    Source: Newcombe 1998, Stat. Med. 17, 873–890, method 10.
+    """
     head, base = head_pass / head_n, base_pass / base_n
     head_low, head_high = wilson(head_pass, head_n, confidence)
     base_low, base_high = wilson(base_pass, base_n, confidence)
@@ -35,10 +41,10 @@ def newcombe(head_pass: int, head_n: int, base_pass: int, base_n: int, confidenc
 
 
 def mean_difference(differences: Sequence[Difference]) -> Difference:
-    """The mean of independent differences, with its interval (MOVER: Zou and Donner 2008, eq. 3).
+    """Return the mean of independent differences with its interval (MOVER: Zou & Donner 2008, Stat. Med. 27, eq. 3).
 
-    Each side's distance to the limit is the root of the summed squares of the parts' own distances, so that the
-    intervals may be lopsided, as Newcombe's are. ValueError for none.
+    The distance from the mean to each limit is the root of the summed squares of the parts' distances, divided by
+    their number. So the intervals may be asymmetric, as Newcombe's are. ValueError if there are no differences.
     """
     if not differences:
         raise ValueError("no differences")

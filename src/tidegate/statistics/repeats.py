@@ -1,17 +1,17 @@
-"""What a few repeats settle without chance: deterministic scenarios, and setups that fail (verdict.md)."""
+"""Confirmation by repeats, for deterministic scenarios and for setups that fail (verdict.md)."""
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-HEAD_TRIALS = 3  # the flip itself and two more
-BASE_TRIALS = 2  # the trial that the flip was seen against and one more
+HEAD_TRIALS = 3  # head trials of a confirmed flip: the first and two repeats
+BASE_TRIALS = 2  # base trials of a confirmed flip: the first and one repeat
 
 Flip = Literal["setup", "worse", "better"]
 
 
 class Tally(NamedTuple):
-    """One side's trials of a row: measured ones that passed or failed, and two kinds that have no outcome."""
+    """Counts of one side's trials of a row: passed, failed, and two kinds without an outcome."""
 
     passes: int = 0
     fails: int = 0
@@ -20,17 +20,20 @@ class Tally(NamedTuple):
 
     @property
     def measured(self) -> int:
-        """Trials with an outcome."""
+        """Number of trials with an outcome."""
         return self.passes + self.fails
 
     @property
     def mixed(self) -> bool:
-        """The same thing gave different outcomes."""
+        """True if some trials passed and some failed."""
         return self.passes > 0 and self.fails > 0
 
 
 def flip(base: Tally, head: Tally, deterministic: bool) -> Flip | None:
-    """What differs between the sides in every trial of theirs; `setup` for any row, outcomes for deterministic ones."""
+    """Return the difference that holds in all trials: `setup` for any row, `worse` or `better` for deterministic ones.
+
+    None if there is none, or base has no measured trial.
+    """
     if not base.measured:
         return None
     if head.setup and not head.measured:
@@ -43,6 +46,6 @@ def flip(base: Tally, head: Tally, deterministic: bool) -> Flip | None:
 
 
 def repeats_needed(kind: Flip, base: Tally, head: Tally) -> tuple[int, int]:
-    """How many more trials on base and on head would confirm the flip; (0, 0): it is confirmed."""
+    """Return how many more trials base and head need to confirm the flip; (0, 0) if it is confirmed."""
     shown = head.setup if kind == "setup" else head.measured
     return max(0, BASE_TRIALS - base.measured), max(0, HEAD_TRIALS - shown)

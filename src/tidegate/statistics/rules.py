@@ -1,4 +1,4 @@
-"""The numbers of screen, confirm and verify (verdict.md), and what they are applied to."""
+"""The parameters of screen, confirm and verify (verdict.md), and their inputs."""
 
 from __future__ import annotations
 
@@ -7,48 +7,48 @@ from typing import Literal, NamedTuple
 from tidegate.model.suite import Policy
 from tidegate.model.trial import Phase, Side
 
-SCREENING = {"quick": 1, "standard": 3, "thorough": 5}  # k0 of the presets
-DELTA = 0.10  # so near to base's rate head has recovered
-LEAST_HISTORY = 8  # min_hist: with fewer base trials of old, fresh ones are run
+SCREENING = {"quick": 1, "standard": 3, "thorough": 5}  # k0: screening trials of each preset
+DELTA = 0.10  # head has recovered if its rate is at most this far below base's
+LEAST_HISTORY = 8  # min_hist: a history with fewer trials is not used; base is run instead
 Counts = tuple[int, int]  # passes, trials
 
 
 class Rules(NamedTuple):
-    """The parameters of the procedure; the defaults are verdict.md's. Its names are in the comments."""
+    """The parameters of the procedure. Comments give the symbols that verdict.md and error-rates.md use."""
 
     alpha: float = 0.02
     fail_fast: bool = True
     suite: Literal["off", "warn", "block"] = "warn"
-    heads: int = 8  # K: head trials of a confirmation, without those of its verification
+    heads: int = 8  # K: head trials of a confirmation, without those of the verification
     first_heads: int = 3  # j0: head trials before the first look
     guard_bases: int = 3  # g: fresh base trials that history is checked against
     verify_bases: int = 10  # g2: fresh base trials of a verified row
     verify_heads: int = 2  # vh
-    tau_early: float = 0.05  # a screen hit before the last round
-    tau_last: float = 0.15  # a screen hit in the last round
-    tau_last_alone: float = 0.25  # the same without history
-    guard: float = 0.20  # history is contradicted for this row
-    drift_p: float = 0.05  # history is contradicted over all confirmed rows
-    suite_screen: float = 0.10
-    suite_alpha: float = 0.005  # alpha_s
-    suite_rounds: int = 3
+    tau_early: float = 0.05  # mid-p limit of a screen hit before the last round
+    tau_last: float = 0.15  # mid-p limit of a screen hit in the last round
+    tau_last_alone: float = 0.25  # the same for a row without history
+    guard: float = 0.20  # at or below this probability, fresh base trials contradict a row's history
+    drift_p: float = 0.05  # mid-p at which they contradict the history over all confirmed rows
+    suite_screen: float = 0.10  # mid-p limit of a hit of the suite's test
+    suite_alpha: float = 0.005  # alpha_s: error rate of the suite's test on concurrent trials
+    suite_rounds: int = 3  # least number of base trials per row in the suite's test
 
     @property
     def most_heads(self) -> int:
-        """K + vh: head trials of a whole confirmation."""
+        """K + vh: head trials of a confirmation with its verification."""
         return self.heads + self.verify_heads
 
     @classmethod
     def of(cls, policy: Policy) -> Rules:
-        """What the policy says, and the defaults for all else."""
+        """Return the policy's values, with defaults for all other parameters."""
         return cls(alpha=policy.alpha, fail_fast=policy.fail_fast, suite=policy.suite)
 
 
 class Facts(NamedTuple):
-    """What has to be known of a row before its first trial.
+    """What the procedure knows of a row before its first trial.
 
-    `history`: base's earlier trials; `screening`: k0; `most`: head trials over all phases; `flaky`: too unsteady on
-    base to be confirmed by itself; `blocks`: its regression may end the run (fail_fast).
+    `history`: base's earlier trials; `screening`: k0; `most`: limit of head trials over all phases; `flaky`: base
+    passes too rarely for a confirmation; `blocks`: a regression of this row ends the run (fail_fast).
     """
 
     history: Counts = (0, 0)
@@ -59,7 +59,7 @@ class Facts(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """One trial that is to be run: of the row with that number."""
+    """A request for one trial; `row` is the row's index."""
 
     row: int
     side: Side
@@ -67,5 +67,8 @@ class Ask(NamedTuple):
 
 
 def level(rules: Rules, place: int, has_history: bool) -> float:
-    """What the `place`-th row to be confirmed is tested at: alpha/(j(j+1)), half of it without history."""
+    """Return the limit of the j-th confirmed row: alpha/(j(j+1)), half of it without history; j = `place`, from 1.
+
+    These limits sum to at most alpha, however many rows are confirmed.
+    """
     return rules.alpha / (place * (place + 1)) / (1 if has_history else 2)

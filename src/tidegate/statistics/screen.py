@@ -1,4 +1,4 @@
-"""SCREEN: a few trials of every row; whatever looks worse is confirmed on fresh ones (verdict.md)."""
+"""SCREEN: run a few trials of every row, and confirm rows that look worse on fresh trials (verdict.md)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Steps = Generator[Sequence[Ask], Outcomes, None]
 
 
 class Report(NamedTuple):
-    """The end: every row in its order, and the suite as a whole. `stopped`: fail_fast left the rest out."""
+    """The result: every row, in order, and the suite as a whole. `stopped`: fail_fast ended the run early."""
 
     rows: tuple[Screened, ...]
     suite: SuiteFinding | None
@@ -27,7 +27,7 @@ class Report(NamedTuple):
 
 
 class _Row:
-    """What was seen of a row in screening."""
+    """The screening state of one row; `alone` means that it has no usable history."""
 
     __slots__ = ("alone", "base", "base_n", "confirmed", "facts", "head", "head_n", "hit", "level")
 
@@ -53,9 +53,9 @@ class _Row:
 
 
 class ScreenConfirmVerify:
-    """The whole procedure over the rows of a run.
+    """The sequential procedure over all rows of a run.
 
-    Deterministic in its inputs: with the same outcomes it asks the same, so that a run can be taken up where it ended.
+    It is deterministic: the same outcomes lead to the same requests, so that an interrupted run can be resumed.
     """
 
     def __init__(self, facts: Sequence[Facts], rules: Rules) -> None:
@@ -67,12 +67,13 @@ class ScreenConfirmVerify:
         self._stopped = False
 
     def steps(self) -> Steps:
-        """Yields the trials to run now and is sent their outcomes in that order, until nothing is left to find out."""
+        """Yield the trials to run now, and receive their outcomes in that order, until the procedure is finished."""
         rows, rules = self._rows, self._rules
         for turn in range(1, max((one.screening for one in self._facts), default=0) + 1):
             yield from _round(rows, turn)
             hits = _hits(rows, turn, rules)
             while hits:
+                # With fail_fast, confirm one row at a time: the first blocking regression ends the run.
                 now, hits = (hits[:1], hits[1:]) if rules.fail_fast else (hits, [])
                 yield from _confirm(rows, now, self._beside, rules)
                 if rules.fail_fast and any(_regressed(row) and row.facts.blocks for row in rows):
@@ -82,12 +83,12 @@ class ScreenConfirmVerify:
             self._suite = yield from suite_gate([row.screened() for row in rows], self._facts, rules)
 
     def report(self) -> Report:
-        """What is known now; also before the end."""
+        """Return the results so far; may be called before the end."""
         return Report(tuple(row.screened() for row in self._rows), self._suite, self._stopped)
 
 
 def _round(rows: Sequence[_Row], turn: int) -> Steps:
-    """One head trial of every row that has not had its screening, and one of base where there is no history."""
+    """Request one head trial of every row still in screening, and one base trial if the row has no history."""
     asks: list[Ask] = []
     for number in _mixed(len(rows), turn):
         row = rows[number]
@@ -108,12 +109,15 @@ def _round(rows: Sequence[_Row], turn: int) -> Steps:
 
 @cache
 def _mixed(count: int, turn: int) -> list[int]:
-    """An order that has nothing to do with the suite's, another one every round, and always the same one."""
+    """Return a pseudo-random order of the rows: different in every round, and the same in every run.
+
+    So no row is always run first or last in a round.
+    """
     return sorted(range(count), key=lambda number: crc32(f"{number}/{turn}".encode()))
 
 
 def _hits(rows: Sequence[_Row], turn: int, rules: Rules) -> list[int]:
-    """The rows that look worse and have not been confirmed yet, the most extreme first; now they are marked."""
+    """Mark the rows that look worse and have not been confirmed yet, and return them, the most extreme first."""
     found: list[tuple[float, int]] = []
     for number, row in enumerate(rows):
         if row.hit or row.facts.flaky or turn > row.facts.screening or not row.head_n or row.head == row.head_n:
@@ -127,7 +131,7 @@ def _hits(rows: Sequence[_Row], turn: int, rules: Rules) -> list[int]:
 
 
 def _confirm(rows: Sequence[_Row], numbers: Sequence[int], beside: list[Confirmation], rules: Rules) -> Steps:
-    """Confirm these rows, all at once; each at the level of its place among all that were ever confirmed."""
+    """Confirm these rows in parallel; each has the limit of its place among all rows confirmed in this run."""
     running: list[tuple[_Row, Generator[Sequence[Ask], Outcomes, Confirmed]]] = []
     for number in numbers:
         row = rows[number]
@@ -140,7 +144,7 @@ def _confirm(rows: Sequence[_Row], numbers: Sequence[int], beside: list[Confirma
 def _together(
     running: Sequence[tuple[_Row, Generator[Sequence[Ask], Outcomes, Confirmed]]],
 ) -> Steps:
-    """Ask for the next batches of all of them together, until every one has ended."""
+    """Run several confirmations in lockstep: merge their requests into one batch until all of them have ended."""
     answers: list[Outcomes | None] = [None] * len(running)
     going = list(range(len(running)))
     while going:

@@ -1,4 +1,4 @@
-"""What the screening showed of one row."""
+"""The screening result of one row."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tidegate.statistics.rules import Counts
 
 
 class Screened(NamedTuple):
-    """One row's screening trials, and what became of it if they looked worse.
+    """One row's screening trials, and its confirmation if they looked worse.
 
-    `compared_with`: the history, or base's screening trials. `hit`: it is, or was, to be confirmed.
+    `compared_with`: base's history, or base's screening trials without history. `hit`: the row looked worse.
     """
 
     head: Counts

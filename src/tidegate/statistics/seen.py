@@ -1,4 +1,4 @@
-"""What was seen of each row: its trials, reduced to what decides."""
+"""The observed trials of each row, reduced to what the procedure needs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tidegate.statistics.rules import LEAST_HISTORY, Counts
 
 
 class SeenTrial(Value):
-    """An observed trial, reduced to what decides."""
+    """An observed trial, reduced to what the procedure needs."""
 
     side: Side
     index: int
@@ -25,7 +25,7 @@ class SeenTrial(Value):
 
     @classmethod
     def of(cls, result: TrialResult) -> Self:
-        """Reduce a measured trial."""
+        """Return the reduced form of a trial's result."""
         return cls(
             side=result.side,
             index=result.index,
@@ -37,35 +37,35 @@ class SeenTrial(Value):
 
     @property
     def passed(self) -> bool | None:
-        """Its outcome; None: not measured."""
+        """True if the trial passed, False if it failed, None if it was not measured."""
         return None if self.decides is None else self.decides == "pass"
 
     @property
     def setup_failed(self) -> bool:
-        """It ended before the agent was started, by the fault of the setup, the health check or the build."""
+        """True if the setup, the health check or the build failed, so that the agent was not started."""
         return self.decides is None and self.not_measured in SETUP_KINDS
 
 
 class RowSeen(Value):
-    """A row, how many trials it may have, and those that were seen, by side and index."""
+    """A row, its limits, and its observed trials in order of side and index."""
 
     row: RunRow
-    screening: int = 1  # k0: screening trials a side
-    most: int | None = None  # head trials over all phases
-    past: tuple[bool, ...] = ()  # base's history, the oldest first: did it pass?
+    screening: int = 1  # k0: screening trials per side
+    most: int | None = None  # limit of head trials over all phases
+    past: tuple[bool, ...] = ()  # base's history, oldest first: True for a pass
     trials: tuple[SeenTrial, ...] = ()
 
     def with_trials(self, trials: Sequence[SeenTrial]) -> Self:
-        """The row with these seen too; one that was seen before stays as it was."""
+        """Return the row with these trials added; a trial that is already known is not replaced."""
         known = {(t.side, t.index, t.phase): t for t in (*trials, *self.trials)}
         return self.model_copy(update={"trials": tuple(known[place] for place in sorted(known))})
 
     def of(self, side: Side, phase: Phase | None = None) -> tuple[SeenTrial, ...]:
-        """The trials of one side, of one phase or of all."""
+        """Return the trials of one side, optionally of one phase only."""
         return tuple(t for t in self.trials if t.side == side and phase in (None, t.phase))
 
     def tally(self, side: Side) -> Tally:
-        """The trials of one side, counted."""
+        """Count the trials of one side."""
         trials = self.of(side)
         decides = Counter(t.decides for t in trials)
         setup = sum(t.setup_failed for t in trials)
@@ -73,36 +73,36 @@ class RowSeen(Value):
 
     @property
     def history(self) -> Counts:
-        """The history, counted; nothing where it is too short to be used."""
+        """Passes and trials of the history; (0, 0) if it is too short to be used."""
         return (sum(self.past), len(self.past)) if len(self.past) >= LEAST_HISTORY else (0, 0)
 
     @property
     def sequential(self) -> bool:
-        """It takes the way of screen, confirm and verify."""
+        """True if the row goes through screen, confirm and verify."""
         return self.row.presence == "both" and not self.row.deterministic
 
     @property
     def cut_short(self) -> bool:
-        """The run ended before its screening did: the budget was used up, or another row's regression had decided."""
+        """True if the run ended before the row's screening did: out of budget, or another row decided the verdict."""
         return self.sequential and len(self.of("head")) < min(self.screening, self.most or self.screening)
 
     @property
     def confirmable(self) -> bool:
-        """It may have the head trials that a confirmation by repeats takes."""
+        """True if `trials.max` allows the head trials that a confirmation by repeats needs."""
         return self.most is None or self.most >= HEAD_TRIALS
 
     @property
     def flip(self) -> Flip | None:
-        """The difference between the sides that repeats can confirm."""
+        """The difference between the sides that repeats can confirm; None if there is none."""
         return flip(self.tally("base"), self.tally("head"), self.row.deterministic)
 
     @property
     def setup_unchecked(self) -> bool:
-        """No head trial came past its setup, and base was not tried since it has a history."""
+        """True if no head trial got past its setup, and base was not run because it has a history."""
         head = self.tally("head")
         return self.row.presence == "both" and head.setup > 0 and not head.measured and not self.of("base")
 
     @property
     def demoted(self) -> bool:
-        """Said to be deterministic, and is not."""
+        """True if the row is declared deterministic but its repeats disagree."""
         return self.row.deterministic and (self.tally("base").mixed or self.tally("head").mixed)

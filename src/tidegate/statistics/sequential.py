@@ -1,4 +1,4 @@
-"""A test that looks again after every head trial: exact, by counting every way to get there (verdict.md)."""
+"""An exact sequential test: Fisher's p is checked after every head trial (verdict.md)."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from math import comb
 
 from tidegate.statistics.exact import fisher_less
 
-TIES = 1 + 1e-9  # equal but for rounding counts as equal
-GRID = (*(i / 40 for i in range(1, 40)), 0.9875, 0.995)  # the common success rates that are tried
+TIES = 1 + 1e-9  # factor on limits, so that a p equal to its limit but for rounding is within it
+GRID = (*(i / 40 for i in range(1, 40)), 0.9875, 0.995)  # success rates common to both sides that are tried
 Look = tuple[int, int]  # head trials, base trials
 _Ways = dict[tuple[int, int], int]
 
 
 @lru_cache(maxsize=100_000)
 def p_seq(smallest: float, looks: tuple[Look, ...]) -> float:
-    """The probability that Fisher's p is as small as `smallest` at any of the looks when the sides do not differ.
+    """Return the probability that Fisher's p is at most `smallest` at any of the looks if the sides do not differ.
 
-    The largest over a grid of common success rates. A path ends where it first is as small; paths are counted as
-    integers, and only the sum over the success rates is rounded.
+    The common success rate is unknown, so this is the maximum over GRID. A path ends at the first look whose p is
+    small enough. Paths are counted in integers; only the probability of each path is rounded.
     """
     hits = tuple((passes, trials - passes, ways) for (passes, trials), ways in _first_hits(smallest, looks).items())
     return max(sum(ways * rate**passes * (1 - rate) ** fails for passes, fails, ways in hits) for rate in GRID)
 
 
 def _first_hits(smallest: float, looks: tuple[Look, ...]) -> _Ways:
-    """How many paths end with so many passes in so many trials of both sides together."""
+    """Return the number of paths that end at each (passes, trials), counted over both sides together."""
     limit = smallest * TIES
     hits: defaultdict[tuple[int, int], int] = defaultdict(int)
     going: _Ways = {(0, 0): 1}
@@ -49,7 +49,7 @@ def _first_hits(smallest: float, looks: tuple[Look, ...]) -> _Ways:
 
 
 def _steps(head_n: int, base_n: int) -> Iterator[tuple[int, int, int]]:
-    """Every number of passes among so many further trials of each side, and in how many orders."""
+    """Yield each (head passes, base passes) of so many further trials, with the number of orders that give it."""
     for head in range(head_n + 1):
         for base in range(base_n + 1):
             yield head, base, comb(head_n, head) * comb(base_n, base)

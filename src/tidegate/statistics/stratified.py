@@ -1,4 +1,4 @@
-"""The suite as one test: head's passes against base's, scenario by scenario (exact Cochran, Mantel and Haenszel)."""
+"""One exact test over many scenarios: the conditional Cochran-Mantel-Haenszel test, with integer weights."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import NamedTuple
 
 from tidegate.statistics.one_shot import Pair
 
-HEAVIEST = 4  # the largest weight of a scenario
+HEAVIEST = 4  # largest weight of a scenario
 
 
 class Stratified(NamedTuple):
-    """The one-sided p, and the mid-p for screening."""
+    """The one-sided p, and its mid-p variant for screening."""
 
     p: float
     midp: float
 
 
 def stratified_less(tables: Sequence[Pair], weights: Sequence[int] | None = None) -> Stratified:
-    """Whether head's passes, each with its scenario's weight, are fewer than base's; exact, given every table's sums.
+    """Return the exact p for "head's weighted passes are fewer than expected", given the margins of every table.
 
-    The null distribution is the convolution of the tables' hypergeometric ones.
+    The null distribution is the convolution of the tables' hypergeometric distributions.
     """
     weights = weights or [1] * len(tables)
     seen = sum(weight * table.head_pass for weight, table in zip(weights, tables, strict=True))
@@ -42,7 +42,10 @@ def stratified_less(tables: Sequence[Pair], weights: Sequence[int] | None = None
 
 
 def suite_weights(tables: Sequence[Pair]) -> list[int]:
-    """More weight for scenarios that hardly vary: 1/(q(1−q)) with the pooled rate q, in steps from 1 to 4."""
+    """Return a weight from 1 to 4 per scenario, proportional to 1/(q(1−q)) and rounded; q is its pooled pass rate.
+
+    A drop in a scenario that almost always passes is stronger evidence than one in a scenario that varies anyway.
+    """
     rates = [(t.head_pass + t.base_pass + 1) / (t.head_n + t.base_n + 2) for t in tables]
     certainty = [1 / (q * (1 - q)) for q in rates]
     return [min(HEAVIEST, max(1, round(u / min(certainty)))) for u in certainty]

@@ -1,4 +1,4 @@
-"""The suite as a whole: what no single row shows, everything a little worse (verdict.md, Suite gate)."""
+"""Test the suite as a whole, for small drops in many rows that no single row shows (verdict.md)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tidegate.statistics.screened import Screened
 from tidegate.statistics.sequential import TIES
 from tidegate.statistics.stratified import Stratified, stratified_less, suite_weights
 
-CLEAR, HOPELESS, REST = 0.2, 0.25, 0.8  # shares of alpha_s spent at the first and second look, and where it stops
-MORE_ROUNDS = 3
+CLEAR, HOPELESS, REST = 0.2, 0.25, 0.8  # share of alpha_s at the first look, p to give up at, share at the second
+MORE_ROUNDS = 3  # further trials per side and row before the second look
 
 
 class SuiteFinding(NamedTuple):
-    """`hit`: the screening looks worse over the whole suite (mid-p); `p`, `level`: of concurrent trials."""
+    """The result of the suite's test. `hit`: screening looks worse, by mid-p; `p`, `level`: from concurrent trials."""
 
     midp: float
     hit: bool
@@ -29,9 +29,9 @@ Steps = Generator[Sequence[Ask], Sequence[bool | None], SuiteFinding | None]
 
 
 def suite_gate(rows: Sequence[Screened], facts: Sequence[Facts], rules: Rules) -> Steps:
-    """Screen the screening data against history; in `block` mode confirm a hit on concurrent trials only.
+    """Test the screening trials of all rows together; in `block` mode, confirm a hit on concurrent trials only.
 
-    None where no row has more than one screening trial: nothing can be said from that.
+    Returns None if no row has more than one screening trial and something to compare them with.
     """
     counted = [number for number, row in enumerate(rows) if facts[number].screening > 1 and row.head[1]]
     tables = [Pair(*rows[n].head, *rows[n].compared_with) for n in counted]

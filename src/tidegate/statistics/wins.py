@@ -1,4 +1,4 @@
-"""How often one side wins."""
+"""The win rate in pairwise comparisons."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from tidegate.statistics.rates import Interval, wilson
 
 
 def win_rate(better: int, worse: int, same: int) -> tuple[float, Interval]:
-    """Wins and half of the ties over all pairs, with Wilson's interval.
+    """Return (wins + ties / 2) / pairs, 0..1, with Wilson's interval.
 
-    A tie spreads less than a win and a loss, so the interval errs on the wide side. ValueError without any pair.
+    A tie varies less than a win or a loss, so the interval is conservative. ValueError if there are no pairs.
     """
     pairs = better + worse + same
     return (better + same / 2) / max(pairs, 1), wilson(better + same / 2, pairs)

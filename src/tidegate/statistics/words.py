@@ -1,4 +1,4 @@
-"""The numbers of a row as plain words, for people who do not read p-values."""
+"""Sentences and phrases that state a row's numbers."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from tidegate.statistics.sequential import TIES
 
 
 def passes_on(head: Tally, base: Tally | None = None) -> str:
-    """`passes 0 of 3 trials on head, 2 of 2 on base`."""
+    """Return `passes 0 of 3 trials on head, 2 of 2 on base`."""
     text = f"passes {head.passes} of {head.measured} trials on head"
     return text if base is None else f"{text}, {base.passes} of {base.measured} on base"
 
 
 def nothing_detected(head: Tally, base: Tally) -> str:
-    """The sentence of an `ok` row: never more than that nothing was detected."""
+    """Return the sentence of an `ok` row. It claims only that nothing was detected, not that nothing regressed."""
     if head.passes or base.passes:
         return f"no regression detected: {passes_on(head, base)}"
     return f"no regression detected; fails on both sides: {passes_on(head, base)}"
 
 
 def unconfirmed(most: int | None) -> str:
-    """Why a flip stayed unconfirmed; `most`: the head trials that the row may have."""
+    """Return why a flip is unconfirmed. `most`: the limit of the row's head trials."""
     rule = f"not confirmed: that takes {HEAD_TRIALS} such trials on head and {BASE_TRIALS} on base"
     return f"{rule}, but trials.max allows {most} on head" if most is not None and most < HEAD_TRIALS else rule
 
 
 def tested(pair: Pair, finding: Finding) -> str:
-    """`passes 0 of 5 trials on head, 5 of 5 on base (p = 0.004, limit 0.02)`."""
+    """Return `passes 0 of 5 trials on head, 5 of 5 on base (p = 0.004, limit 0.02)`."""
     counts = f"passes {pair.head_pass} of {pair.head_n} trials on head, {pair.base_pass} of {pair.base_n} on base"
     return f"{counts} (p = {finding.p:.2g}, limit {finding.limit:.2g})"
 
 
 def settled_by(pair: Pair, limit: float) -> str:
-    """How many trials would tell a drop like this one from chance."""
+    """Return how many trials per side would make a drop like this one significant."""
     trials = trials_to_settle(pair, limit)
     if trials is None:
         return "at these rates more than 200 trials a side would be needed to settle it"
@@ -46,7 +46,7 @@ def settled_by(pair: Pair, limit: float) -> str:
 
 
 def recovered(pair: Pair) -> str:
-    """What head has to show for the row to be `ok` again."""
+    """Return the condition under which the row is `ok` again."""
     return f"at least {fewest_passes(pair)} of {pair.head_n} trials pass on head"
 
 
@@ -54,18 +54,18 @@ def recovered(pair: Pair) -> str:
 
 
 def compared(head: Counts, base: Counts) -> str:
-    """`passes 2 of 3 trials on head, 40 of 40 on base`."""
+    """Return `passes 2 of 3 trials on head, 40 of 40 on base`."""
     return f"passes {head[0]} of {head[1]} trials on head, {base[0]} of {base[1]} on base"
 
 
 def confirmed(end: Confirmed) -> str:
-    """`passes 0 of 5 fresh trials on head, 50 of 50 on base (p = 1.9e-07, limit 0.01)`."""
+    """Return `passes 0 of 5 fresh trials on head, 50 of 50 on base (p = 1.9e-07, limit 0.01)`."""
     test = f" (p = {end.p:.2g}, limit {end.level:.2g})" if end.p is not None else ""
     return f"passes {end.head[0]} of {end.head[1]} fresh trials on head, {end.base[0]} of {end.base[1]} on base{test}"
 
 
 def moved(end: Confirmed, history: Counts) -> str:
-    """What base does now, against what it did."""
+    """Return base's pass count now and in its history."""
     now, before = end.fresh, history
     return (
         f"base itself passes {now[0]} of {now[1]} trials now, {before[0]} of {before[1]} before: "
@@ -74,12 +74,12 @@ def moved(end: Confirmed, history: Counts) -> str:
 
 
 def enough_passes(end: Confirmed) -> int:
-    """How many of as many head trials have to pass to be near enough to base's rate."""
+    """Return how many head trials, of the same number, have to pass to be within DELTA of base's rate."""
     return ceil((end.base[0] / end.base[1] - DELTA) * end.head[1] - 1e-9)
 
 
 def fresh_trials_needed(end: Confirmed) -> str:
-    """How many fresh head trials would tell a drop like this one from chance, with base's trials as they are."""
+    """Return how many fresh head trials would make a drop like this one significant, with base's trials unchanged."""
     (passes, trials), base = end.head, end.base
     for more in range(trials + 1, MOST_TRIALS + 1) if trials and base[1] else ():
         if fisher_less(round(passes / trials * more), more, *base) <= end.level * TIES:
