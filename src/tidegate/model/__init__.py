@@ -1,1 +1,1 @@
-"""The frozen values that the stages hand to one another."""
+"""Frozen values that the stages of a run pass to each other."""

@@ -1,4 +1,4 @@
-"""What an agent is: it is given a session in a workspace and works until it ends."""
+"""The agent interface: an agent gets a session in a workspace and works until it ends."""
 
 from __future__ import annotations
 
@@ -15,89 +15,89 @@ from tidegate.model.value import Value
 T = TypeVar("T")
 
 Watch = Callable[[str, float], End | None]
-"""Is given each line that a program prints and when it came, in seconds; an `End` stops the program at once."""
+"""Receives each line that a program prints and its time in seconds. Returning an `End` stops the program at once."""
 
 
 class NoAnswerError(Exception):
-    """An agent has nothing to tell of this trial, so that it is not measured; the message says why and what to do."""
+    """Raised when an agent has no answer for this trial, so it is not measured. The message says why and what to do."""
 
 
 class ServerScript(NamedTuple):
-    """The MCP server that is the target, as an agent has to start it: a program without arguments, on stdio."""
+    """The MCP server under test, as an agent starts it: a program without arguments that speaks on stdio."""
 
     name: str
     program: Path
 
 
 class Tool(NamedTuple):
-    """A tool of an MCP server as that describes it; nothing of it has been checked."""
+    """A tool as its MCP server describes it. Nothing is validated."""
 
     name: str
     description: str
-    schema: Any  # of its input
+    schema: Any  # JSON Schema of the input, as the server sent it
 
 
 class ServerTools(NamedTuple):
-    """What the MCP server that is the target offers, and what it tells everyone who uses it."""
+    """The tools and the usage instructions of the MCP server under test."""
 
     tools: tuple[Tool, ...] = ()
     instructions: str = ""
 
 
 class ToolAnswer(NamedTuple):
-    """What came back from a call of a tool, as text: its answer, or why there is none."""
+    """The text that a tool call returned, or the reason why it returned none."""
 
     status: CallStatus
     text: str
 
 
 class Provider(NamedTuple):
-    """Who answers for a model: the variables that tell an agent its key and the address, and what is asked there."""
+    """A model provider: its environment variables, its default address, and the requests that agents may send to it."""
 
     key: str
     endpoint: str
-    address: str  # unless the variable says another one
-    paths: tuple[str, ...]  # regular expressions of the requests to models, after the address
+    address: str  # used unless the `endpoint` variable is set
+    paths: tuple[str, ...]  # regular expressions of the allowed request paths, relative to the address
 
 
 class Machine(Protocol):
-    """Where agents will work, for what has to be checked before any trial."""
+    """The environment that agents will work in, for checks before the first trial."""
 
     @property
     def credentials(self) -> Mapping[str, str]:
-        """Of the agent's own variables (Agent.variables) those that are set."""
+        """The agent's own variables (`Agent.variables`) that are set."""
 
     @property
     def repo(self) -> Path:
-        """The checkout of one side, to look at."""
+        """The checkout of one side. Read only."""
 
     async def output(self, command: str) -> CommandResult:
-        """Run `sh -c command` with PATH, HOME and the like, in an empty folder."""
+        """Run `sh -c command` in an empty folder, with PATH, HOME and similar variables set."""
 
 
 class Session(Protocol):
-    """All that an agent can reach during its step. Every command runs under the trial's supervisor and limits.
+    """Everything that an agent can reach during its step. Commands run under the trial's supervisor and limits.
 
-    A deadline, a limit or a cancellation ends the step from outside by an exception that agents let through.
+    A deadline, a limit or a cancellation ends the step by raising an exception, which agents must not catch.
     """
 
     prompt: str
     scenario: str
     trial_id: str  # side/scenario/agent/index
-    binary: str  # the target's name
+    binary: str  # the program under test
     max_turns: int | None
     workspace: Path
     home: Path
     repo: Path  # the side's checkout
-    guidance: tuple[str, ...]  # the guidance files that were copied, relative to the workspace
+    guidance: tuple[str, ...]  # copied guidance files, relative to the workspace
     prompt_file: Path  # also in TIDEGATE_PROMPT_FILE
-    recorder: Path | None  # what the target's name has to lead to
-    server: ServerScript | None  # where the target is an MCP server
-    credentials: Mapping[str, str]  # the agent's own variables, for its own program alone; no shell of ours has them
-    told: End | None  # what the agent's own log says of its end: it holds also where the step is ended from outside
+    recorder: Path | None  # the recorder that the tool's name must resolve to
+    server: ServerScript | None  # set if the tool under test is an MCP server
+    credentials: Mapping[str, str]  # for the agent's own program only; `shell` commands do not see them
+    told: End | None  # the end so far by the agent's own log; kept if the step is stopped from outside
 
     async def shell(self, command: str, *, timeout_secs: float | None = None) -> CommandResult:
-        """Run `sh -c command` in the workspace, as the agent's shell tool; call and result are recorded."""
+        """Run `sh -c command` in the workspace, as the agent's shell tool. The call and its result are recorded."""
 
     async def program(
         self,
@@ -108,50 +108,55 @@ class Session(Protocol):
         watch: Watch | None = None,
         silent: bool = False,
     ) -> CommandResult:
-        """Run the agent's own program by `sh -c command`; its raw output is kept, no event is recorded.
+        """Run the agent's own program by `sh -c command`. Its raw output is kept; no event is recorded.
 
-        With `watch` it is read as it comes, and a program that prints nothing for minutes is stopped, unless it may be
-        `silent`.
+        `watch` receives each line as it is printed. A program that prints nothing for minutes is stopped, unless
+        `silent` is set.
         """
 
     async def server_tools(self) -> ServerTools:
-        """Start the MCP server that is the target, if it is one, for `call_tool`; asked once.
+        """Start the MCP server under test, if there is one, and return what it offers. Later calls return the same
+        value.
 
-        A server that does not answer ends the step: nothing is measured.
+        A server that does not answer ends the step, and the trial is not measured.
         """
 
     async def call_tool(self, tool: str, given: Mapping[str, Any], *, timeout_secs: float) -> ToolAnswer:
-        """Call a tool of that server; call and result are recorded. A server that is gone is an answer as well."""
+        """Call a tool of that server. The call and its result are recorded. A server that is gone gives an error
+        answer.
+        """
 
     async def in_time(self, waiting: Awaitable[T]) -> T:
-        """Wait for something else than a command, no longer than the step may take."""
+        """Wait for something other than a command, within the step's time limit."""
 
     def cost(self, used: End) -> float | None:
-        """USD of the tokens, by the suite's prices of the agent's model; None where it has none."""
+        """Return the cost of the tokens in USD, by the suite's prices; None if the agent's model has no price."""
 
     def emit(self, event: Event) -> None:
-        """Append one event to the record, at once; `at` is filled in when it is 0."""
+        """Append one event to the record at once. `at` is filled in if it is 0."""
 
     def step(self, text: str) -> None:
         """Show what the agent is doing right now."""
 
     def read_text(self, path: str) -> str | None:
-        """A text file of the workspace; None if there is none, or if it is a link that leads out of the workspace."""
+        """Return a text file of the workspace; None if it does not exist or is a link that leaves the workspace."""
 
     def definition_text(self, path: str) -> str | None:
-        """A text file of the checkout that scenarios are read at; None like read_text."""
+        """Return a text file of the checkout that defines the scenarios; None like `read_text`."""
 
     def home_file(self, name: str, text: str) -> Path:
-        """Write the file `name` below HOME, for the agent's program, which may change it; returns its path."""
+        """Write the file `name` below HOME for the agent's program, which may change it, and return its path."""
 
     def side_file(self, path: Path) -> str:
-        """The text of a file that the agent's program left below its home, kept in the record; '' if there is none."""
+        """Return the text of a file that the agent's program left below its home, and keep it in the record; '' if
+        missing.
+        """
 
 
 class Agent(Value):
-    """Who does the task; the base of the family in `tidegate.agents`.
+    """Base class of all agents: an agent does the task of a scenario.
 
-    Success of an agent is what its `End` says, never an exit status alone.
+    An agent's success is what its `End` says, never an exit status alone.
     """
 
     type: str
@@ -160,29 +165,32 @@ class Agent(Value):
     timeout_secs: float | None = Field(default=None, gt=0)
     max_turns: int | None = Field(default=None, gt=0)
     deterministic: bool | None = None
-    weight: float = Field(default=1.0, gt=0)  # of a slot
+    weight: float = Field(default=1.0, gt=0)  # share of a parallel job that one trial takes
 
-    calls_servers: ClassVar[bool] = False  # it can call the tools of an MCP server
+    calls_servers: ClassVar[bool] = False  # whether it can call tools of an MCP server
 
     @property
     def is_deterministic(self) -> bool:
-        """The same scenario gives the same outcome every time (config.md, Deterministic)."""
+        """True if the same scenario gives the same outcome every time."""
         return bool(self.deterministic)
 
     @property
     def provider(self) -> Provider | None:
-        """Of the model, if the agent's program can be pointed at the relay instead."""
+        """The provider of the agent's model, if the agent's program can be pointed at the model proxy; else None."""
         return None
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The variables of Tidegate's environment that are this agent's own: its key, and where its model is."""
+        """Environment variables that belong to this agent: its API key and the address of its model."""
         return ()
 
     async def check(self, machine: Machine) -> str | None:
-        """Before any trial: CannotRunError if something is missing, else the version of the agent's program, if any."""
+        """Check the agent before any trial and return its program's version, if any.
+
+        Raises CannotRunError if something is missing.
+        """
         return None
 
     async def run(self, session: Session) -> End:
-        """Do the session's prompt, emit what happens, and say how it ended."""
+        """Do the session's prompt, emit what happens, and return how it ended."""
         raise NotImplementedError

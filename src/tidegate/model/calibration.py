@@ -1,4 +1,4 @@
-"""How far the judge can be trusted: what people said of the same criteria, beside what it said."""
+"""How well the judge agrees with people: their labels compared with its verdicts on the same criteria."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Interval = tuple[float, float]
 
 
 class Label(Value):
-    """A person's verdict on one criterion of one trial: a line of the labels' file."""
+    """A person's verdict on one criterion of one trial: one line of the labels file."""
 
     trial: str  # side/scenario/agent/index
     criterion: str
@@ -20,7 +20,7 @@ class Label(Value):
 
 
 class Disagreement(Value):
-    """Where person and judge differ, with the judge's score and reason."""
+    """A criterion on which person and judge differ, with the judge's score and reason."""
 
     trial: str
     criterion: str
@@ -31,7 +31,10 @@ class Disagreement(Value):
 
 
 class CriterionCalibration(Value):
-    """One criterion's share of agreement. It holds for its `wording` alone (CriterionScore); `table` as the whole's."""
+    """Agreement on one criterion. Valid only for its `wording` (a hash, see CriterionScore).
+
+    `table` is like that of Calibration. `agreement` is a share from 0 to 1.
+    """
 
     criterion: str
     wording: str = ""
@@ -41,10 +44,10 @@ class CriterionCalibration(Value):
 
 
 class Calibration(Value):
-    """The judge against people, on the labels of trials that it has judged.
+    """Agreement between judge and people, on labelled trials that the judge has scored.
 
-    `table` counts `person/judge`; `kappa` is Cohen's, None where it says nothing; `self_consistency`: how often the
-    judge's own samples agree, None where each question was asked once.
+    `table` counts pairs `person/judge`. `kappa` is Cohen's kappa; None if it is undefined. `self_consistency` is the
+    share of the judge's own samples that agree; None if each question was asked once.
     """
 
     schema_version: Literal[1] = 1
@@ -58,4 +61,4 @@ class Calibration(Value):
     self_consistency: float | None = None
     criteria: tuple[CriterionCalibration, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
-    unused: int = 0  # labels of what the judge has not judged
+    unused: int = 0  # labels without a verdict of the judge

@@ -1,4 +1,4 @@
-"""What an eval case says about the answer that it expects: for evaluators, which may compare with it."""
+"""What an eval case says about the expected answer, for evaluators that compare with it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tidegate.model.value import Value
 
 
 class Case(Value):
-    """The words of the case. Messages are as AgentV writes them: `{role, content, …}`."""
+    """The expectations of one eval case. Messages have AgentV's form: `{role, content, …}`."""
 
     expected_outcome: str = ""
     reference_answer: str = ""

@@ -1,4 +1,4 @@
-"""What became of one command that a trial ran."""
+"""The result of one command of a trial."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ CommandEnd = Literal["exited", "signal", "timeout", "limit", "not_started", "can
 
 
 class CommandResult(Value):
-    """One finished command. `stdout` and `stderr` are decoded with replacement and may be cut (`truncated`)."""
+    """One finished command. Undecodable bytes in `stdout` and `stderr` are replaced; both may be cut (`truncated`)."""
 
     command: str
     end: CommandEnd
-    exit_code: int | None = None  # of `exited`; None for every other end
-    signal: int | None = None  # of `signal`
-    limit: str | None = None  # of `limit`: output, memory, processes, files
+    exit_code: int | None = None  # set if `end` is `exited`
+    signal: int | None = None  # set if `end` is `signal`
+    limit: str | None = None  # set if `end` is `limit`: output, memory, processes or files
     stdout: str = ""
     stderr: str = ""
     truncated: bool = False
@@ -25,19 +25,19 @@ class CommandResult(Value):
 
     @property
     def ok(self) -> bool:
-        """It ended by itself with exit status 0."""
+        """True if it exited by itself with status 0."""
         return self.end == "exited" and self.exit_code == 0
 
     @property
     def shell_status(self) -> int | None:
-        """The status as a shell would say it: 128 + N for signal N; None if it never ended by itself."""
+        """The exit status as a shell reports it: 128 + N for signal N; None if it did not end by itself."""
         if self.end == "signal" and self.signal is not None:
             return 128 + self.signal
         return self.exit_code
 
     @property
     def status(self) -> CallStatus:
-        """The end as that of a call."""
+        """The end as the status of a tool call."""
         match self.end:
             case "exited":
                 return "ok" if self.exit_code == 0 else "error"
@@ -52,11 +52,11 @@ class CommandResult(Value):
 
     @property
     def printed(self) -> str:
-        """What it printed, stdout before stderr; an output that is empty leaves no line."""
+        """What it printed: stdout before stderr, without blank output."""
         return "\n".join(text.rstrip("\n") for text in (self.stdout, self.stderr) if text.strip())
 
     def how_it_ended(self) -> str:
-        """The end in words: `exit 2`, `timed out after 30 s`, `killed by signal 9`, `stopped at the output limit`."""
+        """Describe the end: `exit 2`, `timed out after 30 s`, `killed by signal 9`, `stopped at the output limit`."""
         match self.end:
             case "exited":
                 return f"exit {self.exit_code}"

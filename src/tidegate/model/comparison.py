@@ -1,4 +1,4 @@
-"""Head against base: one row per scenario and agent (result.md)."""
+"""Head compared with base: one row per scenario and agent."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tidegate.model.value import Value
 Counts = tuple[int, int]  # passes, trials
 Interval = tuple[float, float]
 Kind = Literal["outcome", "setup"]
-Drop = Annotated[str, Field(pattern=r"^-?[0-9](\.[0-9]{1,9})?$")]  # of a success rate, as JSON's keys are text
+Drop = Annotated[str, Field(pattern=r"^-?[0-9](\.[0-9]{1,9})?$")]  # drop of a success rate; JSON keys are text
 
 
 class BaseCounts(Value):
-    """Base's measured trials: sums for people, and where they come from."""
+    """Base's measured trials: the totals, and where the trials come from."""
 
     passes: int = 0
     trials: int = 0
@@ -27,11 +27,11 @@ class BaseCounts(Value):
     screen: Counts = (0, 0)
     fresh: Counts = (0, 0)
     not_measured: int = 0
-    interval: Interval | None = None  # of the success rate, Wilson 95 %
+    interval: Interval | None = None  # of the success rate: Wilson score interval, 95 %
 
 
 class HeadCounts(Value):
-    """Head's measured trials."""
+    """Head's measured trials: the totals, and the phases that they were run in."""
 
     passes: int = 0
     trials: int = 0
@@ -42,7 +42,9 @@ class HeadCounts(Value):
 
 
 class Effect(Value):
-    """Head's success rate minus base's, with its interval (Newcombe) and the one-sided p with its limit."""
+    """Head's success rate minus base's, with a Newcombe interval, the one-sided p and the p that it must stay below
+    (`level`).
+    """
 
     difference: float
     interval: Interval
@@ -52,12 +54,13 @@ class Effect(Value):
 
 
 class MetricChange(Value):
-    """A metric's mean on both sides (None: no trial had it). `effect`: head − base, or their ratio.
+    """A metric's mean on both sides (None if no trial has it), and the `effect`: head − base, or their ratio.
 
-    Over the suite, means of logarithms where the scale is a ratio; of a row, only `effect` and its t `interval` (95 %;
-    None: fewer than two trials on a side, all of each side alike, deterministic, or base has moved) are of logarithms.
-    `compared`: base's and head's trials that both are of, which are those that have the metric. `q` is of the test over
-    the whole suite; `warns`: that test found it, and the change matters.
+    Where `scale` is `ratio`, the suite's means are geometric. For one row, only `effect` and its t `interval` (95 %)
+    use logarithms. The interval is None if a side has fewer than two trials, all trials of each side are equal, the
+    agent is deterministic, or the baseline changed. `compared` counts the trials of base and head that have the metric.
+    `q` belongs to the test over the whole suite; `warns` is True if that test is significant and the change is large
+    enough to matter.
     """
 
     base: float | None
@@ -71,7 +74,7 @@ class MetricChange(Value):
 
 
 class GateCounts(Value):
-    """How often a gate passed."""
+    """How often a gate passed on each side."""
 
     gate: str
     base: Counts
@@ -79,9 +82,10 @@ class GateCounts(Value):
 
 
 class Divergence(Value):
-    """The first step (from 1) at which head leaves base's way, a line of each; '' where a side had ended.
+    """The first step (from 1) at which head diverges from base, one line per side; '' if that side had already ended.
 
-    `before`: the last step that both took. `base_steps`, `head_steps`: that step and the next, with their answers.
+    `before` is the last step that both took. `base_steps` and `head_steps` hold that step and the next, with their
+    results.
     """
 
     step: int
@@ -93,7 +97,7 @@ class Divergence(Value):
 
 
 class FailedCall(Value):
-    """A command of the target that failed, with its exit code and its own message."""
+    """A failed command of the tool under test, with its exit code and error message."""
 
     command: str
     exit_code: int | None = None
@@ -101,12 +105,12 @@ class FailedCall(Value):
 
 
 class Evidence(Value):
-    """Why a row is what it is, and how to see it oneself."""
+    """What supports a row's state, and how to reproduce it."""
 
     trial: str
     gate: str | None = None
     message: str = ""
-    base_message: str = ""  # what the gate said of base's trial; only where no call failed, so nothing else tells why
+    base_message: str = ""  # the gate's message on base's trial; set only if no call failed and so explains the failure
     calls: tuple[FailedCall, ...] = ()
     divergence: Divergence | None = None
     reproduce: str = ""
@@ -114,18 +118,18 @@ class Evidence(Value):
 
 
 class JudgeSide(Value):
-    """What the judge said of one side's trials: its mean score, and how many it failed or could not judge."""
+    """The judge's results on one side's trials: the mean score, and how many trials failed or could not be judged."""
 
     score: float | None = None
     judged: int = 0
     below: int = 0
     not_judged: int = 0
-    reason: str = ""  # why not, of the first of them
-    agreement: float | None = None  # of the judge with itself
+    reason: str = ""  # why the first unjudged trial could not be judged
+    agreement: float | None = None  # share of the judge's own samples that agree
 
 
 class CriterionChange(Value):
-    """A criterion's mean score on both sides, and the judge's words on head's lowest."""
+    """A criterion's mean score on both sides, and the judge's reason for head's lowest score."""
 
     criterion: str
     base: float | None = None
@@ -134,7 +138,7 @@ class CriterionChange(Value):
 
 
 class WinRate(Value):
-    """Pairs of a base and a head trial in which head is better, worse or the same; ties count half."""
+    """Pairs of one base and one head trial in which head is better, worse or the same. Ties count half in `rate`."""
 
     criterion: str
     better: int = 0
@@ -145,7 +149,9 @@ class WinRate(Value):
 
 
 class JudgeChange(Value):
-    """What a model thinks of both sides; `warns`: head's score is lower, by more than a margin and than chance."""
+    """The judge's scores of both sides. `warns` is True if head scores lower by more than the margin and more than
+    chance.
+    """
 
     base: JudgeSide
     head: JudgeSide
@@ -154,12 +160,12 @@ class JudgeChange(Value):
     warns: bool = False
     criteria: tuple[CriterionChange, ...] = ()
     pairs: tuple[WinRate, ...] = ()
-    pairs_lost: int = 0  # that the judge could not compare
-    pairs_reason: str = ""  # why it could not compare the first of them
+    pairs_lost: int = 0  # pairs that the judge could not compare
+    pairs_reason: str = ""  # why it could not compare the first of these
 
     @property
     def not_measured(self) -> str:
-        """Why it could not judge a trial of head, or else of base; '' if it could judge all that it was asked to."""
+        """Why a trial of head, or else of base, could not be judged; '' if all were judged."""
         return next((side.reason or "not judged" for side in (self.head, self.base) if side.not_judged), "")
 
 
@@ -171,12 +177,12 @@ class Row(Value):
     state: RowState
     reason: str
     kind: Kind = "outcome"
-    not_measured: NotMeasured | None = None  # of state not_measured: what kept it from being measured
+    not_measured: NotMeasured | None = None  # set if the state is `not_measured`: the cause
     purpose: Literal["regression", "capability"] = "regression"
-    source: str | None = None  # where the case comes from, as its scenario says
+    source: str | None = None  # origin of the case, from the scenario's file
     deterministic: bool = False
     one_shot: bool = False
-    fingerprint: str = ""  # of all that makes trials exchangeable; '' where chance has no part
+    fingerprint: str = ""  # hash of everything that makes trials exchangeable; '' for deterministic rows
     base: BaseCounts = BaseCounts()
     head: HeadCounts = HeadCounts()
     effect: Effect | None = None
@@ -189,26 +195,26 @@ class Row(Value):
 
     @property
     def key(self) -> RowKey:
-        """Scenario × agent."""
+        """The row's scenario and agent."""
         return RowKey(scenario=self.scenario, agent=self.agent)
 
 
 class SuiteEffect(Value):
-    """The suite as a whole: mean success rates over the rows measured on both sides."""
+    """The suite as a whole: mean success rates over the rows that were measured on both sides."""
 
     base_rate: float | None = None
     head_rate: float | None = None
     difference: float | None = None
     interval: Interval | None = None
-    detection: dict[Drop, float] = {}  # drop → probability that this run would have caught it
-    state: Literal["ok", "suspicious", "regressed"] | None = None  # of the suite's own test; None: not tested
-    p: float | None = None  # of that test: mid-p of the screening, or p of the concurrent trials that confirm it
+    detection: dict[Drop, float] = {}  # drop → probability that this run detects it
+    state: Literal["ok", "suspicious", "regressed"] | None = None  # result of the suite-level test; None if not tested
+    p: float | None = None  # p of that test: mid-p when screening, else p of the concurrent confirmation trials
     level: float | None = None
-    metrics: dict[str, MetricChange] = {}  # tested over all scenarios; empty where base has moved
+    metrics: dict[str, MetricChange] = {}  # tested over all scenarios; empty if the baseline changed
 
 
 class DefinitionChange(Value):
-    """Something that the pull request changed in the scenarios or the policy themselves."""
+    """A change that the pull request makes to the scenarios or the policy."""
 
     scenario: str | None
     agent: str | None = None
@@ -233,5 +239,5 @@ class Comparison(Value):
     rows: tuple[Row, ...]
     suite: SuiteEffect = SuiteEffect()
     definitions: tuple[DefinitionChange, ...] = ()
-    excluded_share: float = 0.0  # of all trials: those excluded for infrastructure trouble
+    excluded_share: float = 0.0  # share of all trials that infrastructure errors exclude
     warnings: tuple[str, ...] = ()

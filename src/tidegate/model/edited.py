@@ -1,4 +1,4 @@
-"""What a pull request edited of the files that scenarios name, beside what the scenarios say themselves."""
+"""Files named by scenarios that a pull request edited, apart from the scenario files themselves."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from tidegate.model.value import Value
 
 
 class Edited(Value):
-    """By scenario: files of its evaluators' scripts, and of its template; guidance files are each side's own."""
+    """Edited files per scenario: those of its evaluator scripts, and those of its template.
+
+    Guidance files are not listed: each side uses its own.
+    """
 
     scripts: dict[str, tuple[str, ...]] = {}
     templates: dict[str, tuple[str, ...]] = {}

@@ -1,4 +1,4 @@
-"""What an evaluator is: questions to what the trial left behind, one after another, and then a score."""
+"""The evaluator interface: it asks questions about a finished trial, one after another, and then returns a score."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ PASS, BORDERLINE = 0.8, 0.6
 
 
 class Record(Value):
-    """All that an evaluator knows of a trial before it asks anything."""
+    """What an evaluator knows about a trial before it asks anything."""
 
     binary: str
     prompt: str
     case: Case = Case()
     events: tuple[Event, ...] = ()
     invocations: tuple[Invocation, ...] = ()
-    agent_started_at: float = 0.0  # seconds since the epoch; events count from here
+    agent_started_at: float = 0.0  # seconds since the epoch; event times are relative to it
 
 
 class Score(Value):
-    """An evaluator's last word: 0 to 1, or None where it could not be measured; `missing` then says what kept it.
+    """An evaluator's result: a value from 0 to 1, or None if it could not be measured, with the cause in `missing`.
 
-    `passes` False: a part that is required has failed, whatever the score. `details` are numbers for the report.
+    `passes` is False if a required part failed, whatever the value. `details` are numbers for the report.
     """
 
     value: float | None
@@ -47,17 +47,17 @@ class Score(Value):
 
     @classmethod
     def unknown(cls, reason: str, missing: Missing = "evaluator") -> Score:
-        """Not measured, which is neither 0 nor 1."""
+        """Return a score that is not measured, which is neither 0 nor 1."""
         return cls(value=None, reason=reason, missing=missing)
 
     @property
     def verdict(self) -> EvaluatorVerdict:
-        """Pass from 0.8, borderline from 0.6, else fail."""
+        """`pass` from 0.8, `borderline` from 0.6, else `fail`; `not_measured` without a value."""
         if self.value is None:
             return "not_measured"
         if not self.passes:
             return "fail"
-        score = round(self.value, 9)  # a mean of tenths must not miss the mark by a rounding error
+        score = round(self.value, 9)  # so that rounding errors do not push a mean of tenths below the threshold
         return "pass" if score >= PASS else "borderline" if score >= BORDERLINE else "fail"
 
 
@@ -65,9 +65,9 @@ Evaluation = Generator[Request, Answer, Score]
 
 
 class Evaluator(Value):
-    """A score for one aspect of a trial; the base of the family in `tidegate.evaluators`.
+    """Base class of all evaluators: an evaluator scores one aspect of a trial.
 
-    With `weight` 0 it is reported and counts for nothing, unless it is `required`: then it has to pass.
+    With `weight` 0 it is reported and does not count, unless it is `required`: then it must pass.
     """
 
     type: str
@@ -77,29 +77,29 @@ class Evaluator(Value):
 
     @property
     def label(self) -> str:
-        """How reports name it: its name, or its type."""
+        """The display name in reports: its name, or its type."""
         return self.name or self.type
 
     @property
     def decides(self) -> bool:
-        """A trial's outcome depends on it."""
+        """True if the trial's outcome depends on it."""
         return self.required or self.weight > 0
 
     @property
     def judged(self) -> bool:
-        """A model has a say in the score."""
+        """True if a model contributes to the score."""
         return False
 
     @property
     def wordings(self) -> dict[str, str]:
-        """The hash of the words that a model is asked by for each criterion; by the criteria's ids."""
+        """The hash of each criterion's prompt text, by the criterion's id."""
         return {}
 
     @property
     def scripts(self) -> tuple[tuple[str, str], ...]:
-        """The commands that it runs outside of the workspace, each with its folder of the checkout."""
+        """Commands that it runs outside the workspace, each with its folder in the checkout."""
         return ()
 
     def evaluate(self, record: Record) -> Evaluation:
-        """Ask what has to be known, one request at a time, then give the score; pure."""
+        """Yield one request at a time, receive its answer, and finally return the score. Pure."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""The entries of a trial's record: what the agent said, did and got back, in order."""
+"""The entries of a trial's record: what the agent wrote, did and received, in order."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ TrialEnd = Annotated[
 
 
 class _Event(Value):
-    at: float = 0.0  # seconds since the agent was started
+    at: float = 0.0  # seconds since the agent started
 
 
 class ToolCall(_Event):
-    """The agent calls one of its tools; for a shell, `command` holds the command line."""
+    """The agent calls one of its tools. For a shell, `command` is the command line."""
 
     type: Literal["tool_call"] = "tool_call"
     id: str
@@ -46,7 +46,7 @@ class ToolCall(_Event):
 
 
 class ToolResult(_Event):
-    """What came back from the call of the same id; `output` holds at most some thousand characters."""
+    """The result of the call with the same id. `output` is cut to a few thousand characters."""
 
     type: Literal["tool_result"] = "tool_result"
     id: str
@@ -56,7 +56,7 @@ class ToolResult(_Event):
 
 
 class Message(_Event):
-    """Text that the agent (or the user) wrote."""
+    """Text that the agent, the user or the system wrote."""
 
     type: Literal["message"] = "message"
     role: Literal["user", "assistant", "system"] = "assistant"
@@ -64,31 +64,31 @@ class Message(_Event):
 
 
 class ApiRetry(_Event):
-    """The agent's model was asked again after a failure."""
+    """A request to the agent's model was retried after a failure."""
 
     type: Literal["api_retry"] = "api_retry"
     text: str
 
 
 class Warning(_Event):
-    """Something odd that does not end the trial: a line that was skipped, a record that was damaged."""
+    """Something unusual that does not end the trial, such as a skipped line or a damaged record."""
 
     type: Literal["warning"] = "warning"
     text: str
 
 
 class End(_Event):
-    """The agent's own last word. None means that the agent reported nothing, never 0."""
+    """How the agent ended, by its own account. None means that the agent did not report the value, never 0."""
 
     type: Literal["end"] = "end"
     end: TrialEnd
     message: str = ""
-    traced: bool = True  # all calls of the agent's tools are in the record; False: it does not tell them
+    traced: bool = True  # False if the record may lack calls of the agent's tools
     turns: int | None = None
-    tokens_in: int | None = None  # all of them, those from and for the cache included
+    tokens_in: int | None = None  # includes cache reads and writes
     tokens_out: int | None = None
-    tokens_cache_read: int | None = None  # of tokens_in
-    tokens_cache_write: int | None = None  # of tokens_in
+    tokens_cache_read: int | None = None  # part of tokens_in
+    tokens_cache_write: int | None = None  # part of tokens_in
     cost_usd: float | None = None
 
 

@@ -1,4 +1,4 @@
-"""What a gate is: a question and a pure decision on the answer."""
+"""The gate interface: a request about the workspace, and a pure decision on the answer."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tidegate.model.value import Value
 
 
 class Seen(Value):
-    """All that a gate may decide on: the answer to its own request, and the target's invocations."""
+    """The input of a gate's decision: the answer to its request, and the invocations of the tool under test."""
 
     answer: Answer | None = None
     invocations: tuple[Invocation, ...] = ()
 
 
 class Decision(Value):
-    """A gate's yes or no, in its own words. `detail` is stored but not shown."""
+    """A gate's decision and the message that explains it. `detail` is stored but not shown."""
 
     passed: bool
     message: str
@@ -27,7 +27,7 @@ class Decision(Value):
 
 
 class Gate(Value):
-    """A deterministic check of what a trial left behind; the base of the family in `tidegate.gates`."""
+    """Base class of all gates: a deterministic check of the state that a trial leaves behind."""
 
     type: str
     description: str | None = None
@@ -36,18 +36,18 @@ class Gate(Value):
 
     @property
     def label(self) -> str:
-        """How reports name this gate: its description, or its type and what it looks at."""
+        """The display name in reports: its description, or its type and what it checks."""
         return self.description or f"{self.type}: {self.subject}".rstrip(": ")
 
     @property
     def subject(self) -> str:
-        """What the gate looks at, in a few words: a path, a command."""
+        """What the gate checks, in a few words: a path, a command."""
         return ""
 
     def request(self) -> WorkspaceRequest | None:
-        """What has to be found out in the workspace, or None if the record is enough."""
+        """Return what to find out in the workspace; None if the record is enough."""
         return None
 
     def decide(self, seen: Seen) -> Decision:
-        """Decide from what was seen; pure, so that it can be decided again from what is stored."""
+        """Decide on what was observed. Pure, so a stored trial can be decided again."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""What a judge is: it carries a prompt to a model and brings an answer back, and nothing else."""
+"""The judge interface: a judge sends a prompt to a model and returns the answer."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from tidegate.model.question import AskModel, Reply
 from tidegate.model.value import Value
 
 Ask = Callable[[AskModel, int], Awaitable[Reply]]
-"""One sample of a question, by its number; whatever goes wrong is in the reply, never raised."""
+"""Asks a question and returns one sample, given by its number. Errors are in the reply, never raised."""
 
 
 class JudgePlace(NamedTuple):
-    """Where a judge works: `folder` is the checkout that the rules are read at, `credentials` its own variables."""
+    """Where a judge works: `folder` is the checkout that defines the suite, `credentials` are the judge's own
+    variables.
+    """
 
     folder: Path
     path: str
@@ -25,10 +27,10 @@ class JudgePlace(NamedTuple):
 
 
 class Judge(Value):
-    """The model that scores trials by rubrics; the base of the family in `tidegate.judges`.
+    """Base class of all judges: the model that scores trials by rubrics.
 
-    It must not be the tested model, unless `allow_self_judging`. `samples` answers are asked for each question, `jobs`
-    of them at once; no more is asked once `max_usd` are spent in a run.
+    It must not be the model under test, unless `allow_self_judging` is set. Each question is asked `samples` times, at
+    most `jobs` at once. After `max_usd` have been spent in a run, no more questions are asked.
     """
 
     type: str
@@ -42,14 +44,14 @@ class Judge(Value):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The variables of Tidegate's environment that are this judge's own: its key, and where its model is."""
+        """Environment variables that belong to this judge: its API key and the address of its model."""
         return ()
 
     def identity(self, folder: Path) -> str:
-        """All that an answer depends on besides the question; `folder` is the checkout that the judge works in."""
+        """Return everything that an answer depends on besides the question. `folder` is the judge's checkout."""
         apart = {"samples", "allow_self_judging", "max_usd", "timeout_secs", "jobs", "pairwise"}
         return self.model_dump_json(exclude=apart)
 
     def opened(self, place: JudgePlace) -> AbstractAsyncContextManager[Ask]:
-        """Connect it."""
+        """Connect to the model."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""What a judge thinks of a trial, criterion by criterion."""
+"""A judge's scores of a trial, criterion by criterion."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from tidegate.model.value import Value
 
 
 class CriterionScore(Value):
-    """One criterion: the median of the samples' scores (0 to 1), and the reason of the sample that is nearest to it.
+    """One criterion: the median of the samples' scores (0 to 1), with the reason of the sample nearest to it.
 
-    `spread`: the highest score minus the lowest. `required`: unmet, it fails the whole. `wording`: a hash of what the
-    judge was asked.
+    `spread` is the highest score minus the lowest. An unmet `required` criterion fails the rubric. `wording` is a hash
+    of the prompt text for this criterion.
     """
 
     id: str
@@ -25,31 +25,31 @@ class CriterionScore(Value):
 
 
 class Judgement(Value):
-    """The judge's answers to one rubric, put together.
+    """The judge's answers to one rubric, combined.
 
-    `samples` are the weighted scores of the single answers. `agreement`: over criteria and pairs of samples, the share
-    that say the same (met or not); None for one sample. `asked`: samples asked for, of which some may have been lost.
+    `samples` are the weighted scores of the single answers. `agreement` is the share of sample pairs that agree (met or
+    not), over all criteria; None for one sample. `asked` counts the samples asked for, including lost ones.
     """
 
     model: str | None = None
     criteria: tuple[CriterionScore, ...] = ()
-    met: float = 0.5  # the score from which a criterion counts as met
+    met: float = 0.5  # score from which a criterion counts as met
     samples: tuple[float, ...] = ()
     asked: int = 1
     agreement: float | None = None
     confidence: float | None = None
     issues: tuple[str, ...] = ()
     highlights: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()  # what was odd in the answers, and how it was read
+    notes: tuple[str, ...] = ()  # irregularities in the answers, and how they were read
 
     @property
     def spread(self) -> float:
-        """How far the samples lie apart."""
+        """The highest sample minus the lowest."""
         return max(self.samples, default=0.0) - min(self.samples, default=0.0)
 
 
 class JudgeResult(Value):
-    """The scenario's own judge in result.json: its score, or in `not_measured` and `reason` why there is none."""
+    """The result of the scenario's own judge in result.json: its score, or why it could not be measured."""
 
     rubric: str = ""
     weighted_score: float | None = None
@@ -62,7 +62,7 @@ class JudgeResult(Value):
 
 
 class JudgeUse(Value):
-    """What judging a trial took: calls that were made now, and answers that were known already."""
+    """What it took to judge a trial: new calls, and answers from the cache. Tokens and USD are of the new calls."""
 
     calls: int = 0
     cached: int = 0
@@ -72,9 +72,9 @@ class JudgeUse(Value):
 
 
 class Trust(Value):
-    """How far people agree with this judge on the criteria of this suite, as `tidegate calibrate` found it.
+    """How far people agree with this judge on this suite's criteria, as measured by `tidegate calibrate`.
 
-    `criteria`: how many of them have labels; `without`: how many have none, under their wording and with this model.
+    `criteria` counts the criteria with labels. `without` counts those without labels for their wording and this model.
     """
 
     labels: int
@@ -86,7 +86,9 @@ class Trust(Value):
 
 
 class JudgeInfo(Value):
-    """Which judge it was. `blocks`: its opinion counts for the verdict. `trust`: None where there is no calibration."""
+    """Which judge was used. `blocks` is True if its scores count for the verdict. `trust` is None without a
+    calibration.
+    """
 
     type: str
     model: str
@@ -96,7 +98,10 @@ class JudgeInfo(Value):
 
 
 class PairJudgement(Value):
-    """One base and one head trial, by their numbers: what the judge says of head, by criterion; same in both orders."""
+    """The judge's comparison of one base and one head trial, given by their numbers: how head does, by criterion.
+
+    If the answer depends on the order of the two, it counts as `same`.
+    """
 
     scenario: str
     agent: str
@@ -108,7 +113,7 @@ class PairJudgement(Value):
 
 
 class JudgeReport(Value):
-    """The judge over a whole result: what it took, what it could not judge, how often it agreed with itself."""
+    """The judge's work on a whole result: usage, trials that it could not judge, and its agreement with itself."""
 
     judge: JudgeInfo
     judged: int = 0  # trials

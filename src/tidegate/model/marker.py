@@ -1,4 +1,4 @@
-"""Line 1 of our comment: by it the comment is found again, and it is all that one run remembers of the one before."""
+"""Line 1 of the pull request comment: it identifies the comment and holds all that the next run needs from it."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from urllib.parse import quote, unquote
 from tidegate.model.plan import RowKey
 from tidegate.model.value import Value
 
-MAX_ROWS_BYTES = 4_000  # of the names of regressed rows; those that do not fit are forgotten
+MAX_ROWS_BYTES = 4_000  # bytes of regressed rows' names; rows that do not fit are dropped
 _LINE = re.compile(r"<!-- tidegate((?: [a-z]+=[\w.~%/,-]*)+) -->", re.ASCII)
 
 
 class Acceptance(Value):
-    """Who accepted what got worse in a commit, and the workflow run that saw it happen."""
+    """Who accepted the regressions of a commit, and the workflow run that recorded it."""
 
     sha: str
     actor: str
     run: int
 
     def format(self) -> str:
-        """One value of the marker."""
+        """Return the value as it stands in the marker."""
         return f"{_encoded(self.sha)}/{_encoded(self.actor)}/{self.run}"
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """None where there is none, or a damaged one."""
+        """Return the acceptance; None if there is none or it is damaged."""
         sha, _, rest = text.partition("/")
         actor, _, run = rest.partition("/")
         if not (sha and actor and run.isdecimal()):
@@ -36,10 +36,10 @@ class Acceptance(Value):
 
 
 class Marker(Value):
-    """Whose comment it is, of which head and run, and how that run ended.
+    """The comment's instance, head and run, and how that run ended.
 
-    `run` and `attempt`: GitHub's run id and attempt, 0 outside of GitHub. `regressed`: rows that stand as regressed.
-    `accepted`: a maintainer's word on this head.
+    `run` and `attempt` are GitHub's run id and attempt, 0 outside GitHub. `regressed` lists the rows shown as
+    regressed. `accepted` is set if a maintainer accepted this head.
     """
 
     instance: str
@@ -52,11 +52,11 @@ class Marker(Value):
 
     @property
     def age(self) -> tuple[int, int]:
-        """The larger, the newer."""
+        """A sort key: the newer run is larger."""
         return self.run, self.attempt
 
     def format(self) -> str:
-        """The line. Every value is percent-encoded, so that none can end the HTML comment; empty ones are left out."""
+        """Return the line. Values are percent-encoded, so none can end the HTML comment; empty ones are left out."""
         values = {
             "instance": _encoded(self.instance),
             "head": _encoded(self.head),
@@ -70,7 +70,7 @@ class Marker(Value):
 
     @classmethod
     def parse(cls, body: str) -> Self | None:
-        """The marker on the first line of a comment; None where there is none, or a damaged one."""
+        """Return the marker from a comment's first line; None if there is none or it is damaged."""
         found = _LINE.fullmatch(body.partition("\n")[0].rstrip())
         if found is None:
             return None
@@ -90,7 +90,7 @@ class Marker(Value):
 
 
 class Fixed(Value):
-    """Rows that stood as regressed when head was `since`, and work again."""
+    """Rows that were regressed at head `since` and pass again."""
 
     since: str
     rows: tuple[RowKey, ...]

@@ -1,4 +1,4 @@
-"""What was measured: a trial's result, and the run of one side."""
+"""Measured values: the result of one trial, and the run of one side."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ class SubcommandCounts(Value):
 
 
 class InvocationCounts(Value):
-    """Where the invocations were seen; `approximate` when any came from transcript text."""
+    """How many invocations each source recorded. `approximate` is True if any came from transcript text."""
 
     recorder: int = 0
     events: int = 0
     transcript: int = 0
     unseen_by_recorder: int = 0
     approximate: bool = False
-    not_counted: dict[CallStatus, int] = {}  # denied, background, unfinished, … : counts of their own
+    not_counted: dict[CallStatus, int] = {}  # by status: denied, background, unfinished, …
 
 
 class Metrics(Value):
-    """The metrics of a trial (metrics.md). None is "not there", never 0 and never 1. Rates 0..1, times in seconds."""
+    """The metrics of a trial. None means "not available", never 0 or 1. Rates are from 0 to 1, times in seconds."""
 
     command_count: int = 0
     unique_commands: int = 0
@@ -59,7 +59,7 @@ class Metrics(Value):
 
 
 class GateResult(Value):
-    """A gate's decision, with the name that reports use."""
+    """A gate's decision, with its display name."""
 
     type: str
     label: str
@@ -70,7 +70,7 @@ class GateResult(Value):
 
 
 class EvaluatorResult(Value):
-    """An evaluator's score, or why there is none; `script` evaluators have weight 0 and never decide."""
+    """An evaluator's score, or why there is none. Evaluators of type `script` have weight 0 and never decide."""
 
     name: str
     type: str
@@ -80,12 +80,12 @@ class EvaluatorResult(Value):
     required: bool = False
     reason: str = ""
     metrics: dict[str, float] = {}
-    judged: bool = False  # a model had a say in it
+    judged: bool = False  # a model contributed to the score
     judgement: Judgement | None = None
 
 
 class Call(Value):
-    """One invocation as reports show it: the command line, how it ended, and what the target said (an excerpt)."""
+    """One invocation as reports show it: the command line, how it ended, and an excerpt of the tool's output."""
 
     command: str
     exit_code: int | None = None
@@ -94,7 +94,7 @@ class Call(Value):
 
 
 class TrialResult(Value):
-    """A measured trial: the entry of `trials` in result.json (result.md)."""
+    """A measured trial: an entry of `trials` in result.json."""
 
     id: str
     side: Side
@@ -111,15 +111,15 @@ class TrialResult(Value):
     subcommands: dict[str, SubcommandCounts] = {}
     invocations: InvocationCounts = InvocationCounts()
     gates: tuple[GateResult, ...] = ()
-    before: tuple[GateResult, ...] = ()  # of base's definition, which head's no longer has; they decide too
+    before: tuple[GateResult, ...] = ()  # base's checks that head's definition no longer has; they decide too
     evaluators: tuple[EvaluatorResult, ...] = ()
     judge: JudgeResult | None = None
-    judge_use: JudgeUse | None = None  # None: no model was asked
-    case_score: float | None = None  # weighted mean of the evaluators; None: none has a weight, or not measured
+    judge_use: JudgeUse | None = None  # None if no model was asked
+    case_score: float | None = None  # weighted mean of the evaluators; None if none has a weight or one is not measured
     composite: float | None = None
     calls: tuple[Call, ...] = ()
     warnings: tuple[str, ...] = ()
-    reused: bool = False  # of an earlier run of the same test: it cost this run nothing
+    reused: bool = False  # taken from an earlier run of the same test at no cost
 
     @property
     def key(self) -> RowKey:
@@ -128,19 +128,19 @@ class TrialResult(Value):
 
     @property
     def only_by_change(self) -> bool:
-        """It passes only because the scenario was changed."""
+        """True if it passes only because the pull request changed the scenario."""
         return self.outcome == "pass" and any(not gate.passed for gate in self.before)
 
     @property
     def spec(self) -> TrialSpec:
-        """What was asked for."""
+        """The specification that this trial was run by."""
         return TrialSpec(side=self.side, scenario=self.scenario, agent=self.agent, index=self.index, phase=self.phase)
 
 
 class PastTrial(Value):
-    """An earlier trial of base, kept as history: what it may still be compared by. `at`: seconds since the epoch.
+    """An earlier trial of base from the history. `at` is in seconds since the epoch.
 
-    `merged`: it was measured as a pull request's head, and is base's since that was merged.
+    `merged` is True if it was measured as the head of a pull request that was merged since.
     """
 
     scenario: str
@@ -158,35 +158,35 @@ class PastTrial(Value):
 
 
 class Revision(Value):
-    """A commit, and the name that it was asked for by. `dirty`: the working tree, with uncommitted changes."""
+    """A commit, and the name that it was requested by. `dirty` is True for a working tree with uncommitted changes."""
 
     sha: str
     ref: str
     dirty: bool = False
-    tree: str = ""  # git's name of all its files
+    tree: str = ""  # id of git's tree object
 
 
 class RunRow(Value):
-    """What a comparison has to know of a row besides its trials."""
+    """What a comparison needs to know about a row besides its trials."""
 
     scenario: str
     agent: str
     deterministic: bool
     purpose: Literal["regression", "capability"] = "regression"
-    source: str | None = None  # where the case comes from
+    source: str | None = None  # origin of the case
     presence: Literal["both", "added", "removed"] = "both"
     definition: str = ""  # hash of the scenario's definition
-    fingerprint: str = ""  # hash of all that makes trials of base exchangeable; '': not taken
+    fingerprint: str = ""  # hash of everything that makes base's trials exchangeable; '' if not computed
     trials: TrialCounts = TrialCounts()
 
     @property
     def key(self) -> RowKey:
-        """Scenario × agent."""
+        """The row's scenario and agent."""
         return RowKey(scenario=self.scenario, agent=self.agent)
 
 
 class AgentInfo(Value):
-    """Which agent it was."""
+    """The agent's type, its model and the version of its program."""
 
     type: str
     model: str | None = None
@@ -194,7 +194,7 @@ class AgentInfo(Value):
 
 
 class Run(Value):
-    """All measured trials of one side: `run.json`."""
+    """All measured trials of one side: the content of `run.json`."""
 
     schema_version: Literal[1] = 1
     tidegate_version: str
@@ -206,18 +206,18 @@ class Run(Value):
     diagnosis: Diagnosis = Diagnosis()
     rows: tuple[RunRow, ...]
     agents: dict[str, AgentInfo]
-    judge: JudgeInfo | None = None  # None: nothing was to be judged, or there is no judge
+    judge: JudgeInfo | None = None  # None if nothing was to be judged or there is no judge
     build_error: str | None = None
     started_at: float
     seconds: float
     confinement: tuple[str, ...] = ()
-    interrupted: bool = False  # it was cut off: `trials` are those that had finished
+    interrupted: bool = False  # stopped early: `trials` holds only the finished ones
     trials: tuple[TrialResult, ...]
-    pairs: tuple[PairJudgement, ...] = ()  # of a head: its trials beside base's, as the judge sees them
-    history: tuple[PastTrial, ...] = ()  # of a base: earlier trials that it was completed by, the oldest first
+    pairs: tuple[PairJudgement, ...] = ()  # head only: the judge's comparisons with base's trials
+    history: tuple[PastTrial, ...] = ()  # base only: earlier trials that complete it, oldest first
 
     def as_side(self, side: Side) -> Run:
-        """The same run in the other role; `tidegate run` cannot know which side it will be."""
+        """Return the same run as the given side. `tidegate run` cannot know which side it will be compared as."""
         trials = tuple(
             trial.model_copy(update={"side": side, "id": trial.spec.model_copy(update={"side": side}).id})
             for trial in self.trials

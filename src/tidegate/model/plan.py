@@ -12,30 +12,30 @@ from tidegate.model.value import Value
 
 
 class RowKey(Value):
-    """Scenario × agent, as in every report; `agent` is `name` or `name:model`."""
+    """The scenario and agent of a row, as in every report. `agent` is `name` or `name:model`."""
 
     scenario: str
     agent: str
 
 
 class PlanRow(Value):
-    """One scenario with one agent, its model already chosen."""
+    """One scenario with one agent, whose model is already chosen."""
 
     key: RowKey
     scenario: Scenario
     agent: SerializeAsAny[Agent]
     deterministic: bool
-    presence: Literal["both", "added", "removed"] = "both"  # in which side's suite the row stands
-    before: Scenario | None = None  # base's, with those of its checks that head's no longer has as they were
+    presence: Literal["both", "added", "removed"] = "both"  # which side's suite has the row
+    before: Scenario | None = None  # base's scenario, with only those checks that head removed or changed
 
 
 class Plan(Value):
-    """The rows of a run, in the order of the suite."""
+    """The rows of a run, in the suite's order."""
 
     rows: tuple[PlanRow, ...]
 
     def row(self, key: RowKey) -> PlanRow:
-        """The row of that key; KeyError if there is none."""
+        """Return the row with that key. Raises KeyError if there is none."""
         for row in self.rows:
             if row.key == key:
                 return row

@@ -1,4 +1,4 @@
-"""Questions about what a trial left behind, and the answers: the one is a value, the other is stored."""
+"""Requests about what a trial left behind, and their answers. Answers are stored with the trial."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tidegate.model.value import Value
 
 
 class RunCommand(Value):
-    """Run `sh -c command` in the workspace, as a gate sees it (side's PATH, `target.env`, no secret)."""
+    """Run `sh -c command` in the workspace, in a gate's environment: the side's PATH, `target.env`, no secrets."""
 
     kind: Literal["command"] = "command"
     command: str
@@ -20,7 +20,7 @@ class RunCommand(Value):
 
 
 class RunScript(Value):
-    """The same with the script variables (`TIDEGATE_…`, `LLM_TOOL_TEST_…`) in its environment."""
+    """Like RunCommand, with the script variables (`TIDEGATE_…`, `LLM_TOOL_TEST_…`) in the environment."""
 
     kind: Literal["script"] = "script"
     command: str
@@ -28,9 +28,9 @@ class RunScript(Value):
 
 
 class RunJudge(Value):
-    """Run `sh -c command` in a folder of the checkout that defines the scenarios, with a text on standard input.
+    """Run `sh -c command` in a folder of the checkout that defines the scenarios, with `stdin` as standard input.
 
-    The script variables are in its environment. `folder` is relative to the checkout's root.
+    The environment has the script variables. `folder` is relative to the checkout's root.
     """
 
     kind: Literal["judge"] = "judge"
@@ -41,7 +41,7 @@ class RunJudge(Value):
 
 
 class ReadFile(Value):
-    """Read one text file of the workspace, symlinks resolved and never followed out of it."""
+    """Read one text file of the workspace. Symlinks are resolved, but never followed out of the workspace."""
 
     kind: Literal["file"] = "file"
     path: str
@@ -52,14 +52,14 @@ Request = Annotated[WorkspaceRequest | AskModel, Field(discriminator="kind")]
 
 
 class CommandAnswer(Value):
-    """What the command of a RunCommand, RunScript or RunJudge did; its stdout is whole unless `truncated`."""
+    """The result of a RunCommand, RunScript or RunJudge. Its stdout is complete unless `truncated`."""
 
     kind: Literal["command"] = "command"
     result: CommandResult
 
 
 class FileAnswer(Value):
-    """What stands at the path of a ReadFile. `text` only when present and readable; `path`, where it was kept."""
+    """What is at the `path` of a ReadFile. `text` is set only if the file is present and readable."""
 
     kind: Literal["file"] = "file"
     state: Literal["present", "missing", "escapes", "not_a_file", "too_large", "unreadable"]

@@ -1,4 +1,4 @@
-"""What the stages tell a person who is waiting."""
+"""Progress messages for a person who is waiting."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from tidegate.model.trial import TrialSpec
 
 
 class Progress(Protocol):
-    """Told about the work as it goes on; implemented by the terminal view and by plain log lines."""
+    """Receives progress messages. Implemented by the terminal view and by plain log lines."""
 
     def say(self, text: str) -> None:
-        """One line about the run as a whole: `building base`, `not confined: no uid`."""
+        """Show one line about the run as a whole, such as `building base`."""
 
     def stage(self, title: str) -> None:
-        """What follows belongs to that part of the run; '' where the last part ends."""
+        """Begin a named part of the run; '' ends the last part."""
 
     def expect(self, trials: int) -> None:
-        """So many more trials are going to be run."""
+        """Announce that this many more trials will run."""
 
     def started(self, spec: TrialSpec) -> None:
         """A trial begins."""
 
     def step(self, spec: TrialSpec, text: str) -> None:
-        """What a running trial does now: `setup`, the agent's last command, `gate 2/5`."""
+        """Show what a running trial is doing: `setup`, the agent's last command, `gate 2/5`."""
 
     def finished(self, result: TrialResult) -> None:
         """A trial has been measured."""
 
 
 class Silent:
-    """Progress for nobody."""
+    """Progress that shows nothing."""
 
     def say(self, text: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def stage(self, title: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def expect(self, trials: int) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def started(self, spec: TrialSpec) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def step(self, spec: TrialSpec, text: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def finished(self, result: TrialResult) -> None:
-        """Nothing."""
+        """Do nothing."""

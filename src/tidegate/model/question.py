@@ -1,4 +1,4 @@
-"""A question to a model that judges, and what came back: the one is a value, the other is stored with the trial."""
+"""A question to the judge's model, and the replies. Replies are stored with the trial."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tidegate.model.value import Value
 
 ReplyEnd = Literal["answered", "refused", "max_tokens", "no_judge", "auth", "outage", "timeout", "failed", "budget"]
 SPOKEN: frozenset[ReplyEnd] = frozenset({"answered", "refused", "max_tokens"})
-"""The model itself has spoken, so that the same question need not be paid for again in the same run."""
+"""Ends that come from the model itself, so the same question is not paid for again in the same run."""
 
 
 def _anything(_: str) -> bool:
@@ -21,11 +21,12 @@ def _anything(_: str) -> bool:
 
 
 class AskModel(Value):
-    """Ask the judge's model. The pure stages write it, and read the answers; who asks knows nothing of rubrics.
+    """A question to the judge's model. Pure stages write it and read the answers; the code that sends it knows no
+    rubrics.
 
-    `items` stand between `before` and `after`, for each sample in another order: an order that moves the answer shows
-    as disagreement. `samples`: the numbers of those to ask for, from 1; none means as many as the judge is set to.
-    `readable` says whether an answer is one: what nobody can read is not worth keeping.
+    The `items` go between `before` and `after`, in a different order for each sample, so that an answer that depends on
+    the order shows as disagreement. `samples` are the numbers of the samples to ask for, from 1; empty means as many as
+    the judge's setting. `readable` returns True for an answer that can be parsed; only those are cached.
     """
 
     kind: Literal["model"] = "model"
@@ -39,21 +40,24 @@ class AskModel(Value):
     readable: Callable[[str], bool] = Field(default=_anything, exclude=True, repr=False)
 
     def prompt(self, sample: int) -> str:
-        """The whole prompt of one sample."""
+        """Return the full prompt of one sample."""
         return "".join(
             (self.before, *sorted(self.items, key=lambda item: _rank(self.before, sample, item)), self.after)
         )
 
     def key(self, judge: str, sample: int) -> str:
-        """SHA-256 of all that the answer depends on; `judge` says which one, with its model and settings."""
+        """Return the SHA-256 of everything that the answer depends on. `judge` identifies the judge, its model and
+        settings.
+        """
         parts = [judge, self.system, self.prompt(sample), self.answer_schema, sample, self.attempt]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 class Reply(Value):
-    """One answer of the model, or why there is none: then `end` is not `answered`, and `message` says more.
+    """One answer of the model, or why there is none: then `end` is not `answered`, and `message` gives details.
 
-    `model` as the provider names it. What was not reported is None, never 0. `cached`: it was paid for before.
+    `model` is the provider's name of it. Values that were not reported are None, never 0. `cached` replies were paid
+    for earlier.
     """
 
     sample: int = 1
@@ -70,13 +74,13 @@ class Reply(Value):
 
 
 class ModelAnswer(Value):
-    """The replies to an AskModel, one for each sample."""
+    """The replies to an AskModel, one per sample."""
 
     kind: Literal["model"] = "model"
     replies: tuple[Reply, ...]
 
     def as_cached(self) -> ModelAnswer:
-        """The same, paid for in an earlier run."""
+        """Return the same replies, marked as paid for in an earlier run."""
         return ModelAnswer(replies=tuple(reply.model_copy(update={"cached": True}) for reply in self.replies))
 
 

@@ -1,4 +1,4 @@
-"""result.json: the machine's view and the public contract. Every report is made from this value alone."""
+"""result.json, the public machine-readable result. Every report is made from this value alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tidegate.model.verdict import Verdict
 
 
 class BaseSide(Value):
-    """Where base's trials come from."""
+    """Base's commit, and where its trials come from."""
 
     sha: str
     ref: str
@@ -23,12 +23,12 @@ class BaseSide(Value):
 
 
 class HeadSide(Value):
-    """Where head's trials come from."""
+    """Head's commit, and where its trials come from."""
 
     sha: str
     ref: str
     origin: Literal["run", "reused"] = "run"
-    tree: str = ""  # git's name of all the files that were tested
+    tree: str = ""  # id of git's tree object that was tested
     tested_at: float = 0.0  # seconds since the epoch
 
 
@@ -40,14 +40,14 @@ class Sides(Value):
 
 
 class TrialTotals(Value):
-    """How many trials were run on each side."""
+    """How many trials ran on each side."""
 
     base: int = 0
     head: int = 0
 
 
 class Cost(Value):
-    """What the run used; None: no agent reported it. `budget_used`: the largest share of any limit."""
+    """What the run used; None if no agent reported it. `budget_used` is the largest share of any limit."""
 
     usd: float | None = None
     tokens_in: int | None = None
@@ -58,10 +58,10 @@ class Cost(Value):
 
 
 class FileChange(Value):
-    """A file that the pull request changed, as git's unified diff (cut, if it is long).
+    """A file that the pull request changed, as a unified diff, which is cut if it is long.
 
-    `role`: whether each side has its own (the subject's), or both are run with head's (a definition's). `scenarios`:
-    those that it belongs to; none: all of them.
+    `role` is `subject` if each side is tested with its own version, `definition` if both are tested with head's.
+    `scenarios` lists the scenarios that use the file; empty means all.
     """
 
     path: str
@@ -71,7 +71,7 @@ class FileChange(Value):
 
 
 class Result(Value):
-    """The whole of a comparison, ready to be reported."""
+    """A complete comparison, ready to be reported."""
 
     schema_version: Literal[1] = 1
     tidegate_version: str
@@ -83,10 +83,10 @@ class Result(Value):
     definitions: tuple[DefinitionChange, ...] = ()
     agents: dict[str, AgentInfo] = {}
     judge: JudgeReport | None = None
-    diagnosis: Diagnosis = Diagnosis()  # the suite's own thresholds
+    diagnosis: Diagnosis = Diagnosis()  # the suite's thresholds
     warnings: tuple[str, ...] = ()
     cost: Cost
-    comment_template: str | None = None  # the suite's own, as text: Jinja that extends ours
+    comment_template: str | None = None  # text of the suite's Jinja template, which extends the default one
     changes: tuple[FileChange, ...] = ()
     trends: tuple[RowTrend, ...] = ()
     confinement: tuple[str, ...] = ()

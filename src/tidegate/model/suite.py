@@ -1,4 +1,4 @@
-"""The suite: everything that the project's files say, whatever dialect they are written in."""
+"""The suite: everything that the project's files define, in any supported format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tidegate.model.gate import Gate
 from tidegate.model.judge import Judge
 from tidegate.model.value import Value
 
-INITIAL_STATE = "initial-state"  # the folder of a template that becomes the workspace, where there is one
+INITIAL_STATE = "initial-state"  # the template's subfolder that becomes the workspace, if present
 
 RowState = Literal[
     "regressed",
@@ -31,23 +31,23 @@ RowState = Literal[
 
 
 class McpServer(Value):
-    """A server of the Model Context Protocol, started by `sh -c command` in the workspace; it speaks on stdio."""
+    """An MCP (Model Context Protocol) server, started by `sh -c command` in the workspace. It speaks on stdio."""
 
     command: str
-    name: str = "target"  # by which agents and reports know it
+    name: str = "target"  # its name for agents and in reports
 
 
 class Target(Value):
-    """The tool under test; an eval case of AgentV may have none, and an empty `binary`.
+    """The tool under test. `binary` is its program, or the name of an MCP server.
 
-    Of an MCP server, `binary` is the name.
+    An AgentV eval case may have no tool; then `binary` is empty.
     """
 
     binary: str
     command_pattern: str | None = None
     health_check: str | None = None
     env: dict[str, str] = {}
-    secrets: tuple[str, ...] = ()  # variables that `env` needs, and that a fork's job is not given
+    secrets: tuple[str, ...] = ()  # variables that `env` refers to; jobs of forks do not have them
     mcp: McpServer | None = None
 
 
@@ -59,7 +59,7 @@ class Script(Value):
 
 
 class EvaluatorScript(Value):
-    """A diagnostic script that prints `{metrics?, score?, summary?}`; it never decides."""
+    """A diagnostic script that prints `{metrics?, score?, summary?}`. It never decides."""
 
     command: str
     name: str
@@ -67,7 +67,7 @@ class EvaluatorScript(Value):
 
 
 class Composite(Value):
-    """Weights of the one number that a scenario may ask for."""
+    """Weights of the composite score that a scenario may request."""
 
     gate_weight: float = 0.0
     judge_weight: float = 0.0
@@ -75,18 +75,18 @@ class Composite(Value):
 
 
 class TrialCounts(Value):
-    """`min`: screening trials a side (the preset's k0); `max`: head trials a row over all phases."""
+    """`min` screening trials per side (the preset's k0), at most `max` head trials per row in all phases."""
 
     min: int | None = Field(default=None, ge=1)
     max: int | None = Field(default=None, ge=1)
 
     def over(self, suite: TrialCounts) -> TrialCounts:
-        """A scenario's own counts, and the suite's where it has none."""
+        """Return these counts, with those of the suite for the ones that are not set."""
         return TrialCounts(min=self.min or suite.min, max=self.max or suite.max)
 
 
 class ToolMatrixEntry(Value):
-    """One agent of `tool_matrix`, with the models that it is to be run with (none: its own)."""
+    """One agent of `tool_matrix` and the models to run it with; empty means the agent's own model."""
 
     tool: str
     models: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ class Scenario(Value):
     name: str
     description: str
     file: str
-    template: str | None = None  # folder that becomes the workspace; None: an empty workspace
+    template: str | None = None  # folder that becomes the workspace; None for an empty workspace
     target: Target
     prompt: str
     max_turns: int | None = None
@@ -108,7 +108,7 @@ class Scenario(Value):
     evaluator_scripts: tuple[EvaluatorScript, ...] = ()
     gates: tuple[SerializeAsAny[Gate], ...] = ()
     evaluators: tuple[SerializeAsAny[Evaluator], ...] = ()
-    judge: SerializeAsAny[Evaluator] | None = None  # the scenario's own rubric, asked once all gates pass
+    judge: SerializeAsAny[Evaluator] | None = None  # the scenario's own rubric, used only if all gates pass
     case: Case = Case()
     composite: Composite | None = None
     tool_matrix: tuple[ToolMatrixEntry, ...] = ()
@@ -124,18 +124,18 @@ class Scenario(Value):
 
     @property
     def wordings(self) -> frozenset[str]:
-        """The hashes of the words of all criteria that a model is asked about."""
+        """Hashes of the prompt texts of all criteria that a model judges."""
         asking = (*self.evaluators, self.judge)
         return frozenset(words for one in asking if one for words in one.wordings.values())
 
     @property
     def judged(self) -> bool:
-        """A model has a say in some score."""
+        """True if a model contributes to any score."""
         return self.judge is not None or any(evaluator.judged for evaluator in self.evaluators)
 
 
 class Budget(Value):
-    """Hard limits of a run; None is no limit."""
+    """Hard limits of a run. None means no limit."""
 
     usd: float | None = Field(default=None, gt=0)
     tokens: int | None = Field(default=None, gt=0)
@@ -144,7 +144,7 @@ class Budget(Value):
 
 
 class Limits(Value):
-    """What one command of a trial may use."""
+    """Resource limits of one command of a trial."""
 
     output_mb: float = Field(default=50, gt=0)
     memory_mb: float = Field(default=4096, gt=0)
@@ -162,10 +162,10 @@ class Price(Value):
 
 
 class Policy(Value):
-    """The project's rules for which rows block (verdict.md, Policy)."""
+    """The project's rules for which rows block a merge."""
 
     preset: Literal["quick", "standard", "thorough"] = "standard"
-    alpha: float = 0.02  # one of .01, .02, .05; the loader checks it
+    alpha: float = 0.02  # one of .01, .02, .05, checked by the loader
     mode: Literal["blocking", "advisory"] = "blocking"
     fail_fast: bool = True
     block: tuple[Literal["regressed", "suspicious", "not_measured", "inconclusive"], ...] = ("regressed",)
@@ -176,14 +176,14 @@ class Policy(Value):
     loosened_definitions: Literal["block", "warn"] = "block"
 
     def names(self, agent: str) -> bool:
-        """Whether rows of this agent (`name` or `name:model`) may block."""
+        """Return True if rows of this agent (`name` or `name:model`) may block."""
         return self.agents is None or not {agent, agent.partition(":")[0]}.isdisjoint(self.agents)
 
 
 class Store(Value):
-    """Where base's history is kept, and how much of it; `path` is relative to the repository's root.
+    """Where base's history is kept, and how much of it. `path` is relative to the repository's root.
 
-    A `branch` has history alone, by `name`; all else that is kept stays below `path`.
+    With type `branch`, the branch `name` holds only the history; everything else is kept below `path`.
     """
 
     type: Literal["directory", "branch"] = "directory"
@@ -194,7 +194,7 @@ class Store(Value):
 
 
 class Diagnosis(Value):
-    """Thresholds of metrics.md's patterns."""
+    """Thresholds of the diagnosis patterns."""
 
     error_rate: float = 0.30
     help: float = 2
@@ -203,7 +203,7 @@ class Diagnosis(Value):
 
 
 class Suite(Value):
-    """`tidegate.yaml` and every scenario that it names, validated and with defaults filled in."""
+    """The content of `tidegate.yaml` and of every scenario that it names, validated and with defaults filled in."""
 
     file: str = "tidegate.yaml"
     subject: tuple[str, ...] = ("**",)
@@ -214,7 +214,7 @@ class Suite(Value):
     scenarios: tuple[Scenario, ...]
     trials: TrialCounts = TrialCounts()
     judge: SerializeAsAny[Judge] | None = None
-    calibration: Calibration | None = None  # of the judge, from the file beside the suite's
+    calibration: Calibration | None = None  # the judge's calibration, from the file next to the suite's
     jobs: int | None = None
     budget: Budget = Budget()
     policy: Policy = Policy()
@@ -222,13 +222,13 @@ class Suite(Value):
     pass_env: tuple[str, ...] = ()
     store: Store = Store()
     prices: dict[str, Price] = {}  # by model
-    relay: bool = True  # agents get a token in the place of their key
+    relay: bool = True  # agents get a proxy token instead of their API key
     diagnosis: Diagnosis = Diagnosis()
     comment_template: str | None = None
-    unread: tuple[str, ...] = ()  # what its files say and nothing here follows, a sentence each
+    unread: tuple[str, ...] = ()  # keys of its files that have no effect, one sentence each
 
     def scenario(self, name: str) -> Scenario:
-        """The scenario of that name; KeyError if there is none."""
+        """Return the scenario with that name. Raises KeyError if there is none."""
         for scenario in self.scenarios:
             if scenario.name == name:
                 return scenario

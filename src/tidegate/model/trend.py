@@ -1,4 +1,4 @@
-"""How base's rows did over its commits: numbers to look at, which decide nothing."""
+"""How base's rows did over its commits. For reports only; trends decide nothing."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ TREND_METRICS = (
 
 
 class Mean(Value):
-    """The mean of a metric, over so many trials that had it."""
+    """The mean of a metric, and the number of trials that have it."""
 
     mean: float
     trials: int
 
 
 class TrendPoint(Value):
-    """A row's measured trials at one commit of base. `at`: of the first of them, seconds since the epoch."""
+    """A row's measured trials at one commit of base. `at` is the time of the first, in seconds since the epoch."""
 
     sha: str
     at: float
@@ -34,7 +34,7 @@ class TrendPoint(Value):
 
 
 class RowTrend(Value):
-    """A row over base's commits, the oldest first."""
+    """A row over base's commits, oldest first."""
 
     scenario: str
     agent: str
@@ -42,5 +42,5 @@ class RowTrend(Value):
 
     @property
     def key(self) -> RowKey:
-        """Scenario × agent."""
+        """The row's scenario and agent."""
         return RowKey(scenario=self.scenario, agent=self.agent)

@@ -1,4 +1,4 @@
-"""One attempt of one agent at one scenario on one side: what was asked for, and the raw record of it."""
+"""One attempt of one agent at one scenario on one side: its specification and its raw record."""
 
 from __future__ import annotations
 
@@ -27,12 +27,28 @@ NotMeasured = Literal[
     "evaluator",
     "no_trace",
     "unfinished",
+    "record_lost",
+    "no_session",
+    "resources",
+    "refused_request",
+    "supervisor_lost",
+    "agent_error",
+    "reported_outage",
 ]
 SETUP_KINDS: frozenset[NotMeasured] = frozenset({"setup", "health_check", "build"})
+# Causes that no process of a trial can bring about. All others are inside: what the pull request changed may have
+# caused them. `outage` is only what the model proxy got from the provider itself (429, 5xx, no connection), not what
+# an agent's log reports, which is `reported_outage`. `infrastructure` is only what failed outside of every trial.
+_OUTSIDE: frozenset[NotMeasured] = frozenset({"secret", "outage", "infrastructure", "budget", "cancelled", "judge"})
+
+
+def is_inside(cause: NotMeasured) -> bool:
+    """Return True if a process of a trial can have caused that the trial was not measured."""
+    return cause not in _OUTSIDE
 
 
 class TrialSpec(Value):
-    """A trial that is to be run. `index` counts from 1 within side, scenario and agent."""
+    """A trial to run. `index` counts from 1 within side, scenario and agent."""
 
     side: Side
     scenario: str
@@ -42,23 +58,25 @@ class TrialSpec(Value):
 
     @property
     def id(self) -> str:
-        """`side/scenario/agent/index`, each part percent-encoded, so that it is also a relative path."""
+        """The trial's id, `side/scenario/agent/index`. Each part is percent-encoded, so it is also a relative path."""
         return f"{self.side}/{encoded(self.scenario)}/{encoded(self.agent)}/{self.index}"
 
 
 def encoded(name: str) -> str:
-    """A scenario's or agent's name as one path segment (RFC 3986 percent-encoding; `.` and `..` too)."""
+    """Return a scenario's or agent's name as one path segment (RFC 3986 percent-encoding; `.` and `..` too)."""
     text = quote(name, safe=" :@+,=")
     return text.replace(".", "%2E") if set(text) == {"."} else text
 
 
 class Invocation(Value):
-    """One execution of the target. `argv` is without the program; bytes that are not UTF-8 are backslash-escaped."""
+    """One execution of the tool under test. `argv` excludes the program; bytes that are not UTF-8 are
+    backslash-escaped.
+    """
 
     argv: tuple[str, ...]
     subcommand: str | None = None
     cwd: str = ""
-    exit_code: int | None = None  # 128 + N for signal N, as a shell says it
+    exit_code: int | None = None  # 128 + N for signal N, as a shell reports it
     status: CallStatus
     started_at: float  # seconds since the epoch
     duration_s: float | None = None
@@ -76,11 +94,10 @@ class Step(Value):
 class Trial(Value):
     """The raw record of a trial, complete enough to measure it again without running anything.
 
-    `end` is None when the agent was never started. `not_measured` says that, and why, no outcome exists;
-    `reason` then says it in one sentence. `answers` are parallel to the scenario's gates (None: no question),
-    `evaluator_answers` to its evaluators, each in the order of its questions; `answers_before` and
-    `evaluator_answers_before` to those of base's definition that head's no longer has as they were. `judge_answers` are
-    those to the scenario's judge.
+    `end` is None if the agent never started. `not_measured` is the cause if there is no outcome, and `reason` states it
+    in one sentence. `answers` are parallel to the scenario's gates (None: the gate has no request). `evaluator_answers`
+    are parallel to its evaluators, each in the order of its requests. `answers_before` and `evaluator_answers_before`
+    belong to base's checks that head removed or changed. `judge_answers` belong to the scenario's own judge.
     """
 
     spec: TrialSpec
@@ -89,8 +106,8 @@ class Trial(Value):
     not_measured: NotMeasured | None = None
     reason: str = ""
     started_at: float = 0.0
-    agent_started_at: float = 0.0  # seconds since the epoch; 0: never
-    duration_s: float | None = None  # of the agent's step alone
+    agent_started_at: float = 0.0  # seconds since the epoch; 0 if it never started
+    duration_s: float | None = None  # seconds of the agent's step only
     steps: tuple[Step, ...] = ()
     events: tuple[Event, ...] = ()
     invocations: tuple[Invocation, ...] = ()
@@ -99,18 +116,18 @@ class Trial(Value):
     evaluator_answers: tuple[tuple[Answer, ...], ...] = ()
     evaluator_answers_before: tuple[tuple[Answer, ...], ...] = ()
     judge_answers: tuple[Answer, ...] = ()
-    workspace_lost: bool = False  # nobody can tell any more what the agent changed in it
+    workspace_lost: bool = False  # the agent's changes can no longer be read
     warnings: tuple[str, ...] = ()
 
     def answers_of(self, number: int) -> tuple[Answer, ...]:
-        """Those to the evaluator in that place, from 0; none where it was never asked."""
+        """Return the answers to the evaluator at that position, from 0; empty if it was never asked."""
         return self.evaluator_answers[number] if number < len(self.evaluator_answers) else ()
 
 
 class Record(Value):
-    """What is kept of a trial for a reader: its events, and what the agent changed in the workspace, as a diff.
+    """What is kept of a trial for readers: its events, and a diff of the agent's changes in the workspace.
 
-    `problem` says what is missing of it.
+    `problem` says what is missing from it.
     """
 
     events: tuple[Event, ...] = ()

@@ -1,4 +1,4 @@
-"""The base of every value."""
+"""The base class of all values."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Value(BaseModel):
-    """A frozen value that knows all of its fields: an unknown one is an error, never ignored."""
+    """A frozen value. An unknown field is an error and never ignored."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)

@@ -1,4 +1,4 @@
-"""The end: one decision that drives the comment, the outputs, the status and the exit code."""
+"""The verdict: one decision that drives the comment, the outputs, the status and the exit code."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VerdictReason = Literal[
 
 
 class Verdict(Value):
-    """`summary` is one line with the numbers that matter; `would_block` is what blocking mode would have done."""
+    """The decision. `summary` is one line with the key numbers; `would_block` is the decision of blocking mode."""
 
     state: VerdictState
     reason: VerdictReason
@@ -41,6 +41,6 @@ class Verdict(Value):
     accepted_by: str | None = None
 
     def accepted(self, actor: str) -> Self:
-        """What got worse is still said, and does not block: `actor` has accepted it."""
+        """Return the verdict as accepted by `actor`: regressions are still reported and no longer block."""
         passed = {"state": "passed", "reason": "accepted", "exit_code": 0, "would_block": False, "accepted_by": actor}
         return self.model_copy(update=passed)

@@ -53,6 +53,13 @@ OF_UNMEASURED: dict[NotMeasured, str] = {
     "evaluator": "Mend the evaluator, whose own words stand with the row; `tidegate regrade` then needs no agent.",
     "no_trace": "Take an agent that keeps a record of its calls, or an evaluator that needs none.",
     "unfinished": f"{_AGAIN}: it ended before it was this row's turn.",
+    "record_lost": "Find out what in the tool removes or empties the record of its calls.",
+    "no_session": "Fix what keeps the agent's session or the MCP server from starting; the row has its output.",
+    "resources": f"{_AGAIN}. If it ends like this again, find out what fills the disk or the memory.",
+    "refused_request": "Fix the tool's description or schema that the model's provider refuses.",
+    "supervisor_lost": f"{_AGAIN}. If it ends like this again, find out what stops the trial's processes.",
+    "agent_error": "Fix what makes the agent's program stop; the row has its output.",
+    "reported_outage": f"{_AGAIN}. If it ends like this on head only, the agent's log shows what failed.",
 }
 _OF_SUITE = "No single row shows it: read the table for what fell a little in many."
 _CALM: frozenset[VerdictReason] = frozenset({"no_regression", "nothing_to_do", "accepted"})
