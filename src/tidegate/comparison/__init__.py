@@ -1,1 +1,1 @@
-"""Run × Run → Comparison: rows, the suite as a whole, and the evidence for what is said of them."""
+"""Compare two runs: the state of each row, the suite as a whole, and the evidence."""

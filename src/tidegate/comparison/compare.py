@@ -1,4 +1,4 @@
-"""Run × Run → Comparison: what head does otherwise than base, row by row and as a whole."""
+"""Compare the runs of base and head, row by row and as a whole."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ T = TypeVar("T", TrialResult, PastTrial)
 
 
 def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), *, stored: bool = False) -> Comparison:
-    """Compare two runs under head's policy. Pure: whether base was run now or loaded makes no difference.
+    """Return the comparison of two runs under head's policy. Pure: each run may be new or loaded from disk.
 
-    `stored`: no trial could have been asked for to confirm what was seen, so the detection table must not promise it.
+    `stored`: both runs are from disk, so no trials could be run to confirm a difference; the detection table allows
+    for that.
     """
     base_trials, head_trials = base.as_side("base").trials, head.as_side("head").trials
     past = () if stored else base.history
@@ -63,11 +64,11 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
     )
 
 
-# --- which rows, which trials
+# --- rows and trials
 
 
 def _rows(base: Run, head: Run) -> tuple[RunRow, ...]:
-    """Head's rows, then those that only base has."""
+    """Return head's rows, then the rows that only base has, marked as removed."""
     base_keys, head_keys = {row.key for row in base.rows}, {row.key for row in head.rows}
     tried = {trial.key for trial in base.trials}
     return (
@@ -77,7 +78,7 @@ def _rows(base: Run, head: Run) -> tuple[RunRow, ...]:
 
 
 def _placed(row: RunRow, in_base: bool, tried_on_base: bool) -> RunRow:
-    """Head's row as it stands in this comparison: a stored run may know it from another one."""
+    """Return head's row with its presence in this comparison; a stored run may have been compared with another base."""
     if row.presence == "both" and not in_base:
         return row.model_copy(update={"presence": "added"})
     if row.presence == "added" and tried_on_base:
@@ -86,7 +87,7 @@ def _placed(row: RunRow, in_base: bool, tried_on_base: bool) -> RunRow:
 
 
 def outcomes_by_row(past: Sequence[PastTrial]) -> dict[RowKey, list[bool]]:
-    """Whether each of a row's earlier base trials passed, the oldest first."""
+    """Return, for each row, whether each of base's earlier trials passed, oldest first."""
     return {key: [trial.decides == "pass" for trial in trials] for key, trials in _by_row(past).items()}
 
 
@@ -102,7 +103,7 @@ def _in_order(trials: Trials) -> list[TrialResult]:
 
 
 def _green_by_change(trials: Trials) -> Iterator[DefinitionChange]:
-    """Scenarios that pass only because they were changed."""
+    """Yield a weakened check for each scenario that passes only because the pull request changed it."""
     for scenario in dict.fromkeys(trial.scenario for trial in trials if trial.only_by_change):
         own = [trial for trial in trials if trial.scenario == scenario and trial.decides is not None]
         count = sum(trial.only_by_change for trial in own)
@@ -111,9 +112,9 @@ def _green_by_change(trials: Trials) -> Iterator[DefinitionChange]:
 
 
 def _blind_by_change(rows: Sequence[Row], changes: Sequence[DefinitionChange]) -> Iterator[DefinitionChange]:
-    """Rows that show nothing as they are now, which hides whatever else the pull request does to them.
+    """Yield a weakened check for each changed row that can no longer show a regression.
 
-    A row that base cannot run any more, and that passes on head, is what new features look like.
+    A changed row that base cannot run but that passes on head is left out: new features look like that.
     """
     for row in rows:
         agent = row.agent.partition(":")[0]
@@ -134,7 +135,10 @@ def _blind(row: Row, why: str) -> DefinitionChange:
 
 
 def _asked_anew(rows: Sequence[Row], changes: Sequence[DefinitionChange]) -> Iterator[str]:
-    """Rows that moved, and that both sides were asked with head's new prompt: it may be all that moved."""
+    """Warn of rows that changed while the pull request changes their prompt: the prompt may be the only cause.
+
+    Both sides were given head's prompt.
+    """
     asked = {
         change.scenario for change in changes if change.kind == "changed" and "prompt" in change.detail.split(", ")
     }
@@ -144,7 +148,7 @@ def _asked_anew(rows: Sequence[Row], changes: Sequence[DefinitionChange]) -> Ite
 
 
 def _changed_since(base: Run, head: Run, known: Sequence[DefinitionChange]) -> Iterator[DefinitionChange]:
-    """Scenarios whose definition is not the same in both runs, unless the change is known already."""
+    """Yield scenarios whose definition differs between the runs, unless `known` has a change of them."""
     before = {row.key: row.definition for row in base.rows}
     named = {change.scenario for change in known}
     for row in head.rows:
@@ -156,7 +160,7 @@ def _changed_since(base: Run, head: Run, known: Sequence[DefinitionChange]) -> I
 
 
 def _excluded_share(trials: Trials) -> float:
-    """Trials without an outcome for a reason that is neither side's doing."""
+    """Return the share of trials, 0..1, without an outcome; failed setups do not count, since a side caused them."""
     excluded = sum(trial.decides is None and trial.not_measured not in SETUP_KINDS for trial in trials)
     return excluded / len(trials) if trials else 0.0
 

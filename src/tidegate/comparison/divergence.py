@@ -1,4 +1,4 @@
-"""Where head leaves base's way: the first step that the two sides did not take alike, and what followed on each."""
+"""Find where head diverges from base: the first step that differs, and the steps that follow on each side."""
 
 from __future__ import annotations
 
@@ -8,21 +8,24 @@ from itertools import zip_longest
 from tidegate.model.comparison import Divergence
 from tidegate.model.measurement import Call, TrialResult
 
-SHOWN_STEPS = 2  # of each side
+SHOWN_STEPS = 2  # steps shown of each side
 Calls = Sequence[Call]
 Way = tuple[object, ...]
 
 
 def closest(head: TrialResult, candidates: Iterable[TrialResult]) -> TrialResult | None:
-    """The trial that goes head's way longest, the first of those: the later the two part, the more it says."""
+    """Return the candidate that agrees with head for the most steps; None if there are no candidates.
+
+    The later two trials diverge, the closer the first different step is to the cause.
+    """
     return max(candidates, key=lambda trial: _steps_in_common(trial.calls, head.calls), default=None)
 
 
 def divergence(base: Calls, head: Calls) -> Divergence | None:
-    """The first step at which command or success differ.
+    """Return the first step at which the command, or whether it succeeds, differs.
 
-    Where none does, the first at which the target answers otherwise: a change that no exit code shows. None: both
-    went the same way to the end.
+    If there is none, return the first step at which the output differs: a change that no exit code shows. None if
+    both sides are equal to the end.
     """
     place = _parting(base, head, _way)
     if place is None:
@@ -36,7 +39,7 @@ def _steps_in_common(base: Calls, head: Calls) -> int:
 
 
 def _parting(base: Calls, head: Calls, way: Callable[[Call], Way]) -> int | None:
-    """The place (from 0) of the first step that is not the same by `way`."""
+    """Return the index, from 0, of the first step at which `way` returns different values; None if there is none."""
     steps = enumerate(zip_longest(base, head))
     return next((place for place, (ours, theirs) in steps if _of(way, ours) != _of(way, theirs)), None)
 
@@ -66,7 +69,7 @@ def _at(place: int, base: Calls, head: Calls) -> Divergence:
 
 
 def _line(steps: Calls) -> str:
-    """`taskmgr add a --prio 1 (exit 2: unknown option --prio)`; '' where the side had ended."""
+    """Return `taskmgr add a --prio 1 (exit 2: unknown option --prio)`; '' if the side had ended."""
     if not steps:
         return ""
     call = steps[0]

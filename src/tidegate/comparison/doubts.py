@@ -1,4 +1,4 @@
-"""What a green row does not tell: that it could not have turned red, or that its agent did nothing."""
+"""Find rows whose green state is weak evidence: they could not have failed, or the agent did nothing."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import TrialResult
 
-_NAMED = 5  # rows with one and the same doubt
+_NAMED = 5  # rows that a warning names
 
 
 def cannot_guard(row: Row) -> bool:
-    """It passes on neither side, so nothing that head does can make it worse."""
+    """Return True if the row passes on neither side, so that it cannot show a regression."""
     return row.state == "ok" and row.head.trials > 0 and row.head.passes == row.base.passes == 0
 
 
 def fails_from_the_start(row: Row) -> bool:
-    """A new scenario that no trial has passed."""
+    """Return True if the row is new and none of its trials passes."""
     return row.state == "added" and row.head.trials > 0 and row.head.passes == 0
 
 
 def doubts(rows: Iterable[Row], trials: Iterable[TrialResult]) -> Iterator[str]:
-    """A sentence for each reason, which its owner will not like, for which rows are green; with the rows' names."""
+    """Yield one warning per kind of weakness, with the names of the rows that have it."""
     measured = [trial for trial in trials if trial.outcome is not None]
     doubted: dict[str, list[str]] = {}
     for row in rows:

@@ -1,4 +1,4 @@
-"""Evidence for one row: a trial that shows it, where head left base's way, and what its metrics and gates showed."""
+"""Evidence for one row: a trial that shows the change, the first divergence, and its metrics and gates."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Measured = Sequence[TrialResult | PastTrial]
 
 
 def find_evidence(conclusion: Conclusion, base: Trials, head: Trials, revision: Revision) -> Evidence | None:
-    """The evidence of a row that changed; None where there is nothing to show.
+    """Return the evidence for a row that regressed, is unconfirmed or improved; None if no trial shows it.
 
-    `trial` is head's. Gate, message and calls are those that fail on head; of an improved row, those that failed on
-    base and do no longer.
+    `trial` is a head trial. Gate, message and calls are those that fail on head; for an improved row, those that
+    failed on base.
     """
     if conclusion.state not in ("regressed", "suspicious", "improved"):
         return None
@@ -66,18 +66,18 @@ def _setup_failed(trial: TrialResult) -> bool:
 
 
 def _failed_gate(trial: TrialResult) -> GateResult | None:
-    """The first gate that decided against the trial."""
+    """Return the first required gate that the trial failed."""
     return next((gate for gate in (*trial.gates, *trial.before) if gate.required and not gate.passed), None)
 
 
 def _same_gate(trial: TrialResult, gate: GateResult) -> str:
-    """What a gate that failed elsewhere said of this trial, which it let pass."""
+    """Return the message of the same gate in this trial, if it passed here; else ''."""
     same = (one for one in trial.gates if (one.type, one.label) == (gate.type, gate.label))
     return next((one.message for one in same if one.passed), "")
 
 
 def _failed_calls(calls: Iterable[Call]) -> tuple[FailedCall, ...]:
-    """The first few, each once: an agent that tries the same again has nothing new to show."""
+    """Return the first few failed calls without duplicates, which repeated attempts of an agent would add."""
     failed = dict.fromkeys(
         FailedCall(command=call.command, exit_code=call.exit_code, message=call.message)
         for call in calls
@@ -87,22 +87,22 @@ def _failed_calls(calls: Iterable[Call]) -> tuple[FailedCall, ...]:
 
 
 def _reproduce(conclusion: Conclusion, revision: Revision) -> str:
-    """The command that runs this row again; the working tree has no revision to name.
+    """Return the command that runs this row again; for the working tree, without `--rev`.
 
-    The hash is whole, since git fetches no part of one: a pull request's test merge is in nobody's clone.
+    The hash is not abbreviated: a pull request's test merge is in no clone, and git fetches full hashes only.
     """
     if not revision.sha and not revision.dirty:
-        return ""  # results of another tool: nobody knows of what commit
+        return ""  # results imported from another tool: the commit is unknown
     rev = () if revision.dirty else ("--rev", revision.sha)
     key = conclusion.key
     return shlex.join(["tidegate", "run", *rev, "--scenario", key.scenario, "--agent", key.agent])
 
 
-# --- what the measured trials showed
+# --- metrics and gates
 
 
 def metric_changes(base: Measured, head: Measured) -> dict[str, MetricChange]:
-    """Every metric's mean on both sides, of the trials that were measured and have it."""
+    """Return every metric's mean on both sides, over the measured trials that have it."""
     return {name: _metric(name, base, head) for name in Metrics.model_fields}
 
 
@@ -113,14 +113,14 @@ def _metric(name: str, base: Measured, head: Measured) -> MetricChange:
 
 
 def _mean(name: str, trials: Measured) -> float | None:
-    """The mean over the measured trials that have the metric; None if none has it. A yes or no counts as 1 or 0."""
+    """Return the mean over the measured trials that have the metric; None if none has. True counts as 1, False as 0."""
     values = [getattr(trial.metrics, name) for trial in trials if trial.decides is not None]
     numbers = [float(value) for value in values if value is not None]
     return sum(numbers) / len(numbers) if numbers else None
 
 
 def gate_table(base: Trials, head: Trials) -> tuple[GateCounts, ...]:
-    """Passes and trials of every gate on both sides; gates that have one label are told apart by their order."""
+    """Return passes and trials of every gate on both sides; gates with the same label are matched by their order."""
     before, after = _gate_counts(base), _gate_counts(head)
     return tuple(
         GateCounts(gate=place[0], base=before.get(place, (0, 0)), head=after.get(place, (0, 0)))

@@ -1,4 +1,4 @@
-"""What the judge says of both sides of a row: scores, criteria, and what it could not judge."""
+"""The judge's results for both sides of a row: scores, criteria, and trials that it could not judge."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tidegate.model.measurement import TrialResult
 from tidegate.statistics.ranks import mean_shift
 from tidegate.statistics.wins import win_rate
 
-MARGIN = 0.05  # of a score: less is no change worth a word
+MARGIN = 0.05  # smallest change of a score, 0..1, that is reported
 
 
 def judge_change(
     base: Sequence[TrialResult], head: Sequence[TrialResult], pairs: Iterable[PairJudgement] = ()
 ) -> JudgeChange | None:
-    """Both sides of a row as the judge sees them; None where no model was to judge anything."""
+    """Return the judge's results for both sides of a row; None if no judge was configured."""
     sides = {"base": [*filter(_is_judged, base)], "head": [*filter(_is_judged, head)]}
     if not any(sides.values()):
         return None
@@ -41,30 +41,30 @@ def judge_change(
 
 
 def judgements(trial: TrialResult) -> dict[str, Judgement]:
-    """What was judged in a trial, by evaluator; '' is the scenario's own judge."""
+    """Return the judgements of a trial by evaluator; the key '' is the scenario's own judge."""
     own = {"": trial.judge.judgement} if trial.judge else {}
     others = {result.name: result.judgement for result in trial.evaluators}
     return {name: said for name, said in (own | others).items() if said is not None}
 
 
 def not_judged(trial: TrialResult) -> str:
-    """Why the judge could not judge what it was asked to; '' if it could."""
+    """Return why the judge could not judge the trial; '' if it could, or did not have to."""
     if trial.judge and trial.judge.not_measured:
         return trial.judge.reason
     if any(gate.required and not gate.passed for gate in trial.gates):
-        return ""  # it was not asked
+        return ""  # the judge is not run once a required gate has failed
     return next((result.reason for result in trial.evaluators if result.judged and result.score is None), "")
 
 
 def agreement(trials: Iterable[TrialResult]) -> float | None:
-    """How often the judge agreed with itself, over everything that it was asked more than once."""
+    """Return how often the judge agreed with itself, 0..1: a mean over repeated questions; None if there are none."""
     shares = [said.agreement for trial in trials for said in judgements(trial).values()]
     known = [share for share in shares if share is not None]
     return fmean(known) if known else None
 
 
 def criterion_name(evaluator: str, criterion: str) -> str:
-    """How reports and labels name a criterion: those of evaluators with the evaluator's name in front."""
+    """Return a criterion's name in reports and labels, with the evaluator's name as prefix: `evaluator/criterion`."""
     return criterion if not evaluator else evaluator if criterion == "score" else f"{evaluator}/{criterion}"
 
 

@@ -1,4 +1,4 @@
-"""Which metrics got worse over the whole suite, by test and by margin: they warn, and block only if asked to."""
+"""Find metrics that got worse over the suite, by a test and by a margin. They warn, or block with `block_metrics`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.statistics.multiplicity import bh
 from tidegate.statistics.ranks import mean_shift, van_elteren
 
-Q = 0.05  # the share of warnings that may be false (Benjamini and Hochberg)
+Q = 0.05  # false discovery rate of warnings (Benjamini and Hochberg)
 _CLOSE = 1e-9
 
 
 class RowTrials(NamedTuple):
-    """The trials of one row that metrics are compared by; `past` are base's earlier ones."""
+    """The trials of one row whose metrics are compared; `past` is base's history."""
 
     past: Sequence[PastTrial]
     base: Sequence[TrialResult]
@@ -25,13 +25,13 @@ class RowTrials(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """How a metric is compared: `margin` is the least change that matters, a difference or a ratio − 1."""
+    """How a metric is compared. `margin`: the smallest change that matters, as a difference or as ratio − 1."""
 
     margin: float
     ratio: bool = False
     lower_is_worse: bool = False
-    concurrent: bool = False  # it drifts with the machine and the provider, so that earlier trials say nothing
-    plus: float = 0.0  # added before the logarithm, where 0 is a value like any other
+    concurrent: bool = False  # it depends on the machine and the provider's load, so history is not comparable
+    plus: float = 0.0  # added before the logarithm, for metrics that can be 0
 
 
 RULES = {
@@ -50,7 +50,7 @@ RULES = {
 
 
 def compared_metrics(rows: Sequence[RowTrials]) -> dict[str, MetricChange]:
-    """Every metric that both sides have: its change over the scenarios with interval, q, and whether it warns."""
+    """Return each metric that both sides have: its change over the scenarios, interval, q, and whether it warns."""
     tested: dict[str, tuple[float, MetricChange]] = {}
     for name, rule in RULES.items():
         strata = [pair for pair in (_values(name, rule, row) for row in rows) if pair[0] and pair[1]]
@@ -66,9 +66,9 @@ def compared_metrics(rows: Sequence[RowTrials]) -> dict[str, MetricChange]:
 
 
 def row_change(name: str, own: MetricChange, row: RowTrials) -> MetricChange:
-    """One row's own change with its t interval, on the metric's scale; as it was where a side has fewer than two.
+    """Return `own` with the row's effect and t interval, on the metric's scale; or `own` if a side has under 2 values.
 
-    Where no trial differs from another of its side there is an effect, but nothing to estimate an interval from.
+    If all values of each side are equal, the interval is None: there is no variance to estimate it from.
     """
     rule = RULES.get(name)
     if rule is None:
@@ -84,7 +84,7 @@ def row_change(name: str, own: MetricChange, row: RowTrials) -> MetricChange:
 
 
 def is_worse(name: str, change: MetricChange, margin: float) -> bool:
-    """Whether it changed for the worse by so much, or more."""
+    """Return True if the metric got worse by `margin` or more."""
     rule = RULES[name]
     if change.effect is None:
         return False
@@ -93,7 +93,7 @@ def is_worse(name: str, change: MetricChange, margin: float) -> bool:
 
 
 def _values(name: str, rule: Rule, row: RowTrials) -> tuple[list[float], list[float]]:
-    """Head's and base's values on the scale that is compared; what a trial does not have is left out, never 0."""
+    """Return head's and base's values on the scale that is compared; missing values are left out, not counted as 0."""
     earlier = () if rule.concurrent else row.past
     return list(_scaled(name, rule, row.head)), list(_scaled(name, rule, (*earlier, *row.base)))
 

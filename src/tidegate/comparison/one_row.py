@@ -1,4 +1,4 @@
-"""One row of a comparison: counts, effect, metrics and evidence of its trials."""
+"""Build one row of a comparison: counts, effect, metrics and evidence."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def row_of(row: RunRow, said: Conclusion, trials: RowTrials, run: Run, metrics: 
 
 
 def _counts(trials: Measured) -> Counts:
-    """Passes and trials, of the measured ones."""
+    """Return passes and number of the measured trials."""
     decided = [trial.decides for trial in trials if trial.decides is not None]
     return decided.count("pass"), len(decided)
 
@@ -107,7 +107,10 @@ def _effect(said: Conclusion, base: Trials, head: Trials) -> Effect | None:
 
 
 def _pass_rates(base: Trials, head: Trials) -> dict[Literal["pass_at_k", "pass_hat_k"], dict[str, OfSides]]:
-    """pass@k and pass^k for k = 1 and for k = n, of screening trials: those that were added later were chosen."""
+    """Return pass@k and pass^k for k = 1 and k = n, of screening trials only.
+
+    Later trials are run because the screening looked bad, so including them would bias the rates.
+    """
     counts: dict[Literal["base", "head"], Counts] = {"base": _counts(base), "head": _counts(head)}
     most = max(n for _, n in counts.values())
     at: dict[str, OfSides] = {}
@@ -122,7 +125,7 @@ def _pass_rates(base: Trials, head: Trials) -> dict[Literal["pass_at_k", "pass_h
 
 
 def suite_metrics(sides: Sequence[RowTrials], conclusions: Sequence[Conclusion]) -> dict[str, MetricChange]:
-    """The metrics over the suite: of screening trials, since later ones were chosen; none where base has moved."""
+    """Return the metrics over the suite, from screening trials only (see `_pass_rates`); none if base changed."""
     if any(said.base_moved for said in conclusions):
         return {}
     return compared_metrics(
@@ -131,9 +134,9 @@ def suite_metrics(sides: Sequence[RowTrials], conclusions: Sequence[Conclusion])
 
 
 def _row_metrics(said: Conclusion, trials: RowTrials, suite: Mapping[str, MetricChange]) -> dict[str, MetricChange]:
-    """The row's own means, with what the test over the suite says; a row warns if it changed as the suite did.
+    """Return the row's means with the suite's q. A metric warns if the suite's does and the row changed as much.
 
-    Their changes have intervals, except where chance has no part, or history does not speak for base any more.
+    Changes have intervals, unless the row is deterministic or base has changed since its history.
     """
     own = metric_changes((*trials.past, *trials.base), trials.head)
     judged = {name: _judged(name, change, suite[name]) if name in suite else change for name, change in own.items()}

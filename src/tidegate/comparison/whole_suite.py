@@ -1,4 +1,4 @@
-"""The suite as a whole: mean success, what the run would have caught, and the finding of the suite's own test."""
+"""The suite as a whole: mean success rates, detection power, and the result of the suite's test."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from tidegate.statistics.repeats import BASE_TRIALS, HEAD_TRIALS
 from tidegate.statistics.seen import RowSeen
 from tidegate.statistics.suite_gate import SuiteFinding
 
-SUITE_CONFIDENCE = 0.90  # of the suite's interval: "unchanged" is a claim of equivalence (verdict.md, States)
+# A 90% interval within ±delta is two one-sided tests at 5%: reports call the suite "unchanged" then.
+SUITE_CONFIDENCE = 0.90
 
 
 def suite_effect(rows: Sequence[Row], state: State) -> SuiteEffect:
-    """Means over the rows that were measured on both sides; a deterministic row has no chance error of its own."""
+    """Return means over the rows measured on both sides; a deterministic row adds nothing to the interval's width."""
     both = [(row, entry) for row, entry in zip(rows, state.rows, strict=True) if row.base.trials and row.head.trials]
     if not both:
         return SuiteEffect()
@@ -49,9 +50,9 @@ def _suite_state(finding: SuiteFinding | None) -> Literal["ok", "suspicious", "r
 
 
 def _detection(both: Sequence[tuple[Row, RowSeen]], state: State) -> dict[str, float]:
-    """Flaky rows, those that the run's end cut short, and those that pass on neither side are left out.
+    """Return the run's detection power: drop → probability.
 
-    Nothing of theirs would have been named.
+    Rows that are flaky, cut short, or pass on neither side are left out: no drop of theirs would be reported.
     """
     steady = [(row, entry) for row, entry in both if not (row.state == "flaky" or entry.cut_short or cannot_guard(row))]
     return detection(
@@ -73,7 +74,7 @@ def _difference(row: Row) -> tuple[float, Interval]:
 
 
 def _would_confirm(row: Row, entry: RowSeen, stored: bool) -> bool:
-    """Whether a scenario that had stopped working would have been confirmed."""
+    """Return True if a complete failure of this row would have been confirmed."""
     if stored:
         return row.head.trials >= HEAD_TRIALS and row.base.trials >= BASE_TRIALS
     return entry.confirmable

@@ -1,1 +1,1 @@
-"""What the pull request changed in the scenarios themselves, and what base's own definitions say."""
+"""Changes that a pull request makes to scenarios, agents and policy, and base's checks that still apply."""

@@ -1,6 +1,6 @@
-"""What a pull request changed in the scenarios and the policy themselves: it must not loosen them in silence.
+"""List what a pull request changed in scenarios, agents and policy, so that it cannot weaken a check unnoticed.
 
-Details name keys, not values, except for the policy: agents, targets and commands may carry secrets.
+Details name keys, not values, except for the policy: agents, targets and commands may contain secrets.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tidegate.model.suite import Suite
 from tidegate.model.value import Value
 from tidegate.plan import EVERYTHING, Selection
 
-# config.md, S
+# Keys whose value is read from the base branch: a pull request must not change the rules that apply to it.
 READ_AT_BASE = (
     "trials",
     "judge",
@@ -34,11 +34,11 @@ READ_AT_BASE = (
     "store",
     "comment_template",
 )
-_NOT_OF_BASE = ("subject", "guidance", "build", "path")  # head's, or each side's own
+_NOT_OF_BASE = ("subject", "guidance", "build", "path")  # read from head, or from each side for itself
 
 
 def in_force(base: Suite | None, head: Suite) -> Suite:
-    """The suite that judges: head's, with what is read at base. Without a base there is no rule yet: advisory."""
+    """Return head's suite with the keys that are read from base. Without a suite on base, the mode is advisory."""
     if base is None:
         return head.model_copy(update={"policy": head.policy.model_copy(update={"mode": "advisory"})})
     rules = {key: getattr(base, key) for key in READ_AT_BASE}
@@ -48,7 +48,7 @@ def in_force(base: Suite | None, head: Suite) -> Suite:
 def changes(
     base: Suite | None, head: Suite, edited: Edited = EDITED, selection: Selection = EVERYTHING
 ) -> tuple[DefinitionChange, ...]:
-    """All changes of definitions, those that loosen something first; none where base has no suite.
+    """Return all definition changes, weakened checks first; none if base has no suite.
 
     `selection`: the part of the suite that is run.
     """
@@ -89,7 +89,7 @@ def _agents(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
 
 
 def _is_another(before: Agent, after: Agent) -> bool:
-    """Whether what base ran is gone: an agent of another type, or one that chance has a part in now, proves less."""
+    """Return True if the agent's type changed, or if it is no longer deterministic: its trials then prove less."""
     return before.type != after.type or (before.is_deterministic and not after.is_deterministic)
 
 
@@ -99,7 +99,7 @@ def _in_effect(base: Suite, head: Suite, name: str, keys: list[str]) -> list[str
 
 
 def _what_changed(before: Agent, after: Agent, keys: list[str]) -> str:
-    """The keys; of a model its names too, since that is what a reviewer has to know."""
+    """Return the changed keys; for `model` with both names, which a reviewer needs to see."""
     models = f"model {before.model or 'by default'} → {after.model or 'by default'}"
     return ", ".join(models if key == "model" else key for key in keys)
 
@@ -123,14 +123,14 @@ def _scenarios(base: Suite, head: Suite, edited: Edited, selection: Selection) -
 
 
 def _not_of_base(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
-    """Guidance that is no longer given to agents, on neither side, is no longer tested."""
+    """Yield changes of keys that are not read from base. Removing guidance weakens: no agent gets it any more."""
     if keys := [key for key in _NOT_OF_BASE if getattr(base, key) != getattr(head, key)]:
         lost = not set(base.guidance) <= set(head.guidance)
         yield DefinitionChange(scenario=None, kind="changed", detail=", ".join(keys), loosened=lost)
 
 
 def _policy(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
-    """What is read at base: never loosened by this pull request, since it takes effect after the merge."""
+    """Yield changes of keys that are read from base. They take effect after merging, so they do not weaken a check."""
     lines = [line for key in READ_AT_BASE for line in _values(key, getattr(base, key), getattr(head, key))]
     if lines:
         detail = f"{'; '.join(lines)} (takes effect after the merge)"
@@ -138,7 +138,7 @@ def _policy(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
 
 
 def _values(key: str, before: object, after: object) -> Iterator[str]:
-    """`policy.alpha: 0.02 → 0.05`."""
+    """Yield lines such as `policy.alpha: 0.02 → 0.05`."""
     if isinstance(before, Value) and isinstance(after, Value):
         for name in different(before, after):
             yield from _values(f"{key}.{name}", getattr(before, name), getattr(after, name))

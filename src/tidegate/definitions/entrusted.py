@@ -1,7 +1,7 @@
-"""Which settings a pull request may choose for an agent that is given a key: none that could lead the key elsewhere.
+"""Limit the settings that a pull request may choose for an agent that gets an API key.
 
-Agents are read at head, so that a change of model can be tried out. But `env` names the address of the model, and
-`args` and the like can do the same: whoever chooses them is given the key. So these are base's, until the merge.
+Agents are read from head, so that a pull request can try another model. But `env` can set the address of the model,
+and so can `args`: who chooses them can send the key anywhere. Such keys are read from base until the change is merged.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from tidegate.model.agent import Agent
 
+# Keys that cannot redirect an API key: a pull request may change them.
 FREE = frozenset(
     {
         "type",
@@ -27,21 +28,21 @@ FREE = frozenset(
 
 
 def entrusted(base: Mapping[str, Agent], head: Mapping[str, Agent]) -> dict[str, Agent]:
-    """Head's agents as they may be run: of those that are given a key, all but what is FREE is as on base.
+    """Return head's agents as they may be run: for agents that get an API key, all keys not in FREE are base's.
 
-    An agent that base does not have, or has with another type, is given its type's defaults.
+    If base does not have the agent, or has it with another type, these keys have the defaults of its type.
     """
     return {name: _trusted(base.get(name), agent) for name, agent in head.items()}
 
 
 def held_back(base: Mapping[str, Agent], name: str, agent: Agent) -> tuple[str, ...]:
-    """The keys of head's agent that take effect after the merge only."""
+    """Return the keys of head's agent whose change takes effect only after merging."""
     trusted = _trusted(base.get(name), agent)
     return tuple(key for key in type(agent).model_fields if getattr(agent, key) != getattr(trusted, key))
 
 
 def _trusted(before: Agent | None, agent: Agent) -> Agent:
-    if not agent.variables:  # no key reaches it
+    if not agent.variables:  # the agent gets no API key
         return agent
     fields = type(agent).model_fields
     same = before is not None and type(before) is type(agent)

@@ -1,4 +1,4 @@
-"""What base's definition of a scenario asks and head's no longer does; it goes on deciding (github.md)."""
+"""Keep base's checks that a pull request removed or changed: head must pass them too (github.md)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ EDITED = Edited()
 
 
 def with_checks_of_base(plan: Plan, base: Plan, edited: Edited = EDITED, *, judged: bool = False) -> Plan:
-    """The plan with what goes on deciding of base's definition of each row's scenario.
+    """Return the plan with `before` set for each row: base's scenario, reduced to the checks that still apply.
 
-    `judged`: what a model says counts too.
+    `judged`: a judge's result counts towards the verdict (`policy.judge_blocks`).
     """
     before = {row.key: row.scenario for row in base.rows}
     return Plan(
@@ -30,18 +30,18 @@ def with_checks_of_base(plan: Plan, base: Plan, edited: Edited = EDITED, *, judg
 
 
 def may_be_looser(before: Gate, after: Gate) -> bool:
-    """Whether a change could let something pass that did not: any but those of words and time."""
+    """Return True if the change could let a failing trial pass: any change but of `description` or `timeout_secs`."""
     harmless = {"description": after.description, "timeout_secs": after.timeout_secs}
     return before.model_copy(update=harmless) != after
 
 
 def undecided(before: Scenario, *, judged: bool) -> bool:
-    """Whether base's evaluators cannot be asked too, since a model would have to judge every trial twice."""
+    """Return True if base's evaluators are not evaluated too, since a judge would have to judge every trial twice."""
     return judged and any(evaluator.decides and evaluator.judged for evaluator in before.evaluators)
 
 
 def _former(before: Scenario, after: Scenario, edited: Edited, judged: bool) -> Scenario | None:
-    """Base's scenario with those of its checks that head's no longer has as they were; the agent was asked head's."""
+    """Return base's scenario with only the checks that head changed, or None. The prompt is head's, as the agent's."""
     gates = tuple(_lost(before.gates, after.gates))
     evaluators = () if undecided(before, judged=judged) else tuple(_evaluators(before, after, edited))
     if not gates and not evaluators:
@@ -52,7 +52,7 @@ def _former(before: Scenario, after: Scenario, edited: Edited, judged: bool) -> 
 
 
 def _lost(before: Iterable[Gate], after: Iterable[Gate]) -> Iterator[Gate]:
-    """Required gates that nothing in `after` can stand for."""
+    """Yield required gates of base that have no equivalent in `after`."""
     kept = list(after)
     for gate in before:
         same = next((other for other in kept if type(other) is type(gate) and not may_be_looser(gate, other)), None)
@@ -63,7 +63,7 @@ def _lost(before: Iterable[Gate], after: Iterable[Gate]) -> Iterator[Gate]:
 
 
 def _evaluators(before: Scenario, after: Scenario, edited: Edited) -> list[Evaluator]:
-    """All of base's that decide, if anything changed that could move their common score; none if nothing did."""
+    """Return all deciding evaluators of base if any change could affect their common score; else none."""
     old, new = _deciding(before), _deciding(after)
     same = sorted(map(_said, old)) == sorted(map(_said, new)) and _told(before) == _told(after)
     scripts = any(evaluator.scripts for evaluator in old) and bool(edited.scripts.get(before.name))
@@ -71,7 +71,7 @@ def _evaluators(before: Scenario, after: Scenario, edited: Edited) -> list[Evalu
 
 
 def _deciding(scenario: Scenario) -> list[Evaluator]:
-    """Those that no model has a say in."""
+    """Return the deciding evaluators that do not use a judge."""
     return [evaluator for evaluator in scenario.evaluators if evaluator.decides and not evaluator.judged]
 
 
@@ -80,5 +80,5 @@ def _said(evaluator: Evaluator) -> str:
 
 
 def _told(scenario: Scenario) -> tuple[object, ...]:
-    """What evaluators are told of the scenario."""
+    """Return the parts of the scenario that evaluators receive as input."""
     return scenario.case, scenario.target.binary

@@ -1,6 +1,6 @@
-"""What a pull request changed in one scenario, and in the files that it names.
+"""List what a pull request changed in one scenario, and in the files that it names.
 
-Details name keys, not values: targets and commands may carry secrets.
+Details name keys, not values: targets and commands may contain secrets.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from tidegate.model.value import Value
 from tidegate.procedure import screening_trials
 
 _OWN_CHECKS = {"name", "file", "gates", "evaluators", "judge", "tool_matrix", "trials", "purpose", "deterministic"}
-_CERTAINTY = {True: 2, None: 1, False: 0}  # of `deterministic`: without it, fewer trials prove less
-_OF_TARGET = ("binary", "command_pattern", "health_check")  # the keys of a target that checks hang on
+_CERTAINTY = {True: 2, None: 1, False: 0}  # order of `deterministic`: a lower one makes the same trials prove less
+_OF_TARGET = ("binary", "command_pattern", "health_check")  # keys of a target that affect checks
 _UNDECIDED = " (not decided by base's definition: the judge would have to be asked twice)"
 
 
 def scenario_changes(before: Scenario, after: Scenario, base: Suite, head: Suite) -> Iterator[DefinitionChange]:
-    """What the scenario says otherwise; the suites are those that it stands in."""
+    """Yield every change of the scenario; `base` and `head` are the suites that it belongs to."""
     name = before.name
     yield from _gates(name, before.gates, after.gates)
     yield from _evaluators(before, after, judged=base.policy.judge_blocks)
     yield from _judge(before, after, counts=base.policy.judge_blocks)
     for tool, model in sorted(_matrix(before, base) - _matrix(after, head), key=str):
-        if tool in head.agents:  # else the agent itself was removed, which is said once
+        if tool in head.agents:  # else the agent itself was removed, which is reported once for the suite
             agent = f"{tool}:{model}" if model else tool
             yield DefinitionChange(scenario=name, kind="agent_removed", detail=f"agent {agent}", loosened=True)
     if (fewer := _fewer_trials(before, after, base)) or before.trials != after.trials:
@@ -51,7 +51,11 @@ def scenario_changes(before: Scenario, after: Scenario, base: Suite, head: Suite
 
 
 def _loosens(before: Scenario, after: Scenario, *, judged: bool) -> bool:
-    """Whether what checks hang on changed: what runs before them, what evaluators are told, whose calls they count."""
+    """Return True if the change affects an input of a check.
+
+    Inputs are `post` scripts, the case that evaluators receive, the target whose calls are counted, and files that a
+    check reads and a new `setup` command may write.
+    """
     told = any(_counts(evaluator, judged) for evaluator in before.evaluators)
     return (
         [script.command for script in before.post] != [script.command for script in after.post]
@@ -62,7 +66,7 @@ def _loosens(before: Scenario, after: Scenario, *, judged: bool) -> bool:
 
 
 def _looked_at(scenario: Scenario) -> Iterator[str]:
-    """The names of the files that decide by what is in them: nobody but the agent should make them."""
+    """Yield the names of the files that checks read. Only the agent should create them, not `setup`."""
     for check in (*(gate for gate in scenario.gates if gate.required), *scenario.evaluators):
         path = getattr(check, "path", None) or getattr(check, "file", None)
         if isinstance(path, str):
@@ -70,7 +74,7 @@ def _looked_at(scenario: Scenario) -> Iterator[str]:
 
 
 def file_changes(scenario: Scenario, edited: Edited, *, judged: bool) -> Iterator[DefinitionChange]:
-    """Files of the repository that the scenario names, whose content changed."""
+    """Yield a change for the scenario's files whose content changed: its evaluators' scripts and its template."""
     if scripts := edited.scripts.get(scenario.name):
         counts = any(evaluator.scripts and _counts(evaluator, judged) for evaluator in scenario.evaluators)
         detail = f"files of its evaluators: {_few(scripts)}"
@@ -86,7 +90,7 @@ def file_changes(scenario: Scenario, edited: Edited, *, judged: bool) -> Iterato
 
 
 def _is_checked(name: str, scenario: Scenario) -> bool:
-    """Whether a required gate, an evaluator or a script before them names a file of that name."""
+    """Return True if a required gate, an evaluator or a `post` script mentions a file of that name."""
     checks = (*(gate for gate in scenario.gates if gate.required), *scenario.evaluators, *scenario.post)
     return any(_names(text, name) for check in checks for text in _texts(check.model_dump(mode="json")))
 
@@ -113,21 +117,21 @@ def _few(names: Iterable[str]) -> str:
 
 
 def _matrix(scenario: Scenario, suite: Suite) -> set[tuple[str, str | None]]:
-    """The agents, with models, that the scenario is run with."""
+    """Return the (agent, model) pairs that the scenario is run with; the model is None for the agent's default."""
     if not scenario.tool_matrix:
         return {(name, None) for name in suite.agents}
     return {(entry.tool, model) for entry in scenario.tool_matrix for model in entry.models or (None,)}
 
 
 def _fewer_trials(before: Scenario, after: Scenario, suite: Suite) -> bool:
-    """Fewer trials under the suite's counts and policy that are in force; fewer can confirm less."""
+    """Return True if the scenario gets fewer trials under the suite's counts and policy."""
     old, new = (scenario.trials.over(suite.trials) for scenario in (before, after))
     fewer = screening_trials(new, suite.policy) < screening_trials(old, suite.policy)
     return fewer or (new.max or inf) < (old.max or inf)
 
 
 def _gates(scenario: str, before: Iterable[Gate], after: Iterable[Gate]) -> Iterator[DefinitionChange]:
-    """Gates of base that head does not have as they were; one of the same type that is new is their successor."""
+    """Yield removed, changed and new gates; a removed gate and a new one of the same type count as one changed gate."""
     gone, new = list(before), list(after)
     for gate in tuple(gone):
         if gate in new:
@@ -147,9 +151,9 @@ def _gates(scenario: str, before: Iterable[Gate], after: Iterable[Gate]) -> Iter
 
 
 def _evaluators(before: Scenario, after: Scenario, *, judged: bool) -> Iterator[DefinitionChange]:
-    """Whatever is done to the evaluators that count moves the case score, so that it could pass where it did not.
+    """Yield changes of evaluators. Any change of one that counts weakens: it affects the common case score.
 
-    `judged`: those that ask a model count too.
+    `judged`: evaluators that use a judge count too.
     """
     scenario, note = before.name, _UNDECIDED if undecided(before, judged=judged) else ""
     old, new = ({evaluator.label: evaluator for evaluator in side.evaluators} for side in (before, after))
@@ -176,7 +180,7 @@ def _counts(evaluator: Evaluator, judged: bool) -> bool:
 
 
 def _judge(before: Scenario, after: Scenario, *, counts: bool) -> Iterator[DefinitionChange]:
-    """What was done to the scenario's own judge: it loosens something only where its opinion counts."""
+    """Yield the change of the scenario's own judge; it weakens a check only if the judge's result counts."""
     old, new = before.judge, after.judge
     if old is None and new is not None:
         yield DefinitionChange(scenario=before.name, kind="added", detail="judge")
@@ -194,6 +198,6 @@ def _judge(before: Scenario, after: Scenario, *, counts: bool) -> Iterator[Defin
 
 
 def different(before: Value, after: Value) -> list[str]:
-    """The keys whose values differ, in the order of the model."""
+    """Return the keys whose values differ, in the order of the model."""
     keys = dict.fromkeys((*type(before).model_fields, *type(after).model_fields))
     return [key for key in keys if getattr(before, key, None) != getattr(after, key, None)]

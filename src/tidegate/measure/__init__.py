@@ -1,1 +1,1 @@
-"""A trial's raw record → what was measured of it. Pure: a stored trial can be measured again, under other gates."""
+"""Measure a trial from its raw record. Pure: a stored trial can be measured again with other gates."""

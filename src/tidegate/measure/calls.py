@@ -1,4 +1,4 @@
-"""The target's calls, as reports show them."""
+"""The calls of the tool under test, as reports show them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tidegate.model.trial import Trial
 
 MAX_CALLS = 200
 MAX_MESSAGE = 500  # characters
-MAX_ANSWER = 200  # of a call that did not fail
+MAX_ANSWER = 200  # characters, of a call that did not fail
 
 
 def calls_of(trial: Trial, binary: str) -> tuple[Call, ...]:
-    """The first calls in their order, each with what the target said, where that can be told."""
+    """Return the first MAX_CALLS calls in order, each with its output if that can be determined."""
     messages = _messages(trial, binary)
     return tuple(
         Call(
@@ -34,10 +34,10 @@ def calls_of(trial: Trial, binary: str) -> tuple[Call, ...]:
 
 
 def _messages(trial: Trial, binary: str) -> dict[int, str]:
-    """What the target said to each invocation, by the invocation's number, where that can be told.
+    """Return the output of each invocation, by the invocation's number, if it can be determined.
 
-    Agents' tool calls and invocations meet by argv: its first occurrence in the agent's commands is its first
-    invocation, and so on, if there are as many of the one as of the other.
+    The recorder knows invocations, the agent's log knows outputs. They are matched by argv and order, but only if both
+    have the same number of calls with that argv; otherwise a match would be a guess.
     """
     outputs = _outputs(trial.events, binary)
     numbers: dict[tuple[str, ...], list[int]] = defaultdict(list)
@@ -52,9 +52,9 @@ def _messages(trial: Trial, binary: str) -> dict[int, str]:
 
 
 def _outputs(events: Sequence[Event], binary: str) -> dict[tuple[str, ...], list[str]]:
-    """The outputs of the agent's commands by the argv that they give to the target.
+    """Return the outputs in the agent's log, by the argv of the call.
 
-    The output of a command that calls the target more than once says nothing about one of the calls: ''.
+    A command that calls the tool more than once has one output for all its calls, so '' is used for each.
     """
     outputs: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for logged in logged_calls(events, binary):

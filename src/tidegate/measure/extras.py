@@ -1,4 +1,4 @@
-"""What is measured and never decides: what evaluator scripts say, and the composite score."""
+"""Measurements that never affect the outcome: results of evaluator scripts, and the composite score."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_SUMMARY = 500  # characters
 
 
 class _EvaluatorOutput(Value, extra="ignore", strict=True):
-    """What an evaluator script prints."""
+    """The JSON that an evaluator script prints; unknown fields are ignored."""
 
     metrics: dict[str, FiniteFloat] | None = None
     score: Annotated[FiniteFloat, Field(ge=0, le=1)] | None = None
@@ -28,7 +28,7 @@ class _EvaluatorOutput(Value, extra="ignore", strict=True):
 
 
 def script_results(steps: tuple[Step, ...]) -> tuple[tuple[EvaluatorResult, ...], tuple[str, ...]]:
-    """The results of the evaluator scripts, and a warning for each that gave nothing that can be used."""
+    """Return the results of the evaluator scripts, and a warning for each whose output is unusable."""
     results: list[EvaluatorResult] = []
     warnings: list[str] = []
     for step in steps:
@@ -44,7 +44,7 @@ def script_results(steps: tuple[Step, ...]) -> tuple[tuple[EvaluatorResult, ...]
 
 
 def _evaluator_output(step: Step) -> _EvaluatorOutput:
-    """What the script printed; ValueError, saying why, if that is nothing that can be used."""
+    """Return the script's parsed output; ValueError with the reason if the script failed or its output is unusable."""
     if not step.result.ok:
         raise ValueError(what_went_wrong(step.result))
     if step.result.truncated:
@@ -74,7 +74,7 @@ def _evaluator_result(name: str, output: _EvaluatorOutput) -> EvaluatorResult:
 def composite_score(
     weights: Composite | None, gates: tuple[GateResult, ...], metrics: Metrics, judge: JudgeResult | None
 ) -> tuple[float | None, tuple[str, ...]]:
-    """The weighted mean of the parts that exist, and which ones were missing."""
+    """Return the weighted mean, 0..1, of the parts that were measured, and a warning that names the others."""
     if weights is None:
         return None, ()
     parts = {

@@ -1,4 +1,4 @@
-"""A trial and its scenario → the trial's result: the outcome by its gates, evaluators and judge, and why."""
+"""Compute a trial's result from its record and its scenario: the outcome, and the reason for it."""
 
 from __future__ import annotations
 
@@ -24,15 +24,13 @@ def measure_trial(
     *,
     judge_blocks: bool = False,
 ) -> TrialResult:
-    """Measure one trial; `price` is that of its agent's model.
+    """Return the result of one trial. `price` is the price of the agent's model.
 
-    `before`: the scenario by base's definition, with the checks that were asked after its own. A trial that they fail
-    counts as failed, even if it passes by the scenario as it is now: a pull request cannot turn green by changing what
-    is asked of it. Without an answer for each gate and evaluator that decides it is not measured: neither a pass nor a
-    fail.
-    `outcome` is what the trial came to with all that judges it; `decides`, which the verdict counts, is the same
-    without what a model said, unless `judge_blocks`. Where nothing but a model looks, a trial that it could not judge
-    decides nothing either.
+    `before` is base's scenario with the checks that head removed or changed. A trial that fails them counts as failed,
+    even if it passes head's: a pull request cannot pass by editing the scenario. A trial without an answer for each
+    gate and deciding evaluator is not measured: neither pass nor fail.
+    `outcome` includes the judge. `decides` is what the verdict counts; it leaves the judge out unless `judge_blocks`.
+    If a judge is the only check, `decides` is None for a trial that it could not judge.
     """
     former = () if before is None else before.gates
     not_measured, reason = _not_measured(trial, scenario.gates, former)
@@ -114,7 +112,7 @@ def _gate_results(trial: Trial, gates: Sequence[Gate], answers: Sequence[Answer 
 def _outcome(
     gates: tuple[GateResult, ...], assessment: Assessment, judge: JudgeResult | None = None
 ) -> tuple[Outcome | None, str]:
-    """The outcome with its reason. What failed has failed, even if something else could not be measured."""
+    """Return the outcome and its reason. A failed check decides, even if another one could not be measured."""
     required = [gate for gate in gates if gate.required]
     failures = [gate for gate in required if not gate.passed]
     if not failures:
@@ -135,7 +133,7 @@ def _outcome(
 
 
 def _by_both(outcome: Outcome | None, reason: str, before: Sequence[GateResult]) -> tuple[Outcome | None, str]:
-    """What the verdict counts: a pass only by both definitions."""
+    """Return the outcome that the verdict counts: a pass only if base's checks pass too."""
     failed = next((gate for gate in before if not gate.passed), None)
     if outcome != "pass" or failed is None:
         return outcome, reason
@@ -143,12 +141,12 @@ def _by_both(outcome: Outcome | None, reason: str, before: Sequence[GateResult])
 
 
 def _assess_before(trial: Trial, before: Scenario) -> Assessment:
-    """What base's evaluators say, from the answers that were collected for them."""
+    """Assess the trial with base's evaluators, from the answers collected for them."""
     return assess(trial.model_copy(update={"evaluator_answers": trial.evaluator_answers_before}), before)
 
 
 def _former_evaluators(found: Assessment) -> tuple[GateResult, ...]:
-    """One check that stands for all of base's evaluators; none where they could not be measured."""
+    """Return one gate result for all of base's evaluators together; none if they could not be measured."""
     if found.missing and not found.failure:
         return ()
     passed = not found.failure
@@ -167,7 +165,7 @@ def _former_evaluators(found: Assessment) -> tuple[GateResult, ...]:
 def _without_judges(
     gates: tuple[GateResult, ...], trial: Trial, scenario: Scenario, outcome: Outcome | None
 ) -> Outcome | None:
-    """The outcome by what no model has a say in."""
+    """Return the outcome without the judge's results."""
     if not scenario.judged:
         return outcome
     others = any(gate.required for gate in gates) or any(one.decides and not one.judged for one in scenario.evaluators)
@@ -177,7 +175,7 @@ def _without_judges(
 
 
 def passed_gates(trial: Trial, scenario: Scenario) -> bool:
-    """Every gate was asked, and the required ones passed."""
+    """Return True if every gate was evaluated and the required ones passed."""
     if _not_measured(trial.model_copy(update={"answers_before": ()}), scenario.gates, ())[0]:
         return False
     return all(gate.passed for gate in _gate_results(trial, scenario.gates, trial.answers) if gate.required)
