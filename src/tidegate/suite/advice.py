@@ -1,4 +1,4 @@
-"""What a valid suite could do better: said by `tidegate check`, never an error."""
+"""Suggestions to improve a valid suite. `tidegate check` prints them; they are never errors."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from tidegate.statistics.repeats import HEAD_TRIALS
 from tidegate.statistics.rules import Rules
 
 ENOUGH_CASES = 20  # regression scenarios
-_FREE = frozenset({"doc-follower", "scripted", "replay"})  # agents without a model
-ENOUGH_PASSES = 20  # of a capability case, in a row, to promote it
+_FREE = frozenset({"doc-follower", "scripted", "replay"})  # agents that call no model and cost nothing
+ENOUGH_PASSES = 20  # passes without a failure after which a capability case is ready to guard
 
 Past = Mapping[RowKey, tuple[int, int]]
-"""Passes and trials of each row's history."""
+"""Maps each row to its passes and its trials in the history of base."""
 
 
 def advice(suite: Suite, plan: Plan, root: Path | None = None, past: Past | None = None) -> tuple[str, ...]:
-    """One sentence for each thing worth a thought; what many scenarios or rows share is said once, with their number.
+    """Return one sentence per suggestion. Scenarios or rows with the same suggestion share one sentence.
 
-    `root` is the checkout that the suite was read in.
+    `root` is the checkout that the suite was read from. Without it, folders are not checked.
     """
     return (
         *_missing_folders(suite, root),
@@ -41,7 +41,7 @@ def advice(suite: Suite, plan: Plan, root: Path | None = None, past: Past | None
 
 
 def _once(said: Iterable[tuple[str, str] | None], noun: str) -> Iterator[str]:
-    """Each sentence once, behind the place where it was said first; places and sentences come as pairs."""
+    """Yield each sentence once, after its first place and the number of others. `said`: pairs of place and sentence."""
     places: dict[str, list[str]] = {}
     for pair in said:
         if pair is not None:
@@ -52,7 +52,7 @@ def _once(said: Iterable[tuple[str, str] | None], noun: str) -> Iterator[str]:
 
 
 def _missing_folders(suite: Suite, root: Path | None) -> Iterator[str]:
-    """Folders of `path` that are not there, where nothing could make them."""
+    """Report folders of `path` that do not exist. With a `build`, they may still be created."""
     if root is None or suite.build:
         return
     for folder in suite.path:
@@ -79,7 +79,7 @@ def _without_judge(scenario: Scenario, suite: Suite) -> tuple[str, str] | None:
 
 
 def _unbound(suite: Suite) -> Iterator[str]:
-    """A limit on what the judge may cost, where nobody can tell what it costs."""
+    """Report a cost limit on the judge that has no effect, because the price of its model is unknown."""
     judge = suite.judge
     if judge is not None and judge.max_usd is not None and judge.model not in suite.prices:
         yield f"{suite.file}: judge.max_usd binds nothing: `prices` has no price for {judge.model}"
@@ -94,7 +94,7 @@ def _only_judge(scenario: Scenario, suite: Suite) -> tuple[str, str] | None:
 
 
 def _uncalibrated(scenario: Scenario, suite: Suite) -> tuple[str, str] | None:
-    """Where the judge was calibrated, but not on this."""
+    """Report a scenario with criteria that the judge's calibration does not cover."""
     found, judge = suite.calibration, suite.judge
     if found is None or judge is None:
         return None
@@ -105,7 +105,7 @@ def _uncalibrated(scenario: Scenario, suite: Suite) -> tuple[str, str] | None:
 
 
 def highest_cost(suite: Suite, plan: Plan) -> Iterator[str]:
-    """The most that a pull request can cost, where a budget says so."""
+    """Yield a sentence with the most that a pull request can cost in USD, if the suite limits the cost."""
     if suite.budget.usd is not None:
         yield f"a pull request costs at most ${suite.budget.usd:.2f} (budget.usd)"
         return
@@ -116,7 +116,7 @@ def highest_cost(suite: Suite, plan: Plan) -> Iterator[str]:
 
 
 def _limit(row: PlanRow) -> float | None:
-    """The most that a trial may cost in USD; None where nothing says."""
+    """Return the most that one trial may cost in USD, or None if there is no limit."""
     if row.agent.type in _FREE:
         return 0.0
     known = [limit for limit in (row.scenario.max_usd, getattr(row.agent, "max_usd", None)) if limit is not None]
@@ -124,7 +124,7 @@ def _limit(row: PlanRow) -> float | None:
 
 
 def _most_trials(row: PlanRow, suite: Suite) -> int:
-    """Of both sides together, with all that may be needed to confirm and to verify."""
+    """Return the most trials that the row can need on both sides together, with confirmation and verification."""
     counts = row.scenario.trials.over(suite.trials)
     all_phases = screening_trials(counts, suite.policy) + Rules.of(suite.policy).most_heads
     heads = HEAD_TRIALS if row.deterministic else all_phases
@@ -153,8 +153,11 @@ def _few_cases(suite: Suite) -> Iterator[str]:
 
 
 def _few_trials(row: PlanRow, suite: Suite) -> tuple[str, str] | None:
-    """Deterministic rows: a flip that may not be repeated is never confirmed. Others: too few trials for even the
-    largest drop to be told from chance, as long as there is no history."""
+    """Report a `trials.max` with which no regression of the row can be confirmed.
+
+    A deterministic row needs repeats on head. Any other row without history needs enough trials to tell even
+    the largest possible drop from chance.
+    """
     counts = row.scenario.trials.over(suite.trials)
     place = f"{row.scenario.file}, {row.key.agent}"
     if counts.max is None:
@@ -169,6 +172,7 @@ def _few_trials(row: PlanRow, suite: Suite) -> tuple[str, str] | None:
 
 
 def _to_promote(row: PlanRow, past: Past) -> tuple[str, str] | None:
+    """Suggest `purpose: regression` for a capability scenario that has never failed on base."""
     passes, trials = past.get(row.key, (0, 0))
     if row.scenario.purpose != "capability" or trials < ENOUGH_PASSES or passes < trials:
         return None

@@ -1,4 +1,4 @@
-"""An agent with `models` is as many agents, each named `name:model`."""
+"""Splits an agent with `models` into one agent per model, named `name:model`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from pydantic import JsonValue
 
 
 def with_models_split(data: JsonValue) -> JsonValue:
-    """The suite file's content with one agent per model; a wrong `models` is left for the model to refuse."""
+    """Return the suite file's content with one agent per model.
+
+    An invalid `models` stays as it was written; validation reports it later.
+    """
     agents = data.get("agents") if isinstance(data, dict) else None
     if not isinstance(data, dict) or not isinstance(agents, dict):
         return data
@@ -25,7 +28,7 @@ def _split(name: str, agent: JsonValue) -> dict[str, JsonValue]:
 
 
 def _model_names(models: JsonValue) -> list[str]:
-    """The names, if it is a list of different names and nothing else."""
+    """Return the model names, or an empty list unless `models` is a list of distinct, non-blank names."""
     if not isinstance(models, list):
         return []
     names = [model for model in models if isinstance(model, str) and model.strip()]

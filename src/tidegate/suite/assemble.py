@@ -1,4 +1,4 @@
-"""A scenario's file and the suite's file → Scenario; everything that can only be checked with both at hand."""
+"""Builds a Scenario from a scenario file and the suite file, and checks what depends on both."""
 
 from __future__ import annotations
 
@@ -35,7 +35,11 @@ from tidegate.suite.suite_file import SuiteFile
 
 @dataclass
 class Assembly:
-    """What scenarios are put together from; `problems` collects what does not fit."""
+    """Builds scenarios from their files and the suite file. `problems` collects everything that is wrong.
+
+    `without_secrets`: the run has no secrets, as for a pull request from a fork. A variable without a value is
+    then listed in `target.secrets` instead of being a problem.
+    """
 
     root: Path
     suite_document: Document
@@ -45,7 +49,7 @@ class Assembly:
     problems: list[Problem] = field(default_factory=list)
 
     def scenario(self, document: Document, file: ScenarioFile) -> Scenario | None:
-        """The scenario of a file, or None if something does not fit."""
+        """Return the scenario that the file defines, or None if it has problems."""
         before = len(self.problems)
         task = file.task if isinstance(file.task, TaskFile) else TaskFile(prompt=file.task)
         template = self._template(document, file)
@@ -90,7 +94,10 @@ class Assembly:
         )
 
     def check_suite(self, files: Iterable[ScenarioFile]) -> None:
-        """The suite file's own references: trial counts, and agents that the policy names, in all rows of the files."""
+        """Check the references in the suite file: trial counts, the policy's agents, replayed traces and prices.
+
+        `files` are the scenario files. Their tool matrices define further agents, which the policy may name.
+        """
         matrix = [f"{entry.tool}:{model}" for file in files for entry in file.tool_matrix for model in entry.models]
         self._check_trials(self.suite_document, self.suite.trials, TrialsFile())
         for index, agent in enumerate(self.suite.policy.agents or ()):
@@ -106,7 +113,7 @@ class Assembly:
                 self._complain(self.suite_document, ("agents", name), "a name must not hold a colon", at_key=True)
 
     def check_scenario_names(self, names: Sequence[str]) -> None:
-        """What agents have for single scenarios (`steps`, `traces`) is for scenarios that there are."""
+        """Check that the scenarios in the agents' `steps` and `traces` exist."""
         for name, agent in self.suite.agents.items():
             match agent:
                 case Scripted():
@@ -122,7 +129,7 @@ class Assembly:
                     self._complain(self.suite_document, path, what, at_key=True)
 
     def _check_chosen(self, document: Document, file: ScenarioFile, target: Target | None) -> None:
-        """Every agent of the scenario can do it: call an MCP server, repeat a trace."""
+        """Check that each agent of the scenario can run it: call the MCP server, and have a trace to replay."""
         chosen = {entry.tool for entry in file.tool_matrix}
         advice = "; choose agents by `tool_matrix`"
         for name, agent in self.suite.agents.items():
@@ -161,7 +168,7 @@ class Assembly:
             return None
 
     def shared_target(self) -> Target:
-        """The tool under test of the cases of eval files, which name none; an empty one where there is none."""
+        """Return the target of the suite file for cases of eval files, which define none. It may be empty."""
         shared = self.suite.target or TargetFile()
         return Target(
             binary=shared.binary or "",
@@ -200,7 +207,7 @@ class Assembly:
         env = {}
         for name, text in target.env.items():
             if self._secrets(target):
-                continue  # nothing is run with it
+                continue  # the scenario is not run, since a secret is missing
             try:
                 env[name] = expanded(text, self.suite.pass_env, self.environ)
             except ValueError as error:
@@ -208,7 +215,7 @@ class Assembly:
         return env
 
     def _secrets(self, *targets: TargetFile) -> tuple[str, ...]:
-        """The variables that would have to be there, and are not where no secret is given."""
+        """Return the variables of the targets that have no value, if the run has no secrets; else an empty tuple."""
         texts = [text for target in targets for text in target.env.values()] if self.without_secrets else []
         names = (name for text in texts for name in withheld(text, self.suite.pass_env, self.environ))
         return tuple(dict.fromkeys(names))

@@ -1,4 +1,4 @@
-"""An eval file of AgentV → one Scenario for each of its cases, and the agents that do them."""
+"""Turns the cases of an AgentV eval file into scenarios, and finds the agents that run them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DEFAULT_TARGET = "default"
 
 @dataclass
 class _Told:
-    """What the messages of a case say, and which files they name."""
+    """The text of a case's input messages, and the files that they refer to. Paths are relative to the root."""
 
     question: str = ""
     guidelines: str = ""
@@ -45,7 +45,7 @@ class _Told:
 
 
 class Cases:
-    """Puts scenarios together from eval files; `agents` are those of targets.yaml that a case asks for."""
+    """Builds scenarios from eval files. `agents` holds the targets.yaml agents that the cases use."""
 
     def __init__(
         self, root: Path, suite: SuiteFile, environ: Mapping[str, str], read: Read[Any], tool: Callable[[], Target]
@@ -61,7 +61,7 @@ class Cases:
         self.problems: list[Problem] = []
 
     def scenarios(self, document: Document, file: EvalFile) -> list[Scenario]:
-        """The file's cases as scenarios `dataset/id`, those left out that have a problem."""
+        """Return the file's cases as scenarios named `dataset/id`. Cases with problems are left out."""
         dataset = file.dataset or PurePosixPath(document.file).name.partition(".")[0]
         found = []
         for index, case in enumerate(file.evalcases):
@@ -103,9 +103,9 @@ class Cases:
     # --- evaluators
 
     def _evaluators(self, document: Document, file: EvalFile, case: CaseFile, path: KeyPath) -> tuple[Evaluator, ...]:
-        """The case's own in place of the file's; a case that says nothing of evaluators keeps the file's.
+        """Return the case's evaluators, or the file's if the case has no `evaluators` key.
 
-        Its `rubrics` are an evaluator in front of them; where there is nothing at all, a judge scores the answer.
+        The case's `rubrics` come first, as one evaluator. Without any evaluator, an LLM judge scores the answer.
         """
         if case.execution.evaluators is not None:
             chosen, place = case.execution.evaluators, (*path, "execution", "evaluators")
@@ -128,10 +128,13 @@ class Cases:
             self._complain(document, (*path, "rubrics"), str(error.errors()[0]["ctx"]["error"]))
             return ()
 
-    # --- who does it
+    # --- agent
 
     def _agent(self, document: Document, file: EvalFile, case: CaseFile, path: KeyPath) -> str | None:
-        """The agent: of tidegate.yaml, else a target. None: no name and no targets, so all of tidegate.yaml."""
+        """Return the name of the case's agent, from tidegate.yaml or else from targets.yaml.
+
+        None means that every agent of tidegate.yaml runs the case: no agent is named and there is no targets.yaml.
+        """
         asked: list[tuple[str | None, KeyPath]] = [
             (case.execution.target, (*path, "execution", "target")),
             (case.target, (*path, "target")),
@@ -160,7 +163,7 @@ class Cases:
         return wanted
 
     def _targets_of(self, document: Document) -> Targets | None:
-        """The nearest targets file, from the eval file's folder up to the root."""
+        """Return the nearest targets file, searched from the eval file's folder up to the root."""
         place = self._nearest(document, PLACES)
         if place is None:
             return None
@@ -206,7 +209,7 @@ class Cases:
         return file.guideline_patterns if file else ()
 
     def _file(self, document: Document, name: str, path: KeyPath) -> tuple[str, str] | None:
-        """The file's place relative to the root, and its text: beside the eval file, else at the root."""
+        """Return a file's path relative to the root, and its text. Look beside the eval file, then at the root."""
         places = [PurePosixPath(document.file).parent / name.lstrip("/"), PurePosixPath(name.lstrip("/"))]
         for place in places:
             if (self._root / place).is_file() and stays_in(self._root, place.as_posix()):
@@ -224,7 +227,7 @@ class Cases:
 
 
 def _parts(messages: tuple[MessageFile, ...]) -> Iterator[tuple[KeyPath, PartFile]]:
-    """All parts of all messages, each with its place; structured content is text as JSON."""
+    """Yield each part of each message with its key path. Structured content becomes JSON text."""
     for number, message in enumerate(messages):
         match message.content:
             case str() as text if text:
@@ -243,7 +246,7 @@ def _plain(message: MessageFile) -> dict[str, Any]:
 
 
 def _reference(messages: tuple[MessageFile, ...]) -> str:
-    """The last expected message as text; its tool calls where it has no content."""
+    """Return the last expected message as text, or its tool calls as JSON if it has no content."""
     if not messages:
         return ""
     last = messages[-1]

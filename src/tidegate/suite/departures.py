@@ -1,4 +1,4 @@
-"""Where the numbers of a suite are computed in another way than by the tools whose files it reads."""
+"""Differences between Tidegate's scores and those of the tools whose files it reads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FIRST_TRY = (
 
 
 def departures(suite: Suite) -> tuple[str, ...]:
-    """One sentence for each departure that matters here, each once."""
+    """Return one sentence for each difference that affects this suite, without duplicates."""
     judged = suite.unread if any(scenario.judged for scenario in suite.scenarios) else ()
     return tuple(dict.fromkeys((*(sentence for scenario in suite.scenarios for sentence in _of(scenario)), *judged)))
 
@@ -56,7 +56,7 @@ def _of(scenario: Scenario) -> Iterator[str]:
 
 
 def every(evaluators: Iterable[Evaluator]) -> Iterator[Evaluator]:
-    """The evaluators with the members of composites."""
+    """Yield the evaluators, including the members of composites at any depth."""
     for evaluator in evaluators:
         yield evaluator
         if isinstance(evaluator, CompositeEvaluator):

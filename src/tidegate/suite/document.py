@@ -1,4 +1,4 @@
-"""A YAML file as plain data that still knows where each key and value stands."""
+"""A YAML file as plain data that keeps the position of each key and value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KeyPath = tuple[Key, ...]
 
 
 class Position(NamedTuple):
-    """A place in a file, both counted from 1; columns count characters."""
+    """A position in a file. Lines and columns count from 1; columns count characters."""
 
     line: int
     column: int
@@ -23,9 +23,10 @@ class Position(NamedTuple):
 
 @dataclass(slots=True)
 class Node:
-    """A value of the file: a scalar in `value`, or the nodes below it in `children`.
+    """A value in the file: a scalar in `value`, or the nodes below it in `children`.
 
-    `keys` says where the keys of a mapping stand. `size` and `height` count what an alias of this node stands for.
+    `keys` holds the positions of a mapping's keys. `size` and `height` measure the expanded value, so that aliases
+    cannot get around the limits.
     """
 
     at: Position
@@ -37,7 +38,7 @@ class Node:
     height: int = 1
 
     def data(self) -> JsonValue:
-        """The plain value."""
+        """Return the value as plain data: dicts, lists and scalars."""
         if isinstance(self.children, dict):
             return {key: node.data() for key, node in self.children.items()}
         if isinstance(self.children, list):
@@ -45,7 +46,7 @@ class Node:
         return self.value
 
     def child(self, key: Key) -> Node | None:
-        """The node at a key or an index."""
+        """Return the node at a key or an index, or None."""
         if isinstance(self.children, dict):
             return self.children.get(key) if isinstance(key, str) else None
         if isinstance(self.children, list) and isinstance(key, int) and key < len(self.children):
@@ -53,7 +54,7 @@ class Node:
         return None
 
     def walk(self, path: KeyPath) -> Iterator[Node]:
-        """This node and those along the path, as far as it goes."""
+        """Yield this node, then each node along the path as far as the path exists."""
         node: Node | None = self
         yield self
         for key in path:
@@ -65,9 +66,9 @@ class Node:
 
 @dataclass(frozen=True)
 class Document:
-    """One file that was read: its name in messages, its content and what is wrong with its YAML.
+    """A file that was read: its name in messages, its content, and the problems of its YAML.
 
-    `root` is None where nothing could be read at all; `problems` then says why.
+    `root` is None if the file cannot be read; `problems` says why.
     """
 
     file: str
@@ -76,20 +77,20 @@ class Document:
 
     @property
     def data(self) -> JsonValue:
-        """The whole content; None if there is none."""
+        """The whole content as plain data; None if the file cannot be read."""
         return self.root.data() if self.root else None
 
     def node(self, path: KeyPath) -> Node | None:
-        """The node at a path; None if the file does not have it."""
+        """Return the node at a path, or None if the file does not contain it."""
         nodes = list(self.root.walk(path)) if self.root else []
         return nodes[-1] if len(nodes) == len(path) + 1 else None
 
     def value_at(self, path: KeyPath) -> Position:
-        """Where the value at the path stands, or else the nearest thing around it."""
+        """Return the position of the value at the path, or of the nearest value that encloses it."""
         return list(self.root.walk(path))[-1].at if self.root else Position(1, 1)
 
     def key_at(self, path: KeyPath) -> Position:
-        """Where the key at the end of the path stands, or else the nearest key around it."""
+        """Return the position of the last key of the path, or of the nearest key that encloses it."""
         parent = self.node(path[:-1]) if path else None
         if parent is not None and path[-1] in parent.keys:
             return parent.keys[str(path[-1])]
@@ -98,12 +99,12 @@ class Document:
         return self.value_at(path)
 
     def problem(self, path: KeyPath, what: str, *, at_key: bool = False) -> Problem:
-        """Something that is wrong with the value (or the key) at a path."""
+        """Return a problem at the position of the value at a path, or of its key."""
         line, column = self.key_at(path) if at_key else self.value_at(path)
         return Problem(self.file, line, column, spelled(path), what)
 
 
 def spelled(path: KeyPath) -> str:
-    """A path as people write it: `evaluation.gates[2].pattern`."""
+    """Return the path as people write it: `evaluation.gates[2].pattern`."""
     text = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)
     return text.removeprefix(".")

@@ -1,4 +1,4 @@
-"""Which texts of a repository document its tool, as an agent that does what docs say would find out."""
+"""Finds the files in which a repository documents its tool, as the doc-follower agent would find them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ MAX_CHARACTERS = 200_000
 
 
 def documenting_texts(root: Path, binary: str) -> tuple[str, ...]:
-    """README.md and the texts that are guidance by default, as far as a block of theirs calls the tool."""
+    """Return README.md and the default guidance files, if one of their code blocks calls the tool."""
     guidance = SuiteFile.model_fields["guidance"].default
     found = [path for glob in guidance for path in sorted(root.glob(glob.replace("**", "**/*.md")))]
     return tuple(path.relative_to(root).as_posix() for path in (*found, root / README) if blocks(_text(path), binary))
 
 
 def guidance_for(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """What `guidance` has to name so that agents get these texts; empty where its default does."""
+    """Return the value that `guidance` needs so that agents see these files; empty if its default is enough."""
     return ("AGENTS.md", "CLAUDE.md", README) if texts == (README,) else ()
 
 

@@ -1,4 +1,4 @@
-"""An eval file of AgentV 1.5, its targets.yaml and .agentv/config.yaml as they are written (scenarios.md)."""
+"""The keys of an AgentV 1.5 eval file, of its targets.yaml and of .agentv/config.yaml."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tidegate.suite.fields import Count, Name, Positive, Seconds, Text, only, wr
 
 
 class PartFile(Value):
-    """A part of a message: text, or a file's name."""
+    """One part of a message: text, or the path of a file."""
 
     type: Literal["text", "file"]
     value: Text
@@ -42,14 +42,14 @@ class MessageFile(Value):
 
 
 class ExecutionFile(Value):
-    """Who does the cases, and how they are scored."""
+    """The target that runs the cases, and the evaluators that score them."""
 
     target: Text | None = None
     evaluators: tuple[AnyEvaluator, ...] | None = None
 
 
 class CaseFile(Value):
-    """One case."""
+    """One test case: the input messages, the expected outcome, and how to score the answer."""
 
     id: Name
     description: Text | None = None
@@ -72,7 +72,7 @@ class CaseFile(Value):
 
 
 class EvalFile(Value):
-    """An eval file."""
+    """An AgentV eval file: a list of cases and their defaults."""
 
     schema_name: str | None = Field(default=None, alias="$schema")
     description: Text | None = None
@@ -84,7 +84,7 @@ class EvalFile(Value):
 
 
 class TargetEntry(Value, extra="allow"):
-    """A target; what else it may hold depends on its provider."""
+    """One target. Further keys depend on its `provider`."""
 
     name: Text
     provider: Text
@@ -94,14 +94,14 @@ class TargetEntry(Value, extra="allow"):
 
 
 class TargetsFile(Value):
-    """targets.yaml."""
+    """The file targets.yaml: the targets that can run cases."""
 
     schema_name: str | None = Field(default=None, alias="$schema")
     targets: tuple[TargetEntry, ...]
 
 
 class CliFile(Value):
-    """What a target with the provider `cli` holds besides."""
+    """Further keys of a target with `provider: cli`."""
 
     command_template: Text
     files_format: Text = "{path}"
@@ -113,13 +113,13 @@ class CliFile(Value):
 
 
 class MockFile(Value):
-    """What a target with the provider `mock` holds besides."""
+    """Further keys of a target with `provider: mock`."""
 
     response: str = ""
 
 
 class RetriesFile(Value):
-    """How AgentV asks a model again; here the provider's own client does that, and trouble of a provider is no fail."""
+    """AgentV's retry settings, without effect: the provider's client retries, and a provider's errors fail no trial."""
 
     max_retries: Annotated[int, Field(ge=0)] | None = None
     retry_initial_delay_ms: Positive | None = None
@@ -129,7 +129,7 @@ class RetriesFile(Value):
 
 
 class AnthropicFile(RetriesFile):
-    """What a target with the provider `anthropic` holds besides; its key is looked at before."""
+    """Further keys of a target with `provider: anthropic`. `api_key` is checked separately."""
 
     model: Text
     max_output_tokens: Annotated[int, Field(gt=0, le=20_000)] | None = None
@@ -138,7 +138,7 @@ class AnthropicFile(RetriesFile):
 
 
 class CodexFile(Value):
-    """What a target with the provider `codex` holds besides. Where a log goes says nothing here: all is kept."""
+    """Further keys of a target with `provider: codex`. `log_dir` and `log_format` have no effect."""
 
     executable: Annotated[Text, only("codex", what="must be codex, found on PATH (`path` in tidegate.yaml)")] = "codex"
     model: Text | None = None
@@ -150,7 +150,7 @@ class CodexFile(Value):
 
 
 class AgentVConfigFile(Value):
-    """.agentv/config.yaml."""
+    """The file .agentv/config.yaml. Input files that match `guideline_patterns` count as guidelines."""
 
     schema_name: str | None = Field(default=None, alias="$schema")
     guideline_patterns: tuple[Text, ...] = ()

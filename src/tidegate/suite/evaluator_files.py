@@ -1,4 +1,4 @@
-"""The files and folders that evaluators name, looked up: schemas are read, folders become relative to the root."""
+"""Looks up the files and folders that evaluators name. Schemas are read; folders become relative to the root."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tidegate.suite.problem import Problem
 
 
 class EvaluatorFiles:
-    """Looks files up beside the scenario's file, then at the repository's root; `problems` collects what is missing."""
+    """Looks files up beside the scenario file, then at the repository root. `problems` collects what is missing."""
 
     def __init__(self, root: Path, document: Document) -> None:
         self._root = root
@@ -30,7 +30,7 @@ class EvaluatorFiles:
         self.problems: list[Problem] = []
 
     def resolved(self, evaluators: Iterable[Evaluator], path: KeyPath) -> tuple[Evaluator, ...]:
-        """The evaluators at this place of the file, with nothing left to be looked up."""
+        """Return the evaluators at `path` with every file and folder name resolved."""
         return tuple(self._one(evaluator, (*path, index)) for index, evaluator in enumerate(evaluators))
 
     def _one(self, evaluator: Evaluator, path: KeyPath) -> Evaluator:
@@ -66,7 +66,7 @@ class EvaluatorFiles:
         return text
 
     def _place(self, folder: str | None, path: KeyPath) -> str:
-        """A folder relative to the root; the file's own where none is named."""
+        """Return the folder relative to the root; the scenario file's own folder if `folder` is None."""
         if folder is None:
             return self._folder
         for place in self._places(folder):

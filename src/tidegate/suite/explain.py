@@ -1,4 +1,4 @@
-"""pydantic's errors → problems that a person can mend: where, which key, what is wrong, what may have been meant."""
+"""Turns pydantic errors into problems that say where the error is, what is wrong, and what may have been meant."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tidegate.suite.document import Document, Key, KeyPath, Node
 from tidegate.suite.json_schema import known_keys
 from tidegate.suite.problem import Problem
 
-MOST_PROBLEMS = 50  # of one file
+MOST_PROBLEMS = 50  # reported per file
 
 _KINDS = {
     "string_type": "text",
@@ -44,7 +44,10 @@ _AGENT_KEYS = {
 
 
 def explain(error: ValidationError, document: Document, kind: str) -> list[Problem]:
-    """All problems of a `suite` or `scenario` file that does not fit its model; the input's values are not repeated."""
+    """Return the problems of a file that does not fit its model. The values in the file are not repeated.
+
+    `kind` is the kind of file, as for `file_schema`.
+    """
     details = error.errors(include_url=False, include_input=False)
     found = [(_path(detail, document.root), detail) for detail in details[:MOST_PROBLEMS]]
     entered = {path[:end] for path, _ in found for end in range(len(path))}
@@ -52,7 +55,7 @@ def explain(error: ValidationError, document: Document, kind: str) -> list[Probl
     problems: dict[KeyPath, list[str]] = {}
     for path, detail in found:
         if detail["type"] in _KINDS and path in entered:
-            continue  # the other member of the union fits better, and says itself what is wrong
+            continue  # another member of the union fits better, and its own errors are reported
         problems.setdefault(path, []).append(_what(path, detail, document, kind))
     more = [f"has {len(details)} problems; these are the first"] if len(details) > MOST_PROBLEMS else []
     return [
@@ -62,7 +65,7 @@ def explain(error: ValidationError, document: Document, kind: str) -> list[Probl
 
 
 def unknown_keys(error: ValidationError, document: Document) -> tuple[KeyPath, ...]:
-    """The places of keys that the model does not know."""
+    """Return the key paths of the keys that the model does not have."""
     details = error.errors(include_url=False, include_input=False)
     return tuple(_path(detail, document.root) for detail in details if detail["type"] == "extra_forbidden")
 
@@ -72,7 +75,7 @@ def _is_about_key(detail: Any) -> bool:
 
 
 def _joined(what: list[str]) -> str:
-    """One sentence for the members of a union: `must be text or a mapping`."""
+    """Join the errors of a union's members into one sentence: `must be text or a mapping`."""
     first, *others = dict.fromkeys(what)
     if not others:
         return first
@@ -80,7 +83,7 @@ def _joined(what: list[str]) -> str:
 
 
 def _path(detail: Any, root: Node | None) -> KeyPath:
-    """Where in the file the error is: pydantic's place without the names of union members."""
+    """Return the key path in the file: pydantic's location without the names of union members."""
     path: list[Key] = []
     node = root
     tagged = False
@@ -102,7 +105,7 @@ def _path(detail: Any, root: Node | None) -> KeyPath:
 
 
 def _as_written(key: Key, node: Node | None) -> Key:
-    """The key in the file: an agent with `models` was validated as `name:model`, but is written as `name`."""
+    """Return the key as written: an agent with `models` is validated as `name:model` but written as `name`."""
     if node is None or isinstance(key, int) or node.child(key) is not None:
         return key
     return base_name(key) if node.child(base_name(key)) is not None else key
@@ -135,7 +138,7 @@ def _what(path: KeyPath, detail: Any, document: Document, kind: str) -> str:
 
 
 def _quote_it(node: Node | None) -> str:
-    """What to do where text is wanted and YAML reads something else."""
+    """Return a hint for a value that should be text but that YAML reads as something else."""
     if node is None or node.children is not None or isinstance(node.value, str):
         return ""
     if isinstance(node.value, bool):
@@ -150,7 +153,7 @@ def _unknown_key(path: KeyPath, document: Document, kind: str) -> str:
 
 
 def _written_instead(path: KeyPath, document: Document) -> str:
-    """The key beside the missing one that is spelled much like it."""
+    """Return a hint with a sibling key whose spelling is close to the missing key."""
     node = document.node(path[:-1])
     close = [key for key in (node.keys if node else ()) if did_you_mean(key, [str(path[-1])])]
     return f" (is `{close[0]}` meant to be `{path[-1]}`?)" if close else ""
@@ -169,5 +172,5 @@ def _unknown_type(tag: str, allowed: list[str], node: Node | None) -> str:
 
 
 def _listed(expected: str) -> list[str]:
-    """The words in pydantic's `'a', 'b' or 'c'`."""
+    """Return the words in a pydantic list such as `'a', 'b' or 'c'`."""
     return re.findall(r"'([^']*)'", expected) or [expected]

@@ -1,4 +1,4 @@
-"""The kinds of values that the files hold, with the rules that they keep."""
+"""The types of the values in suite and scenario files, with their validation rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from tidegate.comparison.metric_tests import RULES
 from tidegate.model.trial import encoded
 
-LONGEST_NAME = 200  # bytes of its percent-encoded form, since it becomes a folder
+LONGEST_NAME = 200  # bytes of the percent-encoded name, since it becomes the name of a folder
 ALPHAS = (0.01, 0.02, 0.05)
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -21,12 +21,12 @@ _SECRET_OF_THE_WORKFLOW = re.compile(r"(GITHUB_TOKEN|ACTIONS_.*|INPUT_.*)\Z")
 
 
 def wrong(what: str) -> PydanticCustomError:
-    """The error of a value, in words that follow its key: `must not be empty`."""
+    """Return a validation error. Its text follows the key in the message: `must not be empty`."""
     return PydanticCustomError("wrong", "{what}", {"what": what})
 
 
 def only(*allowed: object, what: str = "is not supported yet") -> AfterValidator:
-    """The rule of a key of which only these values do anything today; any other would be ignored in silence."""
+    """Return a validator that accepts only these values. A planned key rejects all others, instead of ignoring them."""
 
     def check(value: object) -> object:
         if value not in allowed:
@@ -99,6 +99,6 @@ ServerName = Annotated[str, AfterValidator(_server_name)]
 Alpha = Annotated[float, only(*ALPHAS, what="must be one of 0.01, 0.02, 0.05")]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Count = Annotated[int, Field(ge=1)]
-Trials = Annotated[int, Field(ge=1, le=10_000)]  # of a row; more would only be a slip
+Trials = Annotated[int, Field(ge=1, le=10_000)]  # per row; a larger number is most likely a typo
 Positive = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]

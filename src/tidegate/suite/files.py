@@ -1,4 +1,4 @@
-"""A YAML file → the model of its kind, or what is wrong with it."""
+"""Reads a YAML file into its model, or reports what is wrong with it."""
 
 from __future__ import annotations
 
@@ -22,25 +22,28 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class Files:
-    """Reads files below `root`. With `unknown`, keys that a model does not know are told there instead of refused."""
+    """Reads files below `root`. With `unknown`, unknown keys are added to that list instead of being errors."""
 
     def __init__(self, root: Path, unknown: list[str] | None = None) -> None:
         self.root = root
         self._unknown = unknown
 
     def read(self, place: str, model: type[M], kind: str) -> tuple[Document, M | None, list[Problem]]:
-        """The file at a place relative to the root."""
+        """Read and validate the file at a path relative to the root."""
         document = self.document(place)
         return document, *self.validated(document, model, kind)
 
     def document(self, place: str) -> Document:
-        """The content of the file at a place relative to the root, which no link may lead out of."""
+        """Read the file at a path relative to the root. A link that leads out of the root is a problem."""
         if not stays_in(self.root, place):
             return Document(place, None, (Problem.of_file(place, "leads out of the repository"),))
         return read_document(self.root / place, place)
 
     def validated(self, document: Document, model: type[M], kind: str) -> tuple[M | None, list[Problem]]:
-        """The file as its model, if it fits; strict as JSON is: no text for a number, no list for nothing."""
+        """Return the file as its model if it fits, and its problems.
+
+        Validation is as strict as for JSON: for example, text is not accepted as a number.
+        """
         problems = list(document.problems)
         if document.root is None:
             return None, problems
@@ -57,9 +60,9 @@ class Files:
         return None, problems + [problem for problem in found if (problem.line, problem.column) not in broken]
 
     def partly(self, document: Document, model: type[M], found: Iterable[Problem], needed: Collection[str]) -> M | None:
-        """What does not fit, without the keys of the problems that were found: the rest can be looked into, too.
+        """Return the model without the keys that have problems, so that the remaining keys can be checked too.
 
-        None where one of them is `needed`, since leaving it out would be a mistake of its own.
+        Returns None if one of those keys is `needed`, since leaving it out would cause misleading problems.
         """
         broken = {re.split(r"[.\[]", problem.key)[0] for problem in found}
         data = document.data
@@ -69,7 +72,7 @@ class Files:
         return None if isinstance(fitted, ValidationError) else fitted
 
     def _leniently(self, error: ValidationError, document: Document, model: type[M], kind: str) -> M | ValidationError:
-        """The same without the keys that the model does not know; each is told."""
+        """Validate again without the unknown keys, and report each of them in `unknown`."""
         told = [problem for problem in explain(error, document, kind) if problem.what.startswith("unknown key")]
         if self._unknown is not None:
             self._unknown.extend(map(str, told))
@@ -85,7 +88,7 @@ def _fitted(model: type[M], data: JsonValue) -> M | ValidationError:
 
 
 def _without(data: JsonValue, places: tuple[KeyPath, ...]) -> JsonValue:
-    """The data without what stands at these places."""
+    """Return a copy of the data without the keys at these paths."""
     data = deepcopy(data)
     for *above, last in places:
         here: Any = data

@@ -1,4 +1,4 @@
-"""Where the files of a suite are: scenarios by glob, templates by their order of lookup."""
+"""Finds the files of a suite: scenarios by glob, and their template folders."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from pathlib import Path, PurePosixPath
 
 from tidegate.model.suite import INITIAL_STATE
 
-_NEVER = frozenset({".git", ".tidegate"})  # the second holds workspaces of earlier trials
+_NEVER = frozenset({".git", ".tidegate"})  # .tidegate holds the workspaces of earlier trials
 
 
 def matching_files(root: Path, pattern: str) -> list[str]:
-    """The files that a glob names, sorted, relative to the root; ValueError says what is wrong with the glob."""
+    """Return the files that match a glob, sorted and relative to the root.
+
+    Raises ValueError with the reason if the glob is invalid, matches no file or leaves the repository.
+    """
     pure = PurePosixPath(pattern)
     if pure.is_absolute() or ".." in pure.parts:
         raise ValueError("must stay in the repository: a relative glob without `..`")
@@ -31,10 +34,11 @@ def matching_files(root: Path, pattern: str) -> list[str]:
 
 
 def find_template(root: Path, scenario: str, name: str | None) -> str | None:
-    """The folder that becomes the workspace, relative to the root; None: an empty workspace.
+    """Return the template folder of a scenario relative to the root, or None for an empty workspace.
 
-    Looked up beside the scenario's file, in llm-test-fixtures/templates, in fixtures and at the root. Without a name:
-    the folder that is named like the file, beside it, if there is one. ValueError if it is missing or leaves the root.
+    A named folder is looked up beside the scenario file, in llm-test-fixtures/templates, in fixtures and at the root.
+    Without a name, it is the folder beside the file that has the file's name, if there is one.
+    Raises ValueError if the named folder is missing or a folder leads out of the root.
     """
     if name is None:
         beside = PurePosixPath(scenario).with_suffix("").as_posix()
@@ -58,8 +62,8 @@ def _kept_in(root: Path, template: str) -> str:
 
 
 def stays_in(root: Path, path: str) -> bool:
-    """Links followed, the path is still below the root."""
-    return Path(os.path.realpath(root / path)).is_relative_to(os.path.realpath(root))  # no loop makes it raise
+    """Return True if the path, with links followed, is below the root."""
+    return Path(os.path.realpath(root / path)).is_relative_to(os.path.realpath(root))  # resolve() raises on loops
 
 
 def _is_folder(root: Path, path: str) -> bool:

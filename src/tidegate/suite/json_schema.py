@@ -1,4 +1,4 @@
-"""JSON Schema of the files, for editors, and for naming the keys that a wrong one may have meant."""
+"""JSON Schemas of Tidegate's files, for editors and for suggestions when a key is misspelled."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _AGENT_MODELS = {
 
 @cache
 def file_schema(kind: str) -> dict[str, Any]:
-    """The JSON Schema of a kind of file: `suite`, `scenario`, `eval` (AgentV), …"""
+    """Return the JSON Schema of a kind of file: `suite`, `scenario`, `eval` (AgentV), …"""
     schema = _MODELS[kind].model_json_schema()
     if kind == "suite":
         for reference in schema["properties"]["agents"]["additionalProperties"]["discriminator"]["mapping"].values():
@@ -44,7 +44,7 @@ def file_schema(kind: str) -> dict[str, Any]:
 
 
 def known_keys(kind: str, root: Node | None, path: KeyPath) -> tuple[str, ...]:
-    """The keys that the mapping at the path of a file may have; none where the schema does not list them."""
+    """Return the keys that the mapping at `path` may have. Empty if the schema does not list them."""
     schema = file_schema(kind)
     places, here = [schema], root
     for key in path:
@@ -63,7 +63,7 @@ def _below(place: dict[str, Any], key: str | int, root: dict[str, Any], node: No
 
 
 def _alternatives(place: dict[str, Any], root: dict[str, Any], node: Node | None) -> Iterator[dict[str, Any]]:
-    """The plain schemas that a place stands for: references followed, the member of a union chosen by `type`."""
+    """Yield the schemas that apply, without references and unions. `type` selects the member of a tagged union."""
     place = _resolved(place, root)
     mapping = place.get("discriminator", {}).get("mapping")
     if mapping is not None:

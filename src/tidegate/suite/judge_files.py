@@ -1,4 +1,4 @@
-"""Rubric files and prompt files, looked up beside the scenario's file, then at the repository's root."""
+"""Finds rubric files and prompt files beside the scenario file, then at the repository root."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PREFIX = "builtin:"
 
 
 class JudgeFiles:
-    """Reads what judges need; `problems` collects what is missing or wrong."""
+    """Reads the files that judges need. `problems` collects what is missing or wrong."""
 
     def __init__(self, root: Path, document: Document) -> None:
         self._root = root
@@ -34,7 +34,7 @@ class JudgeFiles:
         self.problems: list[Problem] = []
 
     def judge(self, file: ScenarioJudgeFile | None, path: KeyPath) -> RubricJudge | None:
-        """The scenario's own judge, if it has one."""
+        """Return the scenario's judge, or None if it has none or its rubric has problems."""
         if file is None or not file.enabled:
             return None
         place = (*path, "rubric")
@@ -53,7 +53,10 @@ class JudgeFiles:
     def prompt(
         self, name: str, path: KeyPath, known: Collection[str] = VARIABLES, needed: Collection[str] = ANSWERS
     ) -> str:
-        """The text of a prompt file, with nothing in it that has no value."""
+        """Return the text of a prompt file, checked for variables: all are `known`, and at least one is `needed`.
+
+        If the file has problems, its name may be returned, so that other problems can still be found.
+        """
         place = self._found(name, path)
         if place is None:
             return name

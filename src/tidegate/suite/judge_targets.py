@@ -1,4 +1,4 @@
-"""`judge_target` of AgentV's targets → the suite's judge, where tidegate.yaml names none."""
+"""Takes the suite's judge from `judge_target` in AgentV's targets.yaml, if tidegate.yaml defines no judge."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from tidegate.agents.anthropic import AnthropicAgent
 from tidegate.judges.anthropic import AnthropicJudge
 from tidegate.suite.targets import Targets
 
-JUDGE_VARIABLE = "LLM_TOOL_TEST_JUDGE"  # llm-tool-test's own: the judge's model
+JUDGE_VARIABLE = "LLM_TOOL_TEST_JUDGE"  # the judge's model; llm-tool-test reads the same variable
 
 
 @dataclass
 class JudgeTargets:
-    """Collects what the targets of cases name as their judge. `wanted`: no other judge is set up.
+    """Collects the judges of the targets that cases use. `wanted` is False if the suite has another judge.
 
-    A suite has one judge: the first that there is one for here. `unread` has a sentence for each of the others.
+    A suite has one judge: the first supported one. `unread` has one sentence for each judge that is ignored.
     """
 
     wanted: bool
@@ -23,7 +23,7 @@ class JudgeTargets:
     unread: list[str] = field(default_factory=list)
 
     def add(self, targets: Targets, name: str, folder: str) -> None:
-        """The judge of the target `name`; what is wrong with the one that it names goes to the targets' problems."""
+        """Add the judge of the target `name`. Problems of the judge's own target are added to `targets.problems`."""
         named = targets.entry(name).judge_target
         if named is None:
             return
@@ -32,7 +32,7 @@ class JudgeTargets:
             self.unread.append(f"judge_target: `{named}` of the target `{name}` is not read: {why}")
 
     def _read(self, targets: Targets, named: str, folder: str) -> str | None:
-        """Take it, or say why not."""
+        """Use the named judge, or return why it is ignored."""
         if not self.wanted:
             return "another judge is set up, by `judge` of tidegate.yaml or by LLM_TOOL_TEST_JUDGE"
         if named not in targets.names:
@@ -42,7 +42,7 @@ class JudgeTargets:
             return f"no judge here has the provider {provider}; name a judge in tidegate.yaml"
         agent = targets.agent(named, folder)
         if not isinstance(agent, AnthropicAgent):
-            return None  # it is wrong, which is among the problems
+            return None  # targets.problems has the reason
         judge = AnthropicJudge(type="anthropic", model=agent.model or "")
         self.judge = self.judge or judge
         return None if judge == self.judge else f"one judge is asked for the whole suite, {self.judge.model}"

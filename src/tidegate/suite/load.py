@@ -1,4 +1,4 @@
-"""tidegate.yaml and the scenarios that it names → Suite, or everything that is wrong with them at once."""
+"""Loads a suite from tidegate.yaml and its scenario files, or reports all their problems at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SUITE_FILE = "tidegate.yaml"
 CALIBRATION_FILE = "tidegate.calibration.json"
 
 
-_NEEDED = ("target", "tool_matrix")  # of a scenario: without one of them other keys would be wrong
+_NEEDED = ("target", "tool_matrix")  # without these, other keys of a scenario would seem wrong
 
 
 class _ScenarioRead(NamedTuple):
@@ -44,12 +44,12 @@ def load_suite(
     without_secrets: bool = False,
     unknown: list[str] | None = None,
 ) -> Suite:
-    """The suite of the checkout at `root`; `file` is relative to it.
+    """Return the suite of the checkout at `root`. `file` is relative to it.
 
-    `environ` is all that `${NAME}` can stand for: hand over no more than what base's `pass_env` allows.
-    `without_secrets`, as on a fork: a scenario whose `${NAME}` has no value names it in `target.secrets`; else that is
-    an error.
-    With `unknown`, keys that no file may have are left out and told there, one line each, instead of being errors.
+    `environ` holds the values for `${NAME}`. Pass only the variables that base's `pass_env` allows.
+    With `without_secrets`, as for forks, a scenario lists its missing variables in `target.secrets`.
+    Without it, a missing variable is an error.
+    With `unknown`, unknown keys are ignored and added to that list, one line each, instead of being errors.
     Raises ConfigurationError with every problem of every file, NothingToRunError if `scenarios` is an empty list.
     """
     files = Files(root, unknown)
@@ -94,7 +94,7 @@ def load_suite(
 def try_load_suite(
     root: Path, file: str = SUITE_FILE, *, environ: Mapping[str, str], without_secrets: bool = False
 ) -> tuple[Suite | None, tuple[str, ...]]:
-    """The suite of base, where there may be none: None then, with a warning that says why."""
+    """Return the suite of base and no warning, or None and a warning that says why it cannot be used."""
     if not (root / file).exists():
         return None, (f"base has no {file}: head's is used",)
     try:
@@ -104,13 +104,13 @@ def try_load_suite(
 
 
 def _scenario_paths(root: Path, document: Document) -> tuple[list[str], list[Problem]]:
-    """The scenario files in the order of the globs, each once, even if other keys of the suite are wrong."""
+    """Return the scenario files in the order of the globs, without duplicates, even if other keys are invalid."""
     globs: JsonValue = document.data.get("scenarios") if isinstance(document.data, dict) else None
     paths: list[str] = []
     problems = []
     for index, pattern in enumerate(globs if isinstance(globs, list) else ()):
         if not isinstance(pattern, str) or not pattern.strip():
-            continue  # the model says what is wrong with it
+            continue  # validation reports it
         try:
             paths += [path for path in matching_files(root, pattern) if path != document.file]
         except ValueError as error:
@@ -132,7 +132,7 @@ def _read_scenario(files: Files, path: str, problems: list[Problem]) -> _Scenari
 
 
 def _same_ids(scenarios: Iterable[Scenario], eval_files: Container[str]) -> list[Problem]:
-    """Names that two cases of eval files have, or a case and a scenario."""
+    """Report names that two cases of eval files share, or a case and a scenario."""
     first: dict[str, Scenario] = {}
     return [
         Problem.of_file(scenario.file, f"`{scenario.name}` is already the name of a scenario in {other.file}")
@@ -157,14 +157,14 @@ def _same_names(scenarios: Iterable[_ScenarioRead]) -> list[Problem]:
 
 
 def _in_order(problems: Iterable[Problem], files: list[str]) -> list[str]:
-    """One line each, file by file as they were read, from top to bottom."""
+    """Return the problems as lines, sorted by file in reading order, then by position."""
     rank = {file: index for index, file in enumerate(files)}
     ordered = sorted(set(problems), key=lambda problem: (rank.get(problem.file, len(rank)), problem))
     return [str(problem) for problem in ordered]
 
 
 def _calibration(suite: Path) -> Calibration | None:
-    """What `tidegate calibrate` wrote beside the suite's file; ConfigurationError if it cannot be read."""
+    """Return the calibration beside the suite file, or None. Raises ConfigurationError if it cannot be read."""
     path = suite.with_name(CALIBRATION_FILE)
     try:
         return Calibration.model_validate_json(path.read_bytes())
@@ -177,13 +177,13 @@ def _calibration(suite: Path) -> Calibration | None:
 
 
 def _named_judge(environ: Mapping[str, str]) -> AnthropicJudge | None:
-    """The judge that llm-tool-test's own variable names, where tidegate.yaml names none."""
+    """Return the judge that llm-tool-test's environment variable names, or None."""
     model = environ.get(JUDGE_VARIABLE, "").strip()
     return AnthropicJudge(type="anthropic", model=model) if model else None
 
 
 def _suite(file: str, suite: SuiteFile, scenarios: list[Scenario], targets: dict[str, Agent]) -> Suite:
-    """`targets` are agents of single cases, so every scenario that names none keeps to those of the suite's file."""
+    """Return the suite. `targets` are agents of single cases; scenarios without a tool matrix do not use them."""
     own = tuple(ToolMatrixEntry(tool=name) for name in suite.agents)
     if targets:
         scenarios = [s if s.tool_matrix else s.model_copy(update={"tool_matrix": own}) for s in scenarios]

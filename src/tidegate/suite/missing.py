@@ -1,4 +1,4 @@
-"""What agents need and this machine has not: in CI it may be there, so it is advice, never an error."""
+"""Reports what agents need and this machine lacks. It is advice, not an error, since CI may have it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tidegate.model.plan import Plan
 
 
 def missing_here(plan: Plan, environ: Mapping[str, str]) -> Iterator[str]:
-    """A sentence for each agent of the plan that could not run here, with all that it lacks."""
+    """Yield one sentence for each agent of the plan that cannot run here, with everything that it lacks."""
     agents = {row.key.agent: row.agent for row in plan.rows}
     for name, agent in agents.items():
         if lacking := list(_lacking(agent, environ)):

@@ -1,4 +1,4 @@
-"""One thing that is wrong in one file, as one line for people."""
+"""A problem in a file, formatted as one line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple, Self
 
 
 class Problem(NamedTuple):
-    """`file:line:column: path.to.key: what is wrong`; line 0: the file as a whole. Sorts by place."""
+    """A problem: `file:line:column: path.to.key: what is wrong`. Line 0 is the whole file. Sorts by position."""
 
     file: str
     line: int
@@ -16,7 +16,7 @@ class Problem(NamedTuple):
 
     @classmethod
     def of_file(cls, file: str, what: str) -> Self:
-        """A problem of the file as a whole."""
+        """Return a problem of the file as a whole."""
         return cls(file, 0, 0, "", what)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""A rubric file as it is written (scenarios.md, Judge)."""
+"""The keys of a rubric file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Asked = Literal["scores", "weighted_score", "confidence", "issues", "highlights"
 
 
 class CriterionFile(Value):
-    """One criterion; all weights of a rubric sum up to 1."""
+    """One criterion of a rubric. The weights of all criteria must sum to 1."""
 
     id: Text
     weight: Annotated[float, Field(gt=0, le=1)]
@@ -21,14 +21,14 @@ class CriterionFile(Value):
 
 
 class OutputFile(Value):
-    """The form of the answer, which is always the same here."""
+    """The format of the judge's answer. Accepted for compatibility; the format is always the same."""
 
     format: Literal["json"] = "json"
     require_fields: tuple[Asked, ...] = ()
 
 
 class RubricFile(Value):
-    """A rubric."""
+    """A rubric: the criteria by which a judge scores a trial."""
 
     name: Text | None = None
     description: Text | None = None

@@ -1,4 +1,4 @@
-"""Rubrics written into the text of an eval file, which keeps its comments and its layout."""
+"""Inserts rubrics into the text of an eval file, and keeps its comments and layout."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import yaml
 
 from tidegate.rubrics.drafting import Drafted
 
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # as the files are read (yaml_reader.py)
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the loader that yaml_reader.py uses
 
 
 def with_rubrics(text: str, drafts: Mapping[int, Iterable[Drafted]]) -> str:
-    """The file's text with `rubrics` in these cases, by their place in `evalcases`.
+    """Return the file's text with `rubrics` added to these cases. The keys of `drafts` are indexes in `evalcases`.
 
-    ValueError where that cannot be done: a case in braces, or with a single key. What else the file says is compared
-    afterwards, and is what it was.
+    Raises ValueError if a case is written in braces or has a single key, or if the result would not load as the
+    old content plus the rubrics.
     """
     cases = _cases(text)
     lines = text.splitlines(keepends=True)
-    for number in sorted(drafts, reverse=True):  # from the end, so that places above stay what they are
+    for number in sorted(drafts, reverse=True):  # from the end, so that line numbers above stay valid
         line, column = _place(cases[number], number, lines)
         lines[line:line] = _written(drafts[number], column)
     new = "".join(lines)
@@ -46,7 +46,10 @@ def _cases(text: str) -> list[yaml.MappingNode]:
 
 
 def _place(case: yaml.MappingNode, number: int, lines: list[str]) -> tuple[int, int]:
-    """The line to write before, and the column: above the key that follows what is expected, and its comments."""
+    """Return the line to insert before, and the column.
+
+    The rubrics go behind the expected outcome: above the next key and the comments that belong to it.
+    """
     keys = [key for key, _ in case.value]
     if case.flow_style or len(keys) < 2:
         raise ValueError(f"evalcases[{number}] is written in braces, or has a single key: write it as lines")

@@ -1,4 +1,4 @@
-"""A scenario file as it is written (scenarios.md, native dialect): every key, and what each may hold."""
+"""The keys of a scenario file, with their types and defaults."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def _shape(value: object) -> str:
 
 
 class McpFile(Value):
-    """An MCP server as the tool under test: `sh -c command` starts it in the workspace, and it speaks on stdio."""
+    """An MCP server as the tool under test. `sh -c command` starts it in the workspace; it uses the stdio transport."""
 
     command: Text
     name: ServerName = "target"
 
 
 class TargetFile(Value):
-    """The tool under test; what is left out comes from tidegate.yaml's `target`."""
+    """The tool under test. Missing keys are taken from `target` in tidegate.yaml."""
 
     binary: ProgramName | None = None
     mcp: McpFile | None = None
@@ -47,27 +47,27 @@ class TargetFile(Value):
 
 
 class TaskFile(Value):
-    """What the agent is asked to do."""
+    """The task for the agent: its prompt, and the most turns that it may take."""
 
     prompt: Text
     max_turns: Count | None = None
 
 
 class SetupFile(Value):
-    """Commands that prepare the workspace."""
+    """Commands that prepare the workspace before the agent starts."""
 
     commands: tuple[Text, ...] = ()
 
 
 class ScriptFile(Value):
-    """A command that runs after the agent."""
+    """A command that runs in the workspace after the agent."""
 
     command: Text
     timeout_secs: Seconds = 30
 
 
 class EvaluatorScriptFile(Value):
-    """A diagnostic script."""
+    """A diagnostic script that runs after the agent. Its output is reported under `name`."""
 
     command: Text
     name: Name
@@ -75,14 +75,14 @@ class EvaluatorScriptFile(Value):
 
 
 class ScriptsFile(Value):
-    """What runs after the agent."""
+    """Commands that run after the agent."""
 
     post: tuple[ScriptFile, ...] = ()
     evaluators: tuple[EvaluatorScriptFile, ...] = ()
 
 
 class ScenarioJudgeFile(Value):
-    """A model's opinion on the trial, by a rubric: a file, or `builtin:guidance`."""
+    """An LLM judge that scores the trial by a rubric: a rubric file, or `builtin:guidance`."""
 
     enabled: bool = True
     rubric: Text | None = None
@@ -90,7 +90,7 @@ class ScenarioJudgeFile(Value):
 
 
 class CompositeFile(Value):
-    """Weights of the composite score; one of them at least is above 0."""
+    """Weights of the composite score. At least one must be above 0."""
 
     gate_weight: Annotated[float, Field(ge=0)] = 0.0
     judge_weight: Annotated[float, Field(ge=0)] = 0.0
@@ -104,7 +104,7 @@ class CompositeFile(Value):
 
 
 class EvaluationFile(Value):
-    """How a trial is judged."""
+    """How trials are evaluated: gates, evaluators, a judge and a composite score."""
 
     gates: tuple[AnyGate, ...] | None = None
     judge: ScenarioJudgeFile | None = None
@@ -113,35 +113,35 @@ class EvaluationFile(Value):
 
 
 class MatrixFile(Value):
-    """One agent that the scenario is for, with the models to run it with."""
+    """An agent that runs the scenario, and optionally the models to run it with."""
 
     tool: Text
     models: tuple[Name, ...] = ()
 
 
 class RunFile(Value):
-    """Limits of the agent's step."""
+    """Limits for the agent."""
 
     timeout_secs: Seconds | None = None
     max_turns: Count | None = None
 
 
 class TrialsFile(Value):
-    """How many trials: `min` screening trials a side, `max` head trials a row."""
+    """Numbers of trials: `min` screening trials on each side, at most `max` trials on head per row."""
 
     min: Trials | None = None
     max: Trials | None = None
 
 
 class CostFile(Value):
-    """What a trial may cost, and whether stored trials may be used again."""
+    """The cost limit of one trial in USD, and whether stored trials may be reused."""
 
     max_usd: Positive | None = None
     cache: bool = True
 
 
 class ScenarioFile(Value):
-    """One scenario."""
+    """A scenario: a task for an agent, and the checks that its result must pass."""
 
     name: Name
     description: Text

@@ -1,4 +1,4 @@
-"""The first files of a suite, as `tidegate init` writes them."""
+"""The first files of a suite, which `tidegate init` writes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tidegate.suite.survey import Tool
 
 WORKFLOW = ".github/workflows/tidegate.yml"
 SCENARIO = "first_steps.yaml"
-SCHEMAS = ".tidegate/schema"  # written on this machine for the editor, and left alone by git
+SCHEMAS = ".tidegate/schema"  # local copies for the editor, ignored by git
 UNKNOWN_ACTION = "OWNER/tidegate@COMMIT"
 
 _WORKFLOW = """\
@@ -38,9 +38,9 @@ jobs:
 
 
 def suite_text(tool: Tool | None, scenarios: Iterable[str], guidance: Iterable[str] = ()) -> str:
-    """tidegate.yaml for scenario files, and the tool that they are about, if there is one.
+    """Return the text of tidegate.yaml for these scenario files and the tool, if one was found.
 
-    `guidance`: the texts that document the tool, where those that are guidance by default do not.
+    `guidance` lists the files that document the tool, if the default guidance files do not.
     """
     lines = [
         f"# yaml-language-server: $schema={SCHEMAS}/suite.json",
@@ -65,24 +65,25 @@ def suite_text(tool: Tool | None, scenarios: Iterable[str], guidance: Iterable[s
 
 
 def starter_files(tool: Tool, *, illustrated: bool = False) -> dict[str, str]:
-    """The first scenario and its template folder: names → contents.
+    """Return the first scenario file and its template folder, as a mapping of paths to contents.
 
-    `illustrated`: what agents follow is README.md, which shows calls with files that a workspace does not have.
+    `illustrated`: agents follow README.md, whose examples may need files that the workspace does not have. The gate
+    against failed calls is then not required.
     """
     file = f"{tool.scenarios}/{SCENARIO}"
     return {file: _scenario_text(tool, illustrated), f"{file.removesuffix('.yaml')}/WORKSPACE.txt": _TEMPLATE}
 
 
 def native_action(action: str) -> str:
-    """The action without a container, of the same repository and commit."""
+    """Return the native (container-less) variant of the action, from the same repository and commit."""
     repository, at, commit = action.partition("@")
     return f"{repository}/native{at}{commit}"
 
 
 def workflow_text(action: str, toolchain: str | None = None) -> str:
-    """The workflow that runs the action on pull requests; `action` is what stands behind `uses:`.
+    """Return the workflow that runs the action on pull requests. `action` is the value of `uses:`.
 
-    With `toolchain`, a program of the runner that the build needs, the action is to be the native one.
+    Pass the native action if the build needs a `toolchain` of the runner. `cargo` also gets RUSTUP_HOME.
     """
     env = "        env:\n          RUSTUP_HOME: /home/runner/.rustup # builds have a HOME of their own\n"
     return _WORKFLOW.replace("ACTION", action) + (env if toolchain == "cargo" else "")
@@ -122,7 +123,7 @@ def _scenario_text(tool: Tool, illustrated: bool) -> str:
 
 
 def _globs(files: Iterable[str]) -> list[str]:
-    """The files themselves, since other files may stand beside them; one glob for those of a folder `scenarios/`."""
+    """Return the files, since other YAML files may be beside them. Files in a folder `scenarios/` share one glob."""
     return list(dict.fromkeys(_glob(PurePosixPath(file)) for file in files))
 
 
@@ -136,7 +137,7 @@ def _listed(texts: Iterable[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Text as YAML reads it back, plain where that is safe."""
+    """Return the text as a YAML scalar, unquoted if that is safe."""
     plain = text.replace("-", "").replace("_", "").replace("/", "").replace(".", "").isalnum()
     return text if plain and text[0].isalpha() and text not in _WORDS else json.dumps(text)
 

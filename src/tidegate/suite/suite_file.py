@@ -1,4 +1,4 @@
-"""tidegate.yaml as it is written (config.md): every key, its default, and what it may hold."""
+"""The keys of tidegate.yaml, with their types and defaults."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ _AGENT: TypeAdapter[AnyAgent] = TypeAdapter(AnyAgent)
 
 
 class SuiteTrialsFile(TrialsFile):
-    """How many trials, and how many of them at once."""
+    """Numbers of trials, and how many trials run in parallel."""
 
     jobs: Count | None = None
 
 
 class BudgetFile(Budget):
-    """Hard limits of a run."""
+    """Hard limits of a run: cost in USD, and tokens."""
 
     usd: Positive | None = None
     tokens: Count | None = None
 
 
 class PolicyFile(Policy):
-    """Which rows block."""
+    """Rules that decide which results block the merge."""
 
     alpha: Alpha = 0.02
     block_metrics: dict[TestedMetric, Positive] = {}
 
 
 class NetworkFile(Value):
-    """Which steps may use the network."""
+    """Steps that may use the network. Reserved: only `true` is accepted."""
 
     setup: Annotated[bool, only(True)] = True
     gates: Annotated[bool, only(True)] = True
@@ -56,7 +56,7 @@ class NetworkFile(Value):
 
 
 class StoreFile(Value):
-    """Where runs are kept."""
+    """Where finished runs are stored, and how many trials of which age count as history."""
 
     type: Literal["directory", "branch"] = "directory"
     path: InsidePath = ".tidegate/store"
@@ -66,7 +66,7 @@ class StoreFile(Value):
 
 
 class DiagnosisFile(Diagnosis):
-    """Thresholds of the patterns in the diagnosis."""
+    """Thresholds of the patterns that the diagnosis looks for."""
 
     error_rate: Annotated[float, Field(ge=0, le=1)] = 0.30
     help: Annotated[float, Field(ge=0)] = 2
@@ -75,7 +75,7 @@ class DiagnosisFile(Diagnosis):
 
 
 class ReportFile(Value):
-    """How the comment looks, and when there is one."""
+    """The comment's template. `comment` and `max_transcripts` are reserved: only their defaults are accepted."""
 
     comment_template: InsidePath | None = None
     comment: Annotated[Literal["always", "on-change", "on-regression", "off"], only("always")] = "always"
@@ -87,7 +87,7 @@ def _default_agents() -> dict[str, AnyAgent]:
 
 
 class SuiteFile(Value):
-    """The suite's own file. An agent's `models` has become one agent per model before this (agent_models)."""
+    """The suite: the tool under test, the agents that use it, and the scenarios."""
 
     version: Annotated[int, only(1, what="must be 1"), Field(json_schema_extra={"const": 1})]
     scenarios: tuple[Text, ...]
@@ -96,6 +96,7 @@ class SuiteFile(Value):
     build: tuple[Text, ...] = ()
     path: tuple[InsidePath, ...] = ()
     target: TargetFile | None = None
+    # An agent with `models` is already split into one agent per model here (agent_models.py).
     agents: dict[Name, AnyAgent] = Field(default_factory=_default_agents, min_length=1)
     trials: SuiteTrialsFile = SuiteTrialsFile()
     judge: AnyJudge | None = None

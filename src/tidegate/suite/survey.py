@@ -1,4 +1,4 @@
-"""What a repository is before it has a suite: the command-line tool that it makes, and the scenarios that it has."""
+"""Inspects a repository that has no suite yet: finds its command-line tool and existing scenarios."""
 
 from __future__ import annotations
 
@@ -25,42 +25,42 @@ _NATIVE = tuple(re.compile(rf"^{key}\s*:", re.MULTILINE) for key in ("name", "ta
 
 
 class Tool(NamedTuple):
-    """A command-line tool of the repository: its name, how a checkout gets it built, and where it is then."""
+    """A command-line tool of the repository: its name, how to build it, and the folders that then contain it."""
 
     binary: str
     build: tuple[str, ...] = ()
     path: tuple[str, ...] = ()
     found_in: str = ""
-    explains_itself: bool = True  # `TOOL --help` exits with 0; only scripts in bin/ are asked
-    pass_env: tuple[str, ...] = ()  # what its build needs to know of this machine
-    scenarios: str = "scenarios"  # the folder for its first one
+    explains_itself: bool = True  # `TOOL --help` exits with 0; assumed of tools that need a build
+    pass_env: tuple[str, ...] = ()  # variables that its build needs
+    scenarios: str = "scenarios"  # the folder for the first scenario
 
 
 def find_tool(root: Path) -> Tool | None:
-    """The tool that the repository makes, by the first of the files that say so."""
+    """Return the tool that the repository builds, from the first project file that defines one, or None."""
     looks: tuple[Callable[[Path], Tool | None], ...] = (_python, _node, _rust, _go, _script, _make)
     return next((tool for look in looks if (tool := look(root))), None)
 
 
 def find_programs(root: Path, name: str) -> tuple[str, ...]:
-    """The executables of that name in the repository, relative to the root; the nearest to it first."""
+    """Return the executables with that name, relative to the root. Those with the fewest parent folders come first."""
     found = [path.relative_to(root) for path in _files(root) if path.name == name and _is_program(path)]
     return tuple(path.as_posix() for path in sorted(found, key=lambda path: (len(path.parts), path)))
 
 
 def tool_at(root: Path, program: str) -> Tool:
-    """The tool that is an executable of the repository, which no build has to make."""
+    """Return the tool for an executable that is in the repository and needs no build."""
     path = PurePosixPath(program)
     return Tool(path.name, (), (str(path.parent),), program, _explains_itself(root / program))
 
 
 def find_scenarios(root: Path) -> tuple[str, ...]:
-    """The files that are scenarios of llm-tool-test or eval files of AgentV, relative to the root, sorted."""
+    """Return the scenario files of llm-tool-test and the eval files of AgentV, relative to the root, sorted."""
     return tuple(sorted(path.relative_to(root).as_posix() for path in _yaml_files(root) if _is_scenario(path)))
 
 
 def missing_toolchain(build: Iterable[str]) -> str | None:
-    """The first program that these build commands call and that GitHub's runners have, but not our image."""
+    """Return the first program in these build commands that GitHub's runners have and our image lacks, or None."""
     steps = (step.split() for command in build for step in _STEPS.split(command))
     return next((words[0] for words in steps if words and words[0] in _TOOLCHAINS), None)
 
@@ -70,7 +70,7 @@ def _python(root: Path) -> Tool | None:
     name = _preferred(_table(project, "scripts"), project.get("name"))
     venv = ".tidegate/venv"
     build = (f"python3 -m venv {venv}", f"{venv}/bin/pip install --quiet .")
-    # Not at the top: setuptools takes a new folder there for a second package, and refuses to build either.
+    # Not at the top: setuptools would take a new folder there for a second package and refuse to build.
     return Tool(name, build, (f"{venv}/bin",), "pyproject.toml", scenarios="tests/scenarios") if name else None
 
 
@@ -93,13 +93,13 @@ def _rust(root: Path) -> Tool | None:
     if not names and (root / "src" / "main.rs").exists():
         names = [own]
     name = _preferred({str(name): "" for name in names if name}, own)
-    # Without its folder rustup's `cargo` finds no toolchain, since builds have a HOME of their own.
+    # A build has its own HOME, so rustup's `cargo` finds no toolchain without RUSTUP_HOME.
     build, path = ("cargo build --release",), ("target/release",)
     return Tool(name, build, path, "Cargo.toml", pass_env=("RUSTUP_HOME",)) if name else None
 
 
 def _go(root: Path) -> Tool | None:
-    """Programs are packages `main`: at the top, named like the module, or below cmd/."""
+    """Return the Go program: package `main` at the top, named like the module, or a package below cmd/."""
     module = _MODULE.search(_text(root / "go.mod"))
     if module is None:
         return None
@@ -113,7 +113,7 @@ def _go(root: Path) -> Tool | None:
 
 
 def _make(root: Path) -> Tool | None:
-    """A rule of the Makefile that is named like the repository makes its program."""
+    """Return the program that a Makefile rule with the repository's name builds."""
     rules = _RULE.findall(_text(root / "Makefile"))
     return Tool(root.name, (f"make {root.name}",), (".",), "Makefile") if root.name in rules else None
 
@@ -152,7 +152,7 @@ def _explains_itself(program: Path) -> bool:
 
 
 def _preferred(programs: dict[str, Any], own: object) -> str | None:
-    """The program that is named like the project, else the first."""
+    """Return the program that is named like the project, else the first one."""
     return own if isinstance(own, str) and own in programs else next(iter(programs), None)
 
 
@@ -181,7 +181,7 @@ def _yaml_files(root: Path) -> Iterator[Path]:
 
 
 def _files(root: Path) -> Iterator[Path]:
-    """The first MOST_FILES files, without those of hidden folders and of folders that tools make."""
+    """Return the first MOST_FILES files, without hidden folders and folders that tools generate."""
     return itertools.islice(_all_files(root), MOST_FILES)
 
 

@@ -1,4 +1,4 @@
-"""A target of AgentV's targets.yaml → the agent that does its cases."""
+"""Turns a target of AgentV's targets.yaml into the agent that runs its cases."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _INSTEAD = {
     "vscode-insiders": "an agent of tidegate.yaml, by its name there",
 }
 _KNOWN = ("cli", "codex", "anthropic", "mock")
-_ALONE = 1000.0  # more slots than there are: nothing else runs beside it
+_ALONE = 1000.0  # a weight above the number of slots, so that no other trial runs at the same time
 _VARIABLE = re.compile(r"\$\{\{\s*([^}\s]*)\s*\}\}")
 
 M = TypeVar("M", bound=BaseModel)
@@ -43,7 +43,7 @@ M = TypeVar("M", bound=BaseModel)
 
 @dataclass
 class Targets:
-    """The targets of one file; `problems` collects what is wrong with those that are asked for."""
+    """The targets of one file. `problems` collects what is wrong with the targets that are used."""
 
     document: Document
     file: TargetsFile
@@ -54,15 +54,18 @@ class Targets:
 
     @property
     def names(self) -> list[str]:
-        """All that it has."""
+        """The names of all targets in the file."""
         return [target.name for target in self.file.targets]
 
     def entry(self, name: str) -> TargetEntry:
-        """A target as it is written; the name is one of `names`."""
+        """Return a target as written. `name` must be one of `names`."""
         return self.file.targets[self.names.index(name)]
 
     def agent(self, name: str, folder: str) -> Agent | None:
-        """The agent of a target; `folder` is where its command runs unless it says otherwise. None: it is wrong."""
+        """Return the agent of a target, or None if the target has problems.
+
+        The agent's command runs in `folder`, unless the target has a `cwd`.
+        """
         index = self.names.index(name)
         path: KeyPath = ("targets", index)
         entry = self.file.targets[index]
@@ -119,7 +122,7 @@ class Targets:
         return CodexAgent(type="codex", model=codex.model, args=codex.args, timeout_secs=codex.timeout_seconds)
 
     def _anthropic(self, path: KeyPath) -> Agent | None:
-        """The key is not read here, so that it is part of no suite: the agent takes its own variable."""
+        """Return the Anthropic agent. It reads its key from the environment itself: no suite contains the key."""
         key = self.document.node((*path, "api_key"))
         named = _VARIABLE.fullmatch(str(key.value)) if key else None
         if key and (named is None or named[1] != KEY):
@@ -144,7 +147,7 @@ class Targets:
         return folder
 
     def _read(self, model: type[M], path: KeyPath, *without: str) -> M | None:
-        """The target's own keys, with its variables replaced."""
+        """Return the keys of the target's provider as a model, with variables replaced; None if they have problems."""
         node = self.document.node(path)
         data = node.data() if node else None
         before = len(self.problems)

@@ -1,4 +1,4 @@
-"""A scenario's file as `tidegate add` writes it: what happened once, ready to be edited into what should happen."""
+"""Writes the scenario file of `tidegate add` from a recorded attempt, ready to be edited."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tidegate.model.suite import Target
 from tidegate.model.value import Value
 from tidegate.suite.starter import SCHEMAS
 
-MOST_FILES = 6  # of which the diff tells
+MOST_FILES = 6  # changed files for which a gate is proposed
 LONGEST_LINE = 120
 FEWEST_LETTERS = 3
 
 
 class Story(Value):
-    """What is known of an attempt that is to become a scenario. `diff`: what it changed in its workspace, by git."""
+    """What is known about the attempt that becomes a scenario. `diff` is the git diff of its workspace."""
 
     name: str
     description: str
@@ -28,15 +28,15 @@ class Story(Value):
     prompt: str
     target: Target | None = None
     setup: tuple[str, ...] = ()
-    template_folder: str | None = None  # None: the folder that is named like the file
+    template_folder: str | None = None  # None: the folder that has the file's name
     gates: tuple[Gate, ...] = ()
     diff: str = ""
     succeeded: bool = False
-    commands: tuple[str, ...] = ()  # calls of the target, as they were
+    commands: tuple[str, ...] = ()  # the attempt's calls of the target
 
 
 def scenario_text(story: Story, file: str) -> str:
-    """The scenario's file; `file` is its path in the repository."""
+    """Return the text of the scenario file. `file` is its path in the repository."""
     gates = [_flow({"type": gate.type, **_fields(gate)}) for gate in story.gates]
     proposed = [_flow(gate) for gate in proposed_gates(story.diff)]
     if not gates and not (proposed and story.succeeded):
@@ -62,7 +62,7 @@ def scenario_text(story: Story, file: str) -> str:
 
 
 def proposed_gates(diff: str) -> Iterator[dict[str, Any]]:
-    """A gate for each text file that was made or changed: with the first new line that tells something."""
+    """Yield a gate for each text file that was added or changed, with its first meaningful new line."""
     for number, (path, is_new, added) in enumerate(_changes(diff)):
         if number == MOST_FILES:
             return
@@ -74,12 +74,12 @@ def proposed_gates(diff: str) -> Iterator[dict[str, Any]]:
 
 
 def _tells_something(line: str) -> bool:
-    """A word at least, and not so long that nobody can read it: no lone brace."""
+    """Return True if the line contains at least a short word and is not too long to read."""
     return len(line) <= LONGEST_LINE and sum(character.isalnum() for character in line) >= FEWEST_LETTERS
 
 
 def _changes(diff: str) -> Iterator[tuple[str, bool, list[str]]]:
-    """Path, whether it is new, and the added lines of each file; names that git quotes are passed over."""
+    """Yield path, whether it is new, and added lines of each file. Skips names that git quotes."""
     for part in f"\n{diff}".split("\ndiff --git ")[1:]:
         head, _, body = part.partition("\n@@ ")
         path = head.splitlines()[0].rpartition(" b/")[2]
@@ -115,7 +115,10 @@ def _flow(value: Any) -> str:
 
 
 def _dumped(value: Any, *, plain: bool) -> str:
-    """In one line; unless `plain`, texts are quoted and all but ASCII escaped, since some would not come back."""
+    """Return the value as one line of YAML.
+
+    Unless `plain`, strings are quoted and non-ASCII characters escaped, since unprintable ones would not survive.
+    """
     text: str = yaml.dump(
         value,
         Dumper=yaml.SafeDumper if plain else _Quoting,
@@ -128,7 +131,7 @@ def _dumped(value: Any, *, plain: bool) -> str:
 
 
 class _Quoting(yaml.SafeDumper):
-    """Puts every text into double quotes."""
+    """A dumper that puts every string in double quotes."""
 
 
 _Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
@@ -139,31 +142,31 @@ def _scalar(text: str) -> str:
 
 
 def _prompt(text: str) -> list[str]:
-    """As a block, where that gives it back, else in quotes."""
+    """Return the prompt as a YAML block if it survives that unchanged, else as a quoted string."""
     if _is_odd(text):
         return [f"  prompt: {_scalar(text)}"]
     return ["  prompt: |-", *(f"    {line}".rstrip() for line in text.split("\n"))]
 
 
 def _comment(text: str) -> str:
-    """One line of what can be seen."""
+    """Return the text as one line without unprintable characters."""
     return "".join(character for character in " ".join(text.split()) if character.isprintable())
 
 
 def _is_odd(text: str) -> bool:
-    """A block would not give it back: it begins with a space, or holds what YAML reads otherwise."""
+    """Return True if a YAML block would not preserve the text."""
     plain = all(character.isprintable() or character == "\n" for character in text)
     return not plain or text != text.strip() or not text or any(line != line.rstrip() for line in text.split("\n"))
 
 
 def free_name(wanted: str, taken: Iterable[str]) -> str:
-    """The name, with a number behind it if there is one already."""
+    """Return the wanted name, with a number appended if it is taken."""
     names = set(taken)
     numbered = (f"{wanted}_{number}" for number in range(2, len(names) + 3))
     return wanted if wanted not in names else next(name for name in numbered if name not in names)
 
 
 def file_name(name: str) -> str:
-    """A plain name for the file of a scenario."""
+    """Return a file name for a scenario, without characters that are special in paths."""
     plain = "".join(character if character.isalnum() or character in "_-" else "_" for character in name)
     return PurePosixPath(plain.strip("_") or "scenario").name

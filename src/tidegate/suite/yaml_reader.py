@@ -1,7 +1,7 @@
-"""YAML file → Document, without executing, expanding or guessing anything.
+"""Reads a YAML file into a Document with positions, and limits its depth and size.
 
-PyYAML's parser (the C one where there is one) gives the events. They are put together here, since its own composer
-accepts duplicate keys, expands aliases without end and forgets where things stand.
+PyYAML parses the file into events; its C parser is used if available. The document is built here, because
+PyYAML's composer accepts duplicate keys, expands aliases without limit and does not keep positions.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ MAX_BYTES = 1_000_000
 MAX_DEPTH = 50
 MAX_SIZE = 2_000_000
 MOST_PROBLEMS = 50
-NODE_SIZE = 10  # of every value, besides its characters: so a file holds at most 200,000 values
+NODE_SIZE = 10  # added to each value's length, so that a file has at most 200,000 values
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_document(path: Path, file: str) -> Document:
-    """Read one YAML file; `file` is its name in messages. Nothing is raised: what is wrong is in the document."""
+    """Read one YAML file. `file` is its name in messages. Raises nothing: the document has the problems."""
     content = _content(path, file)
     return Document(file, None, (content,)) if isinstance(content, Problem) else parse(content, file)
 
 
 def parse(text: str, file: str) -> Document:
-    """Parse one document with limits on depth and size; duplicate keys, odd keys and odd tags are problems."""
+    """Parse one document. Limits on depth and size, duplicate keys and unsupported tags are reported as problems."""
     builder = _Builder(file)
     try:
         _refuse_unprintable(text)
@@ -47,8 +47,8 @@ def parse(text: str, file: str) -> Document:
     return Document(file, root, tuple(builder.problems))
 
 
-class _Refused(Exception):  # noqa: N818 (it never leaves this module)
-    """The file cannot be read any further."""
+class _Refused(Exception):  # noqa: N818 (caught in this module)
+    """Reading stops here: the rest of the file cannot be read."""
 
     def __init__(self, at: Position, what: str) -> None:
         super().__init__(what)
@@ -103,7 +103,7 @@ def _at(event: Any) -> Position:
 
 
 class _Builder:
-    """Puts one document together from its events; what is wrong but can be read past is collected."""
+    """Builds one document from parser events. `problems` collects errors that do not stop the reading."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -113,7 +113,7 @@ class _Builder:
         self.events: Iterator[Any] = iter(())
 
     def document(self, events: Iterator[Any]) -> Node:
-        """The one document of the file."""
+        """Return the root node. Raises _Refused if the file is empty or has more than one document."""
         self.events = events
         root: Node | None = None
         for event in events:

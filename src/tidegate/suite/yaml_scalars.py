@@ -1,4 +1,4 @@
-"""What a single YAML scalar stands for."""
+"""Converts YAML scalars into Python values."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ Scalar = str | int | float | bool | None
 MAX_NUMBER = 2**63
 
 _TAG = "tag:yaml.org,2002:"
-_TEXT_TAGS = frozenset({"str", "timestamp", "value", "merge"})  # dates stay text: nothing here needs a date
+_TEXT_TAGS = frozenset({"str", "timestamp", "value", "merge"})  # dates stay text, since no key takes a date
 _RESOLVER: Any = Resolver()
 _CONSTRUCTOR = SafeConstructor()
 
 
 def scalar_value(event: Any) -> Scalar:
-    """A scalar event's value as YAML 1.1 reads it, but dates stay text; ValueError says what is wrong with it."""
+    """Return the value of a scalar event by YAML 1.1, except that dates stay text.
+
+    Raises ValueError with the reason if the value is not allowed.
+    """
     tag: str | None = event.tag
     if tag is None:
         tag = str(_RESOLVER.resolve(yaml.ScalarNode, event.value, event.implicit))
@@ -36,12 +39,12 @@ def scalar_value(event: Any) -> Scalar:
 
 
 def is_container_tag(tag: str | None, kind: str) -> bool:
-    """No tag, or the one that a sequence (`seq`) or a mapping (`map`) has anyway."""
+    """Return True if there is no tag, or the default tag of a sequence (`seq`) or mapping (`map`)."""
     return tag in (None, "!", _TAG + kind)
 
 
 def shown(tag: str) -> str:
-    """A tag as people write it: `!!python/name`."""
+    """Return a tag in its short form: `!!python/name`."""
     return f"!!{tag.removeprefix(_TAG)}" if tag.startswith(_TAG) else tag
 
 
@@ -62,6 +65,6 @@ def _number(kind: str, value: str) -> int | float:
         number: int | float = construct(node)
     except (ValueError, IndexError, OverflowError):
         raise ValueError("is no number; quote it if it is text") from None
-    if not abs(number) <= MAX_NUMBER:  # so written that NaN is refused, too
+    if not abs(number) <= MAX_NUMBER:  # `not <=` rather than `>`, to reject NaN too
         raise ValueError("is a number too large, or not finite; quote it if it is text")
     return number
