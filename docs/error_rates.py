@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from tidegate.simulation import Cell, Gate, Situation, drifts, simulate, situations
-from tidegate.statistics.rules import Rules
+from tidegate.authoring.simulate import Cell, Gate, Situation, drifts, simulate, situations
+from tidegate.procedure.rules import Rules
 
 PAGE = Path(__file__).parent / "error-rates.md"
 MIXED = (1.0,) * 5 + (0.95,) * 5 + (0.8,) * 5 + (0.5,) * 5

@@ -24,7 +24,7 @@ from tidegate.model.judge import Judge
 from tidegate.model.marker import Fixed
 from tidegate.reports.comment import Shown
 from tidegate.reports.filters import FILTERS
-from tidegate.reports.pieces import PIECES
+from tidegate.reports.model_filters import PIECES
 from tidegate.reports.view import CommentView
 
 FOLDER = Path(__file__).parent

@@ -136,7 +136,9 @@ def test_the_demo_makes_its_repository_from_an_installed_wheel(wheel: Path, tmp_
     options = ["--quiet", "--no-deps", "--no-index", "--compile", "--disable-pip-version-check"]
     installed = run(sys.executable, "-m", "pip", "install", *options, "--target", site, wheel, cwd=tmp_path)
     assert installed.returncode == 0, installed.stderr
-    program = "from pathlib import Path; from tidegate.demo import make_repository as m; m(Path('demo'))"
+    program = (
+        "from pathlib import Path; from tidegate.authoring.demo_repository import make_repository as m; m(Path('demo'))"
+    )
 
     done = run(sys.executable, "-c", program, cwd=tmp_path, PYTHONPATH=str(site))
 

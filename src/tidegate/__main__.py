@@ -55,7 +55,7 @@ def _open_streams() -> None:
 
 
 def _say(what: str, advice: str) -> None:
-    from tidegate.reports.text import log_line
+    from tidegate.text.terminal_safe import log_line
 
     # What was wrong may quote a file of a pull request, and a log may be read by a runner that obeys lines.
     for line in f"tidegate: {what}\n{advice}".splitlines():

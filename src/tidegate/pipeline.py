@@ -11,10 +11,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from tidegate.comparison.compare import compare, outcomes_by_row
-from tidegate.decide import decide, nothing_to_do
+from tidegate.definitions.base_checks import with_checks_of_base
 from tidegate.definitions.changes import changes, in_force
-from tidegate.definitions.former import with_checks_of_base
 from tidegate.errors import ConfigurationError, MissingKeyError
+from tidegate.history.known_results import (
+    KnownResults,
+    keep_history,
+    open_answers,
+    past_trials,
+    require_keepable,
+    trends,
+)
+from tidegate.history.store import History
 from tidegate.model.comparison import Comparison
 from tidegate.model.edited import Edited
 from tidegate.model.measurement import Run, TrialResult
@@ -23,21 +31,20 @@ from tidegate.model.result import Result
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Phase, Side
 from tidegate.plan import make_plan, run_rows, watched_files, with_presence, without_missing_keys
-from tidegate.procedure import RunTrials, next_step, observe, start
+from tidegate.procedure.steps import RunTrials, next_step, observe, start
 from tidegate.reports.badge import badge_json
 from tidegate.reports.comment import render_comment
 from tidegate.reports.html import render_html
 from tidegate.reports.result_json import result_json
-from tidegate.result import make_result
-from tidegate.revisions import changed_files, own_commits
 from tidegate.run.build import Checkout
-from tidegate.run.changed import edited_files, file_changes
-from tidegate.run.past import Earlier, keep_history, open_answers, past_trials, require_keepable, trends
-from tidegate.run.sides import Asked, one_side, scratch_folder, two_sides
-from tidegate.run.work import Options, Work, run_of, runner_of, screening_specs
-from tidegate.store.directory import RunFolder, load_run, write_text
-from tidegate.store.history import History
+from tidegate.run.changed_files import edited_files, file_changes
+from tidegate.run.checkouts import RevisionPair, one_side, scratch_folder, two_sides
+from tidegate.run.run_job import Options, Work, run_of, runner_of, screening_specs
+from tidegate.store.run_folder import RunFolder, load_run, write_text
 from tidegate.suite.load import load_suite, try_load_suite
+from tidegate.vcs.revisions import changed_files, own_commits
+from tidegate.verdict.decide import decide, nothing_to_do
+from tidegate.verdict.make_result import make_result
 
 STAGES: dict[Phase, str] = {
     "screen": "screening both sides",
@@ -48,7 +55,7 @@ STAGES: dict[Phase, str] = {
 SHARE_OF_PAUSE = 0.1  # the pause before verification takes at most this share of the budget's minutes
 
 
-async def pull_request(repo: Path, asked: Asked, out: Path, options: Options) -> Result:
+async def pull_request(repo: Path, asked: RevisionPair, out: Path, options: Options) -> Result:
     """Run both sides of a pull request, compare them, and write the reports and both runs to `out`.
 
     Base is tested at the merge base of the two revisions.
@@ -216,7 +223,7 @@ async def _run_both(repo: Path, work: Work, options: Options) -> tuple[Run, Run,
     test and nothing has changed since, its results are reused.
     """
     started = time.time()
-    earlier = Earlier(
+    earlier = KnownResults(
         repo, work.suite, {side.side: side.store for side in work.sides}, remembers=options.gate, origin=options.origin
     )
     options.progress.stage("getting ready")

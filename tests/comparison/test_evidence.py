@@ -9,7 +9,7 @@ from tidegate.model.measurement import Call, GateResult, Outcome, Revision, Tria
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import RowState
 from tidegate.model.trial import Side
-from tidegate.procedure import Conclusion
+from tidegate.procedure.steps import Conclusion
 
 KEY = RowKey(scenario="s", agent="a")
 REVISION = Revision(ref="head", sha="1" * 40, tree="2" * 40)

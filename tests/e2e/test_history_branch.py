@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Repository
-from tidegate.run.sides import make_run_folder
+from tidegate.run.checkouts import make_run_folder
 
 Make = Callable[..., Any]
 BRANCH = "tidegate-history"

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.e2e.conftest import FILES
-from tidegate.suite.starter import UNKNOWN_ACTION
+from tidegate.authoring.starter import UNKNOWN_ACTION
 
 Make = Callable[..., Any]
 TOOL = {"bin/notes": FILES["bin/notes"], "AGENTS.md": FILES["AGENTS.md"]}

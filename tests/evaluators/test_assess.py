@@ -9,7 +9,7 @@ import pytest
 
 from tidegate.evaluators.code_judge import CodeJudge
 from tidegate.gates.file_exists import FileExists
-from tidegate.measure.trial import measure_trial
+from tidegate.measure.measure_trial import measure_trial
 from tidegate.model.command import CommandResult
 from tidegate.model.evaluator import Record, Score
 from tidegate.model.measurement import TrialResult

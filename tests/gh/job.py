@@ -22,8 +22,8 @@ from tests.gh.emulated.runner import (
 from tests.gh.fake.server import NO_WAITING, FakeGitHub, PullRequest
 from tidegate.cli.action import perform
 from tidegate.errors import TidegateError
+from tidegate.gh.client import connect
 from tidegate.gh.port import RepositoryPort
-from tidegate.gh.pygithub_port import connect
 from tidegate.settings import Runner, Settings
 
 MakeStep = Callable[..., Step]

@@ -11,7 +11,7 @@ from tests.gh.emulated.front import Fault
 from tests.gh.emulated.runner import load_event
 from tests.gh.job import RENAMED, Job
 from tidegate.gh.port import PERMISSIONS
-from tidegate.store.directory import load_run
+from tidegate.store.run_folder import load_run
 
 LISTED = r"/issues/1/comments(\?|$)"
 

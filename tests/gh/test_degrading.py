@@ -16,12 +16,12 @@ from tests.gh.fake.server import FakeGitHub
 from tests.gh.test_artifact import packed
 from tests.gh.test_faults import FAULTS, IMPATIENT
 from tidegate.action import Outside, act
-from tidegate.action.accepting import accepted_by
-from tidegate.action.dispatching import _set_status
+from tidegate.action.acceptance import accepted_by
 from tidegate.action.job import Job
+from tidegate.action.workflow_dispatch import _set_status
 from tidegate.errors import TidegateError
+from tidegate.gh.client import connect
 from tidegate.gh.event import PullRequestEvent, read_event
-from tidegate.gh.pygithub_port import connect
 from tidegate.model.progress import Silent
 from tidegate.reports.result_json import result_json
 from tidegate.settings import Runner, Settings

@@ -15,8 +15,8 @@ from tests.gh.conftest import HEAD_SHA, make_result
 from tests.gh.emulated.front import ANY, Fault
 from tests.gh.emulated.runner import read_key_values
 from tests.gh.fake.server import FakeGitHub, PullRequest
-from tidegate.action.comparing import Subject, say
 from tidegate.action.job import Job, Outside
+from tidegate.action.pull_request import Subject, say
 from tidegate.gh.comment import PATIENCE, Run, Statement, publish_comment
 from tidegate.gh.connection import Pace
 from tidegate.model.marker import Marker

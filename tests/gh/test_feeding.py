@@ -15,10 +15,10 @@ from tests.e2e.test_definitions_of_base import YES, evaluated
 from tests.gh.emulated.runner import load_event
 from tests.gh.job import Job
 from tests.gh.test_artifact import packed
+from tidegate.history.known_results import history_counts
+from tidegate.history.trends import Trends
 from tidegate.model.trend import TrendPoint
 from tidegate.plan import make_plan
-from tidegate.run.past import history_counts
-from tidegate.store.trends import Trends
 from tidegate.suite.load import load_suite
 
 RUN, NAME = 77, "tidegate-result"

@@ -15,11 +15,11 @@ from tests.gh.emulated.runner import Ran, Step
 from tests.gh.fake.server import FakeGitHub
 from tests.gh.git_server import GitServer, serve
 from tests.gh.job import Job, MakeStep
+from tidegate.action.git_credentials import origin_of
 from tidegate.action.job import Job as ActionJob
 from tidegate.action.job import Outside
-from tidegate.action.origin import origin_of
+from tidegate.history.branch import copy_to, fetch
 from tidegate.model.progress import Silent
-from tidegate.run.history_branch import copy_to, fetch
 from tidegate.settings import Runner, Settings
 
 BRANCH = "tidegate-history"

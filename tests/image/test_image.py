@@ -24,7 +24,7 @@ from tests.gh.fake.server import FakeGitHub as GitHub
 from tests.image.engine import AGENTS_IMAGE, IMAGE, ROOT, Engine, EngineMissingError, ready, require_equipment
 from tests.model_server import Step as Answer
 from tests.model_server import serving
-from tidegate.demo import make_repository
+from tidegate.authoring.demo_repository import make_repository
 from tidegate.trial.users import UIDS
 
 REQUIRED = "TIDEGATE_IMAGE_TEST"  # set by `make image`; without it these tests, which take minutes, are skipped

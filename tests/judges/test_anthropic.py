@@ -14,7 +14,7 @@ import pytest
 
 from tests.model_server import HALF, Fault, Step, serving
 from tidegate.judges.anthropic import AnthropicJudge
-from tidegate.model.judge import JudgePlace
+from tidegate.model.judge import JudgeContext
 from tidegate.model.question import AskModel, Reply, ReplyEnd
 from tidegate.rubrics.forms import score_form
 
@@ -25,7 +25,7 @@ USED = {"usage": {"input_tokens": 1, "output_tokens": 1}}
 def asked(url: str, key: str = "dummy-key") -> Reply:
     async def ask_once() -> Reply:
         credentials = {"ANTHROPIC_API_KEY": key, "ANTHROPIC_BASE_URL": url}
-        place = JudgePlace(folder=Path(), path="", credentials=credentials)
+        place = JudgeContext(folder=Path(), path="", credentials=credentials)
         async with AnthropicJudge(type="anthropic", model="m", timeout_secs=20).opened(place) as ask:
             return await ask(AskModel(system="s", before="b", answer_schema=score_form()), 2)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tidegate.judges.command import CommandJudge, named_files
-from tidegate.model.judge import JudgePlace
+from tidegate.model.judge import JudgeContext
 from tidegate.model.question import AskModel, Reply
 from tidegate.rubrics.reading import read_scores
 
@@ -23,7 +23,7 @@ def ask(command: str, folder: Path, credentials: dict[str, str] | None = None, *
     judge = CommandJudge.model_validate({"type": "command", "command": command, **fields})
 
     async def run() -> Reply:
-        async with judge.opened(JudgePlace(folder, "/usr/bin:/bin", credentials or {})) as carry:
+        async with judge.opened(JudgeContext(folder, "/usr/bin:/bin", credentials or {})) as carry:
             return await carry(QUESTION, 2)
 
     return asyncio.run(run())
@@ -115,7 +115,7 @@ def test_a_judge_that_does_not_read_a_long_prompt_answers_all_the_same(tmp_path:
     question = QUESTION.model_copy(update={"before": "long " * 200_000})
 
     async def run() -> Reply:
-        async with judge.opened(JudgePlace(tmp_path, "/usr/bin:/bin", {})) as carry:
+        async with judge.opened(JudgeContext(tmp_path, "/usr/bin:/bin", {})) as carry:
             return await carry(question, 1)
 
     assert asyncio.run(run()).text == "{}\n"

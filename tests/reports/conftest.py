@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 from tests.reports import situations
-from tidegate.action.publishing import NOTICE
-from tidegate.decide import decide
+from tidegate.action.workflow_run import NOTICE
 from tidegate.model.comparison import (
     BaseCounts,
     Comparison,
@@ -32,6 +31,7 @@ from tidegate.model.suite import Policy, RowState
 from tidegate.model.verdict import Verdict
 from tidegate.reports.comment import render_comment
 from tidegate.reports.not_run import render_cancelled, render_could_not_run, render_not_run
+from tidegate.verdict.decide import decide
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidegate.comparison.doubts import doubts
-from tidegate.decide import decide, nothing_to_do
+from tidegate.comparison.weak_rows import doubts
 from tidegate.model.comparison import (
     BaseCounts,
     Comparison,
@@ -26,6 +25,7 @@ from tidegate.model.suite import Policy, RowState
 from tidegate.model.trend import Mean, RowTrend, TrendPoint
 from tidegate.model.trial import NotMeasured, Side
 from tidegate.model.verdict import Verdict
+from tidegate.verdict.decide import decide, nothing_to_do
 
 SIDES = Sides(
     base=BaseSide(sha="4f1c2a9be07d5a3386f0c1d2e3b4a5968778695a", ref="main"),

@@ -11,7 +11,7 @@ from tidegate.model.result import Result
 from tidegate.model.suite import RowState
 from tidegate.model.verdict import VerdictState
 from tidegate.reports.comment import render_comment
-from tidegate.reports.lines import COLUMNS, Trend
+from tidegate.reports.table_row import COLUMNS, Trend
 from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, comment_view
 
 Stories = Mapping[str, Callable[[], Result]]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tidegate.model.event import ApiRetry, CallStatus, End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.measurement import AgentInfo
 from tidegate.model.trial import Trial, TrialSpec
-from tidegate.reports.atif import trajectory
+from tidegate.reports.export_atif import trajectory
 from tidegate.streams.atif import parse
 
 SPEC = TrialSpec(side="head", scenario="s", agent="a", index=1)

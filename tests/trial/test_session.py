@@ -17,12 +17,12 @@ from tests import mcp_server
 from tidegate.model.agent import ServerScript, ServerTools
 from tidegate.model.event import End, Message, ToolCall, ToolResult
 from tidegate.model.suite import Budget, Limits, McpServer, Price
-from tidegate.trial import mcp
-from tidegate.trial.desk import AgentStopped, Desk
-from tidegate.trial.place import Folders
+from tidegate.trial.cost_meter import CostMeter, Spending
+from tidegate.trial.directories import Folders
+from tidegate.trial.mcp import recording as mcp
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.session import TrialSession
-from tidegate.trial.spending import Meter, Spending
+from tidegate.trial.step_context import AgentStopped, StepContext
 
 T = TypeVar("T")
 Work = Callable[[TrialSession], Awaitable[T]]
@@ -43,7 +43,7 @@ def at_work(
     *,
     seconds: float = 60,
     silence: float = 20,
-    meter: Meter | None = None,
+    meter: CostMeter | None = None,
     server: str | None = None,
     limits: Limits | None = None,
 ) -> T:
@@ -54,7 +54,7 @@ def at_work(
         folders.make(None)
         folders.workspace.mkdir()
         async with await Supervisor.start() as supervisor:
-            desk = Desk(
+            desk = StepContext(
                 supervisor=supervisor,
                 folders=folders,
                 definitions=tmp_path,
@@ -83,7 +83,7 @@ def stopped(
     *,
     seconds: float = 60,
     silence: float = 20,
-    meter: Meter | None = None,
+    meter: CostMeter | None = None,
     server: str | None = None,
     limits: Limits | None = None,
 ) -> str:
@@ -167,7 +167,9 @@ def test_a_programs_own_environment_is_not_that_of_the_shell(tmp_path: Path) -> 
         (Spending(Budget(usd=1), lambda: (1.0, 0)).meter(None, 9), "the run's $1 were used up"),
     ],
 )
-def test_an_agent_that_tells_what_it_has_spent_is_stopped_in_the_middle(meter: Meter, why: str, tmp_path: Path) -> None:
+def test_an_agent_that_tells_what_it_has_spent_is_stopped_in_the_middle(
+    meter: CostMeter, why: str, tmp_path: Path
+) -> None:
     async def work(session: TrialSession) -> object:
         def watch(line: str, at: float) -> None:
             cost = None if meter.price else 0.5

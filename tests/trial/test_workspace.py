@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from tidegate.errors import CannotRunError
+from tidegate.history.fingerprint import fingerprint
 from tidegate.model.agent import Agent
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.suite import Scenario, Target
-from tidegate.run.fingerprint import fingerprint
 from tidegate.suite.folders import matching_files as matching_scenarios
-from tidegate.trial.tampered import remove_tree
+from tidegate.trial.safe_files import remove_tree
 from tidegate.trial.workspace import (
     NoDiffError,
     copy_workspace,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from tidegate.action.announce import skip, tell_cancelled, tell_failure
 from tidegate.action.job import Job, Outside
-from tidegate.action.telling import skip, tell_cancelled, tell_failure
 from tidegate.errors import CannotRunError, ConfigurationError, TidegateError
 from tidegate.gh.event import (
     DispatchEvent,
@@ -18,7 +18,7 @@ from tidegate.gh.event import (
     read_event,
 )
 from tidegate.gh.runner_files import read_payload
-from tidegate.run.sides import OUR_FOLDER
+from tidegate.run.checkouts import OUR_FOLDER
 from tidegate.settings import Runner, Settings
 from tidegate.trial.users import give_back
 
@@ -63,24 +63,24 @@ async def _act(event: Event, job: Job) -> int:
             "docs/github.md has the whole workflow.",
         )
     if job.settings.command == "history" or isinstance(event, PushEvent) or event == OtherEvent(name="schedule"):
-        from tidegate.action.feeding import feed_history
+        from tidegate.action.push import feed_history
 
         return await feed_history(event, job)
     match event:
         case PullRequestEvent():
-            from tidegate.action.comparing import compare_pull_request
+            from tidegate.action.pull_request import compare_pull_request
 
             return await compare_pull_request(event, job)
         case MergeGroupEvent():
-            from tidegate.action.comparing import compare_merge_group
+            from tidegate.action.pull_request import compare_merge_group
 
             return await compare_merge_group(event, job)
         case WorkflowRunEvent():
-            from tidegate.action.publishing import publish
+            from tidegate.action.workflow_run import publish
 
             return publish(event, job)
         case DispatchEvent():
-            from tidegate.action.dispatching import run_for_maintainer
+            from tidegate.action.workflow_dispatch import run_for_maintainer
 
             return await run_for_maintainer(event, job)
         case OtherEvent():

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import PrivateAttr
 
 from tidegate.agents.agentv_cli import AgentVCli, CliCase
-from tidegate.agents.ends import how
+from tidegate.agents.end_reasons import how
 from tidegate.model.agent import NoAnswerError, Session
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End

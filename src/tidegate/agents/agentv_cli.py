@@ -13,7 +13,7 @@ from urllib.request import urlopen
 
 from pydantic import Field
 
-from tidegate.agents.ends import how
+from tidegate.agents.end_reasons import how
 from tidegate.errors import CannotRunError
 from tidegate.model.agent import Agent, Machine, Session
 from tidegate.model.command import CommandResult

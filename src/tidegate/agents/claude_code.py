@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from tidegate.agents.coding import CodingAgent, Launch
+from tidegate.agents.mcp_servers_file import servers_file
 from tidegate.agents.providers import ANTHROPIC
-from tidegate.agents.servers import servers_file
 from tidegate.model.agent import Provider, Session
 from tidegate.streams.claude_code import ClaudeCode
 from tidegate.streams.json_lines import JsonLines

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from tidegate.agents.ends import own_end
+from tidegate.agents.end_reasons import own_end
 from tidegate.errors import CannotRunError, MissingKeyError
 from tidegate.model.agent import Agent, Machine, Provider, Session
 from tidegate.model.event import End, Event, ToolCall, ToolResult, Warning
@@ -20,7 +20,7 @@ _NOT_FOUND = (126, 127)
 PASSED_BY = 96  # exit status of the preflight
 
 
-class RecorderPassedByError(Exception):
+class RecorderBypassedError(Exception):
     """In the agent's shell the target's name does not lead to the recorder: its calls would not be seen."""
 
 
@@ -115,7 +115,7 @@ class CodingAgent(Agent):
         finally:
             told = self._record(session, reading)
         if result.shell_status == PASSED_BY and not reading.lines:
-            raise RecorderPassedByError(result.stderr.strip())
+            raise RecorderBypassedError(result.stderr.strip())
         for event in self.after(result.stderr):
             session.emit(event)
         return own_end(told, result)

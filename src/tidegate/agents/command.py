@@ -9,8 +9,8 @@ from typing import ClassVar, Literal
 
 from pydantic import field_validator
 
-from tidegate.agents.ends import how, own_end
-from tidegate.agents.servers import servers_file
+from tidegate.agents.end_reasons import how, own_end
+from tidegate.agents.mcp_servers_file import servers_file
 from tidegate.model.agent import Agent, Session
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Message, ToolCall

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from tidegate.interaction import subcommand
+from tidegate.invocations.metrics import subcommand
 from tidegate.model.agent import Agent, Session
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Message, Warning
 
 if TYPE_CHECKING:
     from tidegate.agents.instructions import Block
-    from tidegate.shell import ShellLine
+    from tidegate.invocations.shell_grammar import ShellLine
 
 MAX_LINES = 200
 MAX_CHARACTERS = 200_000  # of one document

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from tidegate.invocations.shell_grammar import Call, ShellLine, shell_lines
 from tidegate.model.value import Value
-from tidegate.shell import Call, ShellLine, shell_lines
 
 _LANGUAGES = frozenset({"", "sh", "bash", "shell", "console"})
 _PROMPT = "$ "

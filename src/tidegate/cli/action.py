@@ -16,8 +16,8 @@ from tidegate.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from tidegate.action.job import Connect
-    from tidegate.gh.fence import Fence
     from tidegate.gh.port import RepositoryPort
+    from tidegate.gh.stop_commands import Fence
     from tidegate.settings import Runner, Settings
 
 EVENTS = ("action", "history", "publish")  # done as the event asks for
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
 
 def perform(environ: Mapping[str, str], connect: Connect, sleep: Callable[[float], None] = time.sleep) -> int:
     """Do what the event and the inputs say, fenced off from the runner. `connect` and `sleep`: as in `Outside`."""
-    from tidegate.gh.fence import Fence
+    from tidegate.gh.stop_commands import Fence
 
     commands: list[str] = []
     fence = Fence(partial(print, flush=True), secrets.token_hex)
@@ -79,7 +79,7 @@ def _perform(
 def _other_command(settings: Settings) -> int:
     """One of the commands that a person has, with the input `args` as its arguments."""
     from tidegate.cli import parse
-    from tidegate.run.sides import OUR_FOLDER
+    from tidegate.run.checkouts import OUR_FOLDER
     from tidegate.trial.users import give_back
 
     # Of the commit: the users of trials cannot reach the working tree, which stands among the runner's own files.
@@ -98,7 +98,7 @@ def _other_command(settings: Settings) -> int:
 
 
 def _connect(settings: Settings, runner: Runner) -> RepositoryPort | None:
-    from tidegate.gh.pygithub_port import connect
+    from tidegate.gh.client import connect
 
     if settings.github_token is None:
         return None

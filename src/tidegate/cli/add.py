@@ -29,12 +29,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write it, check it, and say what comes next."""
-    from tidegate.adding import Wish, add_scenario
+    from tidegate.authoring.add_scenario import ScenarioRequest, add_scenario
     from tidegate.errors import ConfigurationError
     from tidegate.plan import did_you_mean
-    from tidegate.revisions import repository_root
     from tidegate.streams import PARSERS
     from tidegate.suite.load import load_suite
+    from tidegate.vcs.revisions import repository_root
 
     if args.workspace is not None and not args.workspace.is_dir():
         raise ConfigurationError(f"{args.workspace} is no folder.", "Name the folder that the agent began with.")
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError(f"`{args.format}` is no format{hint}", f"There are {', '.join(PARSERS)}.")
     root = repository_root(args.repo)
     suite = load_suite(root, args.config, environ=options.environ())
-    wish = Wish(args.source, args.name, args.prompt, args.workspace, args.binary, args.format)
+    wish = ScenarioRequest(args.source, args.name, args.prompt, args.workspace, args.binary, args.format)
     added = add_scenario(root, suite, wish)
     print(f"wrote {added.file}")
     if added.template:

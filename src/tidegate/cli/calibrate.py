@@ -37,11 +37,11 @@ def run(args: argparse.Namespace) -> int:
     """Print and store it."""
     from rich.console import Console
 
-    from tidegate.calibration import calibrate
+    from tidegate.calibration.labels_file import read_labels
+    from tidegate.calibration.trust import calibrate
     from tidegate.errors import ConfigurationError
-    from tidegate.reports.calibration import calibration_report
-    from tidegate.store.directory import stored_runs, write_value
-    from tidegate.store.labels import read_labels
+    from tidegate.reports.calibration_table import calibration_report
+    from tidegate.store.run_folder import stored_runs, write_value
 
     labels = read_labels(args.labels)
     runs = [stored for place in args.runs or [args.labels.parent] for stored in stored_runs(place)]

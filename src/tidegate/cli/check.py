@@ -13,7 +13,7 @@ from tidegate.cli import options
 if TYPE_CHECKING:
     from tidegate.model.plan import Plan
     from tidegate.model.suite import Scenario, Suite
-    from tidegate.suite.advice import Past
+    from tidegate.suite.suggestions import Past
 
 DESCRIPTION = """\
 Reads the suite and every file that it names, says everything that is wrong with them at once, each with file, line
@@ -35,10 +35,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print what would be run, and advice; what is wrong is raised."""
     from tidegate.plan import make_plan
-    from tidegate.suite.advice import advice, highest_cost
-    from tidegate.suite.departures import departures
     from tidegate.suite.load import load_suite
-    from tidegate.suite.missing import missing_here
+    from tidegate.suite.missing_programs import missing_here
+    from tidegate.suite.scoring_differences import departures
+    from tidegate.suite.suggestions import advice, highest_cost
 
     root = _root(args.repo, args.config)
     unknown: list[str] = []
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _root(folder: Path, config: str) -> Path:
     """The folder that the suite is relative to: this one if it holds the suite, else the top of its repository."""
-    from tidegate.revisions import repository_root
+    from tidegate.vcs.revisions import repository_root
 
     return folder if (folder / config).exists() else repository_root(folder)
 
@@ -69,7 +69,7 @@ def _root(folder: Path, config: str) -> Path:
 def _past(root: Path, suite: Suite, plan: Plan) -> Past:
     """The history of the rows, where it matters; empty outside of a repository."""
     from tidegate.errors import ConfigurationError
-    from tidegate.run.past import history_counts
+    from tidegate.history.known_results import history_counts
 
     if all(scenario.purpose == "regression" for scenario in suite.scenarios):
         return {}
@@ -96,7 +96,7 @@ def _as_json(suite: Suite, plan: Plan, hints: Iterable[str]) -> dict[str, Any]:
 def _first_trials(suite: Suite, plan: Plan) -> int:
     """How many trials a pull request takes if all is well."""
     from tidegate.plan import run_rows
-    from tidegate.procedure import screening_of
+    from tidegate.procedure.steps import screening_of
 
     return sum(2 * screening_of(row, suite.policy) for row in run_rows(plan, suite.trials))
 

@@ -14,7 +14,7 @@ from tidegate.errors import ConfigurationError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tidegate.demo import PullRequest
+    from tidegate.authoring.demo_repository import PullRequest
     from tidegate.model.result import Result
 
 DESCRIPTION = """\
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the pull requests; 0 if each verdict is the one that it has to be."""
     from rich.console import Console
 
-    from tidegate.demo import make_repository
+    from tidegate.authoring.demo_repository import make_repository
 
     out = _made_anew(args.out)
     repository = out / "taskmgr"
@@ -81,14 +81,14 @@ def _compare(
     from tidegate.cli.progress import make_progress
     from tidegate.pipeline import pull_request as compare
     from tidegate.reports.terminal import print_result
-    from tidegate.run.sides import Asked
-    from tidegate.run.work import Options
+    from tidegate.run.checkouts import RevisionPair
+    from tidegate.run.run_job import Options
 
     console.print(Rule(f"{pull_request.name}: {pull_request.title}"))
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
         chosen = Options(environ=options.environ(), progress=progress, jobs=args.jobs)
         result = options.run_until_stopped(
-            lambda: compare(repository, Asked(pull_request.base, pull_request.head), out, chosen)
+            lambda: compare(repository, RevisionPair(pull_request.base, pull_request.head), out, chosen)
         )
     print_result(result, console)
     options.print_paths(out)

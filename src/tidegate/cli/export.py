@@ -30,9 +30,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the files and say which."""
     from tidegate.errors import ConfigurationError
-    from tidegate.reports.atif import trajectory
-    from tidegate.reports.otlp import Told, traces
-    from tidegate.store.directory import RunFolder, load_run, write_text
+    from tidegate.reports.export_atif import trajectory
+    from tidegate.reports.export_otlp import Told, traces
+    from tidegate.store.run_folder import RunFolder, load_run, write_text
 
     stored, folder = load_run(args.stored), RunFolder.at(args.stored)
     chosen = [

@@ -26,12 +26,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Draft, write, and say what was written."""
-    from tidegate.drafts import draft_rubrics
+    from tidegate.authoring.draft_rubrics import draft_rubrics
     from tidegate.errors import ConfigurationError
     from tidegate.judges.anthropic import AnthropicJudge
-    from tidegate.model.judge import JudgePlace
-    from tidegate.revisions import repository_root
+    from tidegate.model.judge import JudgeContext
     from tidegate.suite.load import load_suite
+    from tidegate.vcs.revisions import repository_root
 
     root, environ = repository_root(args.repo), options.environ()
     suite = load_suite(root, args.config, environ=environ)
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         if scenario.case.expected_outcome and not any(one.type == "rubrics" for one in scenario.evaluators)
     }
     own = {variable: environ[variable] for variable in judge.variables if environ.get(variable)}
-    place = JudgePlace(folder=root, path=environ.get("PATH", "/usr/bin:/bin"), credentials=own)
+    place = JudgeContext(folder=root, path=environ.get("PATH", "/usr/bin:/bin"), credentials=own)
     drafts = options.run_until_stopped(lambda: draft_rubrics(path, wanted, judge, place))
     for draft in drafts:
         print(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tidegate.cli import options
 
 if TYPE_CHECKING:
-    from tidegate.guidance import Compared
+    from tidegate.authoring.compare_guidance import Compared
 
 DESCRIPTION = """\
 Runs the same scenarios on the same commit, once with A as AGENTS.md and once with B, and says what either does worse
@@ -36,10 +36,10 @@ def run(args: argparse.Namespace) -> int:
     """Run and print it. Exit code 0: neither text is a regression of anything."""
     from rich.console import Console
 
+    from tidegate.authoring.compare_guidance import Texts, compare_guidance
     from tidegate.cli.progress import make_progress
-    from tidegate.guidance import Texts, compare_guidance
-    from tidegate.revisions import repository_root
-    from tidegate.run.sides import make_our_folder
+    from tidegate.run.checkouts import make_our_folder
+    from tidegate.vcs.revisions import repository_root
 
     root = repository_root(args.repo)
     out = (args.out or make_our_folder(root) / "guidance").resolve()
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _told(compared: Compared, first: str, second: str) -> Iterator[str]:
-    from tidegate.reports.pieces import words
+    from tidegate.reports.model_filters import words
 
     forward, backward = compared
     yield f"A: {first}   B: {second}\n"

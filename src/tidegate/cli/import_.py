@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from tidegate.reports.show import run_overview
-    from tidegate.store.imported import import_run
+    from tidegate.store.import_run import import_run
 
     stored = import_run(args.source, options.new_folder(args.out))
     Console().print(run_overview(stored))

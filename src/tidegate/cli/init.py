@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tidegate.cli import options
 
 if TYPE_CHECKING:
-    from tidegate.suite.survey import Tool
+    from tidegate.authoring.survey import Tool
 
 DESCRIPTION = """\
 Looks at the repository (the tool that it makes, scenarios that it has) and writes tidegate.yaml, a first scenario with
@@ -29,10 +29,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write what is missing, say what was written and what comes next."""
-    from tidegate.revisions import repository_root
+    from tidegate.authoring.starter import WORKFLOW, starter_files, suite_text, workflow_text
+    from tidegate.authoring.survey import find_scenarios, missing_toolchain
     from tidegate.suite.load import SUITE_FILE, load_suite
-    from tidegate.suite.starter import WORKFLOW, starter_files, suite_text, workflow_text
-    from tidegate.suite.survey import find_scenarios, missing_toolchain
+    from tidegate.vcs.revisions import repository_root
 
     root = repository_root(args.repo)
     files: dict[str, str] = {}
@@ -65,9 +65,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _tool(root: Path, binary: str | None, *, needed: bool) -> Tool | None:
     """The tool under test; scenarios that are there already may say themselves what they need."""
+    from tidegate.authoring.survey import Tool, find_programs, find_tool, tool_at
     from tidegate.errors import ConfigurationError
-    from tidegate.revisions import is_ignored
-    from tidegate.suite.survey import Tool, find_programs, find_tool, tool_at
+    from tidegate.vcs.revisions import is_ignored
 
     found = find_tool(root)
     if found is not None and binary in (None, found.binary):
@@ -90,7 +90,7 @@ def _tool(root: Path, binary: str | None, *, needed: bool) -> Tool | None:
 
 def _guidance(root: Path, tool: Tool | None) -> tuple[str, ...]:
     """What to name as guidance, if not the default; says which texts agents will read."""
-    from tidegate.suite.documented import README, documenting_texts, guidance_for
+    from tidegate.authoring.documenting_texts import README, documenting_texts, guidance_for
 
     if tool is None:
         return ()
@@ -130,7 +130,7 @@ def _write(root: Path, name: str, text: str) -> bool:
 
 def _write_schemas(root: Path) -> None:
     """The JSON Schemas that the `yaml-language-server` lines name; always of this version."""
-    from tidegate.run.sides import make_our_folder
+    from tidegate.run.checkouts import make_our_folder
     from tidegate.suite.json_schema import file_schema
 
     folder = make_our_folder(root) / "schema"
@@ -144,7 +144,7 @@ def _action(toolchain: str | None) -> str:
 
     The action without a container where the build needs a toolchain of the runner's.
     """
-    from tidegate.suite.starter import UNKNOWN_ACTION, native_action
+    from tidegate.authoring.starter import UNKNOWN_ACTION, native_action
 
     action = _installed_from() or UNKNOWN_ACTION
     return native_action(action) if toolchain else action
@@ -163,9 +163,9 @@ def _installed_from() -> str | None:
 
 
 def _next_steps(written: list[str], root: Path, action: str) -> str:
+    from tidegate.authoring.starter import WORKFLOW
     from tidegate.errors import ConfigurationError
-    from tidegate.revisions import default_base
-    from tidegate.suite.starter import WORKFLOW
+    from tidegate.vcs.revisions import default_base
 
     lines = ["", "next:"]
     if WORKFLOW in written and _installed_from() is None:

@@ -27,13 +27,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Try the corpus, and print what got through."""
+    from tidegate.authoring.judge_injections import Injected, inject
     from tidegate.errors import ConfigurationError
-    from tidegate.injecting import Injected, inject
-    from tidegate.model.judge import JudgePlace
-    from tidegate.revisions import repository_root
-    from tidegate.run.bench import Bench
-    from tidegate.run.past import open_answers
+    from tidegate.history.known_results import open_answers
+    from tidegate.model.judge import JudgeContext
+    from tidegate.run.judge_client import JudgeClient
     from tidegate.suite.load import load_suite
+    from tidegate.vcs.revisions import repository_root
 
     root, environ = repository_root(args.repo), options.environ()
     suite = load_suite(root, args.config, environ=environ)
@@ -41,12 +41,12 @@ def run(args: argparse.Namespace) -> int:
     if judge is None:
         raise ConfigurationError("tidegate.yaml has no `judge`.", "Name the judge that is to be tried.")
     own = {name: environ[name] for name in judge.variables if environ.get(name)}
-    place = JudgePlace(folder=root, path=environ.get("PATH", "/usr/bin:/bin"), credentials=own)
+    place = JudgeContext(folder=root, path=environ.get("PATH", "/usr/bin:/bin"), credentials=own)
     deadline = time.monotonic() + PATIENCE_SECS
 
     async def tried() -> Injected:
         answers, price = open_answers(root, suite), suite.prices.get(judge.model)
-        async with Bench(judge, place, answers, price=price, deadline=deadline) as bench:
+        async with JudgeClient(judge, place, answers, price=price, deadline=deadline) as bench:
             return await inject(bench.carry)
 
     found = options.run_until_stopped(tried)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tidegate.labelling import Item
+    from tidegate.calibration.labelling import Item
     from tidegate.model.calibration import Mark
 
     Keep = Callable[[int, Mark], None]
@@ -38,11 +38,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Ask until there is nothing left, or the person has enough."""
+    from tidegate.calibration.labelling import items
+    from tidegate.calibration.labels_file import add_label, read_labels
     from tidegate.errors import ConfigurationError
-    from tidegate.labelling import items
     from tidegate.model.calibration import Label
-    from tidegate.store.directory import stored_runs
-    from tidegate.store.labels import add_label, read_labels
+    from tidegate.store.run_folder import stored_runs
 
     place = args.stored
     file = args.labels or (place if place.is_dir() else place.parent) / "labels.jsonl"
@@ -81,9 +81,9 @@ def _in_the_terminal(place: Path, left: Sequence[Item], given: Mapping[int, Mark
 
 
 def _on_a_page(place: Path, left: Sequence[Item], given: Mapping[int, Mark], keep: Keep) -> None:
+    from tidegate.calibration.labelling import without_opinions
     from tidegate.cli.label_page import LabelServer, Question
-    from tidegate.labelling import without_opinions
-    from tidegate.reports.text import one_line, visible
+    from tidegate.text.terminal_safe import one_line, visible
 
     def ask(number: int) -> Question:
         item = left[number]
@@ -106,9 +106,9 @@ def _on_a_page(place: Path, left: Sequence[Item], given: Mapping[int, Mark], kee
 
 def _told(place: Path, item: Item) -> tuple[str, list[str]]:
     """What the agent was asked to do, and the lines of what it said and did."""
-    from tidegate.reports.text import visible
     from tidegate.rubrics.transcript import transcript
-    from tidegate.store.directory import run_folder_of
+    from tidegate.store.run_folder import run_folder_of
+    from tidegate.text.terminal_safe import visible
 
     store, spec = run_folder_of(place, item.trial.side), item.trial.spec
     return store.prompt(spec), visible(transcript(store.events(spec))).splitlines()
@@ -132,8 +132,8 @@ def _show(console: Console, place: Path, item: Item, number: str) -> None:
     from rich.markup import escape
     from rich.rule import Rule
 
-    from tidegate.labelling import without_opinions
-    from tidegate.reports.text import one_line, shortened
+    from tidegate.calibration.labelling import without_opinions
+    from tidegate.text.terminal_safe import one_line, shortened
 
     task, lines = _told(place, item)
     console.print()
@@ -148,7 +148,7 @@ def _answer(console: Console, place: Path, item: Item) -> str:
     """One of y, n, b, s, q; the end of the input is q, and so is an interrupt: all answers are kept."""
     from rich.markup import escape
 
-    from tidegate.reports.text import one_line
+    from tidegate.text.terminal_safe import one_line
 
     while True:
         console.print(f"[bold]{escape(item.criterion)}[/]: {escape(one_line(item.description))}", highlight=False)
@@ -165,9 +165,9 @@ def _answer(console: Console, place: Path, item: Item) -> str:
 
 def _tell(console: Console, place: Path, item: Item) -> None:
     """The whole trial as a story; nothing of the judge's."""
-    from tidegate.labelling import without_opinions
+    from tidegate.calibration.labelling import without_opinions
     from tidegate.reports.show import trial_story
-    from tidegate.store.directory import run_folder_of
+    from tidegate.store.run_folder import run_folder_of
 
     events = tuple(run_folder_of(place, item.trial.side).events(item.trial.spec))
     console.print(trial_story(without_opinions(item.trial), events))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from tidegate.model.progress import Progress
-    from tidegate.run.work import Options
+    from tidegate.run.run_job import Options
 
 T = TypeVar("T")
 MOST_TRIALS = 10_000  # of a row in one run; more would only be a slip
@@ -124,7 +124,7 @@ def environ() -> dict[str, str]:
 def pipeline_options(args: argparse.Namespace, progress: Progress) -> Options:
     """What the shared options say, for the pipeline."""
     from tidegate.plan import Selection
-    from tidegate.run.work import Options
+    from tidegate.run.run_job import Options
 
     selection = Selection(
         scenarios=tuple(args.scenario),

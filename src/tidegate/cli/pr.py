@@ -49,9 +49,9 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.reports.junit import junit_xml
     from tidegate.reports.result_json import result_json
     from tidegate.reports.terminal import print_result
-    from tidegate.revisions import default_base, repository_root
-    from tidegate.run.sides import Asked, make_our_folder
-    from tidegate.store.directory import write_text
+    from tidegate.run.checkouts import RevisionPair, make_our_folder
+    from tidegate.store.run_folder import write_text
+    from tidegate.vcs.revisions import default_base, repository_root
 
     root = repository_root(args.repo)
     base = args.base or default_base(root)
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         if left_out:
             progress.say(left_out)
         chosen = replace(options.pipeline_options(args, progress), pause_s=args.pause)
-        result = options.run_until_stopped(lambda: pull_request(root, Asked(base, args.head), out, chosen))
+        result = options.run_until_stopped(lambda: pull_request(root, RevisionPair(base, args.head), out, chosen))
     if args.junit is not None:
         write_text(args.junit, junit_xml(result))
     if args.json:
@@ -82,7 +82,7 @@ def _left_out(root: Path, base: str, args: argparse.Namespace) -> str:
     Before anything is touched, so that the last run's evidence stays where this one would run nothing.
     """
     from tidegate.errors import ConfigurationError, NothingToRunError
-    from tidegate.revisions import has_file, merge_base, resolve, working_tree
+    from tidegate.vcs.revisions import has_file, merge_base, resolve, working_tree
 
     head = resolve(root, args.head)
     dirty = args.head == "HEAD" and working_tree(root).dirty

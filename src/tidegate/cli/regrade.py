@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tidegate.cli import options
 
 if TYPE_CHECKING:
-    from tidegate.regrade import Regraded
+    from tidegate.run.regrade import Regraded
 
 DESCRIPTION = """\
 Measures the trials of a stored run again, with the gates and evaluators that the suite has now, and stores the result
@@ -31,12 +31,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure again, and say what came out otherwise."""
-    from tidegate.regrade import Desk, regrade
-    from tidegate.revisions import repository_root
-    from tidegate.run.past import open_answers
-    from tidegate.run.sides import REGRADED, scratch_folder
-    from tidegate.store.directory import RunFolder, load_run
+    from tidegate.history.known_results import open_answers
+    from tidegate.run.checkouts import REGRADED, scratch_folder
+    from tidegate.run.regrade import RegradeJob, regrade
+    from tidegate.store.run_folder import RunFolder, load_run
     from tidegate.suite.load import load_suite
+    from tidegate.vcs.revisions import repository_root
 
     load_run(args.stored)  # before anything is made
     source = RunFolder.at(args.stored).folder.resolve()
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     environ, root = options.environ(), repository_root(args.repo)
     suite = load_suite(root, args.config, environ=environ)
     with scratch_folder() as scratch:
-        desk = Desk(root, suite, scratch, environ, open_answers(root, suite))
+        desk = RegradeJob(root, suite, scratch, environ, open_answers(root, suite))
         done = options.run_until_stopped(lambda: regrade(source, out, desk))
     if args.json:
         print(done.run.model_dump_json(indent=2))

@@ -47,8 +47,8 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.cli.progress import make_progress
     from tidegate.pipeline import single_run
     from tidegate.reports.show import run_overview
-    from tidegate.revisions import repository_root
-    from tidegate.run.sides import make_run_folder
+    from tidegate.run.checkouts import make_run_folder
+    from tidegate.vcs.revisions import repository_root
 
     root = repository_root(args.repo)
     out = options.new_folder(args.out or make_run_folder(root))

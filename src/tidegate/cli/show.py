@@ -27,7 +27,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print it; of what `tidegate pr` wrote, both sides, base first."""
-    from tidegate.store.directory import run_places
+    from tidegate.store.run_folder import run_places
 
     places = run_places(args.stored)
     told = [told for place in places for told in _show(args, place, both=len(places) > 1)]
@@ -42,7 +42,7 @@ def _show(args: argparse.Namespace, place: Path, *, both: bool) -> list[dict[str
 
     from tidegate.errors import ConfigurationError
     from tidegate.reports.show import run_overview, trial_story
-    from tidegate.store.directory import RunFolder, load_run
+    from tidegate.store.run_folder import RunFolder, load_run
 
     stored = load_run(place)
     console = Console()

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from tidegate.cli import options
 
 if TYPE_CHECKING:
+    from tidegate.authoring.simulate import Cell, Rates
     from tidegate.model.plan import Plan
     from tidegate.model.suite import Suite
-    from tidegate.simulation import Cell, Rates
 
 DESCRIPTION = """\
 Judges thousands of simulated pull requests with the suite's own policy, by the very code that judges real ones, and
@@ -44,13 +44,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Simulate and print the table."""
+    from tidegate.authoring.simulate import Gate, drifts, simulate, situations
+    from tidegate.history.known_results import history_counts
     from tidegate.plan import make_plan
-    from tidegate.procedure import screening_trials
-    from tidegate.revisions import repository_root
-    from tidegate.run.past import history_counts
-    from tidegate.simulation import Gate, drifts, simulate, situations
-    from tidegate.statistics.rules import LEAST_HISTORY, Rules
+    from tidegate.procedure.rules import LEAST_HISTORY, Rules
+    from tidegate.procedure.steps import screening_trials
     from tidegate.suite.load import load_suite
+    from tidegate.vcs.revisions import repository_root
 
     root: Path = repository_root(args.repo)
     suite = load_suite(root, args.config, environ=options.environ())

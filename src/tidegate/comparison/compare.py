@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from tidegate.comparison.doubts import cannot_guard, doubts
 from tidegate.comparison.metric_tests import RowTrials
 from tidegate.comparison.one_row import row_of, suite_metrics
+from tidegate.comparison.weak_rows import cannot_guard, doubts
 from tidegate.comparison.whole_suite import suite_effect
 from tidegate.model.comparison import (
     Comparison,
@@ -18,7 +18,7 @@ from tidegate.model.comparison import (
 from tidegate.model.measurement import PastTrial, Run, RunRow, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.trial import SETUP_KINDS
-from tidegate.procedure import Conclusion, conclude, observe, start
+from tidegate.procedure.steps import Conclusion, conclude, observe, start
 
 Trials = Sequence[TrialResult]
 T = TypeVar("T", TrialResult, PastTrial)

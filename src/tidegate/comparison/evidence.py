@@ -10,7 +10,7 @@ from tidegate.comparison.divergence import closest, divergence
 from tidegate.model.comparison import Counts, Evidence, FailedCall, GateCounts, MetricChange
 from tidegate.model.measurement import Call, GateResult, Metrics, PastTrial, Revision, TrialResult
 from tidegate.model.trial import SETUP_KINDS
-from tidegate.procedure import Conclusion
+from tidegate.procedure.steps import Conclusion
 
 MOST_CALLS = 3
 Trials = Sequence[TrialResult]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from tidegate.comparison.evidence import Measured, find_evidence, gate_table, metric_changes
-from tidegate.comparison.judged import judge_change
+from tidegate.comparison.judge_change import judge_change
 from tidegate.comparison.metric_tests import RULES, RowTrials, compared_metrics, is_worse, row_change
 from tidegate.model.comparison import (
     BaseCounts,
@@ -19,7 +19,7 @@ from tidegate.model.comparison import (
 )
 from tidegate.model.measurement import Run, RunRow, TrialResult
 from tidegate.model.trial import Phase
-from tidegate.procedure import Conclusion
+from tidegate.procedure.steps import Conclusion
 from tidegate.statistics.passk import pass_at_k, pass_hat_k
 from tidegate.statistics.rates import newcombe, wilson
 

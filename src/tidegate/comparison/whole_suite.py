@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from tidegate.comparison.doubts import cannot_guard
+from tidegate.comparison.weak_rows import cannot_guard
 from tidegate.model.comparison import (
     Interval,
     Row,
     SuiteEffect,
 )
-from tidegate.procedure import State, suite_finding
-from tidegate.statistics.detection import Screening, detection
+from tidegate.procedure.detection import Screening, detection
+from tidegate.procedure.observed import RowSeen
+from tidegate.procedure.repeats import BASE_TRIALS, HEAD_TRIALS
+from tidegate.procedure.steps import State, suite_finding
+from tidegate.procedure.suite_gate import SuiteFinding
 from tidegate.statistics.rates import mean_difference, newcombe
-from tidegate.statistics.repeats import BASE_TRIALS, HEAD_TRIALS
-from tidegate.statistics.seen import RowSeen
-from tidegate.statistics.suite_gate import SuiteFinding
 
 # A 90% interval within ±delta is two one-sided tests at 5%: reports call the suite "unchanged" then.
 SUITE_CONFIDENCE = 0.90

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tidegate.definitions.entrusted import entrusted, held_back
-from tidegate.definitions.former import EDITED
+from tidegate.definitions.agent_fields import entrusted, held_back
+from tidegate.definitions.base_checks import EDITED
 from tidegate.definitions.scenario_changes import different, file_changes, scenario_changes
 from tidegate.model.agent import Agent
 from tidegate.model.calibration import Calibration

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator
 from math import inf
 from pathlib import PurePosixPath
 
-from tidegate.definitions.former import may_be_looser, undecided
+from tidegate.definitions.base_checks import may_be_looser, undecided
 from tidegate.model.comparison import DefinitionChange
 from tidegate.model.edited import Edited
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.value import Value
-from tidegate.procedure import screening_trials
+from tidegate.procedure.steps import screening_trials
 
 _OWN_CHECKS = {"name", "file", "gates", "evaluators", "judge", "tool_matrix", "trials", "purpose", "deterministic"}
 _CERTAINTY = {True: 2, None: 1, False: 0}  # order of `deterministic`: a lower one makes the same trials prove less

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tidegate.gates.excerpt import excerpt
 from tidegate.model.evaluator import Evaluator, Record, Score
 from tidegate.model.probe import Answer, Request
-from tidegate.patterns import PatternTooSlowError
+from tidegate.text.patterns import PatternTooSlowError
 
 
 def advance(evaluator: Evaluator, record: Record, answers: Sequence[Answer]) -> Request | Score:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from tidegate.evaluators.judge_document import judge_document
-from tidegate.gates.command import what_went_wrong
+from tidegate.gates.command_gate import what_went_wrong
 from tidegate.gates.excerpt import excerpt
 from tidegate.gates.fields import NonEmpty, ShellCommand
 from tidegate.gates.json_text import parse_json

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tidegate.gates.command import what_went_wrong
+from tidegate.gates.command_gate import what_went_wrong
 from tidegate.gates.excerpt import excerpt
 from tidegate.gates.json_text import parse_json
 from tidegate.model.probe import Answer, CommandAnswer

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import Any
 
-from tidegate.evaluators.calls import Call, calls_of
+from tidegate.evaluators.compared_calls import Call, calls_of
 from tidegate.model.evaluator import Record
 from tidegate.model.event import Message, ToolCall, ToolResult
 from tidegate.rubrics.transcript import candidate_answer

@@ -7,11 +7,11 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator
 
-from tidegate.evaluators.calls import Call
+from tidegate.evaluators.compared_calls import Call
 from tidegate.gates.assertion import same
 from tidegate.gates.fields import NonEmpty
 from tidegate.model.value import Value
-from tidegate.patterns import check_pattern, search
+from tidegate.text.patterns import check_pattern, search
 
 A = TypeVar("A")
 B = TypeVar("B")

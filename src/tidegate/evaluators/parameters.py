@@ -13,10 +13,10 @@ from pydantic import model_validator
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from tidegate.evaluators.calls import NO_TRACE, Call, calls_of
+from tidegate.evaluators.compared_calls import NO_TRACE, Call, calls_of
 from tidegate.evaluators.matching import Matcher, matches
 from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
-from tidegate.patterns import search
+from tidegate.text.patterns import search
 
 
 class Parameters(Evaluator):

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from tidegate.evaluators.calls import calls_of
+from tidegate.evaluators.compared_calls import calls_of
 from tidegate.evaluators.json_answer import text_of
 from tidegate.evaluators.matching import common_length
 from tidegate.evaluators.rubric_judge import described, judged_score

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tidegate.evaluators.calls import NO_TRACE, calls_of
+from tidegate.evaluators.compared_calls import NO_TRACE, calls_of
 from tidegate.gates.fields import NonEmpty
 from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
 

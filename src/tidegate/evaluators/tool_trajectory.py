@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from tidegate.evaluators.calls import NO_TRACE, Call, calls_of
+from tidegate.evaluators.compared_calls import NO_TRACE, Call, calls_of
 from tidegate.evaluators.matching import ExpectedCall, common_length, pairs
 from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
 

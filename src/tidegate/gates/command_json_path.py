@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator
 
 from tidegate.gates.assertion import parse_assertion, shown
-from tidegate.gates.command import CommandGate
+from tidegate.gates.command_gate import CommandGate
 from tidegate.gates.excerpt import excerpt
 from tidegate.gates.fields import NonEmpty
 from tidegate.gates.json_path import can_match_many, check_path, find

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tidegate.gates.command import CommandGate
+from tidegate.gates.command_gate import CommandGate
 from tidegate.gates.excerpt import excerpt
 from tidegate.gates.fields import NonEmpty
-from tidegate.gates.text import contains
+from tidegate.gates.text_checks import contains
 from tidegate.model.command import CommandResult
 from tidegate.model.gate import Decision
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tidegate.gates.command import CommandGate
+from tidegate.gates.command_gate import CommandGate
 from tidegate.model.command import CommandResult
 from tidegate.model.gate import Decision
 

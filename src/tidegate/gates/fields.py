@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from tidegate.patterns import check_pattern
+from tidegate.text.patterns import check_pattern
 
 
 def _not_empty(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tidegate.gates.file import FileGate
+from tidegate.gates.file_gate import FileGate
 from tidegate.model.gate import Decision
 from tidegate.model.probe import FileAnswer
 

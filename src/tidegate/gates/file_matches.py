@@ -6,8 +6,8 @@ from typing import Literal
 
 from tidegate.gates.excerpt import excerpt
 from tidegate.gates.fields import Regex
-from tidegate.gates.file import FileGate
-from tidegate.gates.text import matches
+from tidegate.gates.file_gate import FileGate
+from tidegate.gates.text_checks import matches
 from tidegate.model.gate import Decision
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tidegate.patterns import check_pattern, replace, search
+from tidegate.text.patterns import check_pattern, replace, search
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -6,7 +6,7 @@ import shlex
 from typing import Literal
 
 from tidegate.gates.excerpt import excerpt
-from tidegate.interaction import counted, failed
+from tidegate.invocations.metrics import counted, failed
 from tidegate.model.gate import Decision, Gate, Seen
 from tidegate.model.trial import Invocation
 

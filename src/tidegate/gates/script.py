@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Literal
 
-from tidegate.gates.command import NOT_RUN, what_went_wrong
+from tidegate.gates.command_gate import NOT_RUN, what_went_wrong
 from tidegate.gates.excerpt import excerpt
 from tidegate.gates.fields import ShellCommand
 from tidegate.gates.json_text import parse_json

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal
 
+from tidegate.gh.fixed_since import fixed_since, next_marker
 from tidegate.gh.port import Comment, CommentPort, PublishError
-from tidegate.gh.since import fixed_since, next_marker
 from tidegate.model.marker import Acceptance, Marker
 from tidegate.model.result import Result
 from tidegate.model.value import Value

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from tidegate.gates.excerpt import excerpt
-from tidegate.model.judge import Ask, Judge, JudgePlace
+from tidegate.model.judge import Ask, Judge, JudgeContext
 from tidegate.model.question import AskModel, Reply, ReplyEnd
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class AnthropicJudge(Judge):
         return (KEY, "ANTHROPIC_BASE_URL")
 
     @asynccontextmanager
-    async def opened(self, place: JudgePlace) -> AsyncIterator[Ask]:
+    async def opened(self, place: JudgeContext) -> AsyncIterator[Ask]:
         """One client for all questions; without SDK or key, every question is told so."""
         try:
             from anthropic import AsyncAnthropic

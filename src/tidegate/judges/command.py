@@ -18,7 +18,7 @@ from pydantic import Field
 
 from tidegate.gates.excerpt import excerpt
 from tidegate.gates.fields import NonEmpty, ShellCommand
-from tidegate.model.judge import Ask, Judge, JudgePlace
+from tidegate.model.judge import Ask, Judge, JudgeContext
 from tidegate.model.question import AskModel, Reply
 
 MAX_OUTPUT = 1_000_000  # bytes
@@ -52,7 +52,7 @@ class CommandJudge(Judge):
         return json.dumps([super().identity(folder), *named_files(self.command, folder)])
 
     @asynccontextmanager
-    async def opened(self, place: JudgePlace) -> AsyncIterator[Ask]:
+    async def opened(self, place: JudgeContext) -> AsyncIterator[Ask]:
         """Each question is a process of its own."""
 
         async def ask(question: AskModel, sample: int) -> Reply:
@@ -60,7 +60,7 @@ class CommandJudge(Judge):
 
         yield ask
 
-    async def _ask(self, question: AskModel, sample: int, place: JudgePlace) -> Reply:
+    async def _ask(self, question: AskModel, sample: int, place: JudgeContext) -> Reply:
         started = time.monotonic()
         try:
             reply = await self._run(written(question, sample).encode(errors="replace"), place)
@@ -71,7 +71,7 @@ class CommandJudge(Judge):
         known = {"sample": sample, "attempt": question.attempt, "seconds": round(time.monotonic() - started, 3)}
         return reply.model_copy(update=known)
 
-    async def _run(self, prompt: bytes, place: JudgePlace) -> Reply:
+    async def _run(self, prompt: bytes, place: JudgeContext) -> Reply:
         home = os.environ.get("HOME", "/")
         process = await asyncio.create_subprocess_exec(
             *("sh", "-c", self.command),

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from tidegate.gates.fields import Regex
-from tidegate.model.judge import Ask, Judge, JudgePlace
+from tidegate.model.judge import Ask, Judge, JudgeContext
 from tidegate.model.question import AskModel, Reply, ReplyEnd
 from tidegate.model.value import Value
 
@@ -39,7 +39,7 @@ class ScriptedJudge(Judge):
     script: Annotated[tuple[ScriptedAnswer, ...], Field(min_length=1)]
 
     @asynccontextmanager
-    async def opened(self, place: JudgePlace) -> AsyncIterator[Ask]:
+    async def opened(self, place: JudgeContext) -> AsyncIterator[Ask]:
         """There is nothing to connect."""
         yield self._ask
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, FiniteFloat, ValidationError
 
-from tidegate.gates.command import what_went_wrong
+from tidegate.gates.command_gate import what_went_wrong
 from tidegate.gates.excerpt import excerpt
 from tidegate.gates.json_text import parse_json
 from tidegate.model.evaluator import Score

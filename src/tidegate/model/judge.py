@@ -16,7 +16,7 @@ Ask = Callable[[AskModel, int], Awaitable[Reply]]
 """Asks a question and returns one sample, given by its number. Errors are in the reply, never raised."""
 
 
-class JudgePlace(NamedTuple):
+class JudgeContext(NamedTuple):
     """Where a judge works: `folder` is the checkout that defines the suite, `credentials` are the judge's own
     variables.
     """
@@ -52,6 +52,6 @@ class Judge(Value):
         apart = {"samples", "allow_self_judging", "max_usd", "timeout_secs", "jobs", "pairwise"}
         return self.model_dump_json(exclude=apart)
 
-    def opened(self, place: JudgePlace) -> AbstractAsyncContextManager[Ask]:
+    def opened(self, place: JudgeContext) -> AbstractAsyncContextManager[Ask]:
         """Connect to the model."""
         raise NotImplementedError

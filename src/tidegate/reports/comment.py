@@ -10,8 +10,8 @@ from tidegate.model.marker import Fixed, Marker
 from tidegate.model.result import Result
 from tidegate.model.value import Value
 from tidegate.reports.filters import FILTERS, count
-from tidegate.reports.judged import calibrated
-from tidegate.reports.pieces import PIECES
+from tidegate.reports.judge_summary import calibrated
+from tidegate.reports.model_filters import PIECES
 from tidegate.reports.view import CommentView, comment_view
 
 if TYPE_CHECKING:

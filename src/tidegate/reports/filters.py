@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tidegate.reports.text import one_line, shortened, visible
+from tidegate.text.terminal_safe import one_line, shortened, visible
 
 NONE = "–"  # what stands where no number is
 _APART = "&#8203;"  # zero-width space

@@ -14,8 +14,8 @@ from tidegate.model.measurement import TrialResult
 from tidegate.model.result import Result
 from tidegate.model.trial import Record, Side
 from tidegate.reports.page import PageView, page_view
-from tidegate.reports.steps import steps
-from tidegate.reports.text import visible
+from tidegate.reports.transcript_steps import steps
+from tidegate.text.terminal_safe import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tidegate.model.verdict import VerdictReason
-from tidegate.reports.advice import OF_VERDICT
 from tidegate.reports.filters import cell, fenced
+from tidegate.reports.next_steps import OF_VERDICT
 
 _WORDS: dict[VerdictReason, str] = {
     "fork_without_key": "a fork has no key",

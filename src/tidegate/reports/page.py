@@ -11,11 +11,11 @@ from tidegate.model.result import Cost, FileChange, Result
 from tidegate.model.trial import Side
 from tidegate.model.value import Value
 from tidegate.reports.filters import count, money, number, percent, points, seconds, to
-from tidegate.reports.judged import judge_facts
+from tidegate.reports.judge_summary import judge_facts
+from tidegate.reports.model_filters import change_line, interval, sign, words
 from tidegate.reports.page_metrics import SuiteMetric, suite_metrics
 from tidegate.reports.page_row import COLUMNS, RowView, row_view
-from tidegate.reports.pieces import change_line, interval, sign, words
-from tidegate.reports.trend import Series, suite_series
+from tidegate.reports.trend_chart import Series, suite_series
 from tidegate.reports.view import Catch, CommentView, comment_view
 
 

@@ -10,7 +10,7 @@ from tidegate.model.trend import TREND_METRICS
 from tidegate.model.trial import Side
 from tidegate.model.value import Value
 from tidegate.reports.filters import probability, signed
-from tidegate.reports.pieces import measured, words
+from tidegate.reports.model_filters import measured, words
 
 SHARES = ("rate", "ratio")  # what metrics end in that are shares of one, and differ by points
 

@@ -12,10 +12,10 @@ from tidegate.model.trend import RowTrend
 from tidegate.model.trial import Side, encoded
 from tidegate.model.value import Value
 from tidegate.reports.filters import count, percent, points, probability, to
-from tidegate.reports.lines import Line, Trend
+from tidegate.reports.model_filters import change_line, diff, interval, measured, moved, passed, sign, words
 from tidegate.reports.page_metrics import change_text
-from tidegate.reports.pieces import change_line, diff, interval, measured, moved, passed, sign, words
-from tidegate.reports.trend import Series, row_head, row_series
+from tidegate.reports.table_row import Line, Trend
+from tidegate.reports.trend_chart import Series, row_head, row_series
 from tidegate.reports.view import CommentView
 
 COLUMNS = {

@@ -11,14 +11,14 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from tidegate.logged_calls import tool_call
+from tidegate.invocations.from_log import tool_call
+from tidegate.invocations.shell_grammar import shell_lines
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.measurement import Call, Metrics, Run, TrialResult
 from tidegate.reports.filters import count, money, number, percent, seconds
-from tidegate.reports.judged import trial_lines
-from tidegate.reports.pieces import measured, words
-from tidegate.reports.text import one_line, shortened, visible
-from tidegate.shell import shell_lines
+from tidegate.reports.judge_summary import trial_lines
+from tidegate.reports.model_filters import measured, words
+from tidegate.text.terminal_safe import one_line, shortened, visible
 
 _OUTPUT_LINES = 8
 _LINE = 400

@@ -16,11 +16,11 @@ from rich.text import Text
 from tidegate.model.comparison import Row
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
-from tidegate.reports.advice import advice
 from tidegate.reports.comment import render_comment
 from tidegate.reports.filters import points
-from tidegate.reports.pieces import passed, words
-from tidegate.reports.text import log_line, one_line, shortened
+from tidegate.reports.model_filters import passed, words
+from tidegate.reports.next_steps import advice
+from tidegate.text.terminal_safe import log_line, one_line, shortened
 
 _MARKER = re.compile(r"\A<!-- tidegate [^\n]*-->\n")
 _FOLD = re.compile(r"^<details>\n<summary>(.*)</summary>$", re.MULTILINE)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from tidegate.comparison.doubts import cannot_guard
+from tidegate.comparison.weak_rows import cannot_guard
 from tidegate.model.comparison import DefinitionChange, MetricChange, Row, SuiteEffect
 from tidegate.model.judgement import JudgeReport
 from tidegate.model.result import Cost, Result, Sides
 from tidegate.model.suite import RowState
 from tidegate.model.value import Value
 from tidegate.model.verdict import Verdict, VerdictState
-from tidegate.reports.advice import advice
 from tidegate.reports.diagnosis import Diagnosed, diagnose
 from tidegate.reports.filters import count
-from tidegate.reports.findings import Finding, Group, findings, groups
-from tidegate.reports.lines import Line, table_line
+from tidegate.reports.next_steps import advice
+from tidegate.reports.side_findings import Finding, Group, findings, groups
+from tidegate.reports.table_row import Line, table_line
 
 DELTA = 0.10  # verdict.md: a suite is "unchanged" when its whole interval lies inside ±delta
 

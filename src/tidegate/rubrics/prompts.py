@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tidegate.model.question import AskModel
-from tidegate.rubrics.fence import clean, fenced
+from tidegate.rubrics.data_block import clean, fenced
 
 if TYPE_CHECKING:
     from jinja2 import Environment

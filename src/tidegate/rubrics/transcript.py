@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tidegate.model.event import Event, Message, ToolCall, ToolResult
-from tidegate.rubrics.fence import MAX_PART, cut
+from tidegate.rubrics.data_block import MAX_PART, cut
 
 
 def transcript(events: Iterable[Event]) -> str:

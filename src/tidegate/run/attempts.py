@@ -12,16 +12,16 @@ from tidegate.model.probe import Answer, RunJudge
 from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
 from tidegate.model.trial import NotMeasured, Side, Trial, TrialSpec, encoded
-from tidegate.relay import Relay
-from tidegate.run.build import Checkout, Surroundings
-from tidegate.run.lending import with_loan
+from tidegate.model_proxy.lease import with_lease
+from tidegate.model_proxy.proxy import ModelProxy
+from tidegate.run.build import Checkout, HostEnvironment
+from tidegate.trial.cost_meter import Spending
+from tidegate.trial.directories import Attempt, Folders, TrialDirectories
 from tidegate.trial.environment import side_path
-from tidegate.trial.late import run_late
+from tidegate.trial.late_script import run_late
 from tidegate.trial.lifecycle import run_trial
-from tidegate.trial.place import Attempt, Folders, Place
 from tidegate.trial.processes import Supervisor, SupervisorLost
-from tidegate.trial.slots import Slots
-from tidegate.trial.spending import Spending
+from tidegate.trial.supervisor_pool import SupervisorPool
 from tidegate.trial.workspace import Prepared, prepare
 
 RETRIES = 2  # of a trial that ended in infrastructure trouble (verdict.md, Units)
@@ -29,16 +29,16 @@ _TRANSIENT: frozenset[NotMeasured] = frozenset({"infrastructure", "outage"})
 
 
 @dataclass(frozen=True)
-class Ground:
+class RunContext:
     """Where and with what all trials of a run are made."""
 
     suite: Suite
     checkouts: dict[Side, Checkout]
     scratch: Path
     definitions: Path  # the checkout that scenarios and templates are read at
-    around: Surroundings
+    around: HostEnvironment
     progress: Progress
-    slots: Slots
+    slots: SupervisorPool
     deadline: float  # of the run, on the monotonic clock
 
 
@@ -46,9 +46,9 @@ class Ground:
 class Attempts:
     """Carries out trials; what they need in common is made by whoever needs it first."""
 
-    ground: Ground
+    ground: RunContext
     spending: Spending
-    relay: Relay | None = None
+    relay: ModelProxy | None = None
     _begun: int = 0
     _prepared: dict[tuple[str, Side], asyncio.Future[Prepared]] = field(default_factory=dict)
 
@@ -91,7 +91,7 @@ class Attempts:
         attempt = await self._attempt_of(spec, row, supervisor, "trials")
         self.ground.progress.started(spec)
         try:
-            with with_loan(attempt, self.relay) as lent:
+            with with_lease(attempt, self.relay) as lent:
                 return await run_trial(lent)
         finally:
             await asyncio.to_thread(attempt.folders.remove_scratch)
@@ -101,7 +101,7 @@ class Attempts:
         ground = self.ground
         checkout = ground.checkouts[spec.side]
         record = checkout.store.record_folder(spec).resolve()  # commands of the trial run in other folders than we
-        place = Place(
+        place = TrialDirectories(
             prepared=await self._workspace(row, checkout),
             repo=checkout.folder,
             definitions=ground.definitions,

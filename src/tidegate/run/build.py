@@ -16,7 +16,7 @@ from tidegate.model.measurement import Revision
 from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Side
-from tidegate.store.directory import RunFolder
+from tidegate.store.run_folder import RunFolder
 from tidegate.trial.environment import base_environment, git_trusts, side_path
 from tidegate.trial.processes import Refused, Supervisor, SupervisorLost, run_shell
 from tidegate.trial.users import give
@@ -46,7 +46,7 @@ class Checkout:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class HostEnvironment:
     """What of our own environment reaches the commands of a run."""
 
     path: str  # the system's PATH
@@ -54,7 +54,7 @@ class Surroundings:
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)  # all of it, for agents' own variables
 
     @classmethod
-    def of(cls, environ: Mapping[str, str], suite: Suite) -> Surroundings:
+    def of(cls, environ: Mapping[str, str], suite: Suite) -> HostEnvironment:
         """Chosen from `environ` by the suite's allow-list."""
         passed = {name: environ[name] for name in suite.pass_env if name in environ}
         return cls(environ.get("PATH", "/usr/local/bin:/usr/bin:/bin"), passed, environ)
@@ -71,7 +71,7 @@ class Surroundings:
 async def build(
     suite: Suite,
     checkout: Checkout,
-    around: Surroundings,
+    around: HostEnvironment,
     supervisor: Supervisor,
     *,
     deadline: float,
@@ -97,7 +97,7 @@ async def build(
 
 
 async def _build_once(
-    suite: Suite, checkout: Checkout, around: Surroundings, supervisor: Supervisor, *, deadline: float, attempt: int
+    suite: Suite, checkout: Checkout, around: HostEnvironment, supervisor: Supervisor, *, deadline: float, attempt: int
 ) -> str | None:
     output = checkout.store.folder / "build" / str(attempt)
     home = checkout.folder / ".tidegate" / "build-home"

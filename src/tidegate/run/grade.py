@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from tidegate.evaluators.advance import advance
 from tidegate.evaluators.assess import record_of
-from tidegate.measure.trial import passed_gates
+from tidegate.measure.measure_trial import passed_gates
 from tidegate.model.evaluator import Evaluator, Record, Score
 from tidegate.model.probe import Answer, Request
 from tidegate.model.question import ModelAnswer

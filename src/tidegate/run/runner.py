@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from tidegate.errors import CannotRunError
-from tidegate.measure.trial import measure_trial
+from tidegate.measure.measure_trial import measure_trial
 from tidegate.model.agent import Agent
 from tidegate.model.judgement import PairJudgement
 from tidegate.model.measurement import TrialResult
@@ -19,17 +19,17 @@ from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Side, Trial, TrialSpec, encoded
-from tidegate.relay import Relay
-from tidegate.run.attempts import Attempts, Ground
-from tidegate.run.build import Checkout, Surroundings, build
+from tidegate.model_proxy.proxy import ModelProxy
+from tidegate.run.attempts import Attempts, RunContext
+from tidegate.run.build import Checkout, HostEnvironment, build
 from tidegate.run.grade import is_to_be_judged, without_lost
-from tidegate.run.judging import Judging, bench_of
-from tidegate.store.answers import AnswerStore
+from tidegate.run.judge_trials import Judging, bench_of
+from tidegate.store.judge_answers import AnswerStore
+from tidegate.trial.agent_check import AgentCheckDirectories
+from tidegate.trial.cost_meter import Spending
 from tidegate.trial.environment import side_path
-from tidegate.trial.machine import CheckPlace
 from tidegate.trial.processes import Account, Supervisor, SupervisorLost
-from tidegate.trial.slots import Slots
-from tidegate.trial.spending import Spending
+from tidegate.trial.supervisor_pool import SupervisorPool
 from tidegate.trial.users import BUILDERS, Users, give, make_readable, why_not
 
 _NO_LIMIT_MINUTES = 7 * 24 * 60.0
@@ -53,14 +53,14 @@ class Runner:
         jobs: int | None = None,
     ) -> None:
         self._plan = plan
-        ground = Ground(
+        ground = RunContext(
             suite=suite,
             checkouts={checkout.side: checkout for checkout in checkouts},
             scratch=scratch,
             definitions=definitions,
-            around=Surroundings.of(environ, suite),
+            around=HostEnvironment.of(environ, suite),
             progress=progress,
-            slots=Slots(jobs or suite.jobs or os.cpu_count() or 1, self._account),
+            slots=SupervisorPool(jobs or suite.jobs or os.cpu_count() or 1, self._account),
             deadline=time.monotonic() + 60 * (suite.budget.minutes or _NO_LIMIT_MINUTES),
         )
         self._ground = ground
@@ -89,7 +89,7 @@ class Runner:
             agents = {row.key.agent: row.agent for row in self._plan.rows}
             await _together([self._check(name, agent) for name, agent in agents.items()])
             if ground.suite.relay and any(agent.provider for agent in agents.values()):
-                self._attempts.relay = opened.enter_context(Relay())
+                self._attempts.relay = opened.enter_context(ModelProxy())
             await opened.enter_async_context(self._bench)
             self._open = opened.pop_all()
         return self
@@ -162,7 +162,7 @@ class Runner:
         ground = self._ground
         side, *_ = ground.checkouts.values()
         async with ground.slots.slot() as supervisor:
-            place = CheckPlace(
+            place = AgentCheckDirectories(
                 supervisor=supervisor,
                 folder=ground.scratch / "agents" / encoded(name),
                 repo=side.folder,

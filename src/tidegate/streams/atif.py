@@ -16,8 +16,8 @@ from pydantic_core import from_json
 from tidegate.model.event import ApiRetry, CallStatus, End, Event, Message, ToolCall, ToolResult, TrialEnd, Warning
 from tidegate.streams.damage import bounded
 from tidegate.streams.excerpt import excerpt
-from tidegate.streams.fields import Json, amount, count, items, mapping, text, words
 from tidegate.streams.json_lines import status_of
+from tidegate.streams.json_values import Json, amount, count, items, mapping, text, words
 
 OLDEST_MINOR = 5
 EXTRA = "tidegate"  # the key, below a trajectory's `extra`, of what the format has no field for

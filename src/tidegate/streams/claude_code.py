@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from tidegate.model.event import ApiRetry, CallStatus, End, Event, Message, TrialEnd, Warning
 from tidegate.streams import json_lines
 from tidegate.streams.excerpt import excerpt
-from tidegate.streams.fields import Json, amount, count, items, mapping, text, texts, total, words
 from tidegate.streams.json_lines import JsonLines, end_of_api, status_of
+from tidegate.streams.json_values import Json, amount, count, items, mapping, text, texts, total, words
 
 SHELL = "Bash"
 _EXIT_CODE = re.compile(r"Exit code (\d{1,3})(?:\n|$)")

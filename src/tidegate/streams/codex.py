@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from tidegate.model.event import ApiRetry, CallStatus, End, Event, Message, TrialEnd, Warning
 from tidegate.streams import json_lines
 from tidegate.streams.excerpt import excerpt
-from tidegate.streams.fields import Json, count, mapping, text, total, words
 from tidegate.streams.json_lines import JsonLines, end_of_api, status_of
+from tidegate.streams.json_values import Json, count, mapping, text, total, words
 
 _RETRY = "Reconnecting..."
 _HTTP_STATUS = re.compile(r"\bstatus (\d{3})\b")

@@ -10,8 +10,8 @@ from pydantic_core import from_json
 from tidegate.model.event import CallStatus, End, Event, Message, TrialEnd, Warning
 from tidegate.streams import json_lines
 from tidegate.streams.excerpt import excerpt
-from tidegate.streams.fields import Json, count, items, mapping, text
 from tidegate.streams.json_lines import JsonLines, status_of
+from tidegate.streams.json_values import Json, count, items, mapping, text
 
 SHELL = "run_shell_command"
 # Said by the stream itself, and only when there was no output.

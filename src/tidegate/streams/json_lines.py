@@ -11,7 +11,7 @@ from tidegate.model.event import ToolCall as Call
 from tidegate.model.event import ToolResult as Result
 from tidegate.streams.damage import bounded
 from tidegate.streams.excerpt import excerpt
-from tidegate.streams.fields import Json
+from tidegate.streams.json_values import Json
 
 
 class JsonLines:

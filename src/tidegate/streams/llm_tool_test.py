@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from tidegate.model.event import End, Event, Message
 from tidegate.streams import json_lines
 from tidegate.streams.excerpt import excerpt
-from tidegate.streams.fields import Json
 from tidegate.streams.json_lines import JsonLines, status_of
+from tidegate.streams.json_values import Json
 
 
 def parse(text: str) -> tuple[Event, ...]:

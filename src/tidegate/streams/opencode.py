@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from tidegate.model.event import CallStatus, End, Event, Message, TrialEnd
 from tidegate.streams import json_lines
 from tidegate.streams.excerpt import excerpt
-from tidegate.streams.fields import Json, amount, count, mapping, text, total
 from tidegate.streams.json_lines import JsonLines, end_of_api, status_of
+from tidegate.streams.json_values import Json, amount, count, mapping, text, total
 
 SHELL = "bash"
 _INVALID = "invalid"  # the tool that opencode puts in the place of one that does not exist

@@ -23,14 +23,14 @@ from tidegate.model.suite import (
     TrialCounts,
 )
 from tidegate.plan import base_name, did_you_mean
-from tidegate.suite.document import Document, KeyPath
-from tidegate.suite.environment import expanded, withheld
+from tidegate.suite.env_references import expanded, withheld
 from tidegate.suite.evaluator_files import EvaluatorFiles
 from tidegate.suite.folders import find_template, stays_in
 from tidegate.suite.judge_files import JudgeFiles
-from tidegate.suite.problem import Problem
 from tidegate.suite.scenario_file import ScenarioFile, TargetFile, TaskFile, TrialsFile
 from tidegate.suite.suite_file import SuiteFile
+from tidegate.suite.yaml.document import Document, KeyPath
+from tidegate.suite.yaml.problem import Problem
 
 
 @dataclass

@@ -14,10 +14,10 @@ from tidegate.evaluators.llm_judge import LlmJudge
 from tidegate.evaluators.parameters import Parameters, schema_problem
 from tidegate.model.evaluator import Evaluator
 from tidegate.rubrics.variables import ANSWERS, RESULTS, VARIABLES
-from tidegate.suite.document import Document, KeyPath
 from tidegate.suite.folders import stays_in
 from tidegate.suite.judge_files import JudgeFiles
-from tidegate.suite.problem import Problem
+from tidegate.suite.yaml.document import Document, KeyPath
+from tidegate.suite.yaml.problem import Problem
 
 
 class EvaluatorFiles:

@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from tidegate.suite.agent_models import with_models_split
-from tidegate.suite.document import Document, KeyPath
-from tidegate.suite.explain import explain, unknown_keys
 from tidegate.suite.folders import stays_in
-from tidegate.suite.problem import Problem
-from tidegate.suite.yaml_reader import read_document
+from tidegate.suite.yaml.document import Document, KeyPath
+from tidegate.suite.yaml.explain import explain, unknown_keys
+from tidegate.suite.yaml.problem import Problem
+from tidegate.suite.yaml.reader import read_document
 
 M = TypeVar("M", bound=BaseModel)
 

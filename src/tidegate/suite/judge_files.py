@@ -13,13 +13,13 @@ from tidegate.evaluators.rubric_judge import RubricJudge
 from tidegate.rubrics.builtin import BUILTIN
 from tidegate.rubrics.samples import Criterion
 from tidegate.rubrics.variables import ANSWERS, VARIABLES, prompt_problem
-from tidegate.suite.document import Document, KeyPath
-from tidegate.suite.explain import explain
 from tidegate.suite.folders import stays_in
-from tidegate.suite.problem import Problem
 from tidegate.suite.rubric_file import RubricFile
 from tidegate.suite.scenario_file import ScenarioJudgeFile
-from tidegate.suite.yaml_reader import read_document
+from tidegate.suite.yaml.document import Document, KeyPath
+from tidegate.suite.yaml.explain import explain
+from tidegate.suite.yaml.problem import Problem
+from tidegate.suite.yaml.reader import read_document
 
 _PREFIX = "builtin:"
 

@@ -13,16 +13,16 @@ from tidegate.judges.anthropic import AnthropicJudge
 from tidegate.model.agent import Agent
 from tidegate.model.calibration import Calibration
 from tidegate.model.suite import Budget, Diagnosis, Policy, Scenario, Store, Suite, ToolMatrixEntry, TrialCounts
+from tidegate.suite.agentv.cases import Cases
+from tidegate.suite.agentv.eval_file import EvalFile
+from tidegate.suite.agentv.judge_targets import JUDGE_VARIABLE, JudgeTargets
 from tidegate.suite.assemble import Assembly
-from tidegate.suite.cases import Cases
-from tidegate.suite.document import Document
-from tidegate.suite.eval_file import EvalFile
 from tidegate.suite.files import Files
 from tidegate.suite.folders import matching_files
-from tidegate.suite.judge_targets import JUDGE_VARIABLE, JudgeTargets
-from tidegate.suite.problem import Problem
 from tidegate.suite.scenario_file import ScenarioFile
 from tidegate.suite.suite_file import SuiteFile
+from tidegate.suite.yaml.document import Document
+from tidegate.suite.yaml.problem import Problem
 
 SUITE_FILE = "tidegate.yaml"
 CALIBRATION_FILE = "tidegate.calibration.json"

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tidegate.model.value import Value
-from tidegate.suite.fields import Text
+from tidegate.suite.field_types import Text
 
-Asked = Literal["scores", "weighted_score", "confidence", "issues", "highlights"]
+RevisionPair = Literal["scores", "weighted_score", "confidence", "issues", "highlights"]
 
 
 class CriterionFile(Value):
@@ -24,7 +24,7 @@ class OutputFile(Value):
     """The format of the judge's answer. Accepted for compatibility; the format is always the same."""
 
     format: Literal["json"] = "json"
-    require_fields: tuple[Asked, ...] = ()
+    require_fields: tuple[RevisionPair, ...] = ()
 
 
 class RubricFile(Value):

@@ -10,7 +10,7 @@ from tidegate.evaluators import AnyEvaluator
 from tidegate.gates import AnyGate
 from tidegate.gates.fields import Regex
 from tidegate.model.value import Value
-from tidegate.suite.fields import (
+from tidegate.suite.field_types import (
     Count,
     Name,
     Positive,

@@ -10,7 +10,7 @@ from tidegate.agents import AnyAgent
 from tidegate.judges import AnyJudge
 from tidegate.model.suite import Budget, Diagnosis, Limits, Policy, Price
 from tidegate.model.value import Value
-from tidegate.suite.fields import (
+from tidegate.suite.field_types import (
     Alpha,
     BranchName,
     Count,

@@ -8,16 +8,17 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
+from tidegate.invocations.bypassed import bypassed, never_arrived, was_never_found
 from tidegate.model.agent import NoAnswerError, ServerScript
 from tidegate.model.event import End, Event
 from tidegate.model.suite import McpServer
 from tidegate.model.trial import Invocation, NotMeasured
-from tidegate.trial import mcp, recorder
-from tidegate.trial.desk import AgentStopped, Desk
-from tidegate.trial.passed_by import never_arrived, passed_by, was_never_found
-from tidegate.trial.place import Attempt
+from tidegate.trial import recorder
+from tidegate.trial.directories import Attempt
+from tidegate.trial.mcp import recording as mcp
 from tidegate.trial.processes import SupervisorLost
 from tidegate.trial.session import TrialSession
+from tidegate.trial.step_context import AgentStopped, StepContext
 
 DEFAULT_TIMEOUT_SECS = 300.0  # as in llm-tool-test
 _ENDS_NOT_MEASURED: Mapping[str, NotMeasured] = {"auth": "auth", "outage": "outage", "budget": "budget"}
@@ -57,7 +58,7 @@ async def run_agent(attempt: Attempt, environment: Mapping[str, str]) -> AgentSt
     invocations, warnings = recorder.read(
         folders.calls, binary=target.binary, command_pattern=target.command_pattern, killed_at=session.killed_at
     )
-    invocations += passed_by(session.events, target, invocations, started)
+    invocations += bypassed(session.events, target, invocations, started)
     if not_measured is None and was_never_found(invocations):
         end = end.model_copy(update={"message": f"the agent's shell does not find {target.binary}: it resets PATH"})
         not_measured = "infrastructure"
@@ -146,7 +147,7 @@ def _session(
 ) -> TrialSession:
     scenario, agent, folders = attempt.scenario, attempt.row.agent, attempt.folders
     timeout = scenario.timeout_secs or agent.timeout_secs or DEFAULT_TIMEOUT_SECS
-    desk = Desk(
+    desk = StepContext(
         supervisor=attempt.supervisor,
         folders=folders,
         definitions=attempt.place.definitions,

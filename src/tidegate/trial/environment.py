@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tidegate.model.trial import TrialSpec
-from tidegate.trial.place import Folders
+from tidegate.trial.directories import Folders
 
 
 def side_path(checkout: Path, folders: Iterable[str], system_path: str) -> str:

@@ -19,12 +19,12 @@ from tidegate.model.probe import Answer, CommandAnswer, ReadFile, RunCommand, Ru
 from tidegate.model.question import AskModel
 from tidegate.model.suite import McpServer, Scenario
 from tidegate.model.trial import NotMeasured, Step, Trial
-from tidegate.trial import mcp
 from tidegate.trial.agent_step import AgentStep, run_agent
+from tidegate.trial.directories import Attempt
 from tidegate.trial.environment import base_environment, script_variables
-from tidegate.trial.place import Attempt
+from tidegate.trial.mcp import recording as mcp
 from tidegate.trial.processes import SupervisorLost, run_shell
-from tidegate.trial.target import missing_target
+from tidegate.trial.target_check import missing_target
 from tidegate.trial.users import give
 from tidegate.trial.workspace import NoDiffError, copy_workspace, read_file, workspace_diff
 
@@ -47,7 +47,7 @@ async def run_trial(attempt: Attempt) -> Trial:
 
     Whatever goes wrong inside the trial is in the record, never raised; only a cancellation passes through.
     """
-    course = _Course(attempt)
+    course = _TrialRun(attempt)
     try:
         trial = await course.run()
     except (SupervisorLost, OSError) as error:
@@ -56,7 +56,7 @@ async def run_trial(attempt: Attempt) -> Trial:
     return trial
 
 
-class _Course:
+class _TrialRun:
     """The state of one trial while it runs."""
 
     def __init__(self, attempt: Attempt) -> None:

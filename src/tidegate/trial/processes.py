@@ -17,7 +17,7 @@ from typing import Any, Self
 from tidegate.errors import CannotRunError
 from tidegate.model.command import CommandEnd, CommandResult
 from tidegate.model.suite import Limits
-from tidegate.trial.tampered import read_output
+from tidegate.trial.safe_files import read_output
 
 PROGRAM = Path(__file__).with_name("supervisor.py")
 PATIENCE_SECS = 30.0  # the supervisor gives a sweep up after 20 s; the rest is for a busy machine

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tidegate.interaction import subcommand
+from tidegate.invocations.metrics import subcommand
 from tidegate.model.event import CallStatus
 from tidegate.model.trial import Invocation
-from tidegate.trial.tampered import open_regular
+from tidegate.trial.safe_files import open_regular
 
 SHIM = Path(__file__).with_name("recorder_shim.py")
 FLAGS = "-ISXutf8"  # a first line can hold one argument only

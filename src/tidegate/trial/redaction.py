@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from tidegate.model.value import Value
-from tidegate.trial.tampered import open_regular
+from tidegate.trial.safe_files import open_regular
 
 SHORTEST = 8  # characters; a shorter value is no secret, and would be found everywhere
 M = TypeVar("M", bound=Value)

@@ -10,20 +10,20 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
-from tidegate.interaction import cost_of
+from tidegate.invocations.metrics import cost_of
 from tidegate.model.agent import ServerTools, ToolAnswer, Watch
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Event, ToolCall, ToolResult, Warning
 from tidegate.model.value import Value
 from tidegate.streams.excerpt import both_ends
-from tidegate.trial.desk import AgentStopped, Desk
-from tidegate.trial.mcp_client import McpClient, NoAnswerFromServerError, connected
-from tidegate.trial.place import Folders
+from tidegate.trial.directories import Folders
+from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError, connected
 from tidegate.trial.processes import MEGABYTE, Command, run_shell
 from tidegate.trial.redaction import Redaction
+from tidegate.trial.safe_files import read_output, write_below
+from tidegate.trial.step_context import AgentStopped, StepContext
 from tidegate.trial.tail import Tail
-from tidegate.trial.tampered import read_output, write_below
-from tidegate.trial.watching import watched
+from tidegate.trial.watch_output import watched
 from tidegate.trial.workspace import read_file
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ class TrialSession:
 
     def __init__(
         self,
-        desk: Desk,
+        desk: StepContext,
         *,
         task: Mapping[str, str],
         guidance: tuple[str, ...],

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tidegate.trial.tampered import open_regular
+from tidegate.trial.safe_files import open_regular
 
 PIECE = 1 << 20  # bytes read at once
 

@@ -15,7 +15,7 @@ from tidegate.errors import CannotRunError
 from tidegate.model.probe import FileAnswer
 from tidegate.model.suite import INITIAL_STATE, Scenario
 from tidegate.trial.processes import Account
-from tidegate.trial.tampered import remove_tree
+from tidegate.trial.safe_files import remove_tree
 from tidegate.trial.users import give
 
 DIFF_BYTES = 50_000_000

@@ -1,0 +1,82 @@
+"""A merged pull request's trials become base's history: what was head is base now, and need not be run again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tidegate.history.branch import NotKeptError
+from tidegate.history.fingerprint import fingerprint, judge_mark
+from tidegate.history.known_results import keep_history
+from tidegate.history.script_contents import scripts_hash
+from tidegate.history.store import History
+from tidegate.model.comparison import Row
+from tidegate.model.measurement import PastTrial
+from tidegate.model.plan import RowKey
+from tidegate.model.result import Result
+from tidegate.model.suite import Suite
+from tidegate.plan import make_plan
+from tidegate.run.run_job import Options
+from tidegate.suite.load import load_suite
+from tidegate.vcs.revisions import tree_of
+
+
+def adopt(repo: Path, result: Result, options: Options) -> str:
+    """Keep the screening trials of this result, if what head's were run on is what is checked out; says what was done.
+
+    Head is base now, and base's trials were base's all along. Those of a confirmation are left out: they were only run
+    because the screening had looked bad.
+    """
+    head = result.sides.head
+    if not head.tree or head.tree != tree_of(repo, "HEAD"):
+        return "What was tested is not what was merged (the branch was behind, or more was pushed): nothing is adopted."
+    if result.verdict.state == "failed":
+        return "The pull request's check had failed: its trials are not adopted."
+    suite = load_suite(repo, options.config, environ=options.environ)
+    same = {row.key: row.fingerprint for row in _unchanged(repo, suite, result)}
+    trials = list(_past(result, same))
+
+    def add(history: History) -> None:
+        history.add(same, trials)
+        if trials:
+            history.remember({name: agent.version for name, agent in result.agents.items()})
+            counted = {(row.key, point.sha) for row in history.trends.read() for point in row.points}
+            history.trends.add(trial for trial in trials if (trial.key, trial.sha) not in counted)
+
+    try:
+        keep_history(repo, suite, add, options.origin)
+    except NotKeptError as error:
+        return f"{error.message}\n{error.advice}"
+    others = sum(bool(row.fingerprint) for row in result.rows) - len(same)
+    left_out = f"; {others} rows are not what they were when they were tested, and are left out" if others else ""
+    return f"{len(trials)} trials of the merged pull request are base's history now{left_out}."
+
+
+def _unchanged(repo: Path, suite: Suite, result: Result) -> Iterator[Row]:
+    """The rows whose fingerprint is the same here; agents' programs are taken to be those that were run."""
+    plan = {row.key: row for row in make_plan(suite).rows}
+    for row in result.rows:
+        here = plan.get(row.key)
+        agent = result.agents.get(row.agent)
+        if here is None or agent is None or not row.fingerprint or here.deterministic or not here.scenario.cache:
+            continue
+        judge, scripts = judge_mark(suite, repo), scripts_hash(repo, here.scenario)
+        if fingerprint(here, repo, suite.guidance, agent.version, judge, scripts) == row.fingerprint:
+            yield row
+
+
+def _past(result: Result, rows: dict[RowKey, str]) -> Iterator[PastTrial]:
+    """Base's come first in a result, so that they have the times here which a store may know them by already."""
+    shas = {"base": result.sides.base.sha, "head": result.sides.head.sha}
+    for number, trial in enumerate(result.trials):
+        known = trial.side == "base" and trial.reused  # and with other times, by the run that began the test
+        if trial.phase == "screen" and trial.decides is not None and trial.key in rows and not known:
+            yield PastTrial(
+                scenario=trial.scenario,
+                agent=trial.agent,
+                decides=trial.decides,
+                at=result.sides.head.tested_at + number / 1000,
+                sha=shas[trial.side],
+                merged=trial.side == "head",
+                metrics=trial.metrics,
+            )

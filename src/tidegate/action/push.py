@@ -1,0 +1,97 @@
+"""Base's history, on the default branch: fed by what was merged, and by trials that are run for it."""
+
+from __future__ import annotations
+
+from tidegate.action.announce import skip, summarise
+from tidegate.action.git_credentials import origin_of
+from tidegate.action.job import Job
+from tidegate.action.merged_pull_request import adopt
+from tidegate.action.pull_request import PAUSE_S
+from tidegate.action.workflow_run import artifact_name
+from tidegate.gh.artifact import MAX_ARCHIVE, PoisonedError, read_result
+from tidegate.gh.event import DispatchEvent, Event, OtherEvent, PushEvent
+from tidegate.gh.port import Artifact, PublishError, RepositoryPort
+from tidegate.history.branch import NotKeptError
+from tidegate.pipeline import single_run
+from tidegate.run.checkouts import make_run_folder
+from tidegate.run.run_job import Options
+
+FIRST_TRIALS = 10  # of each row, when a person asks for a history to begin with
+
+
+async def feed_history(event: Event, job: Job) -> int:
+    """A push to the default branch adopts what was merged; anything else runs the suite once more."""
+    if isinstance(event, PushEvent):
+        return _adopt_merged(event, job)
+    started_by_hand = isinstance(event, DispatchEvent)
+    return await _run_for_history(event, FIRST_TRIALS if started_by_hand else None, job)
+
+
+def _adopt_merged(event: PushEvent, job: Job) -> int:
+    if not event.is_default:
+        return skip("nothing_to_do", "The push is not to the default branch, whose history is base's.", job)
+    repository = job.connect()
+    if repository is None:
+        return skip("nothing_to_do", "There is no token to look for the merged pull request's run with.", job)
+    try:
+        sentence = _adopted(event, repository, job)
+    except PublishError as error:
+        sentence = f"The merged pull request's run was not found: {error.message}\n{error.advice}"
+    return _say(sentence, job)
+
+
+def _adopted(event: PushEvent, repository: RepositoryPort, job: Job) -> str:
+    """What became of it, in one sentence."""
+    heads = repository.merged_heads(event.sha)
+    if not heads:
+        return "No pull request of this repository was merged by this commit: history stays as it is."
+    name = artifact_name(job.settings.instance)
+    found = [one for one in repository.recent_artifacts(name) if one.own and not one.expired and one.head_sha in heads]
+    said = [_adopt(one, repository, job) for one in sorted(found, key=lambda one: -one.id)[:1]]
+    return said[0] if said else f"The merged pull request's run has left no artifact `{name}`: history stays as it is."
+
+
+def _adopt(artifact: Artifact, repository: RepositoryPort, job: Job) -> str:
+    if artifact.size > MAX_ARCHIVE:
+        return f"The artifact is ignored: it has {artifact.size} bytes."
+    try:
+        result = read_result(repository.download(artifact.id, MAX_ARCHIVE), job.settings.instance, ours=artifact.own)
+    except PoisonedError as error:
+        return f"The artifact is ignored: {error}."
+    return adopt(job.workspace, result, _options(job, writes=True))
+
+
+async def _run_for_history(event: Event, trials: int | None, job: Job) -> int:
+    out = make_run_folder(job.workspace)
+    options = _options(job, writes=_is_of_default_branch(event, job))
+    try:
+        run = await single_run(job.workspace, "HEAD", out, options, trials=trials, as_history=True)
+    except NotKeptError as error:
+        return _say(f"{error.message}\n{error.advice}", job)
+    measured = sum(trial.decides is not None for trial in run.trials)
+    return _say(f"{measured} trials of {run.revision.sha[:12]} were run, and are base's history now.", job)
+
+
+def _say(sentence: str, job: Job) -> int:
+    """History has no verdict, and is never a reason to fail: fresh trials can stand in for it."""
+    job.say(sentence)
+    summarise(f"## Tidegate: history\n\n{sentence}", job)
+    return 0
+
+
+def _is_of_default_branch(event: Event, job: Job) -> bool:
+    """A schedule is always; a person can start a workflow on any branch."""
+    if isinstance(event, DispatchEvent):
+        return job.runner.ref == f"refs/heads/{event.default_branch}"
+    return event == OtherEvent(name="schedule")
+
+
+def _options(job: Job, *, writes: bool) -> Options:
+    return Options(
+        environ=job.outside.environ,
+        progress=job.outside.progress,
+        config=job.settings.config,
+        instance=job.settings.instance,
+        origin=origin_of(job, writes=writes),
+        pause_s=PAUSE_S,
+    )

@@ -1,0 +1,100 @@
+"""`workflow_dispatch`: a maintainer has read a stranger's commit and runs just that, with this repository's keys."""
+
+from __future__ import annotations
+
+import re
+
+from tidegate.action.announce import warn
+from tidegate.action.job import Job
+from tidegate.action.pull_request import Subject, compare, say
+from tidegate.errors import ConfigurationError, TidegateError
+from tidegate.gh.event import DispatchEvent
+from tidegate.gh.port import PublishError, PullRequest, RepositoryPort, Status, StatusState
+from tidegate.model.verdict import Verdict
+from tidegate.run.checkouts import RevisionPair
+from tidegate.text.terminal_safe import one_line
+from tidegate.vcs.revisions import checked_out_sides
+
+MAX_DESCRIPTION = 140  # characters; GitHub refuses a longer one
+ADVICE = "docs/github.md has the whole workflow."
+_SHA = re.compile(r"[0-9a-f]{40}")
+
+
+async def run_for_maintainer(event: DispatchEvent, job: Job) -> int:
+    """Inputs of the workflow: `pull_request`, its number, and `sha`, the commit that has been read, in full."""
+    number, sha = _inputs(event)
+    repository = job.connect()
+    if repository is None:
+        raise ConfigurationError("there is no token to ask GitHub with.", "Set the input `github_token`.")
+    try:
+        _check_actors(event, repository, job)
+        pull = repository.pull_request(number)
+    except PublishError as error:
+        raise ConfigurationError(f"GitHub was asked about #{number}: {error.message}", error.advice) from error
+    _check_head(pull, sha)
+    base, head = checked_out_sides(job.workspace, sha, pull.base_ref)
+    try:
+        result = await compare(RevisionPair(base, head, (pull.base_ref, pull.head_ref)), job)
+    except TidegateError as error:
+        _set_status("error", error.message, sha, repository, job)
+        raise
+    code = say(result, None, Subject(number, sha, repository), job)
+    _set_status(_state(result.verdict), result.verdict.summary, sha, repository, job)
+    return code
+
+
+def _inputs(event: DispatchEvent) -> tuple[int, str]:
+    number, sha = event.inputs.get("pull_request", "").strip(), event.inputs.get("sha", "").strip().lower()
+    if not number.isdecimal() or not int(number):
+        raise ConfigurationError("the workflow's input `pull_request` is not the number of a pull request.", ADVICE)
+    if not _SHA.fullmatch(sha):
+        raise ConfigurationError(
+            f"the workflow's input `sha` is not the full name of a commit, which has 40 digits: {sha[:60]!r}.",
+            "Give the commit that you have read: what comes after it will not be run.",
+        )
+    return int(number), sha
+
+
+def _check_actors(event: DispatchEvent, repository: RepositoryPort, job: Job) -> None:
+    """Who started the workflow, and who started it again: both have to be allowed to push."""
+    for login in dict.fromkeys((event.sender, job.runner.triggering_actor or event.sender)):
+        if not repository.may_write(login):
+            raise ConfigurationError(
+                f"`{login}` may not push to this repository, and so may not run a stranger's commit with its keys.",
+                "Somebody who may has to start the workflow.",
+            )
+
+
+def _check_head(pull: PullRequest, sha: str) -> None:
+    if not pull.is_open:
+        raise ConfigurationError(f"#{pull.number} is closed.", "Reopen it, or leave it alone.")
+    if pull.head_sha != sha:
+        raise ConfigurationError(
+            f"#{pull.number} is at {pull.head_sha} now, not at {sha}.",
+            "Read what has been pushed since, and start the workflow with the new commit.",
+        )
+
+
+def _set_status(state: StatusState, said: str, sha: str, repository: RepositoryPort, job: Job) -> None:
+    """Beside the commit, as the workflow's own check stands beside the default branch's."""
+    if job.settings.dry_run:
+        return
+    context = "tidegate" if job.settings.instance == "default" else f"tidegate/{job.settings.instance}"
+    status = Status(
+        sha=sha,
+        state=state,
+        context=context,
+        description=one_line(said)[:MAX_DESCRIPTION],
+        url=job.runner.run_url,
+    )
+    try:
+        repository.set_status(status)
+    except PublishError as error:
+        warn("no commit status", f"{error.message}\n{error.advice}", job)
+
+
+def _state(verdict: Verdict) -> StatusState:
+    """What was not measured is neither a success nor the pull request's failure."""
+    if verdict.state == "not_run":
+        return "error"
+    return "failure" if verdict.exit_code else "success"

@@ -1,0 +1,123 @@
+"""`workflow_run`: on the trusted side, the comment for a pull request whose own job may not write one.
+
+Nothing that the stranger's job says about itself is believed but what has to be shown, and that is marked as such.
+"""
+
+from __future__ import annotations
+
+from tidegate.action.announce import skip, summarise
+from tidegate.action.job import Job
+from tidegate.errors import CannotRunError, ConfigurationError, TidegateError
+from tidegate.gh.artifact import MAX_ARCHIVE, PoisonedError, read_result
+from tidegate.gh.comment import Publication, Run, Statement, publish_comment
+from tidegate.gh.event import WorkflowRunEvent
+from tidegate.gh.port import PublishError, PullRequest, RepositoryPort
+from tidegate.gh.runner_files import write_outputs
+from tidegate.model.result import Result
+from tidegate.reports.comment import render_comment
+
+ARTIFACT = "tidegate-result"
+NOTICE = (
+    "Not verified: this was measured by a run that the pull request's author controls. It is a hint for reviewers and"
+    " no gate; a maintainer can run it in this repository."
+)
+CONTRADICTED = "The workflow run itself ended with {conclusion}, whatever is said here. "
+
+
+def publish(event: WorkflowRunEvent, job: Job) -> int:
+    """Find the pull request, the result and the comment, in this order; each step that fails says why.
+
+    The exit code is about the publishing alone: no verdict, least of all a pass, is ever made from what was found.
+    """
+    if (why := _nothing_to_publish(event)) is not None:
+        return skip("nothing_to_do", why, job)
+    repository = job.connect()
+    if repository is None:
+        raise ConfigurationError("there is no token to publish with.", "Set the input `github_token`.")
+    try:
+        return _publish(event, repository, job)
+    except PublishError as error:
+        raise _failure(error) from error
+
+
+def artifact_name(instance: str) -> str:
+    """What the pull request's job has to upload its result as."""
+    return ARTIFACT if instance == "default" else f"{ARTIFACT}-{instance}"
+
+
+def _nothing_to_publish(event: WorkflowRunEvent) -> str | None:
+    if event.trigger != "pull_request":
+        return f"The run was started by `{event.trigger}`, not by a pull request."
+    if event.head_repo is None:
+        return "The fork has been deleted: nobody can say any more which pull request the run was about."
+    if event.could_comment:
+        return "The run was this repository's own: it has written its comment itself."
+    return None
+
+
+def _publish(event: WorkflowRunEvent, repository: RepositoryPort, job: Job) -> int:
+    pull = _pull_request(event, repository)
+    if pull is None:
+        return skip("nothing_to_do", "No open pull request has that run's commit as its head any more.", job)
+    name = artifact_name(job.settings.instance)
+    archive = _archive(event.run, name, repository)
+    if archive is None:
+        return skip("nothing_to_do", f"The run has uploaded no artifact `{name}`: there is nothing to publish.", job)
+    try:
+        result = read_result(archive, job.settings.instance)
+    except PoisonedError as error:
+        raise ConfigurationError(
+            f"the artifact `{name}` of run {event.run} was not published: {error}.",
+            "It comes from the pull request; look at what its job uploads before you trust anything of it.",
+        ) from None
+    publication = _comment(event, result, pull, repository, job)
+    if publication.problem:
+        raise CannotRunError(f"the comment was not published: {publication.problem}", publication.advice)
+    job.say(f"#{pull.number}: the comment is {publication.outcome}.")
+    return 0
+
+
+def _pull_request(event: WorkflowRunEvent, repository: RepositoryPort) -> PullRequest | None:
+    """Found by GitHub's own word on the run, never by the artifact's, and only while it stands at the run's commit."""
+    owner = str(event.head_repo).partition("/")[0]
+    found = [
+        pull
+        for pull in repository.pull_requests_of(owner, event.head_branch)
+        if pull.head_sha == event.head_sha and pull.head_repo == event.head_repo
+    ]
+    return found[-1] if found else None
+
+
+def _archive(run: int, name: str, repository: RepositoryPort) -> bytes | None:
+    """Of several attempts' artifacts the newest."""
+    found = [artifact for artifact in repository.artifacts(run, name) if not artifact.expired]
+    if not found:
+        return None
+    newest = max(found, key=lambda artifact: artifact.id)
+    if newest.size > MAX_ARCHIVE:
+        raise ConfigurationError(
+            f"the artifact `{name}` of run {run} was not published: it has {newest.size} bytes.",
+            f"Upload result.json alone; more than {MAX_ARCHIVE} bytes are never read.",
+        )
+    return repository.download(newest.id, MAX_ARCHIVE)
+
+
+def _comment(
+    event: WorkflowRunEvent, result: Result, pull: PullRequest, repository: RepositoryPort, job: Job
+) -> Publication:
+    contradicted = result.verdict.exit_code == 0 and event.conclusion != "success"
+    notice = (CONTRADICTED.format(conclusion=event.conclusion or "nothing") if contradicted else "") + NOTICE
+    summarise(render_comment(result, notice=notice).partition("\n")[2], job)
+    if job.settings.dry_run:
+        return Publication(outcome="off")
+    run = Run(id=event.run, attempt=event.attempt, head=event.head_sha)
+    port = repository.comments(pull.number)
+    statement = Statement(result=result, notice=notice)
+    publication = publish_comment(port, statement, run, job.settings.comment, job.outside.sleep)
+    if job.runner.output is not None:
+        write_outputs(job.runner.output, {"comment_url": publication.url or ""})
+    return publication
+
+
+def _failure(error: PublishError) -> TidegateError:
+    return CannotRunError(f"nothing was published: {error.message}", error.advice)

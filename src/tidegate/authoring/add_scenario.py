@@ -1,0 +1,201 @@
+"""From something that happened to a scenario: a stored trial or a transcript, and the workspace that it began with."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from tidegate.authoring.scenario_text import Story, file_name, free_name, scenario_text
+from tidegate.errors import ConfigurationError
+from tidegate.invocations.from_log import logged_calls
+from tidegate.model.event import Event, Message, ToolCall, Warning
+from tidegate.model.measurement import TrialResult
+from tidegate.model.suite import Scenario, Suite, Target
+from tidegate.store.run_folder import RESULT_FILE, RUN_FILE, RunFolder, load_run
+from tidegate.streams import PARSERS, StreamName
+from tidegate.trial.workspace import apply_diff, copy_workspace, initial_state, prepare
+
+MOST_COMMANDS = 20
+_TRANSCRIPTS: tuple[StreamName, ...] = ("events", "atif", "claude-code", "codex", "gemini", "opencode", "llm-tool-test")
+
+
+@dataclass(frozen=True)
+class ScenarioRequest:
+    """What a person asked for: where it comes from, and what they said about it."""
+
+    source: Path
+    name: str | None = None
+    prompt: str | None = None
+    workspace: Path | None = None
+    binary: str | None = None
+    format: StreamName | None = None
+
+
+@dataclass(frozen=True)
+class Added:
+    """The scenario that was written, its template folder if it has one, and what a person should know."""
+
+    file: str
+    template: str | None
+    warnings: tuple[str, ...] = ()
+
+
+def add_scenario(root: Path, suite: Suite, wish: ScenarioRequest) -> Added:
+    """Write the scenario below `root`; nothing that is there is overwritten."""
+    warnings: tuple[str, ...] = ()
+    if (wish.source / RESULT_FILE).is_file():
+        story, template, warnings = _of_trial(root, suite, wish)
+    else:
+        story, template = _of_transcript(suite, wish), None
+    story = story.model_copy(update={"target": _tool(suite, story, wish)})
+    folder = _folder(suite)
+    file = free_name(f"{folder}/{file_name(story.name)}", _stems(root, folder)) + ".yaml"
+    start = wish.workspace or template
+    own = file.removesuffix(".yaml")
+    if start is not None and any(start.iterdir()):
+        shutil.copytree(start, root / own, symlinks=True)
+    path = root / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("x", encoding="utf-8") as written:
+        written.write(scenario_text(story, file))
+    return Added(file, own if (root / own).is_dir() else None, warnings)
+
+
+def _of_trial(root: Path, suite: Suite, wish: ScenarioRequest) -> tuple[Story, Path | None, tuple[str, ...]]:
+    result, run = _stored(wish.source)
+    trial, record = run.trial(result.spec), run.record(result.spec)
+    if trial is None or result.outcome is None:
+        raise ConfigurationError(
+            f"{wish.source}: this trial was not measured ({result.reason}).", "Name one in which the agent worked."
+        )
+    scenario = next((one for one in suite.scenarios if one.name == result.scenario), None)
+    revision = load_run(run.folder).revision
+    at = datetime.fromtimestamp(trial.started_at, UTC).date().isoformat()
+    prompt = wish.prompt or run.prompt(result.spec)
+    commands = tuple(f"{call.command} ({call.status})" for call in result.calls)
+    story = Story(
+        name=_name(suite, wish.name or f"{result.scenario}_{'again' if result.outcome == 'fail' else 'kept'}"),
+        description=_described(result, scenario),
+        source=f"trial {result.id} of {revision.sha[:12] or revision.ref}, {at}: {result.reason}",
+        prompt=_needed(prompt, wish.source),
+        diff=record.diff,
+        succeeded=result.outcome == "pass",
+        commands=commands[:MOST_COMMANDS],
+    )
+    if scenario is None:
+        return story, None, (f"the suite has no scenario `{result.scenario}`: target, gates and workspace are unknown",)
+    story = story.model_copy(
+        update={
+            "target": scenario.target if scenario.target.binary else None,
+            "setup": scenario.setup,
+            "gates": scenario.gates,
+        }
+    )
+    return story, _template(root, scenario), _changed(root, suite, scenario, record.diff)
+
+
+def _of_transcript(suite: Suite, wish: ScenarioRequest) -> Story:
+    if not wish.source.is_file():
+        raise ConfigurationError(
+            f"{wish.source} is neither the folder of a stored trial nor a transcript.",
+            "Name RUN/trials/SCENARIO/AGENT/N, or a file with an agent's events.",
+        )
+    text = wish.source.read_text(encoding="utf-8", errors="replace")
+    events = PARSERS[wish.format](text) if wish.format else _read_somehow(text, wish.source)
+    asked = next((event.text for event in events if isinstance(event, Message) and event.role == "user"), "")
+    binary = next((one.target.binary for one in suite.scenarios), "")
+    calls = [f"{call.call.program} {' '.join(call.call.argv)}".strip() for call in logged_calls(events, binary)]
+    commands = calls or [event.command for event in events if isinstance(event, ToolCall) and event.command]
+    return Story(
+        name=_name(suite, wish.name or file_name(wish.source.stem)),
+        description=f"What {wish.source.name} tells should go well.",
+        source=f"transcript {wish.source.name}",
+        prompt=_needed(wish.prompt or asked, wish.source),
+        commands=tuple(" ".join(command.split()) for command in commands[:MOST_COMMANDS]),
+    )
+
+
+def _stored(folder: Path) -> tuple[TrialResult, RunFolder]:
+    """The trial, and the run that it is of: the nearest folder above with a run.json."""
+    try:
+        result = TrialResult.model_validate_json((folder / RESULT_FILE).read_bytes())
+    except ValidationError:
+        raise ConfigurationError(f"{folder / RESULT_FILE} is damaged.", "Name another trial.") from None
+    above = next((parent for parent in folder.resolve().parents if (parent / RUN_FILE).is_file()), None)
+    if above is None:
+        raise ConfigurationError(f"{folder} stands in no stored run.", "Name a trial where `tidegate run` has put it.")
+    return result, RunFolder(above)
+
+
+def _read_somehow(text: str, source: Path) -> tuple[Event, ...]:
+    """The events by the format that understands most of it."""
+    readings = [PARSERS[name](text) for name in _TRANSCRIPTS]
+    best = max(readings, key=_understood)
+    if _understood(best) <= 0:
+        raise ConfigurationError(
+            f"{source} is no transcript that is known here.", f"Say which with --format: {', '.join(_TRANSCRIPTS)}."
+        )
+    return best
+
+
+def _understood(events: tuple[Event, ...]) -> int:
+    return sum(-1 if isinstance(event, Warning) else isinstance(event, ToolCall | Message) for event in events)
+
+
+def _needed(prompt: str, source: Path) -> str:
+    if not prompt.strip():
+        raise ConfigurationError(f"{source} does not tell what the agent was asked.", "Say it with `--prompt TEXT`.")
+    return prompt.strip()
+
+
+def _tool(suite: Suite, story: Story, wish: ScenarioRequest) -> Target:
+    """The tool under test: as asked for, else the trial's, else that of the suite's first scenario that has one."""
+    if wish.binary is not None:
+        return Target(binary=wish.binary)
+    if story.target is not None:
+        return story.target
+    found = next((one.target for one in suite.scenarios if one.target.binary), None)
+    if found is None:
+        raise ConfigurationError("No scenario of the suite says which tool is under test.", "Say it with `--binary`.")
+    return found
+
+
+def _name(suite: Suite, wanted: str) -> str:
+    return free_name(wanted, [scenario.name for scenario in suite.scenarios])
+
+
+def _described(result: TrialResult, scenario: Scenario | None) -> str:
+    what = scenario.description if scenario else result.scenario
+    return f"{what} (as {result.agent} {'failed to do it' if result.outcome == 'fail' else 'did it'})"
+
+
+def _folder(suite: Suite) -> str:
+    """Where the suite's scenarios are."""
+    files = [scenario.file for scenario in suite.scenarios if scenario.target.binary]
+    return next((str(Path(file).parent) for file in files), "scenarios")
+
+
+def _stems(root: Path, folder: str) -> list[str]:
+    """What is taken in the folder: files and template folders, without their endings."""
+    return [f"{folder}/{path.stem}" for path in (root / folder).glob("*")]
+
+
+def _template(root: Path, scenario: Scenario) -> Path | None:
+    return None if scenario.template is None else initial_state(root, scenario.template)
+
+
+def _changed(root: Path, suite: Suite, scenario: Scenario, diff: str) -> tuple[str, ...]:
+    """A warning where the trial cannot have begun with the workspace that the scenario has today."""
+    if not diff:
+        return ()
+    with tempfile.TemporaryDirectory(prefix="tidegate-") as scratch:
+        start = prepare(scenario, root, root, suite.guidance, Path(scratch, "start"))
+        copy_workspace(start, Path(scratch, "workspace"))
+        fits = apply_diff(Path(scratch, "workspace"), diff.encode("utf-8", "surrogateescape"))
+    lost = ("the values of target.env are not taken over: write them again",) if scenario.target.env else ()
+    return lost if fits else (*lost, "the scenario's workspace has changed since: compare it with that of the trial")

@@ -1,0 +1,133 @@
+"""Labels and judged trials → how far the judge can be trusted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from tidegate.comparison.judge_change import agreement, criterion_name, judgements
+from tidegate.errors import ConfigurationError
+from tidegate.model.calibration import Calibration, CriterionCalibration, Disagreement, Label, Mark
+from tidegate.model.judgement import CriterionScore, Trust
+from tidegate.model.measurement import TrialResult
+from tidegate.statistics.agreement import agreement_rate, cohens_kappa
+from tidegate.statistics.rates import wilson
+
+
+def calibrate(labels: Sequence[Label], trials: Iterable[TrialResult], model: str) -> Calibration:
+    """Compare each label with what the judge said of it; ConfigurationError where there is nothing to compare.
+
+    Of two labels for one thing the later one counts.
+    """
+    trials = tuple(trials)
+    _refuse_doubles(trials)
+    opinions = {(trial.id, name): found for trial in trials for name, found in opinions_of(trial).items()}
+    latest = {(label.trial, label.criterion): label for label in labels}
+    pairs = [(label, *opinions[key]) for key, label in latest.items() if key in opinions]
+    if not pairs:
+        known = ", ".join(sorted({f"{trial} {name}" for trial, name in opinions})[:3]) or "none at all"
+        raise ConfigurationError(
+            f"none of the {len(latest)} labels is of something that the judge has judged.",
+            f"A label names a trial and a criterion of the run, such as: {known}.",
+        )
+    table = _table(pairs)
+    rate = agreement_rate(table)
+    assert rate is not None
+    kappa = cohens_kappa(table)
+    same = table["met", "met"] + table["unmet", "unmet"]
+    return Calibration(
+        model=model,
+        labels=len(pairs),
+        agreement=rate,
+        agreement_interval=wilson(same, len(pairs)),
+        kappa=kappa and kappa[0],
+        kappa_interval=kappa and kappa[1],
+        table=_written(table),
+        self_consistency=agreement(trials),
+        criteria=tuple(_by_criterion(pairs)),
+        disagreements=tuple(_disagreement(*pair) for pair in pairs if pair[0].verdict != pair[1]),
+        unused=len(latest) - len(pairs),
+    )
+
+
+def trust(found: Calibration | None, model: str, wordings: Collection[str]) -> Trust | None:
+    """What a calibration says of that model's judgement by these criteria; None where there is no calibration.
+
+    Only the labels of criteria that are worded the same, and asked for in the same way, say anything.
+    """
+    if found is None:
+        return None
+    own = [one for one in found.criteria if one.wording in wordings] if found.model == model else []
+    table = sum((_read(one.table) for one in own), Counter[_Said]())
+    criteria = len({one.wording for one in own})
+    kappa = cohens_kappa(table)
+    return Trust(
+        labels=table.total(),
+        criteria=criteria,
+        without=len(set(wordings)) - criteria,
+        agreement=agreement_rate(table),
+        kappa=kappa and kappa[0],
+        kappa_interval=kappa and kappa[1],
+    )
+
+
+_MARKS: tuple[Mark, Mark] = ("met", "unmet")
+_Pair = tuple[Label, Mark, CriterionScore]
+_Said = tuple[str, str]  # by a person, by the judge
+
+
+def _table(pairs: Iterable[_Pair]) -> Counter[_Said]:
+    return Counter((label.verdict, mark) for label, mark, _ in pairs)
+
+
+def _written(table: Counter[_Said]) -> dict[str, int]:
+    return {f"{person}/{judge}": table[person, judge] for person in _MARKS for judge in _MARKS}
+
+
+def _read(table: Mapping[str, int]) -> Counter[_Said]:
+    return Counter({(person, judge): table.get(f"{person}/{judge}", 0) for person in _MARKS for judge in _MARKS})
+
+
+def _refuse_doubles(trials: Iterable[TrialResult]) -> None:
+    counts = Counter(trial.id for trial in trials)
+    if doubles := [name for name, times in counts.items() if times > 1]:
+        raise ConfigurationError(
+            f"{doubles[0]} is a trial of two of the runs, so that nobody can tell which one its labels are of.",
+            "Name one run, or the folder of one `tidegate pr`.",
+        )
+
+
+def opinions_of(trial: TrialResult) -> dict[str, tuple[Mark, CriterionScore]]:
+    """What the judge said of each criterion of a trial, by the name that reports and labels use."""
+    return {
+        criterion_name(evaluator, one.id): ("met" if one.score >= said.met else "unmet", one)
+        for evaluator, said in judgements(trial).items()
+        for one in said.criteria
+    }
+
+
+def _by_criterion(pairs: Sequence[_Pair]) -> Iterable[CriterionCalibration]:
+    by_words: dict[tuple[str, str], list[_Pair]] = {}
+    for pair in pairs:
+        label, _, one = pair
+        by_words.setdefault((label.criterion, one.wording), []).append(pair)
+    for (name, wording), own in by_words.items():
+        table = _table(own)
+        yield CriterionCalibration(
+            criterion=name,
+            wording=wording,
+            labels=len(own),
+            agreement=agreement_rate(table) or 0.0,
+            table=_written(table),
+        )
+
+
+def _disagreement(label: Label, mark: Mark, one: CriterionScore) -> Disagreement:
+    return Disagreement(
+        trial=label.trial,
+        criterion=label.criterion,
+        person=label.verdict,
+        judge=mark,
+        score=one.score,
+        reason=one.reason,
+    )

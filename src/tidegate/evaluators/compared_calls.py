@@ -1,0 +1,87 @@
+"""The calls that evaluators compare with an expectation: the agent's own tools, and the target's subcommands."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection
+from typing import Any
+
+from tidegate.gates.json_text import parse_json
+from tidegate.invocations.metrics import in_order
+from tidegate.model.evaluator import Record
+from tidegate.model.event import End, ToolCall, ToolResult
+from tidegate.model.value import Value
+
+NO_TRACE = "the agent does not tell which tools it called"
+
+
+class Call(Value):
+    """One call: `bash`, `mcp__db__query`, or a subcommand of the target as `taskmgr:add`.
+
+    A target's call has the input `{argv, command}` and the output `{exit_code, status}`.
+    """
+
+    tool: str
+    input: dict[str, Any] = {}
+    output: Any = None
+    at: float = 0.0
+
+
+def calls_of(record: Record, names: Collection[str]) -> tuple[Call, ...] | None:
+    """The calls of those kinds (agent's tools, target's subcommands) that the names belong to, in order of time.
+
+    None: the agent's tools are asked for, and it does not tell them, which is not the same as no calls.
+    """
+    of_target = {name for name in names if is_of_target(record, name)}
+    calls = _target_calls(record) if of_target else []
+    if set(names) - of_target:
+        if not _is_traced(record):
+            return None
+        calls += _agent_calls(record)
+    return tuple(sorted(calls, key=lambda call: call.at))
+
+
+def is_of_target(record: Record, name: str) -> bool:
+    """The name is the target's, or one of its subcommands."""
+    return bool(record.binary) and name.partition(":")[0] == record.binary.rpartition("/")[2]
+
+
+def _is_traced(record: Record) -> bool:
+    end = next((event for event in reversed(record.events) if isinstance(event, End)), None)
+    return any(isinstance(event, ToolCall) for event in record.events) or (end is not None and end.traced)
+
+
+def _agent_calls(record: Record) -> list[Call]:
+    outputs = {event.id: event.output for event in record.events if isinstance(event, ToolResult)}
+    return [
+        Call(tool=event.tool, input=_input(event), output=_output(outputs.get(event.id)), at=event.at)
+        for event in record.events
+        if isinstance(event, ToolCall)
+    ]
+
+
+def _input(call: ToolCall) -> dict[str, Any]:
+    return call.input if call.command is None else {"command": call.command, **call.input}
+
+
+def _output(text: str | None) -> Any:
+    """The output as JSON where it is an object or a list, else as text."""
+    if text is None or not text.lstrip().startswith(("{", "[")):
+        return text
+    try:
+        return parse_json(text)
+    except ValueError:
+        return text
+
+
+def _target_calls(record: Record) -> list[Call]:
+    name = record.binary.rpartition("/")[2]
+    return [
+        Call(
+            tool=f"{name}:{call.subcommand}" if call.subcommand else name,
+            input={"argv": list(call.argv), "command": shlex.join([name, *call.argv])},
+            output={"exit_code": call.exit_code, "status": call.status},
+            at=call.started_at - record.agent_started_at,
+        )
+        for call in in_order(record.invocations)
+    ]

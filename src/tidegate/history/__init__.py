@@ -1,0 +1,1 @@
+"""What earlier runs know: base's trials, tests that can be resumed, fingerprints, trends."""

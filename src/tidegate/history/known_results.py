@@ -1,0 +1,207 @@
+"""What earlier runs know: base's history, and the trials of tests that were begun before."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Container, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from tidegate.comparison.compare import outcomes_by_row
+from tidegate.history.branch import NotKeptError, Origin, copy_to, fetch, require_writable, write
+from tidegate.history.fingerprint import fingerprint, judge_mark
+from tidegate.history.resumable import ResumableTests
+from tidegate.history.script_contents import scripts_hash
+from tidegate.history.store import History
+from tidegate.model.measurement import PastTrial, Run, TrialResult
+from tidegate.model.plan import Plan, RowKey
+from tidegate.model.suite import Suite
+from tidegate.model.trend import RowTrend
+from tidegate.model.trial import Side
+from tidegate.run.checkouts import OUR_FOLDER, make_our_folder
+from tidegate.store.judge_answers import AnswerStore
+from tidegate.store.run_folder import RunFolder
+from tidegate.vcs.revisions import repository_root, tracked_files
+
+COMMITTED = "what is stored is ignored, since it is part of the commit: keep the folder of `store` out of git"
+
+
+class Known(NamedTuple):
+    """What is known before the first trial: base's history, trials of the same tests, and what was ignored."""
+
+    past: tuple[PastTrial, ...] = ()
+    results: tuple[TrialResult, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class KnownResults:
+    """What earlier runs of this repository know, and what later ones will know of this one."""
+
+    def __init__(
+        self,
+        repo: Path,
+        suite: Suite,
+        stores: Mapping[Side, RunFolder],
+        *,
+        remembers: bool = True,
+        origin: Origin | None = None,
+    ) -> None:
+        self._remembers = remembers
+        self._adds = suite.store.type == "directory"  # a branch is base's own: no pull request's run writes there
+        self._history, self._ignored = _read_history(repo, suite, origin) if remembers else (None, ())
+        self._tests = _open_tests(repo, suite) if self._history else None
+        self._stores = stores
+        self._fingerprints: Mapping[RowKey, str] = {}
+        self._keys: Mapping[RowKey, str] = {}
+        self._counted: frozenset[str] = frozenset()  # trials that an earlier run has added to the history
+
+    def begin(self, fingerprints: Mapping[RowKey, str], keys: Mapping[RowKey, str], own: Container[str] = ()) -> Known:
+        """Go on with the tests that were begun before, and begin the others with base's history.
+
+        `keys`: of the rows' tests (fingerprint.py). A test goes on with the history that it began with: what it has
+        added itself since then must not be counted twice. `own`: the commits of the pull request itself.
+        """
+        self._fingerprints, self._keys = fingerprints, keys
+        if self._history is None or self._tests is None:
+            return Known(warnings=(COMMITTED,) if self._remembers else ())
+        self._tests.remove_old()
+        begun = {row: found for row, key in keys.items() if (found := self._tests.begun(key)) is not None}
+        read = self._history.read({row: text for row, text in fingerprints.items() if row not in begun}, own)
+        for row, key in keys.items():
+            if row not in begun:
+                self._tests.begin(key, [trial for trial in read.trials if trial.key == row])
+        results = [self._take(keys[row], result) for row in begun for result in self._tests.trials(keys[row])]
+        known = [trial for found in begun.values() for trial in found.past]
+        self._counted = frozenset(name for found in begun.values() for name in found.counted)
+        return Known((*known, *read.trials), tuple(results), (*self._ignored, *read.warnings))
+
+    def keep(self, result: TrialResult) -> None:
+        """Keep a trial that was just run, for a run that goes on with its test."""
+        if self._tests is not None and (key := self._keys.get(result.key)) is not None:
+            self._tests.keep(key, result, self._stores[result.side])
+
+    def add(self, base: Run) -> None:
+        """Base's trials become history where that is a folder, those that no earlier run has added."""
+        if self._history is not None and self._adds:
+            new = past_trials(base, self._counted)
+            self._count(base)
+            self._history.add(self._fingerprints, new)
+            self._history.remember({name: agent.version for name, agent in base.agents.items()})
+            self._history.trends.add(new)
+
+    def _count(self, base: Run) -> None:
+        """Note what history has of each test, so that no later run of it adds that once more."""
+        assert self._tests is not None
+        for row, key in self._keys.items():
+            own = (trial.id for trial in base.trials if trial.key == row and trial.decides is not None)
+            self._tests.count(key, own)
+
+    def _take(self, key: str, result: TrialResult) -> TrialResult:
+        assert self._tests is not None
+        return self._tests.take(key, result, self._stores[result.side])
+
+
+def open_history(repo: Path, suite: Suite) -> History | None:
+    """The repository's own history; None where the commit brings one along: a pull request could have written it."""
+    return _read_history(repo, suite, None)[0]
+
+
+def keep_history(repo: Path, suite: Suite, add: Callable[[History], None], origin: Origin | None) -> str:
+    """Let `add` write base's history, wherever it is kept; says where that is.
+
+    `add` may be called more than once, with what was added before gone. NotKeptError where nothing could be added.
+    """
+    require_keepable(repo, suite, origin)
+    if suite.store.type == "branch":
+        write(repository_root(repo), suite.store, origin, add, time.time())
+        yours = "" if origin else ", which is yours to push"
+        return f"on the branch `{suite.store.name}`{yours}"
+    if history := open_history(repo, suite):
+        add(history)
+    return f"in `{suite.store.path}`"
+
+
+def require_keepable(repo: Path, suite: Suite, origin: Origin | None) -> None:
+    """NotKeptError where it is known beforehand that nothing can be added to base's history."""
+    if suite.store.type == "branch":
+        require_writable(suite.store, origin)
+    elif _own_folder(repo, suite) is None:
+        raise NotKeptError("the folder of `store` is part of the commit: nothing is kept in it.", "Keep it out of git.")
+
+
+def _read_history(repo: Path, suite: Suite, origin: Origin | None) -> tuple[History | None, tuple[str, ...]]:
+    """The history, and a sentence for what of it is left out; a branch is copied, from `origin` if there is one."""
+    folder = _own_folder(repo, suite)
+    if folder is None or suite.store.type == "directory":
+        return None if folder is None else History(folder, suite.store, time.time()), ()
+    root, name, copied = repository_root(repo), suite.store.name, folder / "branch"
+    unreached = fetch(root, name, origin) if origin else None
+    ignored = copy_to(root, name, copied, origin)
+    return History(copied, suite.store, time.time()), (*([unreached] if unreached else ()), *ignored)
+
+
+def _open_tests(repo: Path, suite: Suite) -> ResumableTests | None:
+    folder = _own_folder(repo, suite)
+    return None if folder is None else ResumableTests(folder, suite.store.max_days, time.time())
+
+
+def _own_folder(repo: Path, suite: Suite) -> Path | None:
+    """The folder of `store`, unless anything of it, or a link that leads to it, is part of the commit."""
+    root = repository_root(repo).resolve()
+    named = root / suite.store.path
+    real = named.resolve()
+    inside = [str(path.relative_to(root)) for path in (named, real) if path.is_relative_to(root)]
+    linked = real != named and tracked_files(root, Path(suite.store.path).parts[0])
+    if linked or any(tracked_files(root, path) for path in inside):
+        return None
+    if named.is_relative_to(root / OUR_FOLDER):
+        make_our_folder(root)  # git leaves it alone, so that nobody commits the store by accident
+    return named
+
+
+def trends(repo: Path, suite: Suite, plan: Plan) -> tuple[RowTrend, ...]:
+    """How the plan's rows did over base's commits."""
+    history = open_history(repo, suite)
+    keys = {row.key for row in plan.rows}
+    return tuple(trend for trend in history.trends.read() if trend.key in keys) if history else ()
+
+
+def open_answers(repo: Path, suite: Suite) -> AnswerStore:
+    """What the judge has answered before; nothing where the commit brings it along, as with the history."""
+    folder = _own_folder(repo, suite)
+    return AnswerStore(None if folder is None else folder / "judge")
+
+
+def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[int, int]]:
+    """Passes and trials of the history of every row that may have one, for the suite as it is in the working tree.
+
+    No agent is asked for its version here: it is taken to be what it was when the history was last fed.
+    """
+    history = open_history(repo, suite)
+    versions = history.versions() if history else {}
+    judge = judge_mark(suite, repo)
+    prints = {
+        row.key: fingerprint(
+            row, repo, suite.guidance, versions.get(row.key.agent), judge, scripts_hash(repo, row.scenario)
+        )
+        for row in plan.rows
+        if not row.deterministic
+    }
+    outcomes = outcomes_by_row(history.read(prints).trials if history else ())
+    return {key: (sum(outcomes.get(key, ())), len(outcomes.get(key, ()))) for key in prints}
+
+
+def past_trials(run: Run, counted: Collection[str] = ()) -> list[PastTrial]:
+    """The measured trials of a run, as later runs will compare with them; without those that `counted` has by id."""
+    return [
+        PastTrial(
+            scenario=trial.scenario,
+            agent=trial.agent,
+            decides=trial.decides,
+            at=run.started_at + number / 1000,
+            sha=run.revision.sha,
+            metrics=trial.metrics,
+        )
+        for number, trial in enumerate(run.trials)
+        if trial.decides is not None and trial.id not in counted
+    ]

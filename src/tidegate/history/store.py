@@ -1,0 +1,169 @@
+"""Base's earlier trials: one file for each fingerprint, a line for each trial, capped by count and by age."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Container, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
+
+from tidegate.history.trends import Trends
+from tidegate.model.measurement import PastTrial
+from tidegate.model.plan import RowKey
+from tidegate.model.suite import Store
+from tidegate.model.value import Value
+from tidegate.store.run_folder import write_text
+
+DAY = 86_400.0
+VERSIONS = "versions.json"
+_versions = TypeAdapter(dict[str, str])
+
+
+class Entry(Value):
+    """A line of the file; `digest` is the hash of all else, so that a damaged one is noticed."""
+
+    schema_version: Literal[1] = 1
+    fingerprint: str
+    trial: PastTrial
+    digest: str = ""
+
+    @property
+    def sealed(self) -> Entry:
+        """The entry with its digest."""
+        text = self.model_copy(update={"digest": ""}).model_dump_json()
+        return self.model_copy(update={"digest": hashlib.sha256(text.encode()).hexdigest()})
+
+
+class Read(NamedTuple):
+    """What was found: the trials of the rows asked for, the oldest first, and a sentence for all that was ignored."""
+
+    trials: tuple[PastTrial, ...]
+    warnings: tuple[str, ...]
+
+
+class History:
+    """The history in a folder. `now`: seconds since the epoch."""
+
+    def __init__(self, folder: Path, limits: Store, now: float) -> None:
+        self._folder = folder / "history"
+        self._limits = limits
+        self._now = now
+
+    @property
+    def trends(self) -> Trends:
+        """How base did over its commits, whatever the fingerprints were; kept where workflows cache history."""
+        return Trends(self._folder)
+
+    def read(self, fingerprints: Mapping[RowKey, str], own: Container[str] = ()) -> Read:
+        """The history of these rows. What does not belong to it, or is damaged, is ignored and said, never an error.
+
+        `own`: the commits of the pull request that is compared with it. What was measured on one of them is no base's,
+        wherever it comes from.
+        """
+        trials: list[PastTrial] = []
+        warnings: list[str] = []
+        for key, fingerprint in fingerprints.items():
+            entries = [_unless_own(entry, own) for entry in self._entries(key, fingerprint)]
+            trials += self._capped(entry for entry in entries if isinstance(entry, PastTrial))
+            ignored = [entry for entry in entries if isinstance(entry, str)]
+            if ignored:
+                reasons = ", ".join(dict.fromkeys(ignored))
+                warnings.append(f"history of {key.scenario} × {key.agent}: {len(ignored)} ignored: {reasons}")
+        return Read(tuple(trials), tuple(warnings))
+
+    def add(self, fingerprints: Mapping[RowKey, str], trials: Iterable[PastTrial]) -> None:
+        """Keep these trials too, as many as the limits allow; trials of rows without a fingerprint are left out."""
+        new: dict[RowKey, list[PastTrial]] = {}
+        for trial in trials:
+            new.setdefault(trial.key, []).append(trial)
+        for key, more in new.items():
+            if fingerprint := fingerprints.get(key):
+                known = [entry for entry in self._entries(key, fingerprint) if isinstance(entry, PastTrial)]
+                kept = self._capped([*known, *(trial for trial in more if trial not in known)])
+                lines = [Entry(fingerprint=fingerprint, trial=trial).sealed.model_dump_json() for trial in kept]
+                write_text(self._path(fingerprint), "".join(f"{line}\n" for line in lines))
+        self._remove_old()
+
+    def prune(self) -> None:
+        """Forget what is damaged, foreign, too old or too much; by contents, whatever the files' age."""
+        for path in self._folder.glob("*.jsonl"):
+            text = path.read_text(encoding="utf-8", errors="replace")
+            lines = text.splitlines()
+            entries = [entry for line in lines if (entry := _entry(line)) and entry.fingerprint == path.stem]
+            kept = self._capped(entry.trial for entry in entries)
+            good = (Entry(fingerprint=path.stem, trial=trial).sealed for trial in kept)
+            whole = "".join(f"{entry.model_dump_json()}\n" for entry in good)
+            if not whole:
+                path.unlink()
+            elif whole != text:
+                write_text(path, whole)
+
+    def remember(self, versions: Mapping[str, str | None]) -> None:
+        """Keep which versions agents' programs had, for who wants to find the history without asking them."""
+        known = {name: version for name, version in versions.items() if version is not None}
+        if known:
+            write_text(
+                self._folder / VERSIONS, json.dumps({**self.versions(), **known}, indent=1, sort_keys=True) + "\n"
+            )
+
+    def versions(self) -> dict[str, str]:
+        """By agent; nothing where that cannot be read."""
+        try:
+            return _versions.validate_json((self._folder / VERSIONS).read_bytes())
+        except (OSError, ValidationError):
+            return {}
+
+    def _path(self, fingerprint: str) -> Path:
+        return self._folder / f"{fingerprint}.jsonl"
+
+    def _entries(self, key: RowKey, fingerprint: str) -> Iterator[PastTrial | str]:
+        """Each trial in the file of the row, or why it is ignored."""
+        try:
+            lines = self._path(fingerprint).read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            return
+        except (OSError, UnicodeDecodeError):
+            yield "the file cannot be read"
+            return
+        for line in lines:
+            try:
+                entry = Entry.model_validate_json(line)
+            except ValidationError:
+                yield "damaged, or of another version"
+                continue
+            if entry != entry.sealed:
+                yield "its digest does not match"
+            elif entry.fingerprint != fingerprint or entry.trial.key != key:
+                yield "of another fingerprint"
+            else:
+                yield entry.trial
+
+    def _capped(self, trials: Iterable[PastTrial]) -> list[PastTrial]:
+        """The newest ones, the oldest of them first; nothing from the future."""
+        youth = self._now - DAY * self._limits.max_days
+        young = sorted((trial for trial in trials if youth <= trial.at <= self._now + DAY), key=lambda trial: trial.at)
+        return young[-self._limits.max_trials :]
+
+    def _remove_old(self) -> None:
+        """Files that nothing has been added to for so long that nothing in them counts any more."""
+        for path in self._folder.glob("*.jsonl") if self._folder.is_dir() else ():
+            if path.stat().st_mtime < self._now - DAY * self._limits.max_days:
+                path.unlink(missing_ok=True)
+
+
+def _unless_own(entry: PastTrial | str, own: Container[str]) -> PastTrial | str:
+    if isinstance(entry, PastTrial) and entry.sha in own and not entry.merged:
+        return "measured on the pull request's own commits"
+    return entry
+
+
+def _entry(line: str) -> Entry | None:
+    """The undamaged entry that a line is."""
+    try:
+        entry = Entry.model_validate_json(line)
+    except ValidationError:
+        return None
+    return entry if entry == entry.sealed else None

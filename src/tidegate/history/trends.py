@@ -1,0 +1,78 @@
+"""How base's rows did over its commits: one small file, in which a definition that changes starts nothing anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from tidegate.model.measurement import PastTrial
+from tidegate.model.plan import RowKey
+from tidegate.model.trend import TREND_METRICS, Mean, RowTrend, TrendPoint
+from tidegate.model.value import Value
+from tidegate.store.run_folder import write_text
+
+MOST_COMMITS = 60  # of each row; more than fit into a small chart
+
+
+class Kept(Value):
+    """The file."""
+
+    schema_version: Literal[1] = 1
+    rows: tuple[RowTrend, ...] = ()
+
+
+class Trends:
+    """The trends in a folder. They are looked at and decide nothing, so that a damaged file is as good as none."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "trends.json"
+
+    def read(self) -> tuple[RowTrend, ...]:
+        """Every row that was ever measured on base, each with its points, the oldest first."""
+        try:
+            return Kept.model_validate_json(self._path.read_text(encoding="utf-8")).rows
+        except (OSError, UnicodeDecodeError, ValidationError):
+            return ()
+
+    def add(self, trials: Iterable[PastTrial]) -> None:
+        """Count these measured trials of base into the points of their commits."""
+        new: dict[RowKey, list[PastTrial]] = {}
+        for trial in trials:
+            new.setdefault(trial.key, []).append(trial)
+        if not new:
+            return
+        rows = {row.key: row.points for row in self.read()}
+        for key, more in new.items():
+            rows[key] = _with(rows.get(key, ()), more)
+        kept = (RowTrend(scenario=key.scenario, agent=key.agent, points=points) for key, points in rows.items())
+        write_text(self._path, Kept(rows=tuple(kept)).model_dump_json() + "\n")
+
+
+def _with(points: Sequence[TrendPoint], trials: Sequence[PastTrial]) -> tuple[TrendPoint, ...]:
+    by_commit = {point.sha: point for point in points}
+    for trial in trials:
+        by_commit[trial.sha] = _counted(by_commit.get(trial.sha), trial)
+    return tuple(sorted(by_commit.values(), key=lambda point: point.at)[-MOST_COMMITS:])
+
+
+def _counted(point: TrendPoint | None, trial: PastTrial) -> TrendPoint:
+    before = point or TrendPoint(sha=trial.sha, at=trial.at, passes=0, trials=0)
+    values = {name: getattr(trial.metrics, name) for name in TREND_METRICS}
+    metrics = {name: _mean(before.metrics.get(name), value) for name, value in values.items() if value is not None}
+    return TrendPoint(
+        sha=trial.sha,
+        at=min(before.at, trial.at),
+        passes=before.passes + (trial.decides == "pass"),
+        trials=before.trials + 1,
+        metrics={**before.metrics, **metrics},
+    )
+
+
+def _mean(before: Mean | None, value: float) -> Mean:
+    if before is None:
+        return Mean(mean=value, trials=1)
+    trials = before.trials + 1
+    return Mean(mean=before.mean + (value - before.mean) / trials, trials=trials)

@@ -1,0 +1,1 @@
+"""Calls of the target: from command lines and logs, with their metrics."""

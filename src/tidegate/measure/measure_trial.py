@@ -1,0 +1,181 @@
+"""Compute a trial's result from its record and its scenario: the outcome, and the reason for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tidegate.evaluators.assess import Assessment, assess, judge_result, judge_score, judge_use
+from tidegate.invocations.metrics import invocation_counts, subcommand_counts, trial_metrics
+from tidegate.measure.extras import composite_score, script_results
+from tidegate.measure.target_calls import calls_of
+from tidegate.model.gate import Gate, Seen
+from tidegate.model.judgement import JudgeResult
+from tidegate.model.measurement import GateResult, Outcome, TrialResult
+from tidegate.model.probe import Answer, CommandAnswer, FileAnswer, ReadFile, Request
+from tidegate.model.suite import Price, Scenario
+from tidegate.model.trial import NotMeasured, Trial
+
+
+def measure_trial(
+    trial: Trial,
+    scenario: Scenario,
+    price: Price | None = None,
+    before: Scenario | None = None,
+    *,
+    judge_blocks: bool = False,
+) -> TrialResult:
+    """Return the result of one trial. `price` is the price of the agent's model.
+
+    `before` is base's scenario with the checks that head removed or changed. A trial that fails them counts as failed,
+    even if it passes head's: a pull request cannot pass by editing the scenario. A trial without an answer for each
+    gate and deciding evaluator is not measured: neither pass nor fail.
+    `outcome` includes the judge. `decides` is what the verdict counts; it leaves the judge out unless `judge_blocks`.
+    If a judge is the only check, `decides` is None for a trial that it could not judge.
+    """
+    former = () if before is None else before.gates
+    not_measured, reason = _not_measured(trial, scenario.gates, former)
+    gates = () if not_measured else _gate_results(trial, scenario.gates, trial.answers)
+    of_base = () if not_measured else _gate_results(trial, former, trial.answers_before)
+    assessment = Assessment() if not_measured else assess(trial, scenario)
+    judge = None if not_measured else judge_result(trial, scenario)
+    outcome = decides = None
+    if not not_measured:
+        outcome, reason = _outcome(gates, assessment, judge)
+        decides = outcome if judge_blocks else _without_judges(gates, trial, scenario, outcome)
+        not_measured = None if outcome else assessment.missing or "judge"
+    if before is not None and before.evaluators and outcome:
+        assessed = _assess_before(trial, before)
+        of_base = (*of_base, *_former_evaluators(assessed))
+        if decides == "pass" and assessed.missing and all(gate.passed for gate in of_base):
+            outcome, decides = None, None
+            not_measured, reason = assessed.missing, f"before the scenario was changed, {assessed.reason}"
+    decides, reason = _by_both(decides, reason, of_base)
+    metrics = trial_metrics(trial, scenario.minimum_steps, price)
+    metrics = metrics.model_copy(update={"judge_score": judge_score(judge, assessment.results)})
+    evaluators, evaluator_warnings = script_results(trial.steps)
+    composite, composite_warnings = (
+        composite_score(scenario.composite, gates, metrics, judge) if outcome else (None, ())
+    )
+    return TrialResult(
+        **trial.spec.model_dump(),
+        id=trial.spec.id,
+        outcome=outcome,
+        decides=decides,
+        reason=reason,
+        not_measured=not_measured,
+        end=trial.end,
+        metrics=metrics,
+        subcommands=subcommand_counts(trial.invocations),
+        invocations=invocation_counts(trial.invocations),
+        gates=gates,
+        before=of_base,
+        evaluators=(*assessment.results, *evaluators),
+        judge=judge,
+        judge_use=judge_use(trial),
+        case_score=assessment.case_score,
+        composite=composite,
+        calls=calls_of(trial, scenario.target.binary),
+        warnings=(*trial.warnings, *evaluator_warnings, *composite_warnings),
+    )
+
+
+def _not_measured(trial: Trial, now: Sequence[Gate], before: Sequence[Gate]) -> tuple[NotMeasured | None, str]:
+    if trial.not_measured:
+        return trial.not_measured, trial.reason or f"not measured: {trial.not_measured}"
+    gates, answers = (*now, *before), (*trial.answers, *trial.answers_before)
+    if len(trial.answers) != len(now) or len(answers) != len(gates):
+        return "infrastructure", f"{len(answers)} answers are stored for {len(gates)} gates"
+    for gate, answer in zip(gates, answers, strict=True):
+        if not _is_answered(gate.request(), answer):
+            return "infrastructure", f"nothing was found out for the gate {gate.label}"
+    return None, ""
+
+
+def _is_answered(request: Request | None, answer: Answer | None) -> bool:
+    match request:
+        case None:
+            return True
+        case ReadFile():
+            return isinstance(answer, FileAnswer)
+        case _:
+            return isinstance(answer, CommandAnswer) and answer.result.end != "cancelled"
+
+
+def _gate_results(trial: Trial, gates: Sequence[Gate], answers: Sequence[Answer | None]) -> tuple[GateResult, ...]:
+    results = []
+    for gate, answer in zip(gates, answers, strict=True):
+        decision = gate.decide(Seen(answer=answer, invocations=trial.invocations))
+        results.append(GateResult(type=gate.type, label=gate.label, required=gate.required, **decision.model_dump()))
+    return tuple(results)
+
+
+def _outcome(
+    gates: tuple[GateResult, ...], assessment: Assessment, judge: JudgeResult | None = None
+) -> tuple[Outcome | None, str]:
+    """Return the outcome and its reason. A failed check decides, even if another one could not be measured."""
+    required = [gate for gate in gates if gate.required]
+    failures = [gate for gate in required if not gate.passed]
+    if not failures:
+        if assessment.failure:
+            return "fail", assessment.failure
+        if judge and judge.passed is False:
+            return "fail", judge.reason
+        if assessment.missing:
+            return None, assessment.reason
+        if judge and judge.not_measured:
+            return None, f"judge: {judge.reason}"
+        passed = f"all {len(required)} required gates passed" if required else "no gate is required"
+        score = "" if assessment.case_score is None else f"; case score {assessment.case_score:.2f}"
+        judged = "" if judge is None else f"; judge {judge.weighted_score:.2f}"
+        return "pass", passed + score + judged
+    more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+    return "fail", f"{failures[0].label}: {failures[0].message}{more}"
+
+
+def _by_both(outcome: Outcome | None, reason: str, before: Sequence[GateResult]) -> tuple[Outcome | None, str]:
+    """Return the outcome that the verdict counts: a pass only if base's checks pass too."""
+    failed = next((gate for gate in before if not gate.passed), None)
+    if outcome != "pass" or failed is None:
+        return outcome, reason
+    return "fail", f"passes only because the scenario was changed; before, {failed.label}: {failed.message}"
+
+
+def _assess_before(trial: Trial, before: Scenario) -> Assessment:
+    """Assess the trial with base's evaluators, from the answers collected for them."""
+    return assess(trial.model_copy(update={"evaluator_answers": trial.evaluator_answers_before}), before)
+
+
+def _former_evaluators(found: Assessment) -> tuple[GateResult, ...]:
+    """Return one gate result for all of base's evaluators together; none if they could not be measured."""
+    if found.missing and not found.failure:
+        return ()
+    passed = not found.failure
+    score = "" if found.case_score is None else f"case score {found.case_score:.2f}"
+    return (
+        GateResult(
+            type="evaluators",
+            label="evaluators",
+            required=True,
+            passed=passed,
+            message=score if passed else found.failure,
+        ),
+    )
+
+
+def _without_judges(
+    gates: tuple[GateResult, ...], trial: Trial, scenario: Scenario, outcome: Outcome | None
+) -> Outcome | None:
+    """Return the outcome without the judge's results."""
+    if not scenario.judged:
+        return outcome
+    others = any(gate.required for gate in gates) or any(one.decides and not one.judged for one in scenario.evaluators)
+    if not others and outcome is None:
+        return None
+    return _outcome(gates, assess(trial, scenario, judged=False))[0]
+
+
+def passed_gates(trial: Trial, scenario: Scenario) -> bool:
+    """Return True if every gate was evaluated and the required ones passed."""
+    if _not_measured(trial.model_copy(update={"answers_before": ()}), scenario.gates, ())[0]:
+        return False
+    return all(gate.passed for gate in _gate_results(trial, scenario.gates, trial.answers) if gate.required)

@@ -1,0 +1,1 @@
+"""Which trials to run next, and what they show: screen, confirm, verify, repeats."""

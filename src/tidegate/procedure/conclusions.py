@@ -1,0 +1,159 @@
+"""Draw a conclusion on each row from its observed trials."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from tidegate.model.plan import RowKey
+from tidegate.model.trial import NotMeasured, Side
+from tidegate.procedure import wording as words
+from tidegate.procedure.conclusion import Conclusion, say
+from tidegate.procedure.flaky import AT_LEAST, TOO_LOW
+from tidegate.procedure.observed import RowSeen
+from tidegate.procedure.one_shot import IMPROVED, Finding, Pair, compare_once
+from tidegate.procedure.repeats import Tally, repeats_needed
+from tidegate.procedure.row_findings import found
+from tidegate.procedure.screened import Screened
+
+_SETUP_WORDS: dict[NotMeasured | None, str] = {
+    "setup": "the setup",
+    "health_check": "the health check",
+    "build": "the build",
+}
+
+
+def conclusions(
+    entries: Sequence[RowSeen], alpha: float, screened: Mapping[RowKey, Screened]
+) -> tuple[Conclusion, ...]:
+    """Return one conclusion per row, in order. Rows not in `screened` are tested together, at family level `alpha`."""
+    settled = {entry.row.key: conclusion for entry in entries if (conclusion := _settled(entry)) is not None}
+    open_ones = [entry for entry in entries if entry.row.key not in settled]
+    tested = _compared_once([entry for entry in open_ones if entry.row.key not in screened], alpha)
+    said = settled | tested | found([entry for entry in open_ones if entry.row.key in screened], screened)
+    return tuple(_doubting_setup(entry, said[entry.row.key]) for entry in entries)
+
+
+def _settled(entry: RowSeen) -> Conclusion | None:
+    """Return the conclusion for a row that needs no statistical test; None if its pass rates have to be compared."""
+    row, base, head = entry.row, entry.tally("base"), entry.tally("head")
+    if row.presence == "removed":
+        return say(entry, "removed", "is no longer in the suite")
+    if entry.flip == "setup":
+        return _setup_failed(entry)
+    if row.presence == "both" and base.setup and not base.measured and head.measured:
+        reason = f"{_setup_word(entry, 'base')} fails on base alone, so there is nothing to compare with"
+        return say(entry, "not_comparable", f"{reason}; {words.passes_on(head)}")
+    if unmeasured := [side for side in _sides(entry) if not entry.tally(side).measured]:
+        return _unmeasured(entry, unmeasured)
+    if row.presence == "added":
+        return say(entry, "added", f"new in the suite; {words.passes_on(head)}")
+    if not row.deterministic or entry.demoted:
+        return None
+    return _repeated(entry)
+
+
+def _sides(entry: RowSeen) -> tuple[Side, ...]:
+    """Return the sides that need a measured trial; history replaces base's."""
+    return ("head",) if entry.row.presence == "added" or entry.history[1] else ("base", "head")
+
+
+def _repeated(entry: RowSeen) -> Conclusion:
+    """Return the conclusion on a deterministic row whose repeats all agree."""
+    base, head = entry.tally("base"), entry.tally("head")
+    counts = words.passes_on(head, base)
+    if entry.flip is None:
+        return say(entry, "ok", words.nothing_detected(head, base))
+    confirmed = repeats_needed(entry.flip, base, head) == (0, 0)
+    if entry.flip == "better":
+        reason = counts if confirmed else f"no regression detected: {counts}; {words.unconfirmed(entry.most)}"
+        return say(entry, "improved" if confirmed else "ok", reason)
+    reason = counts if confirmed else f"{counts}; {words.unconfirmed(entry.most)}"
+    return say(entry, "regressed" if confirmed else "suspicious", reason, clears_when="it passes on head")
+
+
+def _setup_failed(entry: RowSeen) -> Conclusion:
+    """Return the conclusion on a row whose setup fails in every head trial and succeeds on base."""
+    base, head, what = entry.tally("base"), entry.tally("head"), _setup_word(entry, "head")
+    confirmed = repeats_needed("setup", base, head) == (0, 0)
+    reason = f"{what} fails in {head.setup} of {len(entry.of('head'))} trials on head, in 0 of {base.measured} on base"
+    if not confirmed:
+        reason = f"{reason}; {words.unconfirmed(entry.most)}"
+    return say(entry, "regressed" if confirmed else "suspicious", reason, "setup", f"{what} succeeds on head")
+
+
+def _doubting_setup(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
+    """Make an `ok` or `improved` row unconfirmed if its setup sometimes fails on head and never on base."""
+    base, head = entry.tally("base"), entry.tally("head")
+    if conclusion.state not in ("ok", "improved") or not head.setup or base.setup:
+        return conclusion
+    what = _setup_word(entry, "head")
+    total = len(entry.of("head"))
+    reason = f"{what} fails in {head.setup} of {total} trials on head and never on base; {words.passes_on(head, base)}"
+    doubt = {"state": "suspicious", "kind": "setup", "reason": reason, "clears_when": f"{what} succeeds on head"}
+    return conclusion.model_copy(update=doubt)
+
+
+def _setup_word(entry: RowSeen, side: Side) -> str:
+    return _SETUP_WORDS[next(t.not_measured for t in entry.of(side) if t.not_measured in _SETUP_WORDS)]
+
+
+def _unmeasured(entry: RowSeen, sides: Sequence[Side]) -> Conclusion:
+    """Return `not_measured`, with the most frequent kind and the first reason given for that kind."""
+    trials = [trial for side in sides for trial in entry.of(side)]
+    kinds = Counter(trial.not_measured or "unfinished" for trial in trials).most_common(1)
+    kind: NotMeasured = kinds[0][0] if kinds else "unfinished"
+    detail = next((trial.reason for trial in trials if trial.not_measured == kind and trial.reason), "")
+    detail = f": {detail.removeprefix(f'{kind}: ')}" if detail else ""
+    reason = f"no trial was measured on {' and '.join(sides)} ({kind}{detail})"
+    return say(entry, "not_measured", reason).model_copy(update={"not_measured": kind})
+
+
+def _compared_once(entries: Sequence[RowSeen], alpha: float) -> dict[RowKey, Conclusion]:
+    """Test these rows in one shot. Flaky rows are a family of their own: including them would cost the others power."""
+    said: dict[RowKey, Conclusion] = {}
+    for flaky in (False, True):
+        family = [entry for entry in entries if _flaky(entry.tally("base")) == flaky]
+        findings = compare_once([_pair(entry) for entry in family], alpha)
+        for entry, finding in zip(family, findings, strict=True):
+            said[entry.row.key] = _found(entry, finding, flaky)
+    return said
+
+
+def _flaky(base: Tally) -> bool:
+    return base.measured >= AT_LEAST and base.passes < TOO_LOW * base.measured
+
+
+def _pair(entry: RowSeen) -> Pair:
+    base, head = entry.tally("base"), entry.tally("head")
+    return Pair(head.passes, head.measured, base.passes, base.measured)
+
+
+def _found(entry: RowSeen, finding: Finding, flaky: bool) -> Conclusion:
+    """Return the conclusion that follows from a row's one-shot tests, with their p-value."""
+    conclusion = _verdict_of_tests(entry, finding, flaky)
+    warning = "said to be deterministic, but its repeats disagree: compared by its rates instead"
+    better = conclusion.state == "improved"
+    return conclusion.model_copy(
+        update={
+            "p": finding.q_better if better else finding.p,
+            "level": IMPROVED if better else finding.limit,
+            "one_shot": True,
+            "warnings": (warning,) if entry.demoted else (),
+        }
+    )
+
+
+def _verdict_of_tests(entry: RowSeen, finding: Finding, flaky: bool) -> Conclusion:
+    pair, numbers = _pair(entry), words.tested(_pair(entry), finding)
+    if finding.better:
+        return say(entry, "improved", words.passes_on(entry.tally("head"), entry.tally("base")))
+    if flaky:
+        return say(entry, "flaky", f"base passes too seldom to tell: {numbers}")
+    if finding.worse:
+        return say(entry, "regressed", numbers, clears_when=words.recovered(pair))
+    if finding.screen_hit:
+        settle = words.settled_by(pair, finding.limit)
+        reason = f"{numbers}: this may be chance; {settle}"
+        return say(entry, "suspicious", reason, clears_when=f"{words.recovered(pair)}; {settle}")
+    return say(entry, "ok", words.nothing_detected(entry.tally("head"), entry.tally("base")))

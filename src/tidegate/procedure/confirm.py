@@ -1,0 +1,191 @@
+"""CONFIRM and VERIFY: test on fresh trials whether a row that looked worse in screening is worse (verdict.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Literal, NamedTuple
+
+from tidegate.model.trial import Phase, Side
+from tidegate.procedure.one_shot import Pair
+from tidegate.procedure.rules import DELTA, LEAST_HISTORY, Ask, Counts, Facts, Rules
+from tidegate.statistics.beta import as_few
+from tidegate.statistics.exact import fisher_less
+from tidegate.statistics.sequential import TIES, Look, p_seq
+from tidegate.statistics.stratified import stratified_less
+
+Asking = Generator[Sequence[Ask], Sequence[bool | None], "Confirmed"]
+Finding = Literal["regressed", "suspicious", "ok"]
+
+
+class Confirmed(NamedTuple):
+    """The result of a confirmation, with the counts that it is based on.
+
+    `head`: fresh head trials; `fresh`: fresh base trials; `base`: the base trials that head is compared with.
+    `moved`: fresh base trials contradict the history, which was therefore dropped.
+    """
+
+    found: Finding
+    head: Counts
+    fresh: Counts
+    base: Counts
+    p: float | None
+    level: float
+    moved: bool
+
+
+class Confirmation:
+    """The confirmation of one row, as a generator of trial requests.
+
+    `beside` lists all confirmations of the run. If together they contradict the history, base has changed (for
+    example after a provider's update), even if no single row shows it.
+    """
+
+    def __init__(
+        self, row: int, facts: Facts, screened_base: Counts, level: float, rules: Rules, beside: list[Confirmation]
+    ) -> None:
+        self._row = row
+        self._rules = rules
+        self._level = level
+        self._beside = beside
+        self.history = facts.history if facts.history[1] >= LEAST_HISTORY else (0, 0)
+        self._use_history = self.history[1] > 0
+        self._screened = (0, 0) if self._use_history else screened_base
+        self._most = min(rules.most_heads, (facts.most or 1_000) - facts.screening)
+        self._passes = {"head": 0, "base": 0}
+        self._seen = {"head": 0, "base": 0}
+        self._asked = {"head": 0, "base": 0}
+        self._smallest = 1.0
+        self._phase: Phase = "confirm"
+        beside.append(self)
+
+    def run(self) -> Asking:
+        """Yield trial requests until the row is decided, and return the result.
+
+        Outcomes are sent in the order of the requests. None means not measured; such a trial counts as used.
+        """
+        rules = self._rules
+        if self._most < rules.first_heads:
+            return self._end("suspicious")
+        yield from self._ask(head=rules.first_heads)
+        if self._recovered():
+            return self._end("ok")
+        yield from self._ask(base=rules.guard_bases)
+        while True:
+            if self._use_history and self._contradicted():
+                self._use_history, self._smallest = False, 1.0
+                yield from self._ask(base=self._pairs_missing())
+            if (found := self._look()) is not None:
+                return self._end(found)
+            if self._p() <= self._level * TIES:
+                self._phase = "verify"
+                yield from self._verify()
+            else:
+                yield from self._ask(head=1, base=0 if self._use_history else self._pairs_missing(1))
+
+    def _look(self) -> Finding | None:
+        """Return the decision after the trials so far; None if more are needed."""
+        head, base = self._head, self._base
+        if head[1] and base[1]:
+            self._smallest = min(self._smallest, fisher_less(*head, *base))
+        if self._p() <= self._level * TIES:
+            if self._phase == "verify":
+                return "regressed"
+            return None if self._left else "suspicious"
+        if not self._left:
+            return "suspicious"
+        if self._recovered():
+            return "ok"
+        return None if self._can_reach() else "suspicious"
+
+    def _verify(self) -> Generator[Sequence[Ask], Sequence[bool | None], None]:
+        self._smallest = 1.0
+        heads = min(self._rules.verify_heads, self._left)
+        more = self._rules.verify_bases - self._asked["base"] if self._use_history else self._pairs_missing(heads)
+        yield from self._ask(head=heads, base=max(0, more))
+
+    # --- observed trials
+
+    @property
+    def fresh(self) -> Counts:
+        """Passes and number of the fresh base trials."""
+        return self._passes["base"], self._seen["base"]
+
+    @property
+    def _head(self) -> Counts:
+        return self._passes["head"], self._seen["head"]
+
+    @property
+    def _base(self) -> Counts:
+        """Passes and number of all base trials that head is compared with now."""
+        past = self.history if self._use_history else self._screened
+        return past[0] + self._passes["base"], past[1] + self._seen["base"]
+
+    @property
+    def _left(self) -> int:
+        return self._most - self._asked["head"]
+
+    def _pairs_missing(self, more: int = 0) -> int:
+        """Return how many base trials are needed to match head's number after `more` further head trials."""
+        return max(0, self._asked["head"] + more - self._asked["base"])
+
+    def _recovered(self) -> bool:
+        head, base = self._head, self._base
+        return head[1] * base[1] > 0 and head[0] / head[1] >= base[0] / base[1] - DELTA - 1e-12
+
+    def _contradicted(self) -> bool:
+        """Return True if fresh base trials pass less often than the history predicts, in this row or over all rows."""
+        if as_few(*self.fresh, *self.history) <= self._rules.guard:
+            return True
+        tables = [Pair(*one.fresh, *one.history) for one in self._beside if one.fresh[1] and one.history[1]]
+        return bool(tables) and stratified_less(tables).midp <= self._rules.drift_p
+
+    # --- the test
+
+    def _p(self) -> float:
+        return 1.0 if self._smallest >= 1 else p_seq(self._smallest, self._looks(*self._base))
+
+    def _looks(self, _: int, base_n: int) -> tuple[Look, ...]:
+        """Return each (head trials, base trials) at which the procedure may look.
+
+        With history, base's number is fixed; without, base is run along with head.
+        """
+        rules = self._rules
+        past = base_n if self._use_history else self._screened[1]
+        return tuple(
+            (m, past if self._use_history else max(base_n, past + m))
+            for m in range(rules.first_heads, rules.most_heads + 1)
+        )
+
+    def _can_reach(self) -> bool:
+        """Return True if the limit can still be reached: in the best case all remaining head trials fail.
+
+        Without history, each of them has a base trial beside it, which passes.
+        """
+        head, base = self._head, self._base
+        partners = 0 if self._use_history else self._left
+        best = fisher_less(head[0], head[1] + self._left, base[0] + partners, base[1] + partners)
+        return p_seq(best, self._looks(*base)) <= self._level * TIES
+
+    # --- requests
+
+    def _ask(self, head: int = 0, base: int = 0) -> Generator[Sequence[Ask], Sequence[bool | None], None]:
+        """Request these trials in one batch, with the sides interleaved, and count the outcomes."""
+        sides: list[Side] = []
+        for number in range(max(head, base)):
+            if number < head:
+                sides.append("head")
+            if number < base:
+                sides.append("base")
+        if not sides:
+            return
+        outcomes = yield [Ask(self._row, side, self._phase) for side in sides]
+        for side, passed in zip(sides, outcomes, strict=True):
+            self._asked[side] += 1
+            if passed is not None:
+                self._seen[side] += 1
+                self._passes[side] += passed
+
+    def _end(self, found: Finding) -> Confirmed:
+        p = self._p() if self._smallest < 1 else None
+        moved = self.history[1] > 0 and not self._use_history
+        return Confirmed(found, self._head, self.fresh, self._base, p, self._level, moved)

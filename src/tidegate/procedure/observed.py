@@ -1,0 +1,108 @@
+"""The observed trials of each row, reduced to what the procedure needs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Self
+
+from tidegate.model.measurement import Outcome, RunRow, TrialResult
+from tidegate.model.trial import SETUP_KINDS, NotMeasured, Phase, Side
+from tidegate.model.value import Value
+from tidegate.procedure.repeats import HEAD_TRIALS, Flip, Tally, flip
+from tidegate.procedure.rules import LEAST_HISTORY, Counts
+
+
+class SeenTrial(Value):
+    """An observed trial, reduced to what the procedure needs."""
+
+    side: Side
+    index: int
+    phase: Phase
+    decides: Outcome | None
+    not_measured: NotMeasured | None
+    reason: str
+
+    @classmethod
+    def of(cls, result: TrialResult) -> Self:
+        """Return the reduced form of a trial's result."""
+        return cls(
+            side=result.side,
+            index=result.index,
+            phase=result.phase,
+            decides=result.decides,
+            not_measured=result.not_measured,
+            reason=result.reason,
+        )
+
+    @property
+    def passed(self) -> bool | None:
+        """True if the trial passed, False if it failed, None if it was not measured."""
+        return None if self.decides is None else self.decides == "pass"
+
+    @property
+    def setup_failed(self) -> bool:
+        """True if the setup, the health check or the build failed, so that the agent was not started."""
+        return self.decides is None and self.not_measured in SETUP_KINDS
+
+
+class RowSeen(Value):
+    """A row, its limits, and its observed trials in order of side and index."""
+
+    row: RunRow
+    screening: int = 1  # k0: screening trials per side
+    most: int | None = None  # limit of head trials over all phases
+    past: tuple[bool, ...] = ()  # base's history, oldest first: True for a pass
+    trials: tuple[SeenTrial, ...] = ()
+
+    def with_trials(self, trials: Sequence[SeenTrial]) -> Self:
+        """Return the row with these trials added; a trial that is already known is not replaced."""
+        known = {(t.side, t.index, t.phase): t for t in (*trials, *self.trials)}
+        return self.model_copy(update={"trials": tuple(known[place] for place in sorted(known))})
+
+    def of(self, side: Side, phase: Phase | None = None) -> tuple[SeenTrial, ...]:
+        """Return the trials of one side, optionally of one phase only."""
+        return tuple(t for t in self.trials if t.side == side and phase in (None, t.phase))
+
+    def tally(self, side: Side) -> Tally:
+        """Count the trials of one side."""
+        trials = self.of(side)
+        decides = Counter(t.decides for t in trials)
+        setup = sum(t.setup_failed for t in trials)
+        return Tally(decides["pass"], decides["fail"], setup, decides[None] - setup)
+
+    @property
+    def history(self) -> Counts:
+        """Passes and trials of the history; (0, 0) if it is too short to be used."""
+        return (sum(self.past), len(self.past)) if len(self.past) >= LEAST_HISTORY else (0, 0)
+
+    @property
+    def sequential(self) -> bool:
+        """True if the row goes through screen, confirm and verify."""
+        return self.row.presence == "both" and not self.row.deterministic
+
+    @property
+    def cut_short(self) -> bool:
+        """True if the run ended before the row's screening did: out of budget, or another row decided the verdict."""
+        return self.sequential and len(self.of("head")) < min(self.screening, self.most or self.screening)
+
+    @property
+    def confirmable(self) -> bool:
+        """True if `trials.max` allows the head trials that a confirmation by repeats needs."""
+        return self.most is None or self.most >= HEAD_TRIALS
+
+    @property
+    def flip(self) -> Flip | None:
+        """The difference between the sides that repeats can confirm; None if there is none."""
+        return flip(self.tally("base"), self.tally("head"), self.row.deterministic)
+
+    @property
+    def setup_unchecked(self) -> bool:
+        """True if no head trial got past its setup, and base was not run because it has a history."""
+        head = self.tally("head")
+        return self.row.presence == "both" and head.setup > 0 and not head.measured and not self.of("base")
+
+    @property
+    def demoted(self) -> bool:
+        """True if the row is declared deterministic but its repeats disagree."""
+        return self.row.deterministic and (self.tally("base").mixed or self.tally("head").mixed)

@@ -1,0 +1,82 @@
+"""Turn the results of screen, confirm and verify into conclusions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tidegate.model.plan import RowKey
+from tidegate.procedure import wording as words
+from tidegate.procedure.conclusion import Conclusion, say
+from tidegate.procedure.confirm import Confirmed
+from tidegate.procedure.flaky import is_flaky
+from tidegate.procedure.observed import RowSeen
+from tidegate.procedure.one_shot import IMPROVED
+from tidegate.procedure.screened import Screened
+from tidegate.statistics.exact import fisher_less
+from tidegate.statistics.multiplicity import bh
+from tidegate.statistics.sequential import TIES
+
+_CLEARS = "its head trials pass again"
+
+
+def found(entries: Sequence[RowSeen], screened: Mapping[RowKey, Screened]) -> dict[RowKey, Conclusion]:
+    """Return one conclusion per row. Improvements are tested together, on the screening trials only."""
+    rows = [screened[entry.row.key] for entry in entries]
+    better = bh([fisher_less(*row.compared_with, *row.head) for row in rows])
+    return {entry.row.key: _found(entry, row, q) for entry, row, q in zip(entries, rows, better, strict=True)}
+
+
+def _found(entry: RowSeen, row: Screened, q_better: float) -> Conclusion:
+    if row.confirmed is not None:
+        return _confirmed(entry, row, row.confirmed)
+    counts = words.compared(row.head, row.compared_with)
+    if row.hit:
+        reason = f"{counts}: looks worse, and was not confirmed before the run ended"
+        conclusion = say(entry, "suspicious", reason, clears_when=_CLEARS)
+    elif entry.cut_short and _worse(row):
+        # Another row's regression or the budget ended the run while this row was looking worse: "ok" would be wrong.
+        conclusion = say(entry, "suspicious", f"looks worse: {counts}{_cut_short(entry)}", clears_when=_CLEARS)
+    elif q_better <= IMPROVED * TIES:
+        conclusion = say(entry, "improved", counts).model_copy(update={"p": q_better, "level": IMPROVED})
+    elif is_flaky(entry.past):
+        conclusion = say(entry, "flaky", f"base passes too seldom to tell: {counts}")
+    else:
+        conclusion = say(entry, "ok", f"no regression detected: {counts}{_cut_short(entry)}")
+    return conclusion.model_copy(update={"compared": (row.head, row.compared_with)})
+
+
+def _worse(row: Screened) -> bool:
+    """Return True if head's pass rate is lower than the rate that it is compared with, by however little."""
+    (head, head_n), (base, base_n) = row.head, row.compared_with
+    return head * base_n < base * head_n
+
+
+def _cut_short(entry: RowSeen) -> str:
+    tried = len(entry.of("head"))
+    return f"; the run ended after {tried} of {entry.screening} trials" if entry.cut_short else ""
+
+
+def _confirmed(entry: RowSeen, row: Screened, end: Confirmed) -> Conclusion:
+    """Return the conclusion on a row that went through CONFIRM and VERIFY."""
+    numbers = words.confirmed(end)
+    if end.found == "regressed":
+        best = f"at least {words.enough_passes(end)} of {end.head[1]} fresh trials pass on head"
+        conclusion = say(entry, "regressed", f"{numbers}, verified in a second batch", clears_when=best)
+    elif end.moved and end.found == "ok":
+        conclusion = say(
+            entry, "base_moved", f"{words.moved(end, entry.history)}; head does as base does now: {numbers}"
+        )
+    elif end.found == "ok":
+        conclusion = say(entry, "ok", f"no regression detected: looked worse at first, not on fresh trials: {numbers}")
+    else:
+        moved = f"; {words.moved(end, entry.history)}" if end.moved else ""
+        reason = f"{numbers}: this may be chance{moved}; {words.fresh_trials_needed(end)}"
+        conclusion = say(entry, "suspicious", reason, clears_when=words.fresh_trials_needed(end))
+    return conclusion.model_copy(
+        update={
+            "p": end.p,
+            "level": end.level,
+            "compared": (end.head, end.base) if end.head[1] and end.base[1] else None,
+            "base_moved": end.moved,
+        }
+    )

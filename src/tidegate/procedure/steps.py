@@ -1,0 +1,232 @@
+"""Decide which trials to run next and what the observed trials show. A pure state machine.
+
+The pipeline calls `next_step`, runs the trials it returns and passes each result to `observe`, until it returns
+`Decided`. The state holds only observed trials: each call replays the procedure from the start, so that an interrupted
+run can be resumed. Stochastic rows are screened, confirmed and verified; deterministic rows need only a few repeats.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain, zip_longest
+
+from tidegate.model.measurement import RunRow, TrialResult
+from tidegate.model.plan import RowKey
+from tidegate.model.suite import Policy, TrialCounts
+from tidegate.model.trial import Phase, Side, TrialSpec
+from tidegate.model.value import Value
+from tidegate.procedure.conclusion import Conclusion
+from tidegate.procedure.conclusions import conclusions
+from tidegate.procedure.flaky import is_flaky
+from tidegate.procedure.observed import RowSeen, SeenTrial
+from tidegate.procedure.repeats import BASE_TRIALS, HEAD_TRIALS, repeats_needed
+from tidegate.procedure.rules import SCREENING, Ask, Facts, Rules
+from tidegate.procedure.screen import Report, ScreenConfirmVerify
+from tidegate.procedure.suite_gate import SuiteFinding
+
+__all__ = [
+    "Conclusion",
+    "Decided",
+    "RunTrials",
+    "State",
+    "conclude",
+    "next_step",
+    "observe",
+    "screening_of",
+    "screening_trials",
+    "start",
+    "suite_finding",
+]
+
+
+class State(Value):
+    """Everything the procedure knows. With `stored`, no trials can be run, so all rows are compared in one shot."""
+
+    rows: tuple[RowSeen, ...]
+    policy: Policy
+    stored: bool = False
+
+    @cached_property
+    def played(self) -> Played:
+        """The sequential procedure, replayed with the trials observed so far."""
+        return Played([entry for entry in self.rows if entry.sequential and not self.stored], self.policy)
+
+
+class RunTrials(Value):
+    """The trials to run now. Pass the result of each to `observe`, measured or not; otherwise it is requested again."""
+
+    specs: tuple[TrialSpec, ...]
+
+
+class Decided(Value):
+    """The procedure is finished: no further trial can change a conclusion."""
+
+    conclusions: tuple[Conclusion, ...]
+
+
+def start(
+    rows: Sequence[RunRow], policy: Policy, past: Mapping[RowKey, Sequence[bool]] | None = None, *, stored: bool = False
+) -> State:
+    """Return the initial state. `past` is base's history: for each row, whether each trial passed, oldest first."""
+    past = past or {}
+    return State(
+        rows=tuple(
+            RowSeen(
+                row=row,
+                screening=screening_of(row, policy),
+                most=row.trials.max,
+                past=() if row.deterministic else tuple(past.get(row.key, ())),
+            )
+            for row in rows
+        ),
+        policy=policy,
+        stored=stored,
+    )
+
+
+def next_step(state: State) -> RunTrials | Decided:
+    """Return the trials to run now, with the sides alternating, or `Decided`."""
+    rounds = zip_longest(*(_rounds(entry) for entry in state.rows if not state.stored), fillvalue=())
+    specs = (*state.played.missing, *chain.from_iterable(chain.from_iterable(rounds)))
+    if not specs or _failed_fast(state):
+        return Decided(conclusions=conclude(state))
+    return RunTrials(specs=specs)
+
+
+def observe(state: State, results: Sequence[TrialResult]) -> State:
+    """Return the state with these trials added, in any order; trials of unknown rows are ignored."""
+    new: dict[RowKey, list[SeenTrial]] = defaultdict(list)
+    for result in results:
+        new[result.key].append(SeenTrial.of(result))
+    rows = tuple(entry.with_trials(new[entry.row.key]) for entry in state.rows)
+    return State(rows=rows, policy=state.policy, stored=state.stored)
+
+
+def conclude(state: State) -> tuple[Conclusion, ...]:
+    """Return a conclusion for each row, in order, from the trials observed so far, even if more are needed."""
+    return conclusions(state.rows, state.policy.alpha, state.played.by_row)
+
+
+def suite_finding(state: State) -> SuiteFinding | None:
+    """Return the result of the test over the whole suite; None if that test was not done."""
+    return state.played.report.suite
+
+
+def screening_trials(counts: TrialCounts, policy: Policy) -> int:
+    """Return k0, the number of screening trials of a stochastic row: `trials.min`, or the preset's number."""
+    return counts.min or SCREENING[policy.preset]
+
+
+def screening_of(row: RunRow, policy: Policy) -> int:
+    """Return the number of screening trials per side. (With a history, base needs none.)"""
+    return 1 if row.deterministic else screening_trials(row.trials, policy)
+
+
+# --- stochastic rows
+
+
+class Played:
+    """Replay of screen, confirm and verify with the observed trials. `missing` are the trials that it needs next."""
+
+    def __init__(self, entries: Sequence[RowSeen], policy: Policy) -> None:
+        self._entries = entries
+        self._asked: dict[tuple[int, Side], int] = defaultdict(int)
+        self._seen = {(n, t.side, t.index): t for n, entry in enumerate(entries) for t in entry.trials}
+        machine = ScreenConfirmVerify([_facts(entry, policy) for entry in entries], Rules.of(policy))
+        self.missing = self._play(machine)
+        self.report: Report = machine.report()
+        self.by_row = {entry.row.key: row for entry, row in zip(entries, self.report.rows, strict=True)}
+
+    def _play(self, machine: ScreenConfirmVerify) -> tuple[TrialSpec, ...]:
+        steps = machine.steps()
+        try:
+            asks = next(steps)
+            while True:
+                places = [self._place(ask) for ask in asks]
+                missing = [(ask, place) for ask, place in zip(asks, places, strict=True) if place not in self._seen]
+                if missing:
+                    return tuple(self._spec(ask, place[2]) for ask, place in missing)
+                asks = steps.send([self._seen[place].passed for place in places])
+        except StopIteration:
+            return ()
+
+    def _place(self, ask: Ask) -> tuple[int, Side, int]:
+        self._asked[ask.row, ask.side] += 1
+        return ask.row, ask.side, self._asked[ask.row, ask.side]
+
+    def _spec(self, ask: Ask, index: int) -> TrialSpec:
+        row = self._entries[ask.row].row
+        return TrialSpec(side=ask.side, scenario=row.scenario, agent=row.agent, index=index, phase=ask.phase)
+
+
+def _facts(entry: RowSeen, policy: Policy) -> Facts:
+    row = entry.row
+    blocks = row.purpose == "regression" and policy.names(row.agent) and "regressed" in policy.block
+    screening = min(entry.screening, entry.most or entry.screening)
+    return Facts(entry.history, screening, entry.most, is_flaky(entry.past), blocks)
+
+
+# --- deterministic rows
+
+
+def _failed_fast(state: State) -> bool:
+    """Return True if repeats confirmed a regression that blocks: further trials cannot change the verdict."""
+    if not state.policy.fail_fast or "regressed" not in state.policy.block:
+        return False
+    return any(
+        entry.flip in ("worse", "setup")
+        and repeats_needed(entry.flip, entry.tally("base"), entry.tally("head")) == (0, 0)
+        and entry.row.presence == "both"
+        and entry.row.purpose == "regression"
+        and state.policy.names(entry.row.agent)
+        for entry in state.rows
+    )
+
+
+def _rounds(entry: RowSeen) -> Iterator[tuple[TrialSpec, ...]]:
+    """Yield the row's next trials in rounds: one of base and one of head, as long as each side needs more."""
+    phase, base, head = _wanted(entry)
+    for pair in zip_longest(_specs(entry, "base", phase, base), _specs(entry, "head", phase, head)):
+        yield tuple(spec for spec in pair if spec is not None)
+
+
+def _specs(entry: RowSeen, side: Side, phase: Phase, count: int) -> list[TrialSpec]:
+    first = max((trial.index for trial in entry.of(side)), default=0) + 1
+    row = entry.row
+    return [
+        TrialSpec(side=side, scenario=row.scenario, agent=row.agent, index=index, phase=phase)
+        for index in range(first, first + count)
+    ]
+
+
+def _wanted(entry: RowSeen) -> tuple[Phase, int, int]:
+    """Return the row's phase, and how many more trials base and head need in it.
+
+    Trials that were run but not measured count too: the procedure does not request an excluded trial again.
+    """
+    base, head = _screening(entry)
+    if base or head:
+        return "screen", *((0, 0) if entry.sequential else (base, head))
+    base, head = _repeats(entry)
+    return "confirm", base, head
+
+
+def _screening(entry: RowSeen) -> tuple[int, int]:
+    presence, most = entry.row.presence, entry.most or entry.screening
+    base = entry.screening if presence == "both" and not entry.history[1] else 0
+    head = min(entry.screening, most) if presence != "removed" else 0
+    return max(0, base - len(entry.of("base", "screen"))), max(0, head - len(entry.of("head", "screen")))
+
+
+def _repeats(entry: RowSeen) -> tuple[int, int]:
+    if not entry.confirmable:
+        return 0, 0
+    if entry.flip is None:
+        return (BASE_TRIALS, 0) if entry.setup_unchecked else (0, 0)
+    base, head = repeats_needed(entry.flip, entry.tally("base"), entry.tally("head"))
+    return (
+        max(0, min(base, BASE_TRIALS - 1 - len(entry.of("base", "confirm")))),
+        max(0, min(head, HEAD_TRIALS - 1 - len(entry.of("head", "confirm")))),
+    )

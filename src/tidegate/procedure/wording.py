@@ -1,0 +1,87 @@
+"""Sentences and phrases that state a row's numbers."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from tidegate.procedure.confirm import Confirmed
+from tidegate.procedure.one_shot import MOST_TRIALS, Finding, Pair, fewest_passes, trials_to_settle
+from tidegate.procedure.repeats import BASE_TRIALS, HEAD_TRIALS, Tally
+from tidegate.procedure.rules import DELTA, Counts
+from tidegate.statistics.exact import fisher_less
+from tidegate.statistics.sequential import TIES
+
+
+def passes_on(head: Tally, base: Tally | None = None) -> str:
+    """Return `passes 0 of 3 trials on head, 2 of 2 on base`."""
+    text = f"passes {head.passes} of {head.measured} trials on head"
+    return text if base is None else f"{text}, {base.passes} of {base.measured} on base"
+
+
+def nothing_detected(head: Tally, base: Tally) -> str:
+    """Return the sentence of an `ok` row. It claims only that nothing was detected, not that nothing regressed."""
+    if head.passes or base.passes:
+        return f"no regression detected: {passes_on(head, base)}"
+    return f"no regression detected; fails on both sides: {passes_on(head, base)}"
+
+
+def unconfirmed(most: int | None) -> str:
+    """Return why a flip is unconfirmed. `most`: the limit of the row's head trials."""
+    rule = f"not confirmed: that takes {HEAD_TRIALS} such trials on head and {BASE_TRIALS} on base"
+    return f"{rule}, but trials.max allows {most} on head" if most is not None and most < HEAD_TRIALS else rule
+
+
+def tested(pair: Pair, finding: Finding) -> str:
+    """Return `passes 0 of 5 trials on head, 5 of 5 on base (p = 0.004, limit 0.02)`."""
+    counts = f"passes {pair.head_pass} of {pair.head_n} trials on head, {pair.base_pass} of {pair.base_n} on base"
+    return f"{counts} (p = {finding.p:.2g}, limit {finding.limit:.2g})"
+
+
+def settled_by(pair: Pair, limit: float) -> str:
+    """Return how many trials per side would make a drop like this one significant."""
+    trials = trials_to_settle(pair, limit)
+    if trials is None:
+        return "at these rates more than 200 trials a side would be needed to settle it"
+    return f"at these rates {trials} trials a side would settle it"
+
+
+def recovered(pair: Pair) -> str:
+    """Return the condition under which the row is `ok` again."""
+    return f"at least {fewest_passes(pair)} of {pair.head_n} trials pass on head"
+
+
+# --- screen, confirm and verify
+
+
+def compared(head: Counts, base: Counts) -> str:
+    """Return `passes 2 of 3 trials on head, 40 of 40 on base`."""
+    return f"passes {head[0]} of {head[1]} trials on head, {base[0]} of {base[1]} on base"
+
+
+def confirmed(end: Confirmed) -> str:
+    """Return `passes 0 of 5 fresh trials on head, 50 of 50 on base (p = 1.9e-07, limit 0.01)`."""
+    test = f" (p = {end.p:.2g}, limit {end.level:.2g})" if end.p is not None else ""
+    return f"passes {end.head[0]} of {end.head[1]} fresh trials on head, {end.base[0]} of {end.base[1]} on base{test}"
+
+
+def moved(end: Confirmed, history: Counts) -> str:
+    """Return base's pass count now and in its history."""
+    now, before = end.fresh, history
+    return (
+        f"base itself passes {now[0]} of {now[1]} trials now, {before[0]} of {before[1]} before: "
+        "the provider or the world changed"
+    )
+
+
+def enough_passes(end: Confirmed) -> int:
+    """Return how many head trials, of the same number, have to pass to be within DELTA of base's rate."""
+    return ceil((end.base[0] / end.base[1] - DELTA) * end.head[1] - 1e-9)
+
+
+def fresh_trials_needed(end: Confirmed) -> str:
+    """Return how many fresh head trials would make a drop like this one significant, with base's trials unchanged."""
+    (passes, trials), base = end.head, end.base
+    for more in range(trials + 1, MOST_TRIALS + 1) if trials and base[1] else ():
+        if fisher_less(round(passes / trials * more), more, *base) <= end.level * TIES:
+            return f"about {more} fresh head trials would settle it at these rates"
+    return "at these rates more than 200 head trials would be needed to settle it"

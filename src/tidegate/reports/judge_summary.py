@@ -1,0 +1,51 @@
+"""What the judge said, as plain lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tidegate.comparison.judge_change import criterion_name, judgements, not_judged
+from tidegate.model.judgement import JudgeReport, Trust
+from tidegate.model.measurement import TrialResult
+from tidegate.reports.filters import count, money, percent
+
+
+def trial_lines(trial: TrialResult) -> Iterator[str]:
+    """A trial's: each criterion with its score and reason, and what was odd in the answers."""
+    for evaluator, said in judgements(trial).items():
+        for one in said.criteria:
+            apart = f" (samples differ by {one.spread:.2f})" if one.spread else ""
+            reason = f": {one.reason}" if one.reason else ""
+            yield f"{criterion_name(evaluator, one.id)} {one.score:.2f}{apart}{reason}"
+        yield from said.notes
+    if why := not_judged(trial):
+        yield f"not judged: {why}"
+
+
+def judge_facts(found: JudgeReport) -> Iterator[tuple[str, str]]:
+    """Of the whole result: model, calls and cost, agreement with itself and with people."""
+    judge = found.judge
+    samples = f", {judge.samples} samples" if judge.samples > 1 else ""
+    yield "judge", f"{judge.model} ({judge.type}{samples}{', counts' if judge.blocks else ', warns'})"
+    lost = f", {found.not_judged} not" if found.not_judged else ""
+    yield "judged", f"{count(found.judged, 'trial')}{lost}"
+    known = f", {count(found.cached, 'answer')} known before" if found.cached else ""
+    cost = f", {money(found.usd)}" if found.calls else ""
+    yield "judge's cost", f"{count(found.calls, 'call')}{known}{cost}"
+    if found.agreement is not None:
+        yield "agrees with itself", percent(found.agreement)
+    yield "calibration", calibrated(judge.trust)
+
+
+def calibrated(trust: Trust | None) -> str:
+    """How far people agree with the judge, and on how many of the criteria anybody knows."""
+    if trust is None:
+        return "not calibrated"
+    if not trust.labels:
+        return "not calibrated for these criteria: the labels are of others, or of another model"
+    kappa = "" if trust.kappa is None else f" (kappa {trust.kappa:.2f})"
+    labels = f"calibrated on {count(trust.labels, 'label')}"
+    of = "these criteria"
+    if trust.without:
+        of = f"{trust.criteria} of {of}; {count(trust.without, 'criterion has', 'criteria have')} none"
+    return f"agrees with people {percent(trust.agreement)}{kappa}, {labels} of {of}"

@@ -1,0 +1,166 @@
+"""The filters that know a value of the model: states become signs, failed calls become lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, groupby
+from typing import Any
+
+from tidegate.model.comparison import (
+    BaseCounts,
+    DefinitionChange,
+    Divergence,
+    Evidence,
+    FailedCall,
+    HeadCounts,
+    Interval,
+    Row,
+)
+from tidegate.model.measurement import Call
+from tidegate.reports.filters import FILTERS, NONE, signed, to, together
+from tidegate.reports.table_row import MetricCell
+from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, MetricWarning
+from tidegate.text.terminal_safe import one_line, shortened, visible
+
+_SIGNS = dict(chain[tuple[str, str]](VERDICT_SIGNS.items(), STATE_SIGNS.items()))
+_MESSAGE_LINES = 6
+_LINE = 280
+_ANSWER = 160
+
+
+def sign(state: str) -> str:
+    """The sign of a verdict's or a row's state; its word stands beside it."""
+    return _SIGNS[state]
+
+
+def words(name: str) -> str:
+    """A name of the model as words: `not_run` → `not run`."""
+    return name.replace("_", " ")
+
+
+def passed(counts: BaseCounts | HeadCounts) -> str:
+    """A side's passes and trials: `3/3`; nothing measured is no number."""
+    return f"{counts.passes}/{counts.trials}" if counts.trials else NONE
+
+
+def bar(counts: BaseCounts | HeadCounts) -> str:
+    """A side's share of passes as a bar of ten: full only if all passed, empty only if none did; '' unmeasured."""
+    if not counts.trials:
+        return ""
+    full = 10 * counts.passes // counts.trials
+    if counts.passes:
+        full = max(full, 1)
+    return f"`{'█' * full}{'░' * (10 - full)}`"
+
+
+def interval(ends: Interval) -> str:
+    """An interval of a difference of rates: `−56 to −3`, in points."""
+    return f"{signed(ends[0] * 100)} to {signed(ends[1] * 100)}"
+
+
+def console(calls: Sequence[FailedCall]) -> str:
+    """Failed calls as a terminal would show them; the tool's own words are indented, so that they can forge no call."""
+    return "\n".join(line for call, same in groupby(calls) for line in _call_lines(call, sum(1 for _ in same)))
+
+
+def _call_lines(call: FailedCall, times: int) -> list[str]:
+    message = visible(call.message).strip().split("\n")
+    ended = "no exit code" if call.exit_code is None else f"exit {call.exit_code}"
+    again = f", {times} times" if times > 1 else ""
+    return [
+        f"$ {one_line(call.command)}",
+        *(f"  {line}" for line in message[:_MESSAGE_LINES] if line),
+        f"  [{ended}{again}]",
+    ]
+
+
+def diff(divergence: Divergence) -> str:
+    """Where the two sides part, as a diff: the last step of both, then each side's next steps with their answers."""
+    base, head = list(divergence.base_steps), list(divergence.head_steps)
+    lines = [_command(" ", divergence.before)] if divergence.before else []
+    while base and head and base[0].command == head[0].command:
+        lines += _same(base.pop(0), head.pop(0))
+    lines += _rest("-", base) if divergence.base_steps else _summary("-", divergence.base)
+    lines += _rest("+", head) if divergence.head_steps else _summary("+", divergence.head)
+    return "\n".join(lines)
+
+
+def _rest(mark: str, steps: Sequence[Call]) -> list[str]:
+    return [line for call in steps for line in (_command(mark, call.command), *_answer(mark, call))]
+
+
+def _summary(mark: str, line: str) -> list[str]:
+    return [_command(mark, line) if line else f"{mark} (had ended)"]
+
+
+def _same(base: Call, head: Call) -> Iterator[str]:
+    """One command of both sides, and its answers, once if they are the same."""
+    yield _command(" ", base.command)
+    ours, theirs = _answer("-", base), _answer("+", head)
+    yield from (_answer(" ", base) if ours and theirs and ours[0][1:] == theirs[0][1:] else [*ours, *theirs])
+
+
+def _command(mark: str, command: str) -> str:
+    return f"{mark} $ {shortened(one_line(command), _LINE)}"
+
+
+def _answer(mark: str, call: Call) -> list[str]:
+    """The tool's own words, indented, so that they can forge no call; none where it said nothing and did not fail."""
+    ended = "" if call.status == "ok" else f"[{ending(call)}]"
+    answer = " ".join(filter(None, (shortened(one_line(call.message), _ANSWER), ended)))
+    return [f"{mark}     {answer}"] if answer else []
+
+
+def ending(call: Call) -> str:
+    """How a call ended: `exit 2`, `timeout`."""
+    return call.status if call.exit_code is None or call.status != "error" else f"exit {call.exit_code}"
+
+
+def beside(found: Evidence) -> str:
+    """What the gate says of base and of head, as a diff."""
+    sides = (("-", found.base_message), ("+", found.message))
+    return "\n".join(f"{mark} {line}" for mark, text in sides for line in visible(text).strip().split("\n"))
+
+
+def change_line(change: DefinitionChange) -> str:
+    """A changed definition on one line."""
+    parts = ("loosened" if change.loosened else "", words(change.kind), change.scenario or "", change.detail)
+    return " · ".join(filter(None, parts))
+
+
+def moved(metric: MetricCell, unit: str) -> str:
+    """Base's and head's number, once if they look the same; with `▲ worse` where growing is worse and matters."""
+    base, head = FILTERS[unit](metric.base), FILTERS[unit](metric.head)
+    numbers = together(to(base, head))
+    mark = f" {together(_arrow(metric))}" if base != head and metric.trend != "same" else ""
+    return f"{numbers}{mark}{' ⚠️' if metric.warns else ''}"
+
+
+def _arrow(metric: MetricCell) -> str:
+    grew = metric.base is not None and metric.head is not None and metric.head > metric.base
+    return f"{'▲' if grew else '▼'} {metric.trend}"
+
+
+def by_row(warnings: Sequence[MetricWarning]) -> list[tuple[Row | None, list[MetricWarning]]]:
+    """Warnings that follow each other and are of one row, or of the whole suite, together."""
+    return [(row, list(same)) for row, same in groupby(warnings, key=lambda warning: warning.row)]
+
+
+def measured(value: float | None, metric: str) -> str:
+    """A metric's number in its own unit."""
+    match metric.rsplit("_", 1)[-1]:
+        case "rate" | "ratio" | "efficiency" | "completed":
+            return str(FILTERS["percent"](value))
+        case "score":
+            return str(FILTERS["score"](value))
+        case "s":
+            return str(FILTERS["seconds"](value))
+        case "usd":
+            return NONE if value is None else str(FILTERS["money"](value))
+        case _:
+            return str(FILTERS["number"](value))
+
+
+PIECES: dict[str, Callable[..., Any]] = {
+    made.__name__: made for made in (bar, beside, by_row, console, diff, interval, measured, moved, passed, sign, words)
+}

@@ -1,0 +1,87 @@
+"""What the pull request changed in the files that matter here, as diffs for a reader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from glob import escape
+from pathlib import Path, PurePosixPath
+
+from tidegate.history.script_contents import script_files
+from tidegate.model.edited import Edited
+from tidegate.model.measurement import Revision
+from tidegate.model.result import FileChange
+from tidegate.model.suite import Suite
+from tidegate.run.build import Checkout
+from tidegate.vcs.revisions import changed_files, file_diff
+
+MOST_FILES = 60
+MOST_CHARACTERS = 20_000  # of one file
+MOST_IN_ALL = 300_000
+_NO_ROOM = "… left out: the diffs of all files together are too long"
+
+
+def file_changes(
+    root: Path, base: Revision, head: Revision, paths: Sequence[str], suites: Sequence[Suite]
+) -> tuple[FileChange, ...]:
+    """The diffs of these files, the definitions' first; what is too long is cut, and says so."""
+    globs = [glob for suite in suites for glob in suite.guidance]
+    guidance = set(changed_files(root, base, head, globs)) if globs else set()
+    definitions = {path for path in paths if _is_definition(path, suites) and path not in guidance}
+    ordered = sorted(paths, key=lambda path: path not in definitions)
+    return tuple(
+        _within(MOST_IN_ALL, (_change(root, base, head, path, path in definitions, suites) for path in ordered))
+    )
+
+
+def edited_files(root: Path, base: Checkout, head: Checkout, suites: tuple[Suite, Suite]) -> Edited:
+    """What the pull request edited of the files that base's scenarios hang on, and that none of their own files says.
+
+    Guidance files in a template are each side's own, and no part of the definition.
+    """
+    touched = set(changed_files(root, base.revision, head.revision, ["**"]))
+    own = {scenario.file for suite in suites for scenario in suite.scenarios}
+    scripts: dict[str, tuple[str, ...]] = {}
+    templates: dict[str, tuple[str, ...]] = {}
+    for scenario in suites[0].scenarios:
+        scripts[scenario.name] = tuple(sorted(touched.intersection(script_files(base.folder, scenario)) - own))
+        if scenario.template is not None:
+            inside = {path for path in touched if PurePosixPath(path).is_relative_to(scenario.template)}
+            if inside and suites[1].guidance:
+                globs = [f"{escape(scenario.template)}/{glob}" for glob in suites[1].guidance]
+                inside -= set(changed_files(root, base.revision, head.revision, globs))
+            templates[scenario.name] = tuple(sorted(inside))
+    return Edited(scripts=scripts, templates=templates)
+
+
+def _is_definition(path: str, suites: Sequence[Suite]) -> bool:
+    return any(path == suite.file for suite in suites) or any(_scenarios(path, suites))
+
+
+def _within(room: int, changes: Iterable[FileChange]) -> Iterator[FileChange]:
+    for number, change in enumerate(changes):
+        if number == MOST_FILES:
+            return
+        room -= len(change.diff)
+        yield change if room >= 0 else change.model_copy(update={"diff": _NO_ROOM})
+
+
+def _change(
+    root: Path, base: Revision, head: Revision, path: str, is_definition: bool, suites: Sequence[Suite]
+) -> FileChange:
+    diff = file_diff(root, base, head, path)
+    left_out = len(diff) - MOST_CHARACTERS
+    return FileChange(
+        path=path,
+        role="definition" if is_definition else "subject",
+        scenarios=tuple(dict.fromkeys(_scenarios(path, suites))),
+        diff=f"{diff[:MOST_CHARACTERS]}\n… {left_out:,} characters left out" if left_out > 0 else diff,
+    )
+
+
+def _scenarios(path: str, suites: Sequence[Suite]) -> Iterator[str]:
+    """The scenarios whose own file, or a file of whose template, it is."""
+    for suite in suites:
+        for scenario in suite.scenarios:
+            inside = scenario.template is not None and PurePosixPath(path).is_relative_to(scenario.template)
+            if path == scenario.file or inside:
+                yield scenario.name

@@ -1,0 +1,125 @@
+"""The checkouts that a run works in, and where its records go."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from tidegate.errors import ConfigurationError
+from tidegate.model.measurement import Revision
+from tidegate.model.trial import Side
+from tidegate.run.build import Checkout
+from tidegate.store.run_folder import RunFolder
+from tidegate.trial.safe_files import remove_tree
+from tidegate.vcs.revisions import checkout, merge_base, repository_root, resolve, tracked_links, tree_of, working_tree
+
+OUR_FOLDER = ".tidegate"
+REGRADED = "-regraded"  # behind the name of a run that was measured again
+SIDES = ("base", "head")
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder for checkouts and workspaces, gone afterwards.
+
+    It stands outside of the repository: agents read AGENTS.md and the like in every folder above their own.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="tidegate-")).resolve()
+    try:
+        yield folder
+    finally:
+        remove_tree(folder)
+
+
+class RevisionPair(NamedTuple):
+    """Two commits by whatever git can name; `names` are the branches that reports call them by."""
+
+    base: str
+    head: str
+    names: tuple[str, str] | None = None
+
+
+@contextmanager
+def two_sides(repo: Path, asked: RevisionPair, scratch: Path, out: Path) -> Iterator[tuple[Checkout, Checkout]]:
+    """Worktrees of the merge base and of head; the runs are stored in `out/runs/base` and `out/runs/head`."""
+    root = repository_root(repo)
+    base_name, head_name = asked.names or (asked.base, asked.head)
+    head_revision = resolve(root, asked.head)
+    base_revision = merge_base(root, resolve(root, asked.base), head_revision)
+    head_revision = Revision(sha=head_revision.sha, ref=head_name, tree=tree_of(root, head_revision.sha))
+    base_revision = Revision(sha=base_revision.sha, ref=base_name, tree=tree_of(root, base_revision.sha))
+    runs = out / "runs"
+    _start_afresh(runs)
+    with (
+        checkout(root, base_revision, scratch / "base") as base_folder,
+        checkout(root, head_revision, scratch / "head") as head_folder,
+    ):
+        yield (
+            Checkout("base", base_revision, base_folder, RunFolder(runs / "base")),
+            Checkout("head", head_revision, head_folder, RunFolder(runs / "head")),
+        )
+
+
+@contextmanager
+def one_side(repo: Path, rev: str | None, scratch: Path, out: Path) -> Iterator[Checkout]:
+    """A worktree of `rev`, or the working tree as it is; the run is stored in `out`."""
+    root = repository_root(repo)
+    side: Side = "head"
+    if rev is None:
+        yield Checkout(side, working_tree(root), root, RunFolder(out))
+        return
+    revision = resolve(root, rev)
+    with checkout(root, revision, scratch / side) as folder:
+        yield Checkout(side, revision, folder, RunFolder(out))
+
+
+def make_our_folder(repo: Path) -> Path:
+    """`.tidegate` at the repository's root, which git is told to leave alone.
+
+    ConfigurationError where the commit has links in its place: a pull request would say where we write, root or not.
+    """
+    root = repository_root(repo)
+    if links := tracked_links(root, OUR_FOLDER):
+        raise ConfigurationError(
+            f"{links[0]} is a link that is part of the commit, and what is stored there would go where it leads.",
+            f"Remove it: `git rm {OUR_FOLDER}`. The folder is Tidegate's own.",
+        )
+    folder = root / OUR_FOLDER
+    folder.mkdir(exist_ok=True)
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("# Made by tidegate; safe to delete.\n*\n", encoding="utf-8")
+    return folder
+
+
+def make_run_folder(repo: Path) -> Path:
+    """A new folder for a run, named by the time; two that begin at once have one each."""
+    runs = make_our_folder(repo) / "runs"
+    runs.mkdir(exist_ok=True)
+    name = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    for number in itertools.count(2):
+        try:
+            (runs / name).mkdir()
+        except FileExistsError:
+            name = f"{name.partition('-')[0]}-{number}"
+        else:
+            break
+    return runs / name
+
+
+def _start_afresh(runs: Path) -> None:
+    """Remove what an earlier call stored here, also measured again: a report must not outlive its runs."""
+    strangers = [one for one in runs.glob("*") if one.name.removesuffix(REGRADED) not in SIDES] if runs.exists() else []
+    if strangers:
+        raise ConfigurationError(
+            f"{runs} holds `{strangers[0].name}`, which is not ours.", "Name another folder with `--out`."
+        )
+    shutil.rmtree(runs, ignore_errors=True)
+    for report in ("comment.md", "result.json", "report.html"):
+        (runs.parent / report).unlink(missing_ok=True)

@@ -1,0 +1,129 @@
+"""Where questions to the judge are answered: from what was answered before, else by the judge, within its limits."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from typing import Self
+
+from tidegate.model.judge import Ask, Judge, JudgeContext
+from tidegate.model.probe import Answer, Request
+from tidegate.model.question import SPOKEN, AskModel, ModelAnswer, Reply
+from tidegate.model.suite import Price
+from tidegate.store.judge_answers import AnswerStore
+
+NO_JUDGE = "no judge is set up: tidegate.yaml has no `judge`, or base's has none yet"
+
+
+class JudgeClient:
+    """An async context manager. The same question is asked once, however many trials ask it at the same time.
+
+    `deadline` is the run's, on the monotonic clock; `spent_usd` is what was paid, as far as prices are
+    known, `spent_tokens` what was used, as far as the judge tells.
+    """
+
+    def __init__(
+        self, judge: Judge | None, place: JudgeContext, store: AnswerStore, *, price: Price | None, deadline: float
+    ) -> None:
+        self._judge = judge
+        self._place = place
+        self._store = store
+        self._price = price
+        self._deadline = deadline
+        self._room = asyncio.Semaphore(judge.jobs if judge else 1)
+        self._asked: dict[str, asyncio.Future[Reply]] = {}
+        self._useless: dict[str, Reply] = {}  # in this run: another one asks again
+        self._identity = judge.identity(place.folder) if judge else ""
+        self._stack = AsyncExitStack()
+        self._ask: Ask | None = None
+        self.spent_usd = 0.0
+        self.spent_tokens = 0
+        self.used_up: Callable[[], str | None] = _nothing  # a sentence once the run's own budget is spent
+
+    async def __aenter__(self) -> Self:
+        if self._judge is not None:
+            self._ask = await self._stack.enter_async_context(self._judge.opened(self._place))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    async def answer(self, question: AskModel) -> ModelAnswer:
+        """The replies to all samples of the question."""
+        if self._judge is None:
+            return ModelAnswer(replies=(Reply(end="no_judge", message=NO_JUDGE),))
+        samples = question.samples or range(1, self._judge.samples + 1)
+        return ModelAnswer(replies=tuple(await asyncio.gather(*(self._once(question, one) for one in samples))))
+
+    async def carry(self, request: Request) -> Answer | None:
+        """The answer to a question to a model; None to all else."""
+        return await self.answer(request) if isinstance(request, AskModel) else None
+
+    async def _once(self, question: AskModel, sample: int) -> Reply:
+        """A reply that was given before, that is on its way already, or a new one."""
+        assert self._judge is not None
+        key = question.key(self._identity, sample)
+        kept = question.model_copy(update={"attempt": 1}).key(self._identity, sample)  # whichever it took
+        if (known := self._known(kept, question) or self._useless.get(key)) is not None:
+            return known.model_copy(update={"cached": True})
+        if key in self._asked:
+            reply = await asyncio.shield(self._asked[key])
+            return reply.model_copy(update={"cached": True})
+        self._asked[key] = asyncio.get_running_loop().create_future()
+        try:
+            reply = await self._fresh(question, sample)
+        except BaseException:
+            self._asked.pop(key).cancel()
+            raise
+        if _can_be_used(reply, question):
+            self._store.keep(kept, reply)
+        elif reply.end in SPOKEN:
+            self._useless[key] = reply
+        self._asked.pop(key).set_result(reply)
+        return reply
+
+    def _known(self, key: str, question: AskModel) -> Reply | None:
+        """What was answered before, if it is of use: there may be anything in a folder."""
+        kept = self._store.read(key)
+        return kept if kept is not None and _can_be_used(kept, question) else None
+
+    async def _fresh(self, question: AskModel, sample: int) -> Reply:
+        assert self._judge is not None
+        assert self._ask is not None
+        async with self._room:
+            most = self._judge.max_usd
+            if most is not None and self.spent_usd >= most:
+                return _not_asked(question, sample, f"the judge's ${most:g} were used up")
+            if (why := self.used_up()) is not None:
+                return _not_asked(question, sample, why)
+            left = self._deadline - time.monotonic()
+            try:
+                async with asyncio.timeout(max(0.0, left)):
+                    reply = await self._ask(question, sample)
+            except TimeoutError:
+                return _not_asked(question, sample, "the run's minutes were used up")
+            reply = self._priced(reply)
+            self.spent_usd += reply.cost_usd or 0.0
+            self.spent_tokens += (reply.tokens_in or 0) + (reply.tokens_out or 0)
+            return reply
+
+    def _priced(self, reply: Reply) -> Reply:
+        """With its cost, where nobody said it and the model has a price; the cache's rates are left out."""
+        if reply.cost_usd is not None or self._price is None or reply.tokens_in is None or reply.tokens_out is None:
+            return reply
+        cost = (reply.tokens_in * self._price.input + reply.tokens_out * self._price.output) / 1_000_000
+        return reply.model_copy(update={"cost_usd": cost})
+
+
+def _can_be_used(reply: Reply, question: AskModel) -> bool:
+    return reply.end == "answered" and question.readable(reply.text)
+
+
+def _nothing() -> None:
+    return None
+
+
+def _not_asked(question: AskModel, sample: int, message: str) -> Reply:
+    return Reply(sample=sample, attempt=question.attempt, end="budget", message=message)

@@ -1,0 +1,62 @@
+"""What the judge says of trials, one by one and in pairs; no slot is taken while it thinks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tidegate.model.event import Event
+from tidegate.model.judge import JudgeContext
+from tidegate.model.judgement import PairJudgement
+from tidegate.model.measurement import TrialResult
+from tidegate.model.plan import PlanRow
+from tidegate.model.probe import Answer, Request, RunJudge
+from tidegate.model.trial import Trial
+from tidegate.run.attempts import Attempts, RunContext
+from tidegate.run.grade import grade
+from tidegate.run.judge_client import JudgeClient
+from tidegate.run.pairwise_judging import judge_pairs
+from tidegate.store.judge_answers import AnswerStore
+
+
+def bench_of(ground: RunContext, answers: AnswerStore) -> JudgeClient:
+    """Where the suite's judge answers; it works in the checkout that the rules are read at."""
+    rules, *_ = ground.checkouts.values()
+    judge, around = ground.suite.judge, ground.around
+    place = JudgeContext(
+        folder=rules.folder, path=around.path, credentials=around.own(judge.variables) if judge else {}
+    )
+    price = ground.suite.prices.get(judge.model) if judge else None
+    return JudgeClient(judge, place, answers, price=price, deadline=ground.deadline)
+
+
+@dataclass(frozen=True)
+class Judging:
+    """Puts questions about trials to the bench, and runs what its answers go to."""
+
+    ground: RunContext
+    bench: JudgeClient
+    attempts: Attempts
+
+    async def graded(self, trial: Trial, row: PlanRow) -> Trial:
+        """The trial with the judge's answers, which its record keeps."""
+
+        async def carry(request: Request) -> Answer | None:
+            if isinstance(request, RunJudge):
+                return await self.attempts.late(request, trial.spec, row)
+            return await self.bench.carry(request)
+
+        graded = await grade(trial, row.scenario, carry)
+        if graded is not trial:
+            self.ground.checkouts[trial.spec.side].store.keep_trial(graded)
+        return graded
+
+    async def pairs(self, rows: Sequence[PlanRow], results: Sequence[TrialResult]) -> tuple[PairJudgement, ...]:
+        """Base's and head's trials side by side before the judge, if it is set up to."""
+        judge = self.ground.suite.judge
+        if judge is None or not judge.pairwise:
+            return ()
+        return await judge_pairs(rows, results, self._events, self.bench.carry)
+
+    def _events(self, result: TrialResult) -> Iterable[Event]:
+        return self.ground.checkouts[result.side].store.events(result.spec)

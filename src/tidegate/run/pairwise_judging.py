@@ -1,0 +1,57 @@
+"""Base's and head's trials of a row, two by two, before the judge."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+
+from tidegate.evaluators.assess import use_of
+from tidegate.evaluators.rubric_judge import RubricJudge
+from tidegate.model.event import Event
+from tidegate.model.judgement import PairJudgement
+from tidegate.model.measurement import TrialResult
+from tidegate.model.plan import PlanRow
+from tidegate.rubrics.pairwise import Pair, compare_pair
+from tidegate.rubrics.transcript import transcript
+from tidegate.run.grade import Carry, to_its_end
+
+Read = Callable[[TrialResult], Iterable[Event]]
+
+
+async def judge_pairs(
+    rows: Iterable[PlanRow], results: Sequence[TrialResult], read: Read, carry: Carry
+) -> tuple[PairJudgement, ...]:
+    """The first screening trials of both sides that passed their gates, by their number; `read` finds the events."""
+    pairs = [
+        _judged(row, base, head, read, carry)
+        for row in rows
+        if isinstance(row.scenario.judge, RubricJudge)
+        for base, head in _pairs([result for result in results if result.key == row.key])
+    ]
+    return tuple(await asyncio.gather(*pairs))
+
+
+def _pairs(results: Sequence[TrialResult]) -> list[tuple[TrialResult, TrialResult]]:
+    """Trials with one number; a side without fresh trials (its history stands in for them) has no pair."""
+    sides = {
+        side: {one.index: one for one in results if one.side == side and one.phase == "screen" and one.judge}
+        for side in ("base", "head")
+    }
+    return [(sides["base"][index], head) for index, head in sorted(sides["head"].items()) if index in sides["base"]]
+
+
+async def _judged(row: PlanRow, base: TrialResult, head: TrialResult, read: Read, carry: Carry) -> PairJudgement:
+    judge = row.scenario.judge
+    assert isinstance(judge, RubricJudge)
+    asking = compare_pair(judge.criteria, row.scenario.prompt, transcript(read(base)), transcript(read(head)))
+    found, answers = await to_its_end(asking, carry)
+    found = found or Pair({}, "the judge was not asked")
+    return PairJudgement(
+        scenario=row.key.scenario,
+        agent=row.key.agent,
+        base=base.index,
+        head=head.index,
+        said=found.said,
+        problem=found.problem,
+        use=use_of(answers),
+    )

@@ -1,0 +1,146 @@
+"""Stored trials measured again, under the gates and evaluators of today; no agent is run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidegate.evaluators.stored_answers import gate_answers
+from tidegate.invocations.bypassed import bypassed
+from tidegate.measure.measure_trial import measure_trial
+from tidegate.model.judge import JudgeContext
+from tidegate.model.measurement import Run, TrialResult
+from tidegate.model.probe import Answer, Request, RunJudge
+from tidegate.model.suite import Scenario, Suite
+from tidegate.model.trial import Trial, encoded
+from tidegate.plan import definition_hash, suite_hash
+from tidegate.run.build import HostEnvironment
+from tidegate.run.grade import grade
+from tidegate.run.judge_client import JudgeClient
+from tidegate.store.import_run import IMPORTED
+from tidegate.store.judge_answers import AnswerStore
+from tidegate.store.run_folder import RunFolder, load_run
+from tidegate.trial.directories import Folders
+from tidegate.trial.environment import side_path
+from tidegate.trial.processes import Supervisor
+from tidegate.trial.stored_trial import RegradeContext, StoredTrial
+
+_NO_LIMIT_MINUTES = 7 * 24 * 60.0
+
+
+@dataclass(frozen=True)
+class Regraded:
+    """The new run, each trial as it was before, and which scenarios the suite does not have any more."""
+
+    run: Run
+    before: tuple[TrialResult, ...]
+    unknown: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RegradeJob:
+    """Where trials are measured again: the checkout that says how, and a folder for what scripts need."""
+
+    root: Path
+    suite: Suite
+    scratch: Path
+    environ: Mapping[str, str]
+    answers: AnswerStore  # of the judge, so that none is paid for twice
+
+    def bench(self) -> JudgeClient:
+        """Where the judge answers."""
+        judge, around = self.suite.judge, HostEnvironment.of(self.environ, self.suite)
+        keys = around.own(judge.variables) if judge else {}
+        price = self.suite.prices.get(judge.model) if judge else None
+        deadline = time.monotonic() + 60 * (self.suite.budget.minutes or _NO_LIMIT_MINUTES)
+        place = JudgeContext(folder=self.root, path=around.path, credentials=keys)
+        return JudgeClient(judge, place, self.answers, price=price, deadline=deadline)
+
+    def ground(self, supervisor: Supervisor) -> RegradeContext:
+        """What scripts of all trials share."""
+        suite, around = self.suite, HostEnvironment.of(self.environ, self.suite)
+        path = side_path(self.root, suite.path, around.path)
+        return RegradeContext(self.root, suite.guidance, path, around.passed, suite.limits, supervisor)
+
+
+async def regrade(stored: Path, out: Path, desk: RegradeJob) -> Regraded:
+    """Measure every trial of a stored run again, and store the new run in `out`.
+
+    Gates are decided on what was found out then: a gate that asks something new leaves the trial not measured. Scripts
+    of evaluators are run again, beside the workspace as the agent left it, and the judge is asked what it has not yet
+    answered.
+    """
+    old, source, target = load_run(stored), RunFolder.at(stored), RunFolder(out)
+    scenarios = {scenario.name: scenario for scenario in desk.suite.scenarios}
+    supervisor = await Supervisor.start()
+    results = []
+    try:
+        async with desk.bench() as bench:
+            work = _Work(old, source, target, desk, desk.ground(supervisor), bench)
+            for result in old.trials:
+                target.copy_trial(result, source)
+                results.append(await work.measured(result, scenarios.get(result.scenario)))
+    finally:
+        await supervisor.close()
+    run = _run(old, tuple(results), desk.suite, scenarios)
+    target.finish_run(run)
+    unknown = dict.fromkeys(result.scenario for result in old.trials if result.scenario not in scenarios)
+    return Regraded(run, old.trials, tuple(unknown))
+
+
+@dataclass(frozen=True)
+class _Work:
+    """The old run, the new one, and who answers."""
+
+    old: Run
+    source: RunFolder
+    target: RunFolder
+    desk: RegradeJob
+    ground: RegradeContext
+    bench: JudgeClient
+
+    async def measured(self, result: TrialResult, scenario: Scenario | None) -> TrialResult:
+        """The trial as it is measured now; as it was, where there is nothing to measure it by."""
+        trial = self.source.trial(result.spec)
+        if trial is None or scenario is None or trial.not_measured is not None:
+            return result
+        trial = await self._asked(trial, scenario)
+        self.target.keep_trial(trial)
+        again = measure_trial(trial, scenario, judge_blocks=self.desk.suite.policy.judge_blocks)
+        cost = result.metrics.cost_usd if again.metrics.cost_usd is None else again.metrics.cost_usd
+        again = again.model_copy(update={"metrics": again.metrics.model_copy(update={"cost_usd": cost})})
+        self.target.finish_trial(again)
+        return again
+
+    async def _asked(self, trial: Trial, scenario: Scenario) -> Trial:
+        spec = trial.spec
+        if self.old.agents[spec.agent].type == IMPORTED and scenario.target.binary:
+            calls = bypassed(trial.events, scenario.target, (), trial.agent_started_at)
+            trial = trial.model_copy(update={"invocations": calls})
+        scratch = self.desk.scratch.joinpath(encoded(spec.scenario), encoded(spec.agent), str(spec.index))
+        asking = StoredTrial(trial, scenario, Folders(self.target.record_folder(spec), scratch), self.ground)
+
+        async def carry(request: Request) -> Answer | None:
+            if isinstance(request, RunJudge):
+                return await asking.script(request)
+            return await self.bench.carry(request)
+
+        asked = {
+            "answers": gate_answers(scenario.gates, trial.answers),
+            "evaluator_answers": await asking.evaluators(),
+            "judge_answers": (),
+        }
+        return await grade(trial.model_copy(update=asked), scenario, carry)
+
+
+def _run(old: Run, results: tuple[TrialResult, ...], suite: Suite, scenarios: Mapping[str, Scenario]) -> Run:
+    rows = tuple(
+        row.model_copy(update={"definition": definition_hash(scenarios[row.scenario])})
+        if row.scenario in scenarios
+        else row
+        for row in old.rows
+    )
+    changed = {"trials": results, "rows": rows, "suite_hash": suite_hash(suite), "policy": suite.policy}
+    return old.model_copy(update=changed)

@@ -1,0 +1,109 @@
+"""The result JSONL of AgentV 1.5: one line for each case and target."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, JsonValue, ValidationError
+
+from tidegate.model.evaluator import PASS, Score
+from tidegate.model.event import End, Event
+from tidegate.model.measurement import EvaluatorResult
+from tidegate.model.value import Value
+from tidegate.store.imported_attempt import PastAttempt
+from tidegate.streams import agentv
+
+
+class _Evaluator(Value, extra="ignore"):
+    name: str
+    type: str = ""
+    score: float = Field(ge=0, le=1)
+    weight: float = 1.0
+    reasoning: str | None = None
+
+
+class _Row(Value, extra="ignore"):
+    """What is read of a line; the other keys repeat the case, or are requests to models."""
+
+    eval_id: str = Field(min_length=1)
+    dataset: str | None = None
+    target: str = "default"
+    score: float = Field(ge=0, le=1)
+    candidate_answer: str = ""
+    reasoning: str | None = None
+    misses: tuple[str, ...] = ()
+    error: str | None = None
+    timestamp: str = ""
+    evaluator_results: tuple[_Evaluator, ...] | None = None
+    agent_provider_request: dict[str, JsonValue] | None = None
+    lm_provider_request: dict[str, JsonValue] | None = None
+    output_messages: list[JsonValue] | None = None
+    trace: list[JsonValue] | None = None
+
+
+def read(path: Path) -> list[PastAttempt]:
+    """The lines in order; ValueError names the first that is none of AgentV's."""
+    attempts = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if line.strip():
+            try:
+                attempts.append(_attempt(_Row.model_validate_json(line)))
+            except ValidationError as error:
+                first = error.errors(include_url=False, include_input=False)[0]
+                place = "".join(f"{key}: " for key in first["loc"])
+                raise ValueError(f"line {number} is no result of AgentV: {place}{first['msg']}") from None
+    return attempts
+
+
+def _attempt(row: _Row) -> PastAttempt:
+    """AgentV counts an error as 0; here it is not measured."""
+    passed = round(row.score, 9) >= PASS
+    said = row.reasoning or "; ".join(row.misses) or f"score {row.score:.2f}"
+    return PastAttempt(
+        scenario=f"{row.dataset}/{row.eval_id}" if row.dataset else row.eval_id,
+        agent=row.target.replace(":", "-"),
+        outcome=None if row.error else "pass" if passed else "fail",
+        reason=row.error or f"case score {row.score:.2f}: {said}",
+        prompt=_prompt(row),
+        at=_seconds(row.timestamp),
+        score=None if row.error else row.score,
+        events=_events(row),
+        evaluators=() if row.error else tuple(map(_result, row.evaluator_results or ())),
+    )
+
+
+def _result(evaluator: _Evaluator) -> EvaluatorResult:
+    return EvaluatorResult(
+        name=evaluator.name,
+        type=evaluator.type or "unknown",
+        score=evaluator.score,
+        verdict=Score(value=evaluator.score).verdict,
+        weight=evaluator.weight,
+        reason=evaluator.reasoning or "",
+    )
+
+
+def _events(row: _Row) -> tuple[Event, ...]:
+    """The answer, and the calls where the line tells them: 1.5 keeps none, later versions do."""
+    output: dict[str, Any] = {"text": row.candidate_answer}
+    output |= {} if row.output_messages is None else {"output_messages": row.output_messages}
+    output |= {} if row.trace is None else {"trace": row.trace}
+    text = json.dumps(output)
+    end = "crashed" if row.error else "completed"
+    return (*agentv.parse(text), End(end=end, message=row.error or "", traced=agentv.is_traced(text)))
+
+
+def _prompt(row: _Row) -> str:
+    request = row.agent_provider_request or row.lm_provider_request or {}
+    texts = (request.get(key) for key in ("question", "prompt"))
+    return next((text for text in texts if isinstance(text, str)), "")
+
+
+def _seconds(timestamp: str) -> float:
+    try:
+        return datetime.fromisoformat(timestamp).timestamp()
+    except ValueError:
+        return 0.0

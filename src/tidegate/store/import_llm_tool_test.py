@@ -1,0 +1,85 @@
+"""The folders that llm-tool-test leaves: events.jsonl and metrics.json of each run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from tidegate.model.measurement import GateResult
+from tidegate.model.value import Value
+from tidegate.store.imported_attempt import PastAttempt
+from tidegate.streams import llm_tool_test as stream
+
+EVENTS = "events.jsonl"
+# <time>-<tool>-<model>-<scenario>; a tool of two words is known, and a scenario's name has underscores.
+_NAME = re.compile(
+    r"(?P<time>\d{8}-\d{6})-(?P<tool>claude-code|opencode|codex|gemini-cli|mock|[^-]+)-(?:(?P<model>.+)-)?(?P<scenario>[^-]+)"
+)
+
+
+class _Gate(Value, extra="ignore"):
+    gate_type: str
+    passed: bool
+    message: str = ""
+
+
+class _Metrics(Value, extra="ignore"):
+    gates_passed: int = Field(ge=0)
+    gates_total: int = Field(ge=0)
+    details: tuple[_Gate, ...] = ()
+
+
+def read(source: Path) -> list[PastAttempt]:
+    """All runs below the folder, in the order of their names; or the one whose events.jsonl it is."""
+    files = sorted(source.rglob(EVENTS)) if source.is_dir() else [source]
+    return [_attempt(file) for file in files]
+
+
+def _attempt(events: Path) -> PastAttempt:
+    folder = events.parent.parent if events.parent.name == "artifacts" else events.parent
+    named = _NAME.fullmatch(folder.name)
+    metrics, problem = _metrics(folder)
+    gates = tuple(_gates(metrics)) if metrics else ()
+    failed = [gate for gate in gates if not gate.passed]
+    passed = metrics is not None and metrics.gates_passed == metrics.gates_total
+    reason = f"{failed[0].label}: {failed[0].message}" if failed else "all gates passed" if passed else problem
+    return PastAttempt(
+        scenario=named["scenario"] if named else folder.name,
+        agent=named["tool"] if named else "unknown",
+        model=named["model"] if named else None,
+        outcome=None if metrics is None else "pass" if passed else "fail",
+        reason=reason or "a gate failed",
+        prompt=_text(events.parent / "prompt.txt") or _text(folder / "fixture" / "prompt.txt"),
+        at=_seconds(named["time"]) if named else 0.0,
+        events=stream.parse(events.read_text(encoding="utf-8", errors="replace")),
+        gates=gates,
+    )
+
+
+def _gates(metrics: _Metrics) -> Iterator[GateResult]:
+    """As they were decided then; their names are written together: CommandSucceeds."""
+    for gate in metrics.details:
+        kind = re.sub(r"(?<!^)(?=[A-Z])", "_", gate.gate_type).lower()
+        yield GateResult(type=kind, label=kind, passed=gate.passed, message=gate.message)
+
+
+def _metrics(folder: Path) -> tuple[_Metrics | None, str]:
+    for place in (folder / "metrics.json", folder / "artifacts" / "metrics.json"):
+        if place.is_file():
+            try:
+                return _Metrics.model_validate_json(place.read_bytes()), ""
+            except ValidationError:
+                return None, "its metrics.json cannot be read"
+    return None, "it has no metrics.json, so no gate was decided"
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+
+
+def _seconds(written: str) -> float:
+    return datetime.strptime(written, "%Y%m%d-%H%M%S").replace(tzinfo=UTC).timestamp()

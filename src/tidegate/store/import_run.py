@@ -1,0 +1,101 @@
+"""Results of other tools as a stored run: AgentV's result JSONL, and the run folders of llm-tool-test."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from tidegate import __version__
+from tidegate.errors import ConfigurationError
+from tidegate.invocations.metrics import trial_metrics
+from tidegate.model.measurement import AgentInfo, Revision, Run, RunRow, TrialResult
+from tidegate.model.suite import Policy
+from tidegate.model.trial import TrialSpec
+from tidegate.store import import_agentv as agentv_results
+from tidegate.store import import_llm_tool_test as llm_tool_test
+from tidegate.store.imported_attempt import PastAttempt
+from tidegate.store.run_folder import RunFolder, write_text, write_value
+
+IMPORTED = "imported"  # the type of their agents
+
+
+def import_run(source: Path, out: Path) -> Run:
+    """Store what another tool measured as a run in `out`; ConfigurationError where it holds no results."""
+    attempts = _read(source)
+    folder = RunFolder(out)
+    counts: Counter[tuple[str, str]] = Counter()
+    results = []
+    for attempt in attempts:
+        counts[attempt.scenario, attempt.agent] += 1
+        index = counts[attempt.scenario, attempt.agent]
+        spec = TrialSpec(side="head", scenario=attempt.scenario, agent=attempt.agent, index=index)
+        results.append(_store(attempt, spec, folder))
+    run = _run(source, attempts, results)
+    folder.finish_run(run)
+    return run
+
+
+def _read(source: Path) -> list[PastAttempt]:
+    if not (source.is_dir() or source.is_file()):
+        raise ConfigurationError(f"{source} is neither a file nor a folder.", "Name a file or folder with results.")
+    try:
+        attempts = llm_tool_test.read(source) if _is_llm_tool_test(source) else agentv_results.read(source)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{source} cannot be read: {error}", "Name a file or folder with results.") from None
+    except ValueError as error:
+        raise ConfigurationError(f"{source}: {error}", _WANTED) from None
+    if not attempts:
+        raise ConfigurationError(f"{source} holds no results.", _WANTED)
+    return attempts
+
+
+_WANTED = (
+    "It has to be AgentV's result JSONL (`agentv eval --out FILE`), or a folder of llm-tool-test with "
+    "artifacts/events.jsonl, or the folder that holds such folders."
+)
+
+
+def _is_llm_tool_test(source: Path) -> bool:
+    return source.is_dir() or source.name == llm_tool_test.EVENTS
+
+
+def _store(attempt: PastAttempt, spec: TrialSpec, folder: RunFolder) -> TrialResult:
+    trial = attempt.trial(spec)
+    record = folder.record_folder(spec)
+    write_value(record / "trial.json", trial)
+    write_text(record / "prompt.txt", attempt.prompt)
+    write_text(record / "events.jsonl", "".join(f"{event.model_dump_json()}\n" for event in trial.events))
+    result = TrialResult(
+        **spec.model_dump(),
+        id=spec.id,
+        outcome=attempt.outcome,
+        decides=attempt.outcome,
+        reason=attempt.reason,
+        not_measured=None if attempt.outcome else "infrastructure",
+        end=trial.end,
+        metrics=trial_metrics(trial, None).model_copy(update={"cost_usd": attempt.cost_usd}),
+        gates=attempt.gates,
+        evaluators=attempt.evaluators,
+        case_score=attempt.score,
+    )
+    folder.finish_trial(result)
+    return result
+
+
+def _run(source: Path, attempts: Iterable[PastAttempt], results: list[TrialResult]) -> Run:
+    agents = {attempt.agent: AgentInfo(type=IMPORTED, model=attempt.model) for attempt in attempts}
+    keys = dict.fromkeys(result.key for result in results)
+    return Run(
+        tidegate_version=__version__,
+        side="head",
+        revision=Revision(sha="", ref=source.name),
+        suite_file=source.name,
+        suite_hash="",
+        policy=Policy(),
+        rows=tuple(RunRow(scenario=key.scenario, agent=key.agent, deterministic=False) for key in keys),
+        agents=agents,
+        started_at=min(attempt.at for attempt in attempts),
+        seconds=0.0,
+        trials=tuple(results),
+    )

@@ -1,0 +1,1 @@
+"""Eval files and targets of AgentV."""

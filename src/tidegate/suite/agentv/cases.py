@@ -1,0 +1,261 @@
+"""Turns the cases of an AgentV eval file into scenarios, and finds the agents that run them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from tidegate.agents.agentv_cli import AgentVCli, CliCase
+from tidegate.evaluators.llm_judge import LlmJudge
+from tidegate.evaluators.rubrics import Rubrics
+from tidegate.model.agent import Agent
+from tidegate.model.case import Case
+from tidegate.model.evaluator import Evaluator
+from tidegate.model.suite import Scenario, Target, ToolMatrixEntry
+from tidegate.plan import did_you_mean
+from tidegate.suite.agentv.eval_file import AgentVConfigFile, CaseFile, EvalFile, MessageFile, PartFile, TargetsFile
+from tidegate.suite.agentv.judge_targets import JUDGE_VARIABLE, JudgeTargets
+from tidegate.suite.agentv.targets import PLACES, Targets
+from tidegate.suite.evaluator_files import EvaluatorFiles
+from tidegate.suite.folders import stays_in
+from tidegate.suite.suite_file import SuiteFile
+from tidegate.suite.yaml.document import Document, KeyPath
+from tidegate.suite.yaml.problem import Problem
+
+M = TypeVar("M", bound=BaseModel)
+Read = Callable[[str, type[M], str], tuple[Document, M | None, list[Problem]]]
+DEFAULT_TARGET = "default"
+
+
+@dataclass
+class _Told:
+    """The text of a case's input messages, and the files that they refer to. Paths are relative to the root."""
+
+    question: str = ""
+    guidelines: str = ""
+    guideline_files: list[str] = field(default_factory=list)
+    input_files: list[str] = field(default_factory=list)
+
+
+class Cases:
+    """Builds scenarios from eval files. `agents` holds the targets.yaml agents that the cases use."""
+
+    def __init__(
+        self, root: Path, suite: SuiteFile, environ: Mapping[str, str], read: Read[Any], tool: Callable[[], Target]
+    ) -> None:
+        self._root = root
+        self._suite = suite
+        self._environ = environ
+        self._read = read
+        self._tool = cache(tool)
+        self._targets: dict[str, Targets | None] = {}
+        self.agents: dict[str, Agent] = {}
+        self.judges = JudgeTargets(wanted=suite.judge is None and not environ.get(JUDGE_VARIABLE, "").strip())
+        self.problems: list[Problem] = []
+
+    def scenarios(self, document: Document, file: EvalFile) -> list[Scenario]:
+        """Return the file's cases as scenarios named `dataset/id`. Cases with problems are left out."""
+        dataset = file.dataset or PurePosixPath(document.file).name.partition(".")[0]
+        found = []
+        for index, case in enumerate(file.evalcases):
+            before = len(self.problems)
+            scenario = self._scenario(document, file, case, ("evalcases", index), f"{dataset}/{case.id}")
+            if len(self.problems) == before:
+                found.append(scenario)
+        return found
+
+    def _scenario(self, document: Document, file: EvalFile, case: CaseFile, path: KeyPath, name: str) -> Scenario:
+        told = self._told(document, case, path)
+        evaluators = self._evaluators(document, file, case, path)
+        agent = self._agent(document, file, case, path)
+        if agent is not None and isinstance(cli := self.agents.get(agent), AgentVCli):
+            own = CliCase(
+                eval_id=case.id, question=told.question, guidelines=told.guidelines, files=tuple(told.input_files)
+            )
+            self.agents[agent] = cli.model_copy(update={"cases": {**cli.cases, name: own}})
+        outcome = case.expected_outcome or case.outcome or ""
+        return Scenario(
+            name=name,
+            description=case.description or outcome or file.description or case.id,
+            file=document.file,
+            target=self._tool(),
+            prompt="\n\n".join(filter(None, (told.guidelines, told.question))),
+            evaluators=evaluators,
+            case=Case(
+                expected_outcome=outcome,
+                reference_answer=_reference(case.expected_messages),
+                input_messages=tuple(_plain(message) for message in case.input_messages),
+                expected_messages=tuple(_plain(message) for message in case.expected_messages),
+                guideline_files=tuple(told.guideline_files),
+                input_files=tuple(told.input_files),
+                conversation_id=case.conversation_id,
+            ),
+            tool_matrix=(ToolMatrixEntry(tool=agent),) if agent is not None else (),
+        )
+
+    # --- evaluators
+
+    def _evaluators(self, document: Document, file: EvalFile, case: CaseFile, path: KeyPath) -> tuple[Evaluator, ...]:
+        """Return the case's evaluators, or the file's if the case has no `evaluators` key.
+
+        The case's `rubrics` come first, as one evaluator. Without any evaluator, an LLM judge scores the answer.
+        """
+        if case.execution.evaluators is not None:
+            chosen, place = case.execution.evaluators, (*path, "execution", "evaluators")
+        elif case.evaluators is not None:
+            chosen, place = case.evaluators, (*path, "evaluators")
+        else:
+            chosen, place = file.execution.evaluators or (), ("execution", "evaluators")
+        files = EvaluatorFiles(self._root, document)
+        found = files.resolved(chosen, place)
+        self.problems += [problem for problem in files.problems if problem not in self.problems]
+        rubrics = self._rubrics(document, case, path)
+        return (*rubrics, *found) or (LlmJudge(),)
+
+    def _rubrics(self, document: Document, case: CaseFile, path: KeyPath) -> tuple[Rubrics, ...]:
+        if not case.rubrics:
+            return ()
+        try:
+            return (Rubrics(rubrics=case.rubrics),)
+        except ValidationError as error:
+            self._complain(document, (*path, "rubrics"), str(error.errors()[0]["ctx"]["error"]))
+            return ()
+
+    # --- agent
+
+    def _agent(self, document: Document, file: EvalFile, case: CaseFile, path: KeyPath) -> str | None:
+        """Return the name of the case's agent, from tidegate.yaml or else from targets.yaml.
+
+        None means that every agent of tidegate.yaml runs the case: no agent is named and there is no targets.yaml.
+        """
+        asked: list[tuple[str | None, KeyPath]] = [
+            (case.execution.target, (*path, "execution", "target")),
+            (case.target, (*path, "target")),
+            (file.execution.target, ("execution", "target")),
+            (file.target, ("target",)),
+        ]
+        name, place = next(((name, place) for name, place in asked if name), (None, path))
+        if name in self._suite.agents:
+            return name
+        targets = self._targets_of(document)
+        if targets is None and name is None:
+            return None
+        known = targets.names if targets else []
+        wanted = name or DEFAULT_TARGET
+        if targets is None or wanted not in known:
+            hint = did_you_mean(wanted, [*known, *self._suite.agents])
+            self._complain(document, place, f"there is no target `{wanted}` in targets.yaml or tidegate.yaml{hint}")
+            return None
+        if wanted not in self.agents:
+            before, folder = len(targets.problems), PurePosixPath(document.file).parent.as_posix()
+            agent = targets.agent(wanted, folder)
+            self.judges.add(targets, wanted, folder)
+            self.problems += targets.problems[before:]
+            if agent is not None:
+                self.agents[wanted] = agent
+        return wanted
+
+    def _targets_of(self, document: Document) -> Targets | None:
+        """Return the nearest targets file, searched from the eval file's folder up to the root."""
+        place = self._nearest(document, PLACES)
+        if place is None:
+            return None
+        if place not in self._targets:
+            read, file, problems = self._read(place, TargetsFile, "targets")
+            self.problems += problems
+            self._targets[place] = file and Targets(read, file, self._suite.pass_env, self._environ, self._root, [])
+        return self._targets[place]
+
+    def _nearest(self, document: Document, names: tuple[str, ...]) -> str | None:
+        folders = PurePosixPath(document.file).parents
+        places = ((folder / name).as_posix() for folder in folders for name in names)
+        return next((place for place in places if (self._root / place).is_file()), None)
+
+    # --- messages
+
+    def _told(self, document: Document, case: CaseFile, path: KeyPath) -> _Told:
+        told = _Told()
+        patterns = self._guideline_patterns(document)
+        texts: list[str] = []
+        guidelines: list[str] = []
+        for where, part in _parts(case.input_messages):
+            if part.type == "text":
+                texts.append(part.value)
+                continue
+            found = self._file(document, part.value, (*path, "input_messages", *where))
+            if found is None:
+                continue
+            file, content = found
+            is_guideline = any(fnmatch(name, pattern) for name in (file, part.value) for pattern in patterns)
+            (told.guideline_files if is_guideline else told.input_files).append(file)
+            (guidelines if is_guideline else texts).append(f"\n=== {part.value} ===\n{content}\n")
+        told.question = " ".join(texts).strip()
+        told.guidelines = "".join(guidelines).strip()
+        return told
+
+    def _guideline_patterns(self, document: Document) -> tuple[str, ...]:
+        place = self._nearest(document, (".agentv/config.yaml",))
+        if place is None:
+            return ()
+        _, file, problems = self._read(place, AgentVConfigFile, "agentv-config")
+        self.problems += [problem for problem in problems if problem not in self.problems]
+        return file.guideline_patterns if file else ()
+
+    def _file(self, document: Document, name: str, path: KeyPath) -> tuple[str, str] | None:
+        """Return a file's path relative to the root, and its text. Look beside the eval file, then at the root."""
+        places = [PurePosixPath(document.file).parent / name.lstrip("/"), PurePosixPath(name.lstrip("/"))]
+        for place in places:
+            if (self._root / place).is_file() and stays_in(self._root, place.as_posix()):
+                inside = (self._root / place).resolve().relative_to(self._root.resolve()).as_posix()
+                try:
+                    return inside, (self._root / place).read_text(encoding="utf-8")
+                except (OSError, UnicodeDecodeError):
+                    self._complain(document, path, f"{inside} cannot be read as text")
+                    return None
+        self._complain(document, path, f"no such file in the repository (looked for {', '.join(map(str, places))})")
+        return None
+
+    def _complain(self, document: Document, path: KeyPath, what: str) -> None:
+        self.problems.append(document.problem(path, what))
+
+
+def _parts(messages: tuple[MessageFile, ...]) -> Iterator[tuple[KeyPath, PartFile]]:
+    """Yield each part of each message with its key path. Structured content becomes JSON text."""
+    for number, message in enumerate(messages):
+        match message.content:
+            case str() as text if text:
+                yield (number, "content"), PartFile(type="text", value=text)
+            case tuple() as parts:
+                for index, part in enumerate(parts):
+                    yield (number, "content", index, "value"), part
+            case dict() as structured:
+                yield (number, "content"), PartFile(type="text", value=json.dumps(structured, ensure_ascii=False))
+            case _:
+                pass
+
+
+def _plain(message: MessageFile) -> dict[str, Any]:
+    return message.model_dump(mode="json", exclude_defaults=True) | {"role": message.role}
+
+
+def _reference(messages: tuple[MessageFile, ...]) -> str:
+    """Return the last expected message as text, or its tool calls as JSON if it has no content."""
+    if not messages:
+        return ""
+    last = messages[-1]
+    match last.content:
+        case str() as text:
+            return text
+        case None:
+            return json.dumps(last.tool_calls, ensure_ascii=False) if last.tool_calls else ""
+        case dict() as structured:
+            return json.dumps(structured, ensure_ascii=False)
+        case parts:
+            return "\n".join(part.value for part in parts)

@@ -1,0 +1,191 @@
+"""Turns a target of AgentV's targets.yaml into the agent that runs its cases."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, JsonValue, ValidationError
+
+from tidegate.agents.agentv_batch import AgentVBatch
+from tidegate.agents.agentv_cli import AgentVCli, CommandCheck, unknown_placeholder
+from tidegate.agents.anthropic import KEY, AnthropicAgent
+from tidegate.agents.codex import CodexAgent
+from tidegate.agents.command import CommandAgent
+from tidegate.model.agent import Agent
+from tidegate.plan import did_you_mean
+from tidegate.suite.agentv.eval_file import AnthropicFile, CliFile, CodexFile, MockFile, TargetEntry, TargetsFile
+from tidegate.suite.env_references import variable
+from tidegate.suite.yaml.document import Document, KeyPath
+from tidegate.suite.yaml.explain import explain
+from tidegate.suite.yaml.problem import Problem
+
+PLACES = (".agentv/targets.yaml", "targets.yaml")
+_COMMON = ("name", "provider", "judge_target", "workers", "provider_batching")
+_ALIASES = {"codex-cli": "codex", "azure-openai": "azure", "google": "gemini", "google-gemini": "gemini"}
+_INSTEAD = {
+    "azure": "a target with `provider: cli`",
+    "gemini": "the agent gemini of tidegate.yaml, by its name there",
+    "vscode": "an agent of tidegate.yaml, by its name there",
+    "vscode-insiders": "an agent of tidegate.yaml, by its name there",
+}
+_KNOWN = ("cli", "codex", "anthropic", "mock")
+_ALONE = 1000.0  # a weight above the number of slots, so that no other trial runs at the same time
+_VARIABLE = re.compile(r"\$\{\{\s*([^}\s]*)\s*\}\}")
+
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass
+class Targets:
+    """The targets of one file. `problems` collects what is wrong with the targets that are used."""
+
+    document: Document
+    file: TargetsFile
+    pass_env: tuple[str, ...]
+    environ: Mapping[str, str]
+    root: Path
+    problems: list[Problem]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all targets in the file."""
+        return [target.name for target in self.file.targets]
+
+    def entry(self, name: str) -> TargetEntry:
+        """Return a target as written. `name` must be one of `names`."""
+        return self.file.targets[self.names.index(name)]
+
+    def agent(self, name: str, folder: str) -> Agent | None:
+        """Return the agent of a target, or None if the target has problems.
+
+        The agent's command runs in `folder`, unless the target has a `cwd`.
+        """
+        index = self.names.index(name)
+        path: KeyPath = ("targets", index)
+        entry = self.file.targets[index]
+        provider = _ALIASES.get(entry.provider, entry.provider)
+        if entry.provider_batching and provider != "cli":
+            self._complain((*path, "provider_batching"), "is for the provider cli alone")
+            return None
+        match provider:
+            case "cli":
+                agent = self._cli(path, folder, AgentVBatch if entry.provider_batching else AgentVCli)
+                return agent and agent.model_copy(update={"weight": _ALONE if entry.workers == 1 else 1.0})
+            case "codex":
+                return self._codex(path)
+            case "anthropic":
+                return self._anthropic(path)
+            case "mock":
+                return self._mock(path)
+            case _:
+                self._complain((*path, "provider"), _refusal(provider))
+                return None
+
+    def _cli(self, path: KeyPath, folder: str, kind: type[AgentVCli]) -> Agent | None:
+        cli = self._read(CliFile, path)
+        if cli is None:
+            return None
+        if unknown := unknown_placeholder(cli.command_template):
+            hint = did_you_mean(unknown, ("PROMPT", "GUIDELINES", "EVAL_ID", "ATTEMPT", "FILES", "OUTPUT_FILE"))
+            self._complain((*path, "command_template"), f"unknown placeholder {{{unknown}}}{hint}")
+            return None
+        where = folder if cli.cwd is None else self._folder(cli.cwd, folder, (*path, "cwd"))
+        health = cli.healthcheck
+        if isinstance(health, CommandCheck) and health.cwd is not None:
+            cwd = self._folder(health.cwd, folder, (*path, "healthcheck", "cwd"))
+            health = health.model_copy(update={"cwd": cwd})
+        return kind(
+            command_template=cli.command_template,
+            files_format=cli.files_format,
+            folder=where,
+            health=health,
+            timeout_secs=cli.timeout_seconds,
+        )
+
+    def _mock(self, path: KeyPath) -> Agent | None:
+        mock = self._read(MockFile, path)
+        if mock is None:
+            return None
+        said = shlex.quote(mock.response).replace("{", "{{").replace("}", "}}")
+        return CommandAgent(type="command", command=f"printf %s {said}", output="agentv", deterministic=True)
+
+    def _codex(self, path: KeyPath) -> Agent | None:
+        codex = self._read(CodexFile, path)
+        if codex is None:
+            return None
+        return CodexAgent(type="codex", model=codex.model, args=codex.args, timeout_secs=codex.timeout_seconds)
+
+    def _anthropic(self, path: KeyPath) -> Agent | None:
+        """Return the Anthropic agent. It reads its key from the environment itself: no suite contains the key."""
+        key = self.document.node((*path, "api_key"))
+        named = _VARIABLE.fullmatch(str(key.value)) if key else None
+        if key and (named is None or named[1] != KEY):
+            self._complain((*path, "api_key"), f"must be ${{{{ {KEY} }}}}: a key is read from there and nowhere else")
+            return None
+        file = self._read(AnthropicFile, path, "api_key")
+        if file is None:
+            return None
+        return AnthropicAgent(
+            type="anthropic",
+            model=file.model,
+            max_tokens=file.max_output_tokens or 8192,
+            thinking_budget=file.thinking_budget,
+        )
+
+    def _folder(self, cwd: str, folder: str, path: KeyPath) -> str:
+        for place in (Path(folder, cwd), Path(cwd)):
+            inside = (self.root / place).resolve()
+            if inside.is_dir() and inside.is_relative_to(self.root.resolve()):
+                return inside.relative_to(self.root.resolve()).as_posix()
+        self._complain(path, "no such folder in the repository")
+        return folder
+
+    def _read(self, model: type[M], path: KeyPath, *without: str) -> M | None:
+        """Return the keys of the target's provider as a model, with variables replaced; None if they have problems."""
+        node = self.document.node(path)
+        data = node.data() if node else None
+        before = len(self.problems)
+        own = {
+            key: self._expanded(value, (*path, key))
+            for key, value in (data.items() if isinstance(data, dict) else ())
+            if key not in (*_COMMON, *without)
+        }
+        if len(self.problems) > before or node is None:
+            return None
+        try:
+            return model.model_validate_json(json.dumps(own), strict=True)
+        except ValidationError as error:
+            found = explain(error, Document(self.document.file, node), "targets")
+            prefix = f"targets[{path[1]}]"
+            self.problems += [p._replace(key=f"{prefix}.{p.key}" if p.key else prefix) for p in found]
+            return None
+
+    def _expanded(self, value: JsonValue, path: KeyPath) -> JsonValue:
+        if isinstance(value, dict):
+            return {key: self._expanded(item, (*path, key)) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._expanded(item, (*path, index)) for index, item in enumerate(value)]
+        if not isinstance(value, str):
+            return value
+        try:
+            return _VARIABLE.sub(lambda found: variable(found[1], self.pass_env, self.environ), value)
+        except ValueError as error:
+            name = self.file.targets[int(path[1])].name
+            self._complain(path, f"{error} (target `{name}`)")
+            return value
+
+    def _complain(self, path: KeyPath, what: str) -> None:
+        self.problems.append(self.document.problem(path, what))
+
+
+def _refusal(provider: str) -> str:
+    if provider in _INSTEAD:
+        return f"{provider} is not one of the agents here; use {_INSTEAD[provider]}"
+    hint = did_you_mean(provider, (*_KNOWN, *_INSTEAD)) or f" (one of {', '.join(_KNOWN)})"
+    return f"unknown provider `{provider}`{hint}"

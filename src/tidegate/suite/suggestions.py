@@ -1,0 +1,180 @@
+"""Suggestions to improve a valid suite. `tidegate check` prints them; they are never errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from tidegate.evaluators.tool_trajectory import ToolTrajectory
+from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.suite import Scenario, Suite
+from tidegate.procedure.detection import heads_to_confirm
+from tidegate.procedure.repeats import HEAD_TRIALS
+from tidegate.procedure.rules import Rules
+from tidegate.procedure.steps import screening_trials
+
+ENOUGH_CASES = 20  # regression scenarios
+_FREE = frozenset({"doc-follower", "scripted", "replay"})  # agents that call no model and cost nothing
+ENOUGH_PASSES = 20  # passes without a failure after which a capability case is ready to guard
+
+Past = Mapping[RowKey, tuple[int, int]]
+"""Maps each row to its passes and its trials in the history of base."""
+
+
+def advice(suite: Suite, plan: Plan, root: Path | None = None, past: Past | None = None) -> tuple[str, ...]:
+    """Return one sentence per suggestion. Scenarios or rows with the same suggestion share one sentence.
+
+    `root` is the checkout that the suite was read from. Without it, folders are not checked.
+    """
+    return (
+        *_missing_folders(suite, root),
+        *_once(map(_without_gate, suite.scenarios), "scenario"),
+        *_once((_without_judge(scenario, suite) for scenario in suite.scenarios), "scenario"),
+        *_unbound(suite),
+        *_once((_only_judge(scenario, suite) for scenario in suite.scenarios), "scenario"),
+        *_once((_uncalibrated(scenario, suite) for scenario in suite.scenarios), "scenario"),
+        *_once(map(_only_path, suite.scenarios), "scenario"),
+        *_few_cases(suite),
+        *_once((_few_trials(row, suite) for row in plan.rows), "row"),
+        *_once((_to_promote(row, past or {}) for row in plan.rows), "row"),
+    )
+
+
+def _once(said: Iterable[tuple[str, str] | None], noun: str) -> Iterator[str]:
+    """Yield each sentence once, after its first place and the number of others. `said`: pairs of place and sentence."""
+    places: dict[str, list[str]] = {}
+    for pair in said:
+        if pair is not None:
+            places.setdefault(pair[1], []).append(pair[0])
+    for sentence, (first, *others) in places.items():
+        more = f" and {len(others)} more {noun}{'s' if len(others) > 1 else ''}" if others else ""
+        yield f"{first}{more}: {sentence}"
+
+
+def _missing_folders(suite: Suite, root: Path | None) -> Iterator[str]:
+    """Report folders of `path` that do not exist. With a `build`, they may still be created."""
+    if root is None or suite.build:
+        return
+    for folder in suite.path:
+        if not (root / folder).is_dir():
+            yield f"{suite.file}: path names {folder}, which is no folder of this checkout, and no `build` makes it"
+
+
+def _without_gate(scenario: Scenario) -> tuple[str, str] | None:
+    if _decides_without_a_model(scenario) or scenario.judged:
+        return None
+    what = "no required gate" if scenario.gates else "no gate"
+    return scenario.file, f"{what}, so every trial passes whatever the agent does"
+
+
+def _decides_without_a_model(scenario: Scenario) -> bool:
+    gates = any(gate.required for gate in scenario.gates)
+    return gates or any(one.decides and not one.judged for one in scenario.evaluators)
+
+
+def _without_judge(scenario: Scenario, suite: Suite) -> tuple[str, str] | None:
+    if suite.judge is not None or not scenario.judged:
+        return None
+    return scenario.file, f"a judge is to look at it, and {suite.file} has no `judge`: that stays not measured"
+
+
+def _unbound(suite: Suite) -> Iterator[str]:
+    """Report a cost limit on the judge that has no effect, because the price of its model is unknown."""
+    judge = suite.judge
+    if judge is not None and judge.max_usd is not None and judge.model not in suite.prices:
+        yield f"{suite.file}: judge.max_usd binds nothing: `prices` has no price for {judge.model}"
+
+
+def _only_judge(scenario: Scenario, suite: Suite) -> tuple[str, str] | None:
+    if not scenario.judged or _decides_without_a_model(scenario):
+        return None
+    if suite.policy.judge_blocks:
+        return scenario.file, "a judge alone decides, and a judge errs; add a gate or an evaluator of code"
+    return scenario.file, "only a judge looks at it, and a judge blocks nothing; add a gate or an evaluator of code"
+
+
+def _uncalibrated(scenario: Scenario, suite: Suite) -> tuple[str, str] | None:
+    """Report a scenario with criteria that the judge's calibration does not cover."""
+    found, judge = suite.calibration, suite.judge
+    if found is None or judge is None:
+        return None
+    known = {one.wording for one in found.criteria} if found.model == judge.model else set()
+    if scenario.wordings <= known:
+        return None
+    return scenario.file, f"has criteria that nobody has labelled as they are worded now, judged by {judge.model}"
+
+
+def highest_cost(suite: Suite, plan: Plan) -> Iterator[str]:
+    """Yield a sentence with the most that a pull request can cost in USD, if the suite limits the cost."""
+    if suite.budget.usd is not None:
+        yield f"a pull request costs at most ${suite.budget.usd:.2f} (budget.usd)"
+        return
+    limits = [(row, _limit(row)) for row in plan.rows]
+    if all(limit is not None for _, limit in limits) and any(limit for _, limit in limits):
+        total = sum(_most_trials(row, suite) * (limit or 0.0) for row, limit in limits)
+        yield f"a pull request costs at most ${total:.2f}, by max_usd of each trial, if none has to be repeated"
+
+
+def _limit(row: PlanRow) -> float | None:
+    """Return the most that one trial may cost in USD, or None if there is no limit."""
+    if row.agent.type in _FREE:
+        return 0.0
+    known = [limit for limit in (row.scenario.max_usd, getattr(row.agent, "max_usd", None)) if limit is not None]
+    return min(known, default=None)
+
+
+def _most_trials(row: PlanRow, suite: Suite) -> int:
+    """Return the most trials that the row can need on both sides together, with confirmation and verification."""
+    counts = row.scenario.trials.over(suite.trials)
+    all_phases = screening_trials(counts, suite.policy) + Rules.of(suite.policy).most_heads
+    heads = HEAD_TRIALS if row.deterministic else all_phases
+    return 2 * (heads if counts.max is None else min(heads, counts.max))
+
+
+def _only_path(scenario: Scenario) -> tuple[str, str] | None:
+    deciding = [one for one in scenario.evaluators if one.decides]
+    paths = [one for one in deciding if isinstance(one, ToolTrajectory) and one.mode in ("exact", "in_order")]
+    if not paths or len(paths) < len(deciding) or any(gate.required for gate in scenario.gates):
+        return None
+    return (
+        f"{scenario.file}: {scenario.name}",
+        f"the path alone decides ({paths[0].label}), which is brittle; check the outcome too, by a gate or "
+        "expected_state",
+    )
+
+
+def _few_cases(suite: Suite) -> Iterator[str]:
+    cases = sum(scenario.purpose == "regression" for scenario in suite.scenarios)
+    if cases < ENOUGH_CASES:
+        total = len(suite.scenarios)
+        what = f"{cases} regression case{'' if cases == 1 else 's'}"
+        among = "" if cases == total else f" among {total} scenarios"
+        yield f"only {what}{among}; with fewer than {ENOUGH_CASES} much goes unseen"
+
+
+def _few_trials(row: PlanRow, suite: Suite) -> tuple[str, str] | None:
+    """Report a `trials.max` with which no regression of the row can be confirmed.
+
+    A deterministic row needs repeats on head. Any other row without history needs enough trials to tell even
+    the largest possible drop from chance.
+    """
+    counts = row.scenario.trials.over(suite.trials)
+    place = f"{row.scenario.file}, {row.key.agent}"
+    if counts.max is None:
+        return None
+    if row.deterministic:
+        what = f"a regression stays unconfirmed; it takes {HEAD_TRIALS} trials on head"
+        return (place, f"with trials.max {counts.max} {what}") if counts.max < HEAD_TRIALS else None
+    screening = screening_trials(counts, suite.policy)
+    enough = heads_to_confirm(screening, with_history=False, alpha=suite.policy.alpha)
+    what = f"no regression can be confirmed without history; that takes {enough} trials on head"
+    return (place, f"with trials.max {counts.max} {what}") if counts.max < enough else None
+
+
+def _to_promote(row: PlanRow, past: Past) -> tuple[str, str] | None:
+    """Suggest `purpose: regression` for a capability scenario that has never failed on base."""
+    passes, trials = past.get(row.key, (0, 0))
+    if row.scenario.purpose != "capability" or trials < ENOUGH_PASSES or passes < trials:
+        return None
+    what = f"a capability that has held for {trials} trials of base; make it `purpose: regression`, and it is guarded"
+    return f"{row.scenario.file}, {row.key.agent}", what

@@ -1,0 +1,1 @@
+"""YAML files as data with positions, and the problems found in them."""

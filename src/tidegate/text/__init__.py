@@ -1,0 +1,1 @@
+"""Text made safe, shortened, and matched within limits."""

@@ -1,0 +1,43 @@
+"""Where agents are checked before any trial."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidegate.model.command import CommandResult
+from tidegate.model.suite import Limits
+from tidegate.trial.environment import base_environment
+from tidegate.trial.processes import Supervisor, run_shell
+from tidegate.trial.users import give
+
+TIMEOUT_SECS = 60.0  # of one command; some agents take seconds to say their version
+
+
+@dataclass(frozen=True)
+class AgentCheckDirectories:
+    """The Machine that agents are given (tidegate.model.agent)."""
+
+    supervisor: Supervisor
+    folder: Path  # of its own
+    repo: Path  # a side's checkout
+    path: str
+    credentials: Mapping[str, str]
+
+    async def output(self, command: str) -> CommandResult:
+        """Run `sh -c command` in an empty folder, without the agent's key."""
+        home, tmp = self.folder / "home", self.folder / "tmp"
+        for folder in (home, tmp):
+            folder.mkdir(parents=True, exist_ok=True)
+        give(self.supervisor.account, home, tmp)
+        result, _ = await run_shell(
+            self.supervisor,
+            command,
+            cwd=home,
+            env=base_environment(self.path, home, tmp, {}),
+            output=self.folder / "output",
+            timeout_secs=TIMEOUT_SECS,
+            limits=Limits(),
+        )
+        return result

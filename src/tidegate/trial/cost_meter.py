@@ -1,0 +1,56 @@
+"""What agents spend while they work, and the limits of a run and of a trial that stop them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tidegate.invocations.metrics import cost_of
+from tidegate.model.event import End
+from tidegate.model.suite import Budget, Price
+
+
+class Spending:
+    """All that a run has spent, trials under way included. `others`: USD and tokens spent beside the agents."""
+
+    def __init__(self, budget: Budget, others: Callable[[], tuple[float, int]] = lambda: (0.0, 0)) -> None:
+        self._budget = budget
+        self._others = others
+        self._meters: list[CostMeter] = []
+
+    def meter(self, price: Price | None, most_usd: float | None) -> CostMeter:
+        """For one attempt at a trial, by its model's price and its scenario's own limit."""
+        meter = CostMeter(self, price, most_usd)
+        self._meters.append(meter)
+        return meter
+
+    def used_up(self) -> str | None:
+        """A sentence where the run's budget is; None while there is some of it left."""
+        usd, tokens = self._budget.usd, self._budget.tokens
+        other_usd, other_tokens = self._others()
+        if usd is not None and other_usd + sum(meter.usd for meter in self._meters) >= usd:
+            return f"the run's ${usd:g} were used up"
+        if tokens is not None and other_tokens + sum(meter.tokens for meter in self._meters) >= tokens:
+            return f"the run's {tokens:,} tokens were used up"
+        return None
+
+
+class CostMeter:
+    """What one attempt has spent, as far as its agent tells."""
+
+    def __init__(self, spending: Spending, price: Price | None, most_usd: float | None) -> None:
+        self._spending = spending
+        self.price = price
+        self._most_usd = most_usd
+        self.usd = 0.0
+        self.tokens = 0
+
+    def tell(self, told: End) -> None:
+        """What the agent has told by now; it tells its sums, so that the last word counts."""
+        self.usd = max(self.usd, cost_of(told, self.price) or 0.0)
+        self.tokens = max(self.tokens, (told.tokens_in or 0) + (told.tokens_out or 0))
+
+    def over(self) -> str | None:
+        """A sentence where the attempt has to stop."""
+        if self._most_usd is not None and self.usd >= self._most_usd:
+            return f"the scenario's ${self._most_usd:g} for a trial were used up"
+        return self._spending.used_up()

@@ -1,0 +1,1 @@
+"""The target as an MCP server: its recorder, and a client for agents that have none."""

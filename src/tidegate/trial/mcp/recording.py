@@ -1,0 +1,58 @@
+"""An MCP server as the target: the script that agents start in its place, and what that has recorded."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from tidegate.model.suite import McpServer
+from tidegate.model.trial import Invocation
+from tidegate.trial import recorder
+from tidegate.trial.mcp.recorder_proxy import GIVEN_UP_STATUS
+
+PROXY = Path(__file__).with_name("recorder_proxy.py")
+_READY = b"\0tidegate-ready\0\n"
+
+
+def install(folder: Path, server: McpServer, environment: Mapping[str, str], workspace: Path, record: Path) -> Path:
+    """Make the script below `folder`; returns it.
+
+    Server, environment, place and record are written into it: the clients of agents filter the environment that they
+    give to servers, and the agent's key is none of the server's business.
+    """
+    source = PROXY.read_text(encoding="utf-8")
+    arguments = (server.command, dict(environment), str(workspace), str(record.absolute()))
+    script = folder.absolute() / re.sub(r"\W", "-", f"mcp-{server.name}")
+    folder.mkdir(parents=True, exist_ok=True)
+    recorder.write_script(script, os.fsencode(f"{source}\nos._exit(main(*{arguments!r}))\n"))
+    return script
+
+
+class Conversation(NamedTuple):
+    """What was recorded of an agent's session with the server.
+
+    A call's arguments are the tool's name and its input. `opened`: an agent has opened a session.
+    """
+
+    invocations: tuple[Invocation, ...]
+    warnings: tuple[str, ...]
+    opened: bool
+
+
+def read(record: Path, *, killed_at: float | None) -> Conversation:
+    """What is in the record; never raises, whatever that is."""
+    data = recorder.notes(record)
+    if data is None:
+        return Conversation((), ("the recorder's file is gone: no call of the target is known",), opened=True)
+    plain = data.replace(_READY, b"")
+    calls, warnings = recorder.parsed(plain, binary="", command_pattern=None, killed_at=killed_at)
+    return Conversation(tuple(map(_of_tool, calls)), warnings, opened=_READY in data)
+
+
+def _of_tool(call: Invocation) -> Invocation:
+    """The call as one of a tool, which ends well, or not, or too late; exit codes are of programs."""
+    late = call.status == "error" and call.exit_code == GIVEN_UP_STATUS
+    return call.model_copy(update={"exit_code": None, **({"status": "timeout"} if late else {})})

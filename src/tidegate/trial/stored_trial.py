@@ -1,0 +1,106 @@
+"""What is asked of a trial that is long over: its stored answers, and its workspace made once more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from tidegate.evaluators.advance import advance
+from tidegate.evaluators.assess import record_of
+from tidegate.evaluators.stored_answers import answer_to
+from tidegate.model.evaluator import Score
+from tidegate.model.probe import Answer, CommandAnswer, RunJudge, WorkspaceRequest
+from tidegate.model.question import AskModel
+from tidegate.model.suite import Limits, Scenario
+from tidegate.model.trial import Trial
+from tidegate.trial.directories import Folders
+from tidegate.trial.environment import base_environment, script_variables
+from tidegate.trial.processes import Supervisor, run_shell
+from tidegate.trial.workspace import apply_diff, copy_workspace, prepare
+
+
+@dataclass(frozen=True)
+class RegradeContext:
+    """What all trials share: the checkout that says how to measure, and what commands of it get."""
+
+    root: Path
+    guidance: tuple[str, ...]
+    path: str
+    passed_env: Mapping[str, str]
+    limits: Limits
+    supervisor: Supervisor
+
+
+class StoredTrial:
+    """One stored trial; its record is in `folders.record`."""
+
+    def __init__(self, trial: Trial, scenario: Scenario, folders: Folders, ground: RegradeContext) -> None:
+        self._trial = trial
+        self._scenario = scenario
+        self._folders = folders
+        self._ground = ground
+        self._is_ready: bool | None = None
+        self._scripts = 0
+
+    async def evaluators(self) -> tuple[tuple[Answer, ...], ...]:
+        """The answers to what each evaluator asks, up to a question for a model, or one that nobody can answer."""
+        record = record_of(self._trial, self._scenario)
+        collected: list[tuple[Answer, ...]] = []
+        for evaluator in self._scenario.evaluators:
+            answers: list[Answer] = []
+            while not isinstance(step := advance(evaluator, record, answers), Score | AskModel):
+                answer = await self._answer(step)
+                if answer is None:
+                    break
+                answers.append(answer)
+            collected.append(tuple(answers))
+        return tuple(collected)
+
+    async def script(self, request: RunJudge) -> Answer | None:
+        """What the script says of the workspace as it was left; None where that cannot be made again."""
+        if self._is_ready is None:
+            self._is_ready = await asyncio.to_thread(self._make_workspace)
+        if not self._is_ready:
+            return None
+        self._scripts += 1
+        name = f"again-{self._scripts:02d}"
+        folders, ground = self._folders, self._ground
+        stdin = folders.record / f"{name}.stdin.json"
+        stdin.write_text(request.stdin, encoding="utf-8")
+        result, _ = await run_shell(
+            ground.supervisor,
+            request.command,
+            cwd=ground.root / request.folder,
+            env={
+                **base_environment(ground.path, folders.home, folders.tmp, ground.passed_env),
+                **script_variables(self._trial.spec, None, folders),
+                **self._scenario.target.env,
+            },
+            output=folders.record / "output" / name,
+            timeout_secs=request.timeout_secs,
+            limits=ground.limits,
+            stdin=stdin,
+        )
+        return CommandAnswer(result=result)
+
+    async def _answer(self, request: WorkspaceRequest) -> Answer | None:
+        if isinstance(request, RunJudge):
+            return await self.script(request)
+        return answer_to(request, (*self._trial.answers, *chain.from_iterable(self._trial.evaluator_answers)))
+
+    def _make_workspace(self) -> bool:
+        """The scenario's workspace with what the agent changed; False where the change does not fit any more."""
+        folders, root = self._folders, self._ground.root
+        folders.make(None)
+        for name in ("transcript.txt", "events.jsonl"):
+            if (folders.record / name).is_file():
+                folders.share(name)
+        start = prepare(self._scenario, root, root, self._ground.guidance, folders.scratch / "start")
+        copy_workspace(start, folders.workspace)
+        diff = folders.record / "workspace.diff"
+        if self._trial.workspace_lost:
+            return False
+        return not diff.is_file() or apply_diff(folders.workspace, diff.read_bytes())

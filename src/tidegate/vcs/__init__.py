@@ -1,0 +1,1 @@
+"""git: commands, revisions, worktrees."""

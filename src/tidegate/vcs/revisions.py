@@ -1,0 +1,203 @@
+"""git: which commits are compared, their checkouts, and what changed between them."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tidegate.errors import ConfigurationError
+from tidegate.model.measurement import Revision
+from tidegate.vcs.git import IDENTITY, git, must
+
+
+def repository_root(folder: Path) -> Path:
+    """The top folder of the repository that `folder` stands in."""
+    if not folder.is_dir():
+        raise ConfigurationError(f"there is no folder {folder}.", "Name the repository's own with `--repo`.")
+    done = git(folder, "rev-parse", "--show-toplevel")
+    if done.returncode != 0:
+        raise ConfigurationError(
+            f"{folder.resolve()} is not in a git repository.", "Run it in a repository, or `git init` one."
+        )
+    return Path(done.stdout.strip())
+
+
+def _commit(root: Path, ref: str) -> str | None:
+    done = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def _as_deep(root: Path) -> tuple[str, ...]:
+    """How much to fetch: a whole clone would be made a shallow and partial one by fetching less."""
+    shallow = git(root, "rev-parse", "--is-shallow-repository").stdout.strip() == "true"
+    return ("--filter=blob:none", "--depth=1") if shallow else ()
+
+
+def resolve(root: Path, ref: str) -> Revision:
+    """The commit that `ref` names: here, at `origin`, or fetched from there, as a whole hash has to be for that."""
+    sha = _commit(root, ref) or _commit(root, f"origin/{ref}")
+    if sha is None and not ref.startswith("-") and git(root, "remote", "get-url", "origin").returncode == 0:
+        fetched = git(root, "fetch", "--quiet", *_as_deep(root), "origin", ref)
+        sha = _commit(root, "FETCH_HEAD") if fetched.returncode == 0 else None
+    if sha is None:
+        raise ConfigurationError(
+            f"there is no commit `{ref}` in {root}{_meant(root, ref)}.",
+            "Name a branch, a tag or a commit that `git log` knows; in a workflow's checkout step, "
+            "set `fetch-depth: 2`, or `0` where it has a `ref`.",
+        )
+    return Revision(sha=sha, ref=ref)
+
+
+def _meant(root: Path, ref: str) -> str:
+    """Branches and tags that are spelled much like it."""
+    names = git(root, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads", "refs/tags", "refs/remotes")
+    close = difflib.get_close_matches(ref, dict.fromkeys(name.removeprefix("origin/") for name in names.stdout.split()))
+    return f" (did you mean {' or '.join(f'`{name}`' for name in close)}?)" if close else ""
+
+
+def has_file(root: Path, revision: Revision, path: str) -> bool:
+    """Whether the commit has that file."""
+    return git(root, "cat-file", "-e", "--end-of-options", f"{revision.sha}:{path}").returncode == 0
+
+
+def working_tree(root: Path) -> Revision:
+    """The checked-out commit, and whether files differ from it."""
+    head = resolve(root, "HEAD")
+    branch = git(root, "symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip()
+    dirty = bool(must(root, "status", "--porcelain"))
+    return Revision(sha=head.sha, ref=branch or "HEAD", dirty=dirty)
+
+
+def default_base(root: Path) -> str:
+    """The branch that pull requests go to.
+
+    Origin's default branch, else `main` or `master`, else the one that git is set up to begin with, else the only
+    branch that is not checked out, or the only branch.
+    """
+    remote = git(root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD").stdout.strip()
+    configured = git(root, "config", "init.defaultBranch").stdout.strip()
+    for name in (remote, "main", "master", "origin/main", "origin/master", configured):
+        if name and _commit(root, name):
+            return name
+    branches = _related_branches(root)
+    current = git(root, "symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip()
+    others = [name for name in branches if name != current] or branches
+    if len(others) == 1:
+        return others[0]
+    which = f": it may be any of {', '.join(others)}" if others else ""
+    raise ConfigurationError(f"no base branch was found{which}.", "Name it: `tidegate pr --base BRANCH`.")
+
+
+def _related_branches(root: Path) -> list[str]:
+    """Those that have a commit in common with what is checked out: an orphan one, as of a history, is nobody's base."""
+    names = git(root, "for-each-ref", "--format=%(refname:short)", "refs/heads").stdout.split()
+    return [name for name in names if git(root, "merge-base", "HEAD", name).returncode == 0]
+
+
+def merge_base(root: Path, base: Revision, head: Revision) -> Revision:
+    """The commit at which head left base, so that base's later changes are not charged to head."""
+    done = git(root, "merge-base", base.sha, head.sha)
+    if done.returncode != 0 and must(root, "rev-parse", "--is-shallow-repository") == "true":
+        git(root, "fetch", "--quiet", "--filter=blob:none", "--unshallow", "origin")
+        done = git(root, "merge-base", base.sha, head.sha)
+    if done.returncode != 0:
+        raise ConfigurationError(
+            f"`{base.ref}` and `{head.ref}` have no commit in common here.",
+            "In a shallow clone, fetch what is missing: `fetch-depth: 2` in a workflow's checkout step "
+            "(`0` where it has a `ref`), or `git fetch --unshallow`.",
+        )
+    return Revision(sha=done.stdout.strip(), ref=base.ref)
+
+
+def checked_out_sides(root: Path, head_sha: str, base_ref: str) -> tuple[str, str]:
+    """What to compare when a pull request is checked out: (base, head), for `resolve`.
+
+    The test-merge commit is compared with its first parent, which is the base that it was merged into. The pull
+    request's own head is compared with where it left the base branch. (The payload's base.sha is neither: it may be
+    older than the merge, and base's later changes would be charged to the pull request.)
+    """
+    head = must(root, "rev-parse", "HEAD")
+    # The commit's own text: a shallow clone hides parents from every other command.
+    header = must(root, "cat-file", "commit", "HEAD").partition("\n\n")[0]
+    parents = [line.split()[1] for line in header.splitlines() if line.startswith("parent ")]
+    if head != head_sha and len(parents) == 2:
+        return parents[0], head
+    if head == head_sha:
+        return base_ref, head
+    raise ConfigurationError(
+        f"the checkout stands at {head[:12]}, which is neither the pull request's head nor its test-merge commit.",
+        "Use actions/checkout without `ref`, before tidegate's step.",
+    )
+
+
+def own_commits(root: Path, base: Revision, head: Revision) -> frozenset[str]:
+    """The commits that head has and base has not, as far as a shallow clone knows them."""
+    return frozenset(must(root, "rev-list", f"{base.sha}..{head.sha}").split())
+
+
+def changed_files(root: Path, base: Revision, head: Revision, patterns: Sequence[str]) -> tuple[str, ...]:
+    """The files that differ between the two commits and match one of the globs (`**` as in .gitignore)."""
+    specs = [f":(glob){pattern}" for pattern in patterns]
+    out = must(root, "diff", "--name-only", "-z", "--no-renames", base.sha, head.sha, "--", *specs)
+    return tuple(name for name in out.split("\0") if name)
+
+
+def tree_of(root: Path, rev: str) -> str:
+    """git's own name of all the files of a commit: two commits that have the same one differ in nothing but history."""
+    return must(root, "rev-parse", "--verify", "--end-of-options", f"{rev}^{{tree}}")
+
+
+def tree_hash(root: Path, revision: Revision, patterns: Sequence[str]) -> str:
+    """SHA-256 of the commit's files that match one of the globs: names, modes and contents."""
+    nothing = must(root, "hash-object", "-t", "tree", "/dev/null")
+    specs = [f":(glob){pattern}" for pattern in patterns]
+    listed = must(root, "diff", "--raw", "-z", "--no-abbrev", "--no-renames", nothing, revision.sha, "--", *specs)
+    return hashlib.sha256(listed.encode()).hexdigest()
+
+
+def file_diff(root: Path, base: Revision, head: Revision, path: str) -> str:
+    """What changed in one file, as git's unified diff; no program that a commit may name has a part in it."""
+    flags = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
+    return must(root, "diff", *flags, base.sha, head.sha, "--", f":(literal){path}")
+
+
+def tracked_files(root: Path, folder: str) -> tuple[str, ...]:
+    """What the checked-out commit has in that folder."""
+    return tuple(must(root, "ls-files", "-z", "--", folder).split("\0"))[:-1]
+
+
+def is_ignored(root: Path, path: str) -> bool:
+    """git is told to leave that file alone, so no checkout has it."""
+    return git(root, "check-ignore", "--quiet", "--", path).returncode == 0
+
+
+def tracked_links(root: Path, folder: str) -> tuple[str, ...]:
+    """The symbolic links among them."""
+    entries = must(root, "ls-files", "--stage", "-z", "--", folder).split("\0")
+    return tuple(entry.partition("\t")[2] for entry in entries if entry.startswith("120000 "))
+
+
+def commit_with(root: Path, parent: str, name: str, file: Path) -> str:
+    """A commit on top of `parent` that has that file as `name`; no branch leads to it, and git forgets it in time."""
+    with tempfile.TemporaryDirectory() as folder:
+        own = {"GIT_INDEX_FILE": str(Path(folder, "index")), **IDENTITY}
+        blob = must(root, "hash-object", "-w", "--no-filters", "--", str(file.resolve()))
+        must(root, "read-tree", parent, env=own)
+        must(root, "update-index", "--add", "--replace", "--cacheinfo", f"100644,{blob},{name}", env=own)
+        tree = must(root, "write-tree", env=own)
+        return must(root, "commit-tree", tree, "-p", parent, "-m", f"{name} as in {file.name}", env=own)
+
+
+@contextmanager
+def checkout(root: Path, revision: Revision, folder: Path) -> Iterator[Path]:
+    """A worktree of the commit at `folder`, gone afterwards."""
+    must(root, "worktree", "add", "--quiet", "--detach", "--force", str(folder), revision.sha)
+    try:
+        yield folder
+    finally:
+        git(root, "worktree", "remove", "--force", "--force", str(folder))
+        git(root, "worktree", "prune")

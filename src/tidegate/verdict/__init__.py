@@ -1,0 +1,1 @@
+"""Comparison and policy to the verdict and the result."""

@@ -1,0 +1,82 @@
+"""The text of a scenario that was made: it reads back as what it was made of, whatever that was."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tidegate.authoring.scenario_text import Story, file_name, free_name, proposed_gates, scenario_text
+from tidegate.gates.file_contains import FileContains
+from tidegate.model.suite import Suite, Target
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
+
+
+@settings(max_examples=300)
+@given(TEXT, TEXT, TEXT)
+def test_every_text_comes_back(prompt: str, source: str, description: str) -> None:
+    story = Story(
+        name="a",
+        description=description,
+        source=source,
+        prompt=prompt,
+        target=Target(binary="t"),
+        commands=(prompt, source),
+    )
+    loaded = yaml.safe_load(scenario_text(story, "scenarios/a.yaml"))
+    assert (loaded["task"]["prompt"], loaded["source"], loaded["description"]) == (prompt, source, description)
+
+
+@given(TEXT, st.booleans())
+def test_gates_come_back(text: str, required: bool) -> None:
+    gate = FileContains(type="file_contains", path="x", substring=text, required=required, timeout_secs=5)
+    story = Story(name="a", description="d", source="s", prompt="p", target=Target(binary="t"), gates=(gate,))
+    (loaded,) = yaml.safe_load(scenario_text(story, "scenarios/a.yaml"))["evaluation"]["gates"]
+    assert FileContains.model_validate(loaded, strict=True) == gate
+
+
+def test_it_is_a_scenario_that_loads(load: Callable[..., Suite]) -> None:
+    story = Story(name="yes", description="a: b", source="#1", prompt="  x\n", target=Target(binary="no"), setup=("a",))
+    scenario = load({"scenarios/first.yaml": scenario_text(story, "scenarios/first.yaml")}).scenarios[0]
+    assert (scenario.name, scenario.prompt, scenario.target.binary, scenario.setup) == ("yes", "  x\n", "no", ("a",))
+
+
+def test_gates_are_proposed_from_a_diff_of_git(tmp_path: Path) -> None:
+    def git(*arguments: str) -> str:
+        command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *arguments]
+        return subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+
+    git("init", "--quiet")
+    for name, text in {"kept": "1\n", "changed": "1\n2\n", "gone": "x\n", "moved": "1\n2\n3\n4\n"}.items():
+        (tmp_path / name).write_text(text)
+    git("add", ".")
+    git("commit", "--quiet", "--message", "start")
+    (tmp_path / "changed").write_text("1\n\n{\n  new line\n2\n")
+    (tmp_path / "gone").unlink()
+    (tmp_path / "dir").mkdir()
+    (tmp_path / "dir/made by me.txt").write_text("diff --git is a command\n")
+    (tmp_path / "empty").touch()
+    (tmp_path / "bytes").write_bytes(bytes(range(256)))
+    (tmp_path / 'odd"name').write_text("x\n")
+    git("add", "--all")
+
+    gates = list(proposed_gates(git("diff", "--cached", "--binary")))
+
+    assert gates == [
+        {"type": "file_exists", "path": "bytes"},
+        {"type": "file_contains", "path": "changed", "substring": "new line"},
+        {"type": "file_contains", "path": "dir/made by me.txt", "substring": "diff --git is a command"},
+        {"type": "file_exists", "path": "empty"},
+    ]
+
+
+def test_names() -> None:
+    assert free_name("a", []) == "a"
+    assert free_name("a", ["a", "a_2", "a_4"]) == "a_3"
+    assert file_name("research/what now?") == "research_what_now"
+    assert file_name("..") == "scenario"

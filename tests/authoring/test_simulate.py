@@ -1,0 +1,72 @@
+"""The shipped procedure on simulated suites, against what it promises; each within its Monte-Carlo error."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+import pytest
+
+from tidegate.authoring.simulate import Cell, Gate, Situation, changed, drifts, simulate, situations
+from tidegate.procedure.rules import Rules
+
+MIXED = (1.0,) * 5 + (0.95,) * 5 + (0.8,) * 5 + (0.5,) * 5
+STABLE = (1.0,) * 14 + (0.95,) * 4 + (0.8,) * 2
+STANDARD = Gate()
+PRS = 400
+
+
+def cell(name: str, rates: tuple[float, ...] = MIXED, gate: Gate = STANDARD) -> Cell:
+    (found,) = [one for one in chain(situations(rates), drifts(rates)) if one.name == name]
+    return simulate(found, gate, PRS)
+
+
+@pytest.mark.parametrize("rates", [MIXED, STABLE])
+@pytest.mark.parametrize(("screening", "most"), [(3, 75), (1, 30)])
+def test_a_clean_pull_request_is_cheap_and_hardly_ever_blocked(
+    rates: tuple[float, ...], screening: int, most: int
+) -> None:
+    clean = cell("clean", rates, Gate(screening))
+    assert clean.blocked <= 0.01 + clean.error
+    assert clean.trials <= most
+
+
+@pytest.mark.parametrize("rates", [MIXED, STABLE])
+@pytest.mark.parametrize("gate", [Gate(3), Gate(1), Gate(3, history=0)])
+def test_a_scenario_that_stops_working_is_named_every_time(rates: tuple[float, ...], gate: Gate) -> None:
+    assert cell("one stops working", rates, gate).named >= 0.99
+
+
+def test_two_scenarios_that_lose_half_are_found_in_four_of_five() -> None:
+    found = cell("two lose 50 points")
+    assert found.named >= 0.80 - found.error
+
+
+@pytest.mark.parametrize(
+    ("drift", "blocked"),
+    [("one stops working", 0.001), ("two lose 50 points", 0.01), ("all lose 10 points", 0.032)],
+)
+def test_a_drift_that_hits_both_sides_is_hardly_ever_blocked(drift: str, blocked: float) -> None:
+    found = cell(f"drift: {drift}")
+    assert found.blocked <= blocked + 0.02 + found.error
+
+
+def test_the_suite_gate_sees_what_no_single_scenario_shows() -> None:
+    block = Gate(rules=Rules(suite="block"))
+    assert cell("all lose 10 points", STABLE, block).blocked > 4 * cell("all lose 10 points", STABLE).blocked
+
+
+def test_a_broken_rule_would_be_seen() -> None:
+    """Without the guard a drift of the provider blocks everything: the simulation can tell."""
+    unguarded = Gate(rules=Rules(guard=-1.0, drift_p=-1.0))
+    assert cell("drift: one stops working", MIXED, unguarded).blocked > 0.9
+
+
+def test_the_same_seed_gives_the_same_numbers() -> None:
+    clean = Situation.of("clean", MIXED)
+    assert simulate(clean, Gate(), 50) == simulate(clean, Gate(), 50)
+    assert simulate(clean, Gate(), 50, seed=1) != simulate(clean, Gate(), 50)
+
+
+def test_rates_never_fall_below_nothing() -> None:
+    assert changed((0.2, 1.0), {0: -0.3}) == (0.0, 1.0)
+    assert len(situations((0.3,))) == 5

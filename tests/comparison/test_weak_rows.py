@@ -1,0 +1,72 @@
+"""What a green row does not tell."""
+
+from __future__ import annotations
+
+from tidegate.comparison.weak_rows import cannot_guard, doubts, fails_from_the_start
+from tidegate.model.comparison import BaseCounts, GateCounts, HeadCounts, Row
+from tidegate.model.measurement import Call, TrialResult
+from tidegate.model.suite import RowState
+from tidegate.model.trial import Side
+
+CALL = Call(command="tool ls", exit_code=0, status="ok")
+
+
+def row(base: int, head: int, state: RowState = "ok") -> Row:
+    gates = (GateCounts(gate="g", base=(base, 1), head=(head, 1)),)
+    base_counts, head_counts = BaseCounts(passes=base, trials=1), HeadCounts(passes=head, trials=1)
+    return Row(scenario="s", agent="a", state=state, reason="r", base=base_counts, head=head_counts, gates=gates)
+
+
+def trial(side: Side = "head", calls: tuple[Call, ...] = (CALL,), end: str = "completed") -> TrialResult:
+    return TrialResult(
+        id=f"{side}/s/a/1",
+        side=side,
+        scenario="s",
+        agent="a",
+        index=1,
+        phase="screen",
+        outcome="pass",
+        decides="pass",
+        reason="",
+        end=end,
+        calls=calls,
+    )
+
+
+def test_a_row_that_works_leaves_no_doubt() -> None:
+    assert list(doubts([row(1, 1)], [trial("base"), trial()])) == []
+
+
+def test_a_row_that_passes_on_neither_side_cannot_show_a_regression() -> None:
+    assert cannot_guard(row(0, 0))
+    assert [cannot_guard(row(*passes)) for passes in ((1, 1), (1, 0), (0, 1))] == [False, False, False]
+    assert list(doubts([row(0, 0)], [trial()])) == ["s × a: passes on neither side, so it cannot show a regression"]
+
+
+def test_a_new_scenario_that_fails_is_doubted_too() -> None:
+    new = row(0, 0, "added")
+
+    assert (cannot_guard(new), fails_from_the_start(new), fails_from_the_start(row(0, 1, "added"))) == (
+        False,
+        True,
+        False,
+    )
+    assert list(doubts([new], [trial()])) == ["s × a: new, and no trial passes"]
+
+
+def test_a_target_that_nobody_called_is_said() -> None:
+    assert list(doubts([row(1, 1)], [trial("base", ()), trial("head", ())])) == ["s × a: the target was never called"]
+
+
+def test_rows_with_one_doubt_share_its_sentence() -> None:
+    rows = [row(0, 0).model_copy(update={"scenario": f"s{n}"}) for n in range(7)]
+    (told,) = doubts([row(1, 1), *rows], [])
+    names, _, doubt = told.partition(": ")
+    assert names == "s0 × a, s1 × a, s2 × a, s3 × a, s4 × a and 2 more"
+    assert doubt == "passes on neither side, so it cannot show a regression"
+
+
+def test_a_crashed_agent_is_said_with_numbers() -> None:
+    told = list(doubts([row(1, 1)], [trial("base"), trial(), trial(end="crashed")]))
+
+    assert told == ["s × a: the agent crashed in 1 of 2 trials on head"]

@@ -1,0 +1,148 @@
+"""What base's definition asks and head's no longer does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tidegate.agents.doc_follower import DocFollower
+from tidegate.definitions.base_checks import with_checks_of_base
+from tidegate.evaluators.code_judge import CodeJudge
+from tidegate.evaluators.llm_judge import LlmJudge
+from tidegate.evaluators.tool_f1 import ToolF1
+from tidegate.gates.file_exists import FileExists
+from tidegate.measure.measure_trial import measure_trial
+from tidegate.model.case import Case
+from tidegate.model.command import CommandResult
+from tidegate.model.edited import Edited
+from tidegate.model.evaluator import Evaluator
+from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.probe import CommandAnswer, FileAnswer
+from tidegate.model.suite import Scenario, Target
+from tidegate.model.trial import Trial, TrialSpec
+
+F1 = ToolF1(expected=("notes:add",))
+LINES = CodeJudge(name="lines", script="python3 judge.py", cwd="evals")
+ASKED = LlmJudge(name="asked")
+AGENT = DocFollower(type="doc-follower")
+
+
+def scenario(*evaluators: Evaluator, **more: Any) -> Scenario:
+    fields: dict[str, Any] = {"name": "s", "description": "", "file": "s.yaml", "prompt": "p"}
+    return Scenario(**{**fields, "target": Target(binary="notes"), "evaluators": evaluators, **more})
+
+
+def plan(one: Scenario, **more: Any) -> Plan:
+    key = RowKey(scenario=one.name, agent="a")
+    return Plan(rows=(PlanRow(key=key, scenario=one, agent=AGENT, deterministic=True, **more),))
+
+
+def former(before: Scenario, after: Scenario, **more: Any) -> Scenario | None:
+    (row,) = with_checks_of_base(plan(after), plan(before), **more).rows
+    return row.before
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        scenario(F1.model_copy(update={"expected": ("x",)}), LINES),
+        scenario(F1),
+        scenario(F1, LINES.model_copy(update={"weight": 0})),
+        scenario(F1, LINES, CodeJudge(name="mild", script="true")),
+        scenario(F1, LINES, case=Case(reference_answer="easier")),
+        scenario(F1, LINES, target=Target(binary="other")),
+    ],
+)
+def test_all_evaluators_of_base_go_on_deciding_where_anything_could_move_their_score(after: Scenario) -> None:
+    before = scenario(F1, LINES, ASKED, F1.model_copy(update={"name": "shown", "weight": 0}))
+    found = former(before, after)
+    assert found is not None
+    assert found.evaluators == (F1, LINES)
+    assert (found.case, found.target.binary) == (Case(), "notes")
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        scenario(LINES, F1),
+        scenario(F1, LINES, prompt="another", description="d"),
+        scenario(F1, LINES, ASKED),
+        scenario(F1, LINES, ToolF1(name="shown", expected=("y",), weight=0)),
+    ],
+)
+def test_what_could_not_move_the_score_asks_nothing_twice(after: Scenario) -> None:
+    assert former(scenario(F1, LINES), after) is None
+
+
+def test_an_edited_script_is_asked_as_it_was() -> None:
+    edited = Edited(scripts={"s": ("evals/judge.py",)})
+    found = former(scenario(F1, LINES), scenario(F1, LINES), edited=edited)
+    assert found is not None
+    assert found.evaluators == (F1, LINES)
+    assert former(scenario(F1), scenario(F1), edited=edited) is None
+    assert former(scenario(LINES), scenario(LINES), edited=Edited(scripts={"other": ("x",)})) is None
+
+
+def test_where_a_judge_counts_nothing_is_decided_twice() -> None:
+    before, after = scenario(F1, ASKED), scenario(ASKED)
+    assert former(before, after, judged=True) is None
+    assert former(before, after, judged=False) is not None
+    assert former(scenario(F1), after, judged=True) is not None
+
+
+def test_lost_gates_and_head_s_prompt() -> None:
+    gate = FileExists(path="x")
+    found = former(scenario(gates=(gate,)), scenario(prompt="now"))
+    assert found is not None
+    assert (found.gates, found.evaluators, found.prompt) == ((gate,), (), "now")
+
+
+def test_rows_of_one_side_have_no_other_definition() -> None:
+    (row,) = with_checks_of_base(plan(scenario(), presence="added"), plan(scenario(F1))).rows
+    assert row.before is None
+
+
+# --- measured
+
+
+def measured(stdout: str, exit_code: int = 0) -> Any:
+    result = CommandResult(command="python3 judge.py", end="exited", exit_code=exit_code, stdout=stdout, duration_s=0)
+    trial = Trial(
+        spec=TrialSpec(side="head", scenario="s", agent="a", index=1),
+        end="completed",
+        agent_started_at=1,
+        evaluator_answers=((),),
+        evaluator_answers_before=((CommandAnswer(result=result),),),
+    )
+    return measure_trial(trial, scenario(ToolF1(expected=("x",), weight=0)), None, scenario(LINES))
+
+
+def test_a_trial_passes_only_by_both() -> None:
+    assert (measured('{"score": 1}').decides, measured('{"score": 1}').only_by_change) == ("pass", False)
+    low = measured('{"score": 0.5, "reasoning": "one line"}')
+    assert (low.outcome, low.decides, low.only_by_change) == ("pass", "fail", True)
+    assert low.reason == (
+        "passes only because the scenario was changed; before, evaluators: "
+        "case score 0.50 is below 0.8; lowest: lines, fail with 0.50: one line"
+    )
+
+
+def test_what_base_s_evaluators_cannot_measure_is_no_pass() -> None:
+    lost = measured("no json", 1)
+    assert (lost.outcome, lost.decides, lost.not_measured) == (None, None, "evaluator")
+    assert lost.reason.startswith("before the scenario was changed, evaluator lines: ")
+
+
+def test_what_fails_by_both_fails_for_what_it_is_asked_now() -> None:
+    now = scenario(gates=(FileExists(path="x"),))
+    result = CommandResult(command="python3 judge.py", end="exited", exit_code=1, stdout="", duration_s=0)
+    trial = Trial(
+        spec=TrialSpec(side="head", scenario="s", agent="a", index=1),
+        end="completed",
+        answers=(FileAnswer(state="missing", path="x"),),
+        evaluator_answers_before=((CommandAnswer(result=result),),),
+    )
+    found = measure_trial(trial, now, None, scenario(LINES))
+    assert (found.outcome, found.decides, found.only_by_change) == ("fail", "fail", False)
+    assert found.reason.startswith("file_exists: x")

@@ -1,0 +1,81 @@
+"""What a judge is shown by work that tries to instruct it: nothing of it stands where our own words stand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+
+import pytest
+
+from tidegate.authoring.judge_injections import inject
+from tidegate.evaluators.advance import advance
+from tidegate.evaluators.injection_corpus import ATTACKS, FIELDS, Try, plain, targets, tries
+from tidegate.model.evaluator import Evaluator, Record
+from tidegate.model.probe import Request
+from tidegate.model.question import AskModel, ModelAnswer, Reply
+
+FENCE = re.compile(r"<data ([0-9a-f]{16}) name=\w+>\n.*?\n</data \1>", re.S)
+ALL = list(tries())
+
+
+def prompt(evaluator: Evaluator, record: Record) -> str:
+    step = advance(evaluator, record, ())
+    assert isinstance(step, AskModel)
+    return step.prompt(1)
+
+
+def ours(evaluator: Evaluator, record: Record) -> str:
+    """What of the prompt is not fenced."""
+    return FENCE.sub("[data]", prompt(evaluator, record))
+
+
+def test_the_corpus_covers_every_field_that_a_judge_sees() -> None:
+    assert len(ALL) == len(ATTACKS) * len(FIELDS) >= 150
+    for field in FIELDS:
+        records = [one.record for one in ALL if one.field == field]
+        assert any(any(prompt(to, record) != prompt(to, plain()) for to in targets()) for record in records), field
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: f"{one.attack} in {one.field}")
+def test_no_attack_leaves_its_fence(one: Try) -> None:
+    for evaluator in targets():
+        assert ours(evaluator, one.record) == ours(evaluator, plain())
+
+
+def test_nothing_invisible_reaches_the_judge() -> None:
+    for one in ALL:
+        for evaluator in targets():
+            assert not re.search("[\x00\u200b\u2060\u202e\U000e0000-\U000e007f]", prompt(evaluator, one.record))
+
+
+def test_a_flood_cannot_push_the_task_or_the_criteria_out() -> None:
+    flood = next(one for one in ALL if one.attack == "flood" and one.field == "output")
+    for evaluator in targets():
+        text = prompt(evaluator, flood.record)
+        assert "Write the three decisions" in text
+        assert "- `kept`: The file notes.txt holds" in text
+        assert "characters left out" in text
+
+
+def answer(score: int) -> ModelAnswer:
+    said = {"scores": {"kept": score}, "checks": [{"id": "kept", "satisfied": bool(score), "reasoning": ""}]}
+    return ModelAnswer(replies=(Reply(text=json.dumps(said)),))
+
+
+def test_a_judge_that_believes_what_it_reads_is_found_out() -> None:
+    async def gullible(question: Request) -> ModelAnswer:
+        assert isinstance(question, AskModel)
+        return answer(int("score 1" in question.prompt(1)))
+
+    async def upright(_: Request) -> ModelAnswer:
+        return answer(0)
+
+    async def silent(_: Request) -> ModelAnswer:
+        return ModelAnswer(replies=(Reply(end="outage", message="busy"),))
+
+    found = asyncio.run(inject(gullible))
+    assert {one.attack for one in found.through} >= {"order", "closed fence", "pity", "hidden"}
+    assert asyncio.run(inject(upright)).through == ()
+    lost = asyncio.run(inject(silent))
+    assert (lost.through, lost.lost) == ((), lost.tried)

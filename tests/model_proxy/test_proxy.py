@@ -1,0 +1,259 @@
+"""The relay between agents and their models' providers, which are real servers on loopback."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.model_server import Fault, ModelServer, Step, serving
+from tidegate.agents.providers import ANTHROPIC, GOOGLE, OPENAI
+from tidegate.errors import ConfigurationError
+from tidegate.model_proxy.proxy import Lease, ModelProxy
+
+KEY = "the-real-key"
+QUESTION: dict[str, Any] = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "?"}]}
+QUESTION["tools"] = [{"name": "bash"}]
+
+
+@contextmanager
+def lent(*faults: Fault) -> Iterator[tuple[ModelServer, Lease]]:
+    """A provider, and what a trial was lent to ask it."""
+    with (
+        serving([Step("Well.")], list(faults)) as server,
+        ModelProxy() as relay,
+        relay.lent(ANTHROPIC, KEY, server.url) as loan,
+    ):
+        yield server, loan
+
+
+def ask(
+    loan: Lease,
+    path: str = "/v1/messages",
+    token: str | None = None,
+    *,
+    header: str = "x-api-key",
+    method: str = "POST",
+    body: dict[str, Any] = QUESTION,
+) -> tuple[int, bytes]:
+    """What the relay answers."""
+    place = urlsplit(loan.address)
+    connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
+    sent = {header: loan.token if token is None else token, "anthropic-version": "2026-10-21"}
+    try:
+        asked = json.dumps(body).encode() if method == "POST" else None
+        connection.request(method, place.path + path, asked, sent)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize(("header", "form"), [("x-api-key", "{}"), ("authorization", "Bearer {}")])
+def test_the_provider_sees_the_key_and_the_agent_the_answer(header: str, form: str) -> None:
+    with lent() as (server, loan):
+        status, body = ask(loan, token=form.format(loan.token), header=header)
+    assert (status, json.loads(body)["content"][0]["text"]) == (200, "Well.")
+    ((path, asked, headers),) = server.requests
+    assert (path, asked, headers["anthropic-version"]) == ("/v1/messages", QUESTION, "2026-10-21")
+    assert headers[header] == form.format(KEY)
+    assert headers["host"] == urlsplit(server.url).netloc
+    assert loan.token not in json.dumps(headers)
+
+
+@pytest.mark.parametrize("token", ["", "tidegate-" + 48 * "0", KEY])
+def test_another_token_is_refused_and_nobody_is_asked(token: str) -> None:
+    with lent() as (server, loan):
+        status, body = ask(loan, token=token)
+    assert (status, json.loads(body)["error"]["type"]) == (401, "authentication_error")
+    assert server.requests == []
+
+
+def test_a_token_is_worth_nothing_when_its_trial_is_over() -> None:
+    with serving([Step("Well.")]) as server, ModelProxy() as relay:
+        with relay.lent(ANTHROPIC, KEY, server.url) as over, relay.lent(ANTHROPIC, KEY, server.url) as other:
+            assert over.token != other.token
+            assert ask(over)[0] == 200
+        assert ask(over)[0] == 401
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/v1/files",
+        "/v1/organizations/api_keys",
+        "/v1/messages/batches",
+        "/v1/models/../files",
+        "/v1/models/%2e%2e/x",
+    ],
+)
+def test_only_models_are_asked(path: str) -> None:
+    with lent() as (server, loan):
+        assert ask(loan, path)[0] == 404
+        assert ask(loan, path, method="GET")[0] == 404
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("provider", "path", "known"),
+    [
+        (OPENAI, "/responses", True),
+        (OPENAI, "/files", False),
+        (GOOGLE, "/v1beta/models/gemini-3.8-flash:streamGenerateContent", True),
+        (GOOGLE, "/v1beta/files", False),
+        (GOOGLE, "/v1beta/models/x:tune", False),
+    ],
+)
+def test_every_provider_has_requests_of_its_own(provider: Any, path: str, known: bool) -> None:
+    with serving([]) as server, ModelProxy() as relay, relay.lent(provider, KEY, f"{server.url}/base") as loan:
+        assert loan.address.endswith("/base")
+        ask(loan, path, method="GET")
+        assert ask(loan, path, method="GET")[0] == (200 if known else 404)
+
+
+def test_the_providers_errors_are_passed_on_with_their_headers() -> None:
+    with lent(Fault(529, "overloaded_error", {"retry-after-ms": "1"})) as (_, loan):
+        place = urlsplit(loan.address)
+        connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
+        connection.request("POST", "/v1/messages", b"{}", {"x-api-key": loan.token})
+        answer = connection.getresponse()
+        assert (answer.status, answer.headers["retry-after-ms"]) == (529, "1")
+        assert json.loads(answer.read())["error"]["type"] == "overloaded_error"
+        connection.request("POST", "/v1/messages", json.dumps(QUESTION).encode(), {"x-api-key": loan.token})
+        assert connection.getresponse().status == 200, "the connection can be used again"
+        connection.close()
+
+
+def test_a_provider_that_is_not_there_is_an_error_of_the_gateway() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        port = nobody.getsockname()[1]
+    with ModelProxy() as relay, relay.lent(ANTHROPIC, KEY, f"http://127.0.0.1:{port}") as loan:
+        status, body = ask(loan)
+    assert status == 502
+    assert "could not be reached: ConnectionRefusedError" in json.loads(body)["error"]["message"]
+
+
+@contextmanager
+def raw_provider(*parts: bytes, go_on: Event) -> Iterator[str]:
+    """A provider that sends these parts, the second and later ones when it is told to go on, and hangs up."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                while b"}" not in connection.recv(1 << 16):
+                    pass
+                connection.sendall(parts[0])
+                with suppress(OSError):
+                    for part in parts[1:]:
+                        go_on.wait(10)
+                        connection.sendall(part)
+
+        thread = Thread(target=serve)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        go_on.set()
+        thread.join()
+
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
+
+
+@contextmanager
+def lent_by(*parts: bytes, go_on: Event) -> Iterator[Lease]:
+    """What a trial was lent to ask such a provider."""
+    with (
+        raw_provider(*parts, go_on=go_on) as url,
+        ModelProxy() as relay,
+        relay.lent(ANTHROPIC, KEY, url) as loan,
+    ):
+        yield loan
+
+
+def test_a_stream_is_passed_on_as_it_comes() -> None:
+    """The second part is only sent when the first has arrived."""
+    go_on = Event()
+    with lent_by(HEAD + b"\r\ndata: 1\n\n", b"data: 2\n\n", go_on=go_on) as loan:
+        place = urlsplit(loan.address)
+        connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
+        connection.request("POST", "/v1/messages", b"{}", {"x-api-key": loan.token})
+        answer = connection.getresponse()
+        assert answer.read1() == b"data: 1\n\n"
+        go_on.set()
+        assert answer.read() == b"data: 2\n\n"
+        connection.close()
+
+
+def test_a_stream_that_breaks_off_is_no_whole_answer() -> None:
+    with (
+        lent_by(HEAD + b"content-length: 100\r\n\r\ndata: 1\n\n", go_on=Event()) as loan,
+        pytest.raises(http.client.IncompleteRead),
+    ):
+        ask(loan)
+
+
+def test_an_address_that_is_none_is_said() -> None:
+    with ModelProxy() as relay, pytest.raises(ConfigurationError, match="ANTHROPIC_BASE_URL is no address: api"):
+        relay.lent(ANTHROPIC, KEY, "api.anthropic.com").__enter__()
+
+
+def test_it_counts_the_tokens_of_whole_and_of_streamed_answers() -> None:
+    """The scripted model's: 100 plain, 50 written to the cache, 20 said; each way the same."""
+    with lent() as (_, loan):
+        assert loan.traffic.told() is None
+        ask(loan)
+        once = loan.traffic.told()
+        ask(loan, body={**QUESTION, "stream": True})
+        twice = loan.traffic.told()
+    assert once
+    assert twice
+    assert (once.end, once.tokens_in, once.tokens_out, once.tokens_cache_write) == ("killed", 150, 20, 50)
+    assert (twice.tokens_in, twice.tokens_out, twice.tokens_cache_write) == (300, 40, 100)
+
+
+@pytest.mark.parametrize(("provider", "path"), [(OPENAI, "/responses"), (GOOGLE, "/v1beta/models/m:generateContent")])
+def test_every_providers_tokens_are_counted(provider: Any, path: str) -> None:
+    with serving([Step("Well.")]) as server, ModelProxy() as relay, relay.lent(provider, KEY, server.url) as loan:
+        ask(loan, path)
+        told = loan.traffic.told()
+    assert told
+    assert (told.tokens_in, told.tokens_out) == (100, 20)
+
+
+@pytest.mark.parametrize(("status", "end"), [(401, "auth"), (429, "outage"), (500, "outage"), (529, "outage")])
+def test_it_knows_when_the_agent_gets_no_answers(status: int, end: str) -> None:
+    with lent(Fault(status)) as (_, loan):
+        ask(loan)
+        failed = loan.traffic.told()
+        ask(loan)
+        answered = loan.traffic.told()
+    assert failed
+    assert answered
+    assert (failed.end, failed.message) == (end, f"the model's provider answered {status}")
+    assert (answered.end, answered.message) == ("killed", "")
+
+
+def test_an_agent_that_hangs_up_is_not_the_providers_failure() -> None:
+    go_on = Event()
+    with lent_by(HEAD + b"\r\ndata: 1\n\n", *(1 << 20) * [b"data: 2\n\n"], go_on=go_on) as loan:
+        place = urlsplit(loan.address)
+        with socket.create_connection((str(place.hostname), int(place.port or 0))) as agent:
+            request = f"POST /v1/messages HTTP/1.1\r\nx-api-key: {loan.token}\r\ncontent-length: 2\r\n\r\n{{}}"
+            agent.sendall(request.encode())
+            assert agent.recv(10)
+        go_on.set()
+        deadline = time.monotonic() + 60
+        while (told := loan.traffic.told()) is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert told
+    assert told.end == "killed"

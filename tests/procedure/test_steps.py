@@ -1,0 +1,635 @@
+"""The state machine: what it asks for, what it concludes, and the laws that hold whatever comes.
+
+A line is a row and what its trials will be, in the order in which they are asked for (the last one repeats):
+P pass, F fail, S setup fails, H health check fails, X infrastructure, $ budget, M no agent.
+`past:38/40` is base's history.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tidegate.model.measurement import Outcome, RunRow, TrialResult
+from tidegate.model.suite import Policy, TrialCounts
+from tidegate.model.trial import NotMeasured, Side, TrialSpec
+from tidegate.procedure.steps import (
+    Conclusion,
+    Decided,
+    RunTrials,
+    State,
+    conclude,
+    next_step,
+    observe,
+    start,
+    suite_finding,
+)
+
+NOT_MEASURED: dict[str, NotMeasured] = {
+    "S": "setup",
+    "H": "health_check",
+    "X": "infrastructure",
+    "$": "budget",
+    "M": "missing_agent",
+}
+SIDES: tuple[Side, Side] = ("base", "head")
+LETTERS = "PF" + "".join(NOT_MEASURED)
+
+
+class Story:
+    """Rows with their future, played through the procedure. `asked`: the specs of every round."""
+
+    def __init__(self, *lines: str, trials: TrialCounts | None = None, **policy: Any) -> None:
+        self.future: dict[tuple[str, str], str] = {}
+        self.past: dict[str, list[bool]] = {}
+        self.asked: list[tuple[TrialSpec, ...]] = []
+        rows = [self._row(line) for line in lines]
+        counted = [row.model_copy(update={"trials": row.trials.over(trials or TrialCounts())}) for row in rows]
+        past = {row.key: self.past[row.scenario] for row in counted if row.scenario in self.past}
+        self.start = start(counted, Policy(**policy), past)
+        self.state = self.start
+        while isinstance(step := next_step(self.state), RunTrials):
+            self.asked.append(step.specs)
+            self.state = observe(self.state, [self.result(spec) for spec in step.specs])
+        self.conclusions = step.conclusions
+
+    def _row(self, line: str) -> RunRow:
+        name, *words = line.split()
+        fields: dict[str, Any] = {}
+        for word in words:
+            key, _, value = word.partition(":")
+            if key in ("base", "head"):
+                self.future[name, key] = value
+            elif key == "past":
+                passes, trials = map(int, value.split("/"))
+                self.past[name] = [n * passes // trials < (n + 1) * passes // trials for n in range(trials)]
+            elif key in ("min", "max"):
+                fields["trials"] = TrialCounts(**{key: int(value)})
+            elif key in ("added", "removed"):
+                fields["presence"] = key
+        return RunRow(scenario=name, agent="a", deterministic="det" in words, **fields)
+
+    def result(self, spec: TrialSpec) -> TrialResult:
+        letters = self.future[spec.scenario, spec.side]
+        return result(spec, letters[min(spec.index, len(letters)) - 1])
+
+    @property
+    def specs(self) -> list[TrialSpec]:
+        return [spec for specs in self.asked for spec in specs]
+
+    @property
+    def ids(self) -> list[list[str]]:
+        """The trials of every round, as `b1` and `h1`, for stories of one row."""
+        return [[f"{spec.side[0]}{spec.index}" for spec in specs] for specs in self.asked]
+
+
+def result(spec: TrialSpec, letter: str) -> TrialResult:
+    outcomes: dict[str, Outcome] = {"P": "pass", "F": "fail"}
+    outcome = outcomes.get(letter)
+    return TrialResult(
+        **spec.model_dump(),
+        id=spec.id,
+        outcome=outcome,
+        decides=outcome,
+        reason="because",
+        not_measured=NOT_MEASURED.get(letter),
+    )
+
+
+def only(*lines: str, **options: Any) -> Conclusion:
+    (conclusion,) = Story(*lines, **options).conclusions
+    return conclusion
+
+
+# --- deterministic rows
+
+
+@pytest.mark.parametrize(
+    ("line", "state", "trials"),
+    [
+        ("docs det base:P head:P", "ok", {"base": 1, "head": 1}),
+        ("docs det base:F head:F", "ok", {"base": 1, "head": 1}),
+        ("docs det base:P head:F", "regressed", {"base": 2, "head": 3}),
+        ("docs det base:F head:P", "improved", {"base": 2, "head": 3}),
+        ("docs det added head:P", "added", {"head": 1}),
+        ("docs det added head:F", "added", {"head": 1}),
+        ("docs det removed", "removed", {}),
+    ],
+)
+def test_a_deterministic_row_takes_as_few_trials_as_can_be(line: str, state: str, trials: dict[str, int]) -> None:
+    story = Story(line)
+    assert [c.state for c in story.conclusions] == [state]
+    assert Counter(spec.side for spec in story.specs) == trials
+    assert story.conclusions[0].deterministic
+    assert not story.conclusions[0].one_shot
+
+
+def test_a_flip_is_confirmed_in_one_more_round() -> None:
+    story = Story("docs det base:P head:F")
+    assert story.ids == [["b1", "h1"], ["b2", "h2", "h3"]]
+    assert [{spec.phase for spec in specs} for specs in story.asked] == [{"screen"}, {"confirm"}]
+    (conclusion,) = story.conclusions
+    assert conclusion.reason == "passes 0 of 3 trials on head, 2 of 2 on base"
+    assert conclusion.clears_when == "it passes on head"
+
+
+@pytest.mark.parametrize(
+    "line", ["docs det base:PP head:FFP", "docs det base:PF head:FFF", "docs det base:FF head:PFP"]
+)
+def test_repeats_that_disagree_demote_the_row(line: str) -> None:
+    conclusion = only(line)
+    assert conclusion.state in ("suspicious", "ok")
+    assert not conclusion.deterministic
+    assert conclusion.one_shot
+    assert conclusion.warnings == ("said to be deterministic, but its repeats disagree: compared by its rates instead",)
+
+
+def test_demoted_rows_are_tested_together() -> None:
+    demoted, other = Story("docs det base:P head:FP", "tests det base:P head:FP").conclusions
+    assert only("docs det base:P head:FP").level == pytest.approx(0.02)
+    assert demoted.level == other.level == pytest.approx(0.01)
+
+
+def test_failing_on_both_sides_is_no_regression_and_says_so() -> None:
+    assert only("docs det base:F head:F").reason == (
+        "no regression detected; fails on both sides: passes 0 of 1 trials on head, 0 of 1 on base"
+    )
+
+
+@pytest.mark.parametrize("limit", ["max:2", "max:1"])
+def test_too_few_trials_allowed_to_confirm_leave_a_suspicion(limit: str) -> None:
+    story = Story(f"docs det {limit} base:P head:F")
+    assert story.ids == [["b1", "h1"]]
+    assert story.conclusions[0].state == "suspicious"
+    assert f"trials.max allows {limit[-1]} on head" in story.conclusions[0].reason
+
+
+def test_the_suite_limit_holds_where_the_scenario_has_none() -> None:
+    assert only("docs det base:P head:F", trials=TrialCounts(max=2)).state == "suspicious"
+    assert only("docs det max:3 base:P head:F", trials=TrialCounts(max=2)).state == "regressed"
+
+
+def test_a_repeat_that_was_not_measured_confirms_nothing() -> None:
+    conclusion = only("docs det base:P head:FFX")
+    assert conclusion.state == "suspicious"
+    assert "passes 0 of 2 trials on head" in conclusion.reason
+    assert "not confirmed" in conclusion.reason
+
+
+def test_an_improvement_that_was_not_confirmed_is_not_claimed() -> None:
+    conclusion = only("docs det base:F head:PPX")
+    assert conclusion.state == "ok"
+    assert "not confirmed" in conclusion.reason
+
+
+# --- setup
+
+
+@pytest.mark.parametrize("line", ["docs det base:P head:S", "docs det base:F head:H", "docs min:1 base:P head:S"])
+def test_a_setup_that_fails_on_head_alone_is_a_regression(line: str) -> None:
+    story = Story(line)
+    (conclusion,) = story.conclusions
+    assert (conclusion.state, conclusion.kind) == ("regressed", "setup")
+    assert story.ids == [["b1", "h1"], ["b2", "h2", "h3"]]
+    assert "fails in 3 of 3 trials on head, in 0 of 2 on base" in conclusion.reason
+    assert conclusion.clears_when.endswith("succeeds on head")
+
+
+def test_three_screening_trials_are_repeats_enough_for_a_setup() -> None:
+    story = Story("docs base:P head:S")
+    assert len(story.specs) == 6
+    assert (story.conclusions[0].state, story.conclusions[0].kind) == ("regressed", "setup")
+
+
+@pytest.mark.parametrize("line", ["docs det base:P head:SP", "docs base:P head:SPP"])
+def test_a_setup_that_fails_now_and_then_is_neither_a_pass_nor_a_regression(line: str) -> None:
+    conclusion = only(line)
+    assert (conclusion.state, conclusion.kind) == ("suspicious", "setup")
+    assert conclusion.reason.startswith("the setup fails in 1 of 3 trials on head and never on base")
+
+
+def test_a_setup_that_fails_on_base_alone_can_not_be_compared() -> None:
+    conclusion = only("docs det base:S head:P")
+    assert conclusion.state == "not_comparable"
+    assert conclusion.reason.startswith("the setup fails on base alone")
+
+
+@pytest.mark.parametrize("line", ["docs det base:S head:H", "docs base:SSP head:S", "docs det base:X head:S"])
+def test_a_setup_that_fails_without_a_base_that_is_fine_is_not_measured(line: str) -> None:
+    conclusion = only(line)
+    assert conclusion.state == "not_measured"
+
+
+# --- what was not measured
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("docs det base:P head:X", "no trial was measured on head (infrastructure: because)"),
+        ("docs det base:M head:M", "no trial was measured on base and head (missing_agent: because)"),
+        ("docs base:P head:$$X", "no trial was measured on head (budget: because)"),
+        ("docs det added head:S", "no trial was measured on head (setup: because)"),
+    ],
+)
+def test_a_side_without_a_measured_trial_is_no_outcome(line: str, reason: str) -> None:
+    conclusion = only(line)
+    assert (conclusion.state, conclusion.reason) == ("not_measured", reason)
+
+
+def test_excluded_trials_are_not_asked_for_again() -> None:
+    assert Story("docs base:P head:X").ids == [["b1", "h1"], ["b2", "h2"], ["b3", "h3"]]
+
+
+def test_before_anything_was_seen_nothing_is_said_but_that() -> None:
+    (conclusion,) = conclude(Story("docs base:P head:P").start)
+    assert (conclusion.state, conclusion.reason) == (
+        "not_measured",
+        "no trial was measured on base and head (unfinished)",
+    )
+
+
+# --- stochastic rows
+
+
+@pytest.mark.parametrize(("preset", "trials"), [("quick", 1), ("standard", 3), ("thorough", 5)])
+def test_the_preset_says_how_many_trials_screen_a_row(preset: str, trials: int) -> None:
+    story = Story("docs base:P head:P", preset=preset)
+    assert Counter(spec.side for spec in story.specs) == {"base": trials, "head": trials}
+
+
+def test_the_scenario_s_own_count_comes_before_the_suite_s_and_the_preset_s() -> None:
+    story = Story("own min:2 base:P head:P", "other base:P head:P", trials=TrialCounts(min=4))
+    assert Counter((spec.scenario, spec.side) for spec in story.specs) == {
+        ("own", "base"): 2,
+        ("own", "head"): 2,
+        ("other", "base"): 4,
+        ("other", "head"): 4,
+    }
+
+
+def test_the_limit_caps_the_screening() -> None:
+    assert Counter(spec.side for spec in Story("docs max:2 base:P head:P").specs) == {"base": 2, "head": 2}
+
+
+def test_sides_alternate_in_rounds_over_all_rows() -> None:
+    story = Story("a base:P head:P", "b det base:P head:P", preset="thorough", trials=TrialCounts(min=2))
+    asked = [[f"{spec.scenario} {spec.side} {spec.index}" for spec in specs] for specs in story.asked]
+    assert asked == [["a base 1", "a head 1", "b base 1", "b head 1"], ["a base 2", "a head 2"]]
+
+
+def test_a_dead_row_is_regressed_after_nine_head_trials_without_history_and_eight_with() -> None:
+    alone = Story("docs base:P head:F")
+    assert Counter(spec.side for spec in alone.specs) == {"base": 9, "head": 9}
+    assert alone.conclusions[0].reason == (
+        "passes 0 of 6 fresh trials on head, 9 of 9 on base (p = 0.00011, limit 0.005), verified in a second batch"
+    )
+    known = Story("docs past:40/40 base:P head:F")
+    assert Counter(spec.side for spec in known.specs) == {"base": 10, "head": 6}
+    (conclusion,) = known.conclusions
+    assert (conclusion.state, conclusion.one_shot, conclusion.level) == ("regressed", False, 0.01)
+    assert conclusion.compared == ((0, 5), (50, 50))
+
+
+def test_head_and_base_are_interleaved_and_the_verification_is_a_batch_of_its_own() -> None:
+    story = Story("docs past:40/40 base:P head:F")
+    assert story.ids[:3] == [["h1"], ["h2", "h3", "h4"], ["b1", "b2", "b3"]]
+    assert story.ids[3] == ["h5", "b4", "h6", "b5", "b6", "b7", "b8", "b9", "b10"]
+    assert [specs[0].phase for specs in story.asked] == ["screen", "confirm", "confirm", "verify"]
+
+
+def test_a_clean_row_with_history_costs_its_screening_alone() -> None:
+    assert Story("docs past:40/40 base:P head:P").ids == [["h1"], ["h2"], ["h3"]]
+
+
+def test_seven_trials_are_no_history() -> None:
+    assert Counter(spec.side for spec in Story("docs past:7/7 base:P head:P").specs) == {"base": 3, "head": 3}
+
+
+def test_a_drift_that_breaks_both_sides_says_that_base_moved() -> None:
+    conclusion = only("docs past:40/40 base:F head:F")
+    assert conclusion.state == "base_moved"
+    assert conclusion.reason.startswith("base itself passes 0 of 3 trials now, 40 of 40 before")
+
+
+def test_a_row_that_recovers_is_ok_and_says_what_was_seen() -> None:
+    conclusion = only("docs past:40/40 base:P head:FPPP")
+    assert conclusion.state == "ok"
+    assert "looked worse at first, not on fresh trials: passes 3 of 3" in conclusion.reason
+
+
+def test_what_cannot_be_confirmed_any_more_is_suspicious_and_says_what_it_would_take() -> None:
+    conclusion = only("docs past:40/40 base:P head:FFPPP")
+    assert conclusion.state == "suspicious"
+    assert "fresh head trials would settle it" in conclusion.clears_when
+
+
+def test_too_few_trials_allowed_leave_a_suspicion_without_any_confirmation() -> None:
+    story = Story("docs max:5 past:40/40 base:P head:F")
+    assert Counter(spec.phase for spec in story.specs) == {"screen": 3}
+    assert story.conclusions[0].state == "suspicious"
+
+
+def test_the_first_regression_ends_the_run_unless_fail_fast_is_off() -> None:
+    lines = ("a past:40/40 base:P head:F", "b past:40/40 base:P head:F", "c past:40/40 base:P head:P")
+    fast, whole = Story(*lines), Story(*lines, fail_fast=False)
+    assert [c.state for c in fast.conclusions] == ["regressed", "suspicious", "ok"]
+    assert "the run ended after 1 of 3 trials" in fast.conclusions[2].reason
+    assert [(c.state, c.level) for c in whole.conclusions] == [
+        ("regressed", 0.01),
+        ("regressed", pytest.approx(0.02 / 6)),
+        ("ok", None),
+    ]
+    assert len(fast.specs) < len(whole.specs)
+
+
+@pytest.mark.parametrize("policy", [{"agents": ("other",)}, {"block": ("not_measured",)}])
+def test_a_regression_that_cannot_block_does_not_end_the_run(policy: dict[str, Any]) -> None:
+    story = Story("a past:40/40 base:P head:F", "b past:40/40 base:P head:P", **policy)
+    assert [c.state for c in story.conclusions] == ["regressed", "ok"]
+    assert [spec.index for spec in story.specs if spec.scenario == "b"] == [1, 2, 3]
+
+
+def test_a_deterministic_regression_ends_the_run_too() -> None:
+    story = Story("steady det base:P head:F", "docs past:40/40 base:P head:P")
+    assert [c.state for c in story.conclusions] == ["regressed", "ok"]
+    assert "the run ended after 2 of 3 trials" in story.conclusions[1].reason
+
+
+def test_a_row_that_was_getting_worse_when_another_one_ended_the_run_is_suspicious_not_ok() -> None:
+    story = Story("steady det base:P head:F", "docs base:P head:F", "calm base:P head:P")
+    assert [c.state for c in story.conclusions] == ["regressed", "suspicious", "ok"]
+    assert "the run ended after 2 of 3 trials" in story.conclusions[1].reason
+
+
+def test_a_setup_that_fails_on_head_is_checked_on_base_though_it_has_a_history() -> None:
+    story = Story("docs past:40/40 base:P head:S")
+    assert story.ids == [["h1"], ["h2"], ["h3"], ["b1", "b2"]]
+    assert (story.conclusions[0].state, story.conclusions[0].kind) == ("regressed", "setup")
+
+
+def test_improvement_is_the_mirror() -> None:
+    conclusion = only("docs past:0/40 base:F head:P")
+    assert (conclusion.state, conclusion.level) == ("improved", 0.05)
+    assert conclusion.p == pytest.approx(1 / 12341)
+
+
+def test_equal_rates_are_ok() -> None:
+    assert only("docs base:PFP head:PPF").state == "ok"
+
+
+def test_a_row_whose_base_passes_too_seldom_is_flaky_and_is_not_confirmed() -> None:
+    story = Story("flaky past:24/40 base:P head:F")
+    assert len(story.specs) == 3
+    assert story.conclusions[0].state == "flaky"
+
+
+# --- the suite as a whole
+
+WORSE = [f"row{n} past:38/40 base:P head:{'PFP' if n < 4 else 'P'}" for n in range(6)]
+
+
+def test_a_little_worse_everywhere_is_seen_over_the_suite_and_only_said() -> None:
+    finding = suite_finding(Story(*WORSE).state)
+    assert finding is not None
+    assert (finding.hit, finding.regressed, finding.p) == (True, False, None)
+    assert suite_finding(Story(*WORSE, suite="off").state) is None
+
+
+def test_in_block_mode_a_hit_is_confirmed_on_concurrent_trials_alone() -> None:
+    story = Story(*WORSE, suite="block")
+    finding = suite_finding(story.state)
+    assert finding is not None
+    assert finding.p is not None
+    assert not finding.regressed
+    assert all(sum((spec.scenario, spec.side) == (f"row{n}", "base") for spec in story.specs) >= 3 for n in range(6))
+
+
+def test_without_history_or_with_one_trial_a_row_there_is_nothing_to_say_of_the_suite() -> None:
+    assert suite_finding(Story(*WORSE, preset="quick").state) is None
+
+
+# --- one shot: stored runs, of which no trial can be asked for any more
+
+
+def shot(*lines: str, **policy: Any) -> tuple[Conclusion, ...]:
+    story = Story(*lines, **policy)
+    state = start([entry.row for entry in story.state.rows], Policy(**policy), stored=True)
+    counts = {entry.row.scenario: entry.row.trials.min or 3 for entry in state.rows}
+    specs = [
+        TrialSpec(side=side, scenario=name, agent="a", index=index + 1)
+        for name, count in counts.items()
+        for side in SIDES
+        for index in range(count)
+    ]
+    state = observe(state, [story.result(spec) for spec in specs])
+    assert isinstance(next_step(state), Decided)
+    return conclude(state)
+
+
+def test_in_one_shot_a_collapse_is_significant_with_five_trials_and_not_with_three() -> None:
+    (five,) = shot("docs min:5 base:P head:F")
+    assert (five.state, five.one_shot) == ("regressed", True)
+    assert five.reason == "passes 0 of 5 trials on head, 5 of 5 on base (p = 0.004, limit 0.02)"
+    assert five.clears_when == "at least 5 of 5 trials pass on head"
+    (three,) = shot("docs base:P head:F")
+    assert three.state == "suspicious"
+    assert three.p == pytest.approx(0.05)
+    assert "at these rates 4 trials a side would settle it" in three.reason
+
+
+def test_in_one_shot_improvement_is_the_mirror() -> None:
+    (conclusion,) = shot("docs min:5 base:F head:P")
+    assert (conclusion.state, conclusion.level) == ("improved", 0.05)
+    assert conclusion.p == pytest.approx(1 / 252)
+
+
+def test_in_one_shot_a_flaky_row_costs_the_others_nothing() -> None:
+    flaky, dead = shot("flaky min:10 base:PFPFPFPFPF head:F", "dead min:5 base:P head:F")
+    assert flaky.state == "flaky"
+    assert (dead.state, dead.level) == ("regressed", 0.02)
+
+
+# --- laws
+
+OUTCOMES = st.text(LETTERS, min_size=1, max_size=6)
+ROWS = st.builds(
+    "{0} base:{1} head:{2}".format,
+    st.sampled_from(["det", "min:1", "", "past:19/20", "det max:2", "max:1", "min:5", "added", "det added", "removed"]),
+    OUTCOMES,
+    OUTCOMES,
+)
+LINES = st.lists(ROWS, min_size=1, max_size=4).map(lambda rows: [f"row{n} {row}" for n, row in enumerate(rows)])
+
+
+@settings(deadline=None)  # the first time that a p is needed it is counted, then remembered
+@given(LINES)
+def test_it_ends_and_never_asks_twice(lines: list[str]) -> None:
+    story = Story(*lines)
+    heads = Counter(spec.scenario for spec in story.specs if spec.side == "head")
+    assert all(count <= 5 + 10 for count in heads.values())
+    assert len({spec.id for spec in story.specs}) == len(story.specs)
+    assert [c.key.scenario for c in story.conclusions] == [line.split()[0] for line in lines]
+    for side, row in {(spec.side, spec.scenario) for spec in story.specs}:
+        indexes = [spec.index for spec in story.specs if (spec.side, spec.scenario) == (side, row)]
+        assert indexes == list(range(1, len(indexes) + 1))
+
+
+@settings(deadline=None)
+@given(LINES)
+def test_added_rows_ask_head_alone_and_removed_ones_nothing(lines: list[str]) -> None:
+    story = Story(*lines)
+    for line, conclusion in zip(lines, story.conclusions, strict=True):
+        sides = {spec.side for spec in story.specs if spec.scenario == conclusion.key.scenario}
+        if "added" in line:
+            assert sides == {"head"}
+            assert conclusion.state in ("added", "not_measured")
+        if "removed" in line:
+            assert (sides, conclusion.state) == (set(), "removed")
+
+
+@settings(deadline=None)
+@given(OUTCOMES, st.sampled_from(["det", "min:1", "min:3", "min:6"]))
+def test_a_row_that_does_on_head_what_it_does_on_base_never_regresses(outcomes: str, kind: str) -> None:
+    assert only(f"row {kind} base:{outcomes} head:{outcomes}").state != "regressed"
+
+
+@settings(deadline=None)
+@given(st.text("X$M", min_size=1, max_size=6), st.text("PFX", min_size=1, max_size=6), st.booleans())
+def test_excluded_trials_never_make_a_regression(excluded: str, base: str, deterministic: bool) -> None:
+    kind = "det" if deterministic else "min:6"
+    assert only(f"row {kind} base:{base} head:{excluded}").state == "not_measured"
+    assert only(f"row {kind} base:{excluded} head:{base}").state == "not_measured"
+
+
+@settings(deadline=None)
+@given(st.integers(0, 6), st.integers(0, 6))
+def test_leaving_trials_out_never_turns_a_pass_into_a_regression(measured: int, excluded: int) -> None:
+    """Head passes whenever it is measured."""
+    outcomes = ("P" * measured + "X" * excluded)[:6] or "X"
+    assert only(f"row min:6 base:P head:{outcomes}").state in ("ok", "not_measured")
+
+
+@settings(deadline=None)
+@given(LINES, st.randoms(use_true_random=False))
+def test_the_order_of_results_does_not_matter(lines: list[str], shuffle: random.Random) -> None:
+    story = Story(*lines)
+    results = [story.result(spec) for spec in story.specs]
+    shuffle.shuffle(results)
+    assert observe(story.start, results) == story.state
+
+
+@settings(deadline=None)
+@given(LINES)
+def test_seeing_a_trial_twice_is_seeing_it_once(lines: list[str]) -> None:
+    story = Story(*lines)
+    assert observe(story.state, [story.result(spec) for spec in story.specs]) == story.state
+
+
+CHANCE = st.builds(
+    "{0} base:{1} head:{2}".format,
+    st.sampled_from(["", "min:1", "past:19/20"]),
+    st.text("PPFX", min_size=1, max_size=6),
+    st.text("PFX", min_size=1, max_size=6),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(CHANCE, min_size=1, max_size=3).map(lambda rows: [f"row{n} {row}" for n, row in enumerate(rows)]))
+def test_a_run_that_was_cut_off_asks_for_the_rest_of_its_step_and_goes_on(lines: list[str]) -> None:
+    """Wherever it stopped, also in the middle of a confirmation."""
+    story = Story(*lines)
+    for end, (first, *rest) in enumerate(story.asked):
+        done = [spec for specs in story.asked[:end] for spec in specs]
+        step = next_step(observe(story.start, [story.result(spec) for spec in (*done, first)]))
+        if rest:
+            assert step == RunTrials(specs=tuple(rest))
+        elif end + 1 < len(story.asked):
+            assert step == RunTrials(specs=story.asked[end + 1])
+
+
+@settings(deadline=None)
+@given(LINES)
+def test_what_is_decided_is_what_can_be_concluded(lines: list[str]) -> None:
+    """Also after a detour through JSON: the state can be stored and resumed."""
+    story = Story(*lines)
+    stored = State.model_validate_json(story.state.model_dump_json())
+    assert next_step(stored) == Decided(conclusions=conclude(story.state)) == Decided(conclusions=story.conclusions)
+
+
+def test_trials_of_other_rows_are_left_out() -> None:
+    story = Story("docs det base:P head:P")
+    stranger = TrialSpec(side="head", scenario="other", agent="a", index=1)
+    assert observe(story.state, [result(stranger, "F")]) == story.state
+
+
+def test_no_more_head_trials_than_allowed_neither_prove_a_regression_nor_keep_a_row_from_recovering() -> None:
+    """Six: three to screen, and three to confirm, of which none is left to verify what they show."""
+    dead = Story("a past:40/40 base:P head:F max:6")
+    assert dead.conclusions[0].state == "suspicious"
+    assert Counter(spec.side for spec in dead.specs) == {"head": 6, "base": 3}
+    assert Story("a past:40/40 base:P head:FPPP max:6").conclusions[0].state == "ok"
+
+
+def test_a_row_without_history_that_recovers_has_no_base_that_moved() -> None:
+    said = Story("a base:P head:FFPP").conclusions[0]
+    assert (said.state, said.base_moved) == ("ok", False)
+    assert said.reason.startswith("no regression detected: looked worse at first, not on fresh trials")
+
+
+def test_the_suite_is_not_tested_where_a_row_regressed() -> None:
+    """It would say the same again, and cost more trials."""
+    rows = ("a past:40/40 base:P head:F", "b past:40/40 base:P head:FP", "c past:40/40 base:P head:FP")
+    story = Story(*rows, fail_fast=False, suite="block")
+    assert [said.state for said in story.conclusions] == ["regressed", "ok", "ok"]
+    assert suite_finding(story.state) is None
+    assert suite_finding(Story(*rows[1:], fail_fast=False, suite="block").state) is not None
+
+
+def test_a_suite_that_looks_worse_than_its_history_and_not_than_base_today_is_left_at_the_first_look() -> None:
+    story = Story(*(f"{name} past:40/40 base:FPP head:FPP" for name in "abcd"), suite="block")
+    found = suite_finding(story.state)
+    assert found is not None
+    assert (found.hit, found.regressed, found.level) == (True, False, 0.2 * 0.005)
+    assert {spec.phase for spec in story.specs} == {"screen", "confirm"}
+
+
+def test_the_suite_s_second_look_has_the_rest_of_its_level() -> None:
+    story = Story(*(f"{name} past:40/40 base:P head:FP" for name in "abc"), suite="block")
+    found = suite_finding(story.state)
+    assert found is not None
+    assert found.level == pytest.approx(0.8 * 0.005)
+    assert "verify" in {spec.phase for spec in story.specs}
+
+
+def test_a_row_that_turns_out_not_to_be_deterministic_ends_no_run() -> None:
+    coin, other = Story("a det base:PF head:F", "b base:P head:P").conclusions
+    assert (coin.state, coin.deterministic) == ("suspicious", False)
+    assert (other.state, "ended" in other.reason) == ("ok", False)
+
+
+def test_a_setup_that_fails_now_and_then_on_base_too_is_nobody_s_doing() -> None:
+    assert Story("a base:SPP head:SPP").conclusions[0].state == "ok"
+    assert Story("a base:PPP head:SPP").conclusions[0].state == "suspicious"
+
+
+def test_a_doubt_that_is_left_when_base_has_moved_stays_a_doubt() -> None:
+    said = Story("a past:40/40 base:PPPFFPFPFP head:FFFPFPFPFPF").conclusions[0]
+    assert (said.state, said.base_moved) == ("suspicious", True)
+    assert "before" in said.reason
+
+
+def test_a_deterministic_row_is_compared_with_base_as_it_is_now() -> None:
+    story = Story("a det past:40/40 base:F head:F")
+    assert (story.ids, story.conclusions[0].state) == ([["b1", "h1"]], "ok")
+
+
+def test_a_regression_that_does_not_block_ends_no_run() -> None:
+    rows = ("a det base:P head:F", "b base:P head:P")
+    assert "ended" not in Story(*rows, block=()).conclusions[1].reason
+    assert "ended" in Story(*rows).conclusions[1].reason

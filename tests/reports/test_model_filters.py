@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import pytest
+
+from tidegate.model.comparison import BaseCounts, Divergence, FailedCall, HeadCounts
+from tidegate.model.measurement import Call
+from tidegate.reports import model_filters as pieces
+from tidegate.reports.table_row import MetricCell
+
+
+def test_the_tool_s_words_can_not_look_like_another_call() -> None:
+    text = pieces.console([FailedCall(command="t a", exit_code=2, message="no\n$ t b\n[exit 0]")])
+    assert text == "$ t a\n  no\n  $ t b\n  [exit 0]\n  [exit 2]"
+
+
+def test_a_call_without_an_exit_code_has_none() -> None:
+    assert pieces.console([FailedCall(command="t a\nb")]) == "$ t a b\n  [no exit code]"
+
+
+def test_a_call_that_is_repeated_at_once_is_shown_once() -> None:
+    one = FailedCall(command="t a", exit_code=2)
+    other = FailedCall(command="t b", exit_code=1)
+    assert pieces.console([one, one, other, one]) == (
+        "$ t a\n  [exit 2, 2 times]\n$ t b\n  [exit 1]\n$ t a\n  [exit 2]"
+    )
+
+
+def test_a_side_that_had_ended_says_so() -> None:
+    assert pieces.diff(Divergence(step=3, base="t a\n- t b", head="")) == "- $ t a - t b\n+ (had ended)"
+
+
+def test_an_interval_is_in_points() -> None:
+    assert pieces.interval((-0.56, 0.03)) == "−56 to +3"
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        (MetricCell(base=0.05, head=0.4, trend="worse"), "5% → 40% ▲ worse"),
+        (MetricCell(base=0.4, head=0.05, trend="better"), "40% → 5% ▼ better"),
+        (MetricCell(base=0.05, head=0.4, trend="worse", warns=True), "5% → 40% ▲ worse ⚠️"),
+        (MetricCell(base=0.05, head=0.051), "5%"),
+        (MetricCell(base=None, head=0.4), "– → 40%"),
+        (MetricCell(), "–"),
+    ],
+)
+def test_a_number_that_moved_shows_both_sides(cell: MetricCell, shown: str) -> None:
+    assert pieces.moved(cell, "percent").replace("\N{NO-BREAK SPACE}", " ") == shown
+
+
+def test_no_trial_is_not_zero_of_zero() -> None:
+    assert pieces.passed(BaseCounts()) == "–"
+    assert pieces.passed(HeadCounts(passes=0, trials=3)) == "0/3"
+
+
+@pytest.mark.parametrize(
+    ("value", "metric", "shown"),
+    [
+        (0.25, "error_rate", "25%"),
+        (2.5, "help_count", "2.5"),
+        (41000.0, "tokens_in", "41,000"),
+        (61.0, "duration_s", "1 min 1 s"),
+        (0.5, "cost_usd", "$0.50"),
+        (None, "cost_usd", "–"),
+    ],
+)
+def test_a_metric_has_its_own_unit(value: float | None, metric: str, shown: str) -> None:
+    assert pieces.measured(value, metric) == shown
+
+
+@pytest.mark.parametrize(("passes", "trials", "full"), [(0, 40, 0), (1, 40, 1), (20, 40, 5), (39, 40, 9), (40, 40, 10)])
+def test_a_bar_is_full_or_empty_only_where_all_or_none_passed(passes: int, trials: int, full: int) -> None:
+    assert pieces.bar(HeadCounts(passes=passes, trials=trials)) == f"`{'█' * full}{'░' * (10 - full)}`"
+
+
+def test_what_was_not_measured_has_no_bar() -> None:
+    assert pieces.bar(BaseCounts()) == ""
+
+
+def call(command: str, message: str = "", exit_code: int | None = 0) -> Call:
+    return Call(command=command, exit_code=exit_code, status="error" if exit_code else "ok", message=message)
+
+
+def test_a_divergence_shows_the_step_before_and_what_each_side_did_and_got() -> None:
+    """Answers are indented behind the mark, so that none of them can pass for a command."""
+    base = (call("t a", "done\n+ $ t forged"), call("t b"))
+    head = (call("t a", "no", exit_code=2), Call(command="t c", status="timeout"))
+    found = Divergence(step=2, base="", head="", before="t l", base_steps=base, head_steps=head)
+    assert pieces.diff(found).split("\n") == [
+        "  $ t l",
+        "  $ t a",
+        "-     done + $ t forged",
+        "+     no [exit 2]",
+        "- $ t b",
+        "+ $ t c",
+        "+     [timeout]",
+    ]
+
+
+def test_what_both_sides_did_and_got_stands_once() -> None:
+    found = Divergence(step=1, base="", head="", base_steps=(call("t a", "x"),), head_steps=(call("t a", "x"),))
+    assert pieces.diff(found) == "  $ t a\n      x"

@@ -1,0 +1,116 @@
+"""Every end but a pass says what to do, wherever it is told."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from typing import get_args
+
+import pytest
+from rich.console import Console
+
+from tidegate.model.comparison import Row
+from tidegate.model.result import Result
+from tidegate.model.trial import NotMeasured
+from tidegate.model.verdict import VerdictReason, VerdictState
+from tidegate.reports.comment import render_comment
+from tidegate.reports.next_steps import OF_UNMEASURED, OF_VERDICT, advice
+from tidegate.reports.not_run import render_cancelled, render_could_not_run, render_not_run
+from tidegate.reports.page import page_view
+from tidegate.reports.terminal import print_result
+
+Stories = Mapping[str, Callable[[], Result]]
+CALM = {"no_regression", "nothing_to_do", "accepted"}
+BY_ROWS = {"infrastructure", "budget", "unusable_agent"}
+
+
+def ended(result: Result, state: VerdictState, reason: VerdictReason, *kinds: NotMeasured) -> Result:
+    """That result, ended otherwise: with rows that were not measured for those reasons."""
+    verdict = result.verdict.model_copy(update={"state": state, "reason": reason})
+    rows = tuple(
+        Row(scenario=kind, agent="docs", state="not_measured", reason=f"because of {kind}", not_measured=kind)
+        for kind in kinds
+    )
+    return result.model_copy(update={"verdict": verdict, "rows": (*rows, *result.rows)})
+
+
+def test_every_reason_has_its_advice() -> None:
+    assert set(get_args(VerdictReason)) == CALM | BY_ROWS | set(OF_VERDICT)
+    assert set(get_args(NotMeasured)) == set(OF_UNMEASURED)
+    for text in (*OF_VERDICT.values(), *OF_UNMEASURED.values()):
+        assert text[0].isupper()
+        assert text.endswith(".")
+
+
+@pytest.mark.parametrize("kind", get_args(NotMeasured))
+@pytest.mark.parametrize("state", ["inconclusive", "not_run", "failed"])
+def test_each_way_not_to_be_measured_says_what_happened_and_what_to_do(
+    stories: Stories, state: VerdictState, kind: NotMeasured
+) -> None:
+    result = ended(stories["all_fine"](), state, "infrastructure", kind)
+    comment = render_comment(result)
+    assert f"`{kind}` × `docs`: because of {kind}" in comment.replace("\\_", "_")
+    assert comment.count(OF_UNMEASURED[kind]) == 1
+    assert page_view(result, {}).advice == (OF_UNMEASURED[kind],)
+    last = Console(file=io.StringIO(), force_terminal=True, width=1000, color_system=None)
+    print_result(result, last)
+    assert isinstance(last.file, io.StringIO)
+    assert last.file.getvalue().rstrip().endswith(f"What to do: {OF_UNMEASURED[kind]}")
+
+
+@pytest.mark.parametrize("reason", sorted(OF_VERDICT))
+def test_each_reason_of_a_verdict_says_what_to_do(stories: Stories, reason: VerdictReason) -> None:
+    result = ended(stories["one_regression"](), "failed", reason)
+    assert f"**What to do:** {OF_VERDICT[reason]}" in render_comment(result)
+    assert page_view(result, {}).advice[0].startswith(OF_VERDICT[reason])
+
+
+def test_each_cause_is_advised_on_once(stories: Stories) -> None:
+    result = ended(stories["all_fine"](), "inconclusive", "budget", "budget", "auth", "budget")
+    assert advice(result) == (f"budget: {OF_UNMEASURED['budget']}", f"auth: {OF_UNMEASURED['auth']}")
+    assert f"\n- auth: {OF_UNMEASURED['auth']}\n" in render_comment(result)
+
+
+def test_where_every_row_has_an_outcome_the_lost_trials_say_what_to_do(stories: Stories) -> None:
+    assert advice(stories["infrastructure"]()) == (OF_UNMEASURED["infrastructure"],)
+
+
+def test_where_nothing_is_blocked_nobody_needs_to_accept(stories: Stories) -> None:
+    assert "`tidegate: accept`" in render_comment(stories["one_regression"]())
+    assert "`tidegate: accept`" not in render_comment(stories["advisory"]())
+
+
+def test_lost_trials_say_why_where_no_row_does(stories: Stories) -> None:
+    assert "- 2 trials: the trial could not be run: no space left on device\n" in render_comment(
+        stories["infrastructure"]()
+    )
+
+
+def test_where_nothing_passes_the_first_gate_is_named_that_never_did(stories: Stories) -> None:
+    text = render_comment(stories["nothing_passes"]())
+    assert "- add_task × docs: no trial passes the gate “2 tasks”\n" in text
+    assert "✅" not in text
+
+
+def test_what_no_row_shows_is_not_looked_for_in_one(stories: Stories) -> None:
+    (said,) = advice(stories["suite_regressed"]())
+    assert said.startswith("No single row shows it")
+
+
+@pytest.mark.parametrize("name", ["all_fine", "nothing_changed", "accepted", "improvement", "base_moved", "judged"])
+def test_where_nothing_has_to_be_done_nothing_is_said(stories: Stories, name: str) -> None:
+    assert "What to do" not in render_comment(stories[name]())
+
+
+@pytest.mark.parametrize(
+    "text", [render_not_run("draft", "A draft."), render_cancelled(), render_could_not_run("It broke.", "Mend it.")]
+)
+def test_a_job_without_a_result_says_it_too(text: str) -> None:
+    assert text.count("\n\n**What to do:** ") == 1
+
+
+def test_no_error_makes_markup() -> None:
+    """Its text may quote a file of the pull request."""
+    text = render_could_not_run("```\n<img src=x>", "look at <b>@octocat</b> ![x](y)")
+    assert "````\n```\n<img src=x>\n````" in text
+    assert "look at &lt;b>@&#8203;octocat&lt;/b> !\\[x\\](y)" in text

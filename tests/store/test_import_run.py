@@ -1,0 +1,171 @@
+"""What other tools have measured, as a stored run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tidegate.errors import ConfigurationError
+from tidegate.model.event import End, Message, ToolCall, ToolResult
+from tidegate.pipeline import compare_runs
+from tidegate.reports.comment import render_comment
+from tidegate.store.import_run import import_run
+from tidegate.store.run_folder import RunFolder, load_run
+
+ROW: dict[str, Any] = {
+    "timestamp": "2026-01-02T03:04:05Z",
+    "eval_id": "tides",
+    "dataset": "research",
+    "score": 0.9,
+    "hits": ["the moon"],
+    "misses": [],
+    "candidate_answer": "The moon.",
+    "target": "default",
+    "reasoning": "Names it.",
+    "agent_provider_request": {"question": "What makes tides?"},
+    "evaluator_results": [{"name": "answer", "type": "llm_judge", "score": 0.9, "weight": 2, "verdict": "pass"}],
+    "trace_summary": {"eventCount": 0, "toolNames": [], "toolCallsByName": {}, "errorCount": 0},
+}
+
+
+def write(path: Path, *rows: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_results_of_agentv(tmp_path: Path) -> None:
+    low = ROW | {"score": 0.79, "reasoning": None, "misses": ["the sun"]}
+    broken = ROW | {"eval_id": "storms", "score": 0, "error": "the target was not there"}
+    source = write(tmp_path / "results.jsonl", ROW, low, broken)
+
+    run = import_run(source, tmp_path / "run")
+
+    assert load_run(tmp_path / "run") == run
+    first, second, third = run.trials
+    assert [(trial.scenario, trial.agent, trial.index) for trial in run.trials] == [
+        ("research/tides", "default", 1),
+        ("research/tides", "default", 2),
+        ("research/storms", "default", 1),
+    ]
+    assert (first.outcome, first.case_score, first.reason) == ("pass", 0.9, "case score 0.90: Names it.")
+    assert [(one.name, one.type, one.score, one.weight) for one in first.evaluators] == [
+        ("answer", "llm_judge", 0.9, 2)
+    ]
+    assert (second.outcome, second.reason) == ("fail", "case score 0.79: the sun")
+    assert (third.outcome, third.not_measured, third.reason) == (None, "infrastructure", "the target was not there")
+    assert run.started_at == 1767323045
+    folder = RunFolder(tmp_path / "run")
+    assert folder.prompt(first.spec) == "What makes tides?"
+    assert list(folder.events(first.spec)) == [Message(text="The moon."), End(end="completed", traced=False)]
+
+
+def test_calls_that_a_line_tells_are_a_trace(tmp_path: Path) -> None:
+    calls = [{"tool": "search", "input": {"q": "tides"}, "output": "found"}]
+    row = ROW | {"output_messages": [{"role": "assistant", "content": "The moon.", "tool_calls": calls}]}
+    run = import_run(write(tmp_path / "results.jsonl", row), tmp_path / "run")
+    events = list(RunFolder(tmp_path / "run").events(run.trials[0].spec))
+    assert [event.tool for event in events if isinstance(event, ToolCall)] == ["search"]
+    assert events[-1] == End(end="completed")
+
+
+EVENTS = """\
+{"ts": 1, "event": "spawn", "command": "agent"}
+{"ts": 2, "event": "tool_call", "tool": "bash", "command": "taskmgr add x"}
+{"ts": 3, "event": "tool_result", "output": "no such list", "exit_code": 2}
+{"ts": 4, "event": "output", "text": "Done."}
+{"ts": 5, "event": "complete", "exit_code": 0, "duration_secs": 3}
+"""
+METRICS = {
+    "gates_passed": 1,
+    "gates_total": 2,
+    "details": [
+        {"gate_type": "CommandSucceeds", "passed": True, "message": "exit 0"},
+        {"gate_type": "FileExists", "passed": False, "message": "no out.txt"},
+    ],
+}
+
+
+def leave(root: Path, name: str, events: str = EVENTS, metrics: dict[str, Any] | None = METRICS) -> Path:
+    (root / name / "artifacts").mkdir(parents=True)
+    (root / name / "artifacts/events.jsonl").write_text(events)
+    if metrics is not None:
+        (root / name / "metrics.json").write_text(json.dumps(metrics))
+    return root / name
+
+
+def test_folders_of_llm_tool_test(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    leave(results, "20260206-101112-claude-code-claude-haiku-4-5-create_tasks")
+    leave(results, "20260206-111213-opencode-create_tasks", metrics=METRICS | {"gates_passed": 2, "details": []})
+    leave(results, "20260206-121314-mock-m-create_tasks", metrics=None)
+
+    run = import_run(results, tmp_path / "run")
+
+    first, second, third = run.trials
+    assert [(trial.scenario, trial.agent) for trial in run.trials] == [
+        ("create_tasks", "claude-code"),
+        ("create_tasks", "opencode"),
+        ("create_tasks", "mock"),
+    ]
+    assert run.agents["claude-code"].model == "claude-haiku-4-5"
+    assert (first.outcome, first.reason) == ("fail", "file_exists: no out.txt")
+    assert [(gate.type, gate.passed) for gate in first.gates] == [("command_succeeds", True), ("file_exists", False)]
+    assert second.outcome == "pass"
+    assert (third.outcome, third.reason) == (None, "it has no metrics.json, so no gate was decided")
+    assert list(RunFolder(tmp_path / "run").events(first.spec)) == [
+        ToolCall(id="call-001", tool="bash", command="taskmgr add x"),
+        ToolResult(id="call-001", status="error", exit_code=2, output="no such list"),
+        Message(text="Done."),
+        End(end="completed"),
+    ]
+
+
+def test_what_llm_tool_test_really_writes_tells_no_calls(tmp_path: Path) -> None:
+    lines = [
+        {"type": "setup_command", "index": 0, "command": "x", "exit_code": 0, "output": "", "success": True},
+        {"type": "execution", "tool": "mock", "output": "I am done.", "exit_code": 1},
+    ]
+    one = leave(tmp_path, "20260206-101112-mock-m-s", "".join(json.dumps(line) + "\n" for line in lines))
+    run = import_run(one / "artifacts/events.jsonl", tmp_path / "run")
+    assert list(RunFolder(tmp_path / "run").events(run.trials[0].spec)) == [
+        Message(text="I am done."),
+        End(end="crashed", message="exit 1", traced=False),
+    ]
+
+
+def test_two_imports_are_compared_without_a_word_on_how_to_run_them_again(tmp_path: Path) -> None:
+    for name, score in (("base", 0.9), ("head", 0.2)):
+        rows = [ROW | {"score": score}] * 5
+        import_run(write(tmp_path / f"{name}.jsonl", *rows), tmp_path / name)
+    result = compare_runs(tmp_path / "base", tmp_path / "head", None)
+    (row,) = result.rows
+    assert (row.state, row.base.passes, row.head.passes) == ("regressed", 5, 0)
+    assert row.evidence is not None
+    assert row.evidence.reproduce == ""
+    assert "Reproduce" not in render_comment(result)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "holds no results"),
+        ("hello\n", "line 1 is no result of AgentV: Invalid JSON"),
+        (json.dumps(ROW) + '\n{"a": 1}\n', "line 2 is no result of AgentV: eval_id: Field required"),
+        (json.dumps(ROW | {"score": 85}), "line 1 is no result of AgentV: score: "),
+    ],
+)
+def test_what_is_no_result_is_told(tmp_path: Path, content: str, said: str) -> None:
+    (tmp_path / "results.jsonl").write_text(content)
+    with pytest.raises(ConfigurationError) as caught:
+        import_run(tmp_path / "results.jsonl", tmp_path / "run")
+    assert said in caught.value.message
+    assert "AgentV's result JSONL" in caught.value.advice
+
+
+def test_a_folder_without_results_and_a_file_that_is_not_there(tmp_path: Path) -> None:
+    for source in (tmp_path, tmp_path / "no.jsonl"):
+        with pytest.raises(ConfigurationError):
+            import_run(source, tmp_path / "run")

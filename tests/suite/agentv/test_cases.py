@@ -1,0 +1,306 @@
+"""Eval files of AgentV 1.5: what they become, and what is said of those that are wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from tidegate.agents.agentv_batch import AgentVBatch
+from tidegate.agents.agentv_cli import AgentVCli, CommandCheck
+from tidegate.agents.anthropic import AnthropicAgent
+from tidegate.agents.codex import CodexAgent
+from tidegate.agents.command import CommandAgent
+from tidegate.errors import ConfigurationError
+from tidegate.evaluators.code_judge import CodeJudge
+from tidegate.evaluators.llm_judge import LlmJudge
+from tidegate.evaluators.rubrics import Rubrics
+from tidegate.judges.anthropic import AnthropicJudge
+from tidegate.model.suite import Suite
+from tidegate.plan import make_plan
+from tidegate.suite.scoring_differences import departures
+
+Load = Callable[..., Suite]
+SUITE = "version: 1\nscenarios: [evals/*.yaml]\npass_env: [WORD]\n"
+TARGETS = """\
+targets:
+  - {name: default, provider: cli, command_template: 'agent {PROMPT} > {OUTPUT_FILE}', timeout_seconds: 20}
+  - {name: quick, provider: mock, response: "hi ${{ WORD }}"}
+  - {name: cloud, provider: azure, endpoint: "${{ NOWHERE }}", judge_target: cloud}
+"""
+EVALS = """\
+$schema: agentv-eval-v2
+description: Research.
+dataset: research
+execution:
+  evaluators: [{name: f1, type: tool_f1, expected: [search]}]
+evalcases:
+  - id: tides
+    expected_outcome: Names the moon.
+    input_messages:
+      - role: system
+        content: Be short.
+      - role: user
+        content:
+          - {type: text, value: What makes tides?}
+          - {type: file, value: notes.md}
+          - {type: file, value: style.instructions.md}
+    expected_messages: [{role: assistant, content: {answer: moon}}]
+  - id: storms
+    outcome: Names the wind.
+    execution: {target: quick}
+    input_messages: [{role: user, content: {topic: storms}}]
+    evaluators: [{name: own, type: code_judge, script: ./judge.py}]
+"""
+FILES = {
+    "tidegate.yaml": SUITE,
+    "scenarios/first.yaml": None,
+    "evals/research.yaml": EVALS,
+    "evals/notes.md": "the notes",
+    "style.instructions.md": "the style",
+    ".agentv/targets.yaml": TARGETS,
+    ".agentv/config.yaml": "$schema: agentv-config-v2\nguideline_patterns: ['*.instructions.md']\n",
+}
+ENVIRON = {"WORD": "there"}
+
+
+def test_cases_become_scenarios_with_their_own_agents(load: Load) -> None:
+    suite = load(FILES, ENVIRON)
+    rows = [(row.key.scenario, row.key.agent) for row in make_plan(suite).rows]
+    assert rows == [("research/tides", "default"), ("research/storms", "quick")]
+    tides, storms = suite.scenarios
+    assert tides.template is None
+    assert tides.description == "Names the moon."
+    assert tides.case.reference_answer == '{"answer": "moon"}'
+    assert storms.prompt == '{"topic": "storms"}'
+    assert storms.case.expected_outcome == "Names the wind."
+
+
+def test_files_are_guidelines_or_part_of_the_question(load: Load) -> None:
+    tides = load(FILES, ENVIRON).scenarios[0]
+    assert tides.case.guideline_files == ("style.instructions.md",)
+    assert tides.case.input_files == ("evals/notes.md",)
+    assert tides.prompt == (
+        "=== style.instructions.md ===\nthe style\n\nBe short. What makes tides? \n=== notes.md ===\nthe notes"
+    )
+
+
+def test_targets_become_agents(load: Load) -> None:
+    agents = load(FILES, ENVIRON).agents
+    cli, mock = agents["default"], agents["quick"]
+    assert isinstance(cli, AgentVCli)
+    assert (cli.folder, cli.timeout_secs) == ("evals", 20)
+    assert cli.cases["research/tides"].guidelines.endswith("the style")
+    assert cli.cases["research/tides"].files == ("evals/notes.md",)
+    assert isinstance(mock, CommandAgent)
+    assert mock.command == "printf %s 'hi there'"
+    assert "cloud" not in agents  # nobody asks for it, so what is wrong with it is no problem
+
+
+def test_providers_become_the_agents_of_the_same_name(load: Load) -> None:
+    targets = """\
+targets:
+  - {name: default, provider: codex-cli, model: m, args: [--full-auto], timeout_seconds: 9, log_dir: logs}
+  - name: quick
+    provider: anthropic
+    api_key: ${{ ANTHROPIC_API_KEY }}
+    model: ${{ WORD }}
+    max_output_tokens: 4000
+    thinking_budget: 2000
+    max_retries: 3
+    retry_status_codes: [500, 429]
+"""
+    agents = load(FILES | {".agentv/targets.yaml": targets}, ENVIRON).agents
+    codex, model = agents["default"], agents["quick"]
+    assert isinstance(codex, CodexAgent)
+    assert (codex.model, codex.args, codex.timeout_secs) == ("m", ("--full-auto",), 9)
+    assert isinstance(model, AnthropicAgent)
+    assert (model.model, model.max_tokens, model.thinking_budget) == ("there", 4000, 2000)
+
+
+def test_the_tool_of_tidegate_yaml_is_that_of_all_cases_with_its_environment(load: Load) -> None:
+    tool = "target: {binary: notes, health_check: notes --version, env: {MODE: 'a ${WORD}'}}\n"
+    for scenario in load(FILES | {"tidegate.yaml": SUITE + tool}, ENVIRON).scenarios:
+        assert (scenario.target.binary, scenario.target.env) == ("notes", {"MODE": "a there"})
+    with pytest.raises(ConfigurationError, match=r"tidegate\.yaml:4:\d+: target\.env\.MODE: \$\{WORDS\} is not in"):
+        load(FILES | {"tidegate.yaml": SUITE + tool.replace("WORD", "WORDS")}, ENVIRON)
+
+
+def test_a_target_with_one_worker_runs_alone(load: Load) -> None:
+    targets = TARGETS.replace("timeout_seconds: 20", "workers: 1")
+    assert load(FILES | {".agentv/targets.yaml": targets}, ENVIRON).agents["default"].weight > 100
+
+
+def test_batches_and_healthchecks_are_part_of_the_agent(load: Load) -> None:
+    targets = TARGETS.replace(
+        "timeout_seconds: 20",
+        "provider_batching: true, healthcheck: {type: command, command_template: 'up ${{ WORD }}', cwd: evals}",
+    )
+    agent = load(FILES | {".agentv/targets.yaml": targets}, ENVIRON).agents["default"]
+    assert isinstance(agent, AgentVBatch)
+    assert agent.health == CommandCheck(type="command", command_template="up there", cwd="evals")
+
+
+def test_a_cases_own_evaluators_replace_those_of_the_file(load: Load) -> None:
+    tides, storms = load(FILES, ENVIRON).scenarios
+    assert [evaluator.label for evaluator in tides.evaluators] == ["f1"]
+    (own,) = storms.evaluators
+    assert isinstance(own, CodeJudge)
+    assert own.cwd == "evals"
+
+
+def test_an_execution_without_evaluators_keeps_those_of_the_file(load: Load) -> None:
+    text = EVALS.replace("    evaluators: [{name: own, type: code_judge, script: ./judge.py}]\n", "")
+    storms = load(FILES | {"evals/research.yaml": text}, ENVIRON).scenarios[1]
+    assert [evaluator.label for evaluator in storms.evaluators] == ["f1"]
+
+
+def test_rubrics_of_a_case_stand_in_front_of_its_evaluators(load: Load) -> None:
+    text = EVALS.replace("    execution: {target: quick}\n", "    execution: {target: quick}\n    rubrics: [Be nice]\n")
+    storms = load(FILES | {"evals/research.yaml": text}, ENVIRON).scenarios[1]
+    rubrics, own = storms.evaluators
+    assert isinstance(rubrics, Rubrics)
+    assert (rubrics.label, rubrics.weight, rubrics.rubrics[0].required, own.label) == ("rubrics", 1, True, "own")
+
+
+def test_a_case_without_evaluators_is_judged_by_a_model(load: Load) -> None:
+    text = EVALS.replace("execution:\n  evaluators: [{name: f1, type: tool_f1, expected: [search]}]\n", "")
+    tides = load(FILES | {"evals/research.yaml": text}, ENVIRON).scenarios[0]
+    assert [type(evaluator) for evaluator in tides.evaluators] == [LlmJudge]
+
+
+def test_native_scenarios_beside_them_keep_to_the_agents_of_the_suite(load: Load) -> None:
+    files = dict(FILES) | {"tidegate.yaml": SUITE.replace("[evals", "[scenarios/*.yaml, evals")}
+    del files["scenarios/first.yaml"]
+    rows = [(row.key.scenario, row.key.agent) for row in make_plan(load(files, ENVIRON)).rows]
+    assert rows == [("first", "docs"), ("research/tides", "default"), ("research/storms", "quick")]
+
+
+def test_an_agent_of_the_suite_comes_before_a_target_of_the_same_name(load: Load) -> None:
+    own = SUITE + "agents: {quick: {type: command, command: mine}}\n"
+    quick = load(FILES | {"tidegate.yaml": own}, ENVIRON).agents["quick"]
+    assert isinstance(quick, CommandAgent)
+    assert quick.command == "mine"
+
+
+CASE = "evalcases:\n  - id: a\n    input_messages: [{role: user, content: x}]\n"
+F1 = "    evaluators: [{type: tool_f1, expected: [a]}]\n"
+
+# An eval file → a line that is said.
+BROKEN = {
+    "evalcases: []\n": r":1:12: evalcases: must not be empty",
+    "evalcases: 5\n": r":1:12: evalcases: must be a list",
+    "evalcases:\n  - {input_messages: [{role: user, content: x}]}\n": r":2:5: evalcases\[0\]\.id: is required",
+    "evalcases:\n  - {id: 5, input_messages: [{role: user}]}\n": r":2:10: .*id: must be text; put it",
+    "evalcases:\n  - {id: a}\n": r":2:5: evalcases\[0\]\.input_messages: is required",
+    "evalcases:\n  - {id: a, input_messages: []}\n": r"input_messages: must not be empty",
+    "evalcases:\n  - {id: a, input_messages: [{role: usr, content: x}]}\n": r"role: must be one of .*mean `user`",
+    "evalcases:\n  - {id: a, input_messages: [{role: user, content: 5}]}\n": r"content: must be ",
+    "evalcases:\n  - {id: a, input_messages: [{role: user, content: [{type: txt}]}]}\n": r"must be one of text, file",
+    CASE + F1 + "foo: 1\n": r":5:1: foo: unknown key",
+    CASE + F1 + "    expected_outcom: x\n": r":5:5: .*unknown key \(did you mean `expected_outcome`\?\)",
+    CASE + F1 + "    rubrics: [{id: a, weight: 2}]\n": r"rubrics\[0\]\.description: is required",
+    CASE + F1 + "    rubrics: [{id: rubric-2, description: x}, y]\n": r":5:14: .*two .* the id `rubric-2`",
+    CASE + F1 + "    outcome: x\n    expected_outcome: x\n": r"has `outcome` and `expected_outcome`",
+    CASE + "    evaluators: [{type: llm_judge, name: x, prompt: p.md}]\n": r":4:53: .*prompt: no such file",
+    CASE + F1 + "target: nobody\n": r":5:9: target: there is no target `nobody`",
+    CASE + F1 + "execution: {target: qiuck}\n": r":5:21: execution\.target: .*\(did you mean `quick`\?\)",
+    CASE + F1 + "target: cloud\n": r"targets\.yaml:4:\d+: targets\[2\]\.provider: azure is not one of the agents here",
+    CASE.replace("content: x", "content: [{type: file, value: no.md}]")
+    + F1: r"no such file in the repository \(looked for "
+    r"evals/no\.md, no\.md\)",
+    CASE + F1 + CASE.partition("\n")[2] + F1: r"`broken/a` is already the name of a scenario",
+}
+
+
+@pytest.mark.parametrize(("text", "line"), BROKEN.items())
+def test_a_broken_eval_file_is_named_with_its_place(load: Load, text: str, line: str) -> None:
+    files = FILES | {"evals/research.yaml": None, "evals/broken.yaml": text}
+    with pytest.raises(ConfigurationError) as caught:
+        load(files, ENVIRON)
+    lines = caught.value.message.splitlines()
+    assert any(re.search(line, found) for found in lines), lines
+    assert all(re.match(r"(evals/broken\.yaml|\.agentv/targets\.yaml)(:\d+:\d+)?: ", found) for found in lines)
+
+
+# The first target → a line that is said.
+TARGETS_BROKEN = {
+    "{name: default, provider: cli}": r":2:5: targets\[0\]\.command_template: is required",
+    "{name: default, provider: cli, command_template: 'x {PROMT}'}": r"\{PROMT\} \(did you mean `PROMPT`",
+    "{name: default, provider: cli, command_template: x, cwd: nowhere}": r"targets\[0\]\.cwd: no such folder",
+    "{name: default, provider: cli, command_template: x, timeout_seconds: 0}": r"must be greater than 0",
+    "{name: default, provider: cli, command_template: x, comand: 1}": r"targets\[0\]\.comand: unknown key",
+    "{name: default, provider: cli, command_template: 'x ${{ OTHER }}'}": r"\$\{OTHER\} .*\(target `default`\)",
+    "{name: default, provider: cli, command_template: x, workers: 0}": r"workers: must be at least 1",
+    "{name: default, provider: mock, provider_batching: true}": r"provider_batching: is for the provider cli alone",
+    "{name: default, provider: cli, command_template: x, healthcheck: {type: ftp}}": r"healthcheck.*`ftp`",
+    "{name: default, provider: cli, command_template: x, healthcheck: {type: http}}": r"healthcheck\.url: is required",
+    "{name: default, provider: cli, command_template: x, healthcheck: {type: http, url: 'file:///'}}": r"check\.url: ",
+    "{name: default, provider: cli, command_template: x, healthcheck: {type: command, command_template: x, cwd: a}}": (
+        r"targets\[0\]\.healthcheck\.cwd: no such folder"
+    ),
+    "{name: default, provider: codex, executable: ./mine}": r"executable: must be codex, found on PATH",
+    "{name: default, provider: codex, cwd: .}": r"cwd: is each trial's own workspace; leave it out",
+    "{name: default, provider: codex, log_format: xml}": r"log_format: must be one of summary, json",
+    "{name: default, provider: anthropic}": r"targets\[0\]\.model: is required",
+    "{name: default, provider: anthropic, model: m, temperature: 0.5}": r"temperature: ",
+    "{name: default, provider: anthropic, model: m, api_key: sk-1}": r"api_key: must be \$\{\{ ANTHROPIC_API_KEY \}\}",
+    "{name: default, provider: anthropic, model: m, thinking_budget: 1}": r"thinking_budget: must be at least 1024",
+    "{name: default, provider: azure}": r"azure is not one of the agents here; use a target with `provider: cli`",
+    "{name: default, provider: google}": r"gemini is not one of the agents here; use the agent gemini of tidegate.yaml",
+    "{name: default, provider: vscode}": r"vscode is not one of the agents here; use an agent of tidegate.yaml",
+    "{name: default, provider: mok}": r"unknown provider `mok` \(did you mean `mock`\?\)",
+    "{name: default}": r"targets\[0\]\.provider: is required",
+}
+
+
+@pytest.mark.parametrize(("entry", "line"), TARGETS_BROKEN.items())
+def test_a_broken_target_is_named_with_its_place(load: Load, entry: str, line: str) -> None:
+    targets = f"targets:\n  - {entry}\n  - {{name: quick, provider: mock}}\n"
+    with pytest.raises(ConfigurationError) as caught:
+        load(FILES | {".agentv/targets.yaml": targets}, ENVIRON)
+    lines = caught.value.message.splitlines()
+    assert any(re.search(line, found) for found in lines), lines
+
+
+JUDGED = """\
+targets:
+  - {name: default, provider: mock, response: x, judge_target: clever}
+  - {name: quick, provider: mock, response: x, judge_target: OTHER}
+  - {name: clever, provider: anthropic, model: claude-a, api_key: "${{ ANTHROPIC_API_KEY }}"}
+  - {name: wise, provider: anthropic, model: claude-b}
+  - {name: cloud, provider: azure}
+"""
+RUBRICS = EVALS.replace("    outcome: Names the wind.", "    rubrics: [Names the wind.]")
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        ("clever", None),
+        ("wise", "one judge is asked for the whole suite, claude-a"),
+        ("cloud", "no judge here has the provider azure; name a judge in tidegate.yaml"),
+        ("nobody", ".agentv/targets.yaml has no such target; name a judge in tidegate.yaml"),
+    ],
+)
+def test_a_judge_target_is_the_judge_where_there_is_one_for_it(load: Load, other: str, why: str | None) -> None:
+    files = FILES | {"evals/research.yaml": RUBRICS, ".agentv/targets.yaml": JUDGED.replace("OTHER", other)}
+    suite = load(files, ENVIRON)
+    assert isinstance(suite.judge, AnthropicJudge)
+    assert suite.judge.model == "claude-a"
+    said = [line for line in departures(suite) if line.startswith("judge_target")]
+    assert said == ([f"judge_target: `{other}` of the target `quick` is not read: {why}"] if why else [])
+
+
+def test_another_judge_comes_before_a_judge_target(load: Load) -> None:
+    files = FILES | {"evals/research.yaml": RUBRICS, ".agentv/targets.yaml": JUDGED.replace("OTHER", "clever")}
+    own = load(files | {"tidegate.yaml": SUITE + "judge: {type: command, command: ./judge}\n"}, ENVIRON)
+    named = load(files, ENVIRON | {"LLM_TOOL_TEST_JUDGE": "claude-c"})
+    assert [suite.judge and (suite.judge.type, suite.judge.model) for suite in (own, named)] == [
+        ("command", "command"),
+        ("anthropic", "claude-c"),
+    ]
+    for suite in (own, named):
+        said = [line for line in departures(suite) if line.startswith("judge_target: `clever` of the target `quick`")]
+        assert [line.partition(": another judge is set up")[1] for line in said] == [": another judge is set up"]

@@ -1,0 +1,128 @@
+"""Regular expressions and paths of others: the same answers as `re`, and never more time than the limit."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tidegate.evaluators.advance import advance
+from tidegate.evaluators.parameters import Parameters
+from tidegate.evaluators.tool_trajectory import ToolTrajectory
+from tidegate.gates.json_path import check_path, find
+from tidegate.gates.text_checks import matches
+from tidegate.invocations.metrics import subcommand
+from tidegate.model.evaluator import Record, Score
+from tidegate.model.event import ToolCall
+from tidegate.text.patterns import MOST_SECONDS, PatternTooSlowError, check_pattern, search
+
+SLOW = r"^(([a-z])+.)+[A-Z]([a-z])+$"
+LONG = "a" * 5000
+
+
+@pytest.mark.parametrize("pattern", ["(", "[", "*", "a{2,1}", "(?P<n>", r"\8", "(?P<n>a)(?P<n>b)"])
+def test_what_re_refuses_is_refused(pattern: str) -> None:
+    with pytest.raises(ValueError, match=r"^is no regular expression: "):
+        check_pattern(pattern)
+
+
+@given(st.text("aeis.*+?|()[^]$\\dw{1,}", max_size=10).filter(lambda text: _is_one(text)), st.text("aei1{} \n"))
+@example("ae{e}", "ae")
+@example("a{i<=1}", "aei")
+@example(r"\N{DIGIT ONE}{,2}", "a11")
+def test_an_answer_is_that_of_re(pattern: str, text: str) -> None:
+    found, expected = search(pattern, text), re.search(pattern, text)
+    assert (found and found.span()) == (expected and expected.span())
+
+
+def _is_one(text: str) -> bool:
+    try:
+        re.compile(text)
+    except (re.error, FutureWarning):
+        return False
+    return True
+
+
+def _gate() -> None:
+    decision = matches("the file", LONG, SLOW)
+    assert not decision.passed
+    assert "is not decided for the file: the search was given up after 2 s" in decision.message
+
+
+def _call() -> None:
+    assert subcommand("tool", ["add", LONG], SLOW) == "add"
+
+
+def _evaluator(evaluator: ToolTrajectory | Parameters) -> None:
+    record = Record(binary="", prompt="", events=(ToolCall(id="1", tool="say", input={"text": LONG}),))
+    score = advance(evaluator, record, ())
+    assert isinstance(score, Score)
+    assert (score.value, score.missing) == (None, "evaluator")
+    assert score.reason == "a pattern is not decided: the search was given up after 2 s"
+
+
+def _trajectory() -> None:
+    expected = [{"tool": "say", "input": {"text": {"regex": SLOW}}}]
+    _evaluator(ToolTrajectory.model_validate({"mode": "in_order", "expected": expected}))
+
+
+def _schema() -> None:
+    schema = {"properties": {"text": {"pattern": SLOW}}}
+    _evaluator(Parameters.model_validate({"schemas": {"say": schema}}))
+
+
+def _filter() -> None:
+    with pytest.raises(ValueError, match="given up"):
+        find(f'$.items[?(@.text =~ "{SLOW}")]', {"items": [{"text": LONG}]})
+
+
+def _sub() -> None:
+    with pytest.raises(ValueError, match="given up"):
+        find(f"$.text.`sub(/{SLOW}/, x)`", {"text": LONG})
+
+
+def _descent() -> None:
+    document: object = {}
+    for _ in range(60):
+        document = {"a": document, "b": 1}
+    with pytest.raises(ValueError, match="too much to do: given up after 5,000,000 steps"):
+        find("$..*..*..*..*..*", document)
+
+
+@pytest.mark.parametrize("hostile", [_gate, _call, _trajectory, _schema, _filter, _sub, _descent])
+def test_a_hostile_one_ends_and_is_told_as_undecided(hostile: Callable[[], None]) -> None:
+    began = time.process_time()
+    hostile()
+    assert time.process_time() - began < 20 * MOST_SECONDS  # without a limit: for ages
+
+
+def test_a_search_that_was_given_up_is_no_answer() -> None:
+    with pytest.raises(PatternTooSlowError):
+        search(SLOW, LONG)
+
+
+def test_patterns_in_paths_are_checked_beforehand() -> None:
+    with pytest.raises(ValueError, match="is no JSONPath: is no regular expression"):
+        check_path('$.items[?(@.text =~ "(")]')
+
+
+def test_patterns_in_paths_and_schemas_still_find_what_they_should() -> None:
+    items = [{"text": "one"}, {"text": "two"}]
+    assert find('$.items[?(@.text =~ "^t")].text', {"items": items}) == ["two"]
+    assert find(r"$.text.`sub(/(t)wo/, \\1)`", {"text": "two"}) == ["t"]
+    schema = {"properties": {"text": {"pattern": "^t"}}, "patternProperties": {"^n_": {"type": "integer"}}}
+    record = Record(
+        binary="",
+        prompt="",
+        events=tuple(
+            ToolCall(id=str(number), tool="say", input=given)
+            for number, given in enumerate(({"text": "two"}, {"text": "one"}, {"n_1": 1}, {"n_1": "x"}))
+        ),
+    )
+    score = advance(Parameters.model_validate({"schemas": {"say": schema}}), record, ())
+    assert isinstance(score, Score)
+    assert score.details == {"parameter_schema_valid": 0.5}

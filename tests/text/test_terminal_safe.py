@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidegate.text.terminal_safe import log_line, one_line, shortened, visible
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("plain, 100 % ✅ é", "plain, 100 % ✅ é"),
+        ("\x1b[1;31mred\x1b[0m", "red"),
+        ("\x1b]0;a title\x07text", "text"),
+        ("\x1b]8;;http://evil.example\x1b\\link", "link"),
+        ("\x1b]never closed\nthe next line stays", "\nthe next line stays"),
+        ("a\x00b\x08c\x7f", "abc"),
+        ("one\r\ntwo\rthree\u2028four", "one\ntwo\nthree\nfour"),
+        ("gnp\u202eexe", "gnp[U+202E]exe"),
+        ("zero\u200bwidth", "zero[U+200B]width"),
+        ("no\u3164ink\u2800 \U000e0101", "no[U+3164]ink[U+2800] [U+E0101]"),
+        ("half \ud800", "half \N{REPLACEMENT CHARACTER}"),
+    ],
+)
+def test_what_cannot_be_seen_is_removed_or_named(text: str, seen: str) -> None:
+    assert visible(text) == seen
+
+
+@given(st.text())
+def test_visible_text_can_be_encoded_and_is_visible_already(text: str) -> None:
+    seen = visible(text)
+    seen.encode()
+    assert visible(seen) == seen
+
+
+def test_one_line_has_single_spaces() -> None:
+    assert one_line("  a\n\n b\tc ") == "a b c"
+
+
+@pytest.mark.parametrize(("limit", "short"), [(5, "abcde"), (4, "abc…"), (1, "…")])
+def test_shortened_text_ends_in_an_ellipsis(limit: int, short: str) -> None:
+    assert shortened("abcde", limit) == short
+
+
+@given(
+    st.text() | st.sampled_from(["::error::x", "  ::set-output name=a::b", "\u200b::x::", "##[error]x", "\x1b[0m::x::"])
+)
+def test_no_log_line_is_a_workflow_command(text: str) -> None:
+    line = log_line(text)
+    assert not line.lstrip().startswith("::")
+    assert "##[" not in line
+    assert "\n" not in line

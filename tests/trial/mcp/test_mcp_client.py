@@ -1,0 +1,226 @@
+"""Our own client with a real server under a real supervisor, behind the recorder as in a trial."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests import mcp_server
+from tests.trial.test_processes import alive
+from tidegate.agents.offered_tools import offered
+from tidegate.model.agent import ServerTools, ToolAnswer
+from tidegate.model.suite import Limits, McpServer
+from tidegate.trial.mcp import recording as mcp
+from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError, connected
+from tidegate.trial.mcp.server_process import ServerProcess
+from tidegate.trial.processes import Command, Ended, Supervisor
+
+T = TypeVar("T")
+ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
+LIMITS = Limits(output_mb=1)
+
+
+def with_server(folder: Path, quirks: str, work: Callable[[McpClient, Supervisor], Awaitable[T]]) -> T:
+    """What the work has to say of a server with these quirks; `folder / "calls"` is the recorder's file."""
+
+    async def run() -> T:
+        record = folder / "calls"
+        record.touch()
+        server = McpServer(command=f"exec {sys.executable} -IS {mcp_server.__file__} {folder} {quirks}")
+        script = mcp.install(folder / "script", server, ENVIRONMENT, folder, record)
+        command = Command(
+            (str(script),), folder, {"AGENTS": "own"}, folder / "out", folder / "server.stderr", limits=LIMITS
+        )
+        async with await Supervisor.start() as supervisor, connected(supervisor, command, folder / "server") as client:
+            return await work(client, supervisor)
+
+    return asyncio.run(run())
+
+
+def calls(folder: Path, quirks: str, *titles: str | None, secs: float = 20) -> list[ToolAnswer]:
+    """The answers to calls of `add` with these titles."""
+
+    async def work(client: McpClient, _: Supervisor) -> list[ToolAnswer]:
+        await client.open()
+        return [await client.call("add", {"title": title} if title else {}, secs) for title in titles]
+
+    return with_server(folder, quirks, work)
+
+
+def recorded(folder: Path) -> list[tuple[str, ...]]:
+    told = mcp.read(folder / "calls", killed_at=None)
+    return [(*call.argv, call.status) for call in told.invocations]
+
+
+def test_calls_are_answered_and_recorded(tmp_path: Path) -> None:
+    answers = calls(tmp_path, "", "Emma", None, "refuse", "strange", "structured", "resource", "nothing")
+    assert answers == [
+        ("ok", "added Emma"),
+        ("error", "add: needs a title"),
+        ("error", "no"),
+        ("ok", "[image image/png]"),
+        ("ok", '{"n": 1}'),
+        ("ok", "half ?"),
+        ("error", "the server answered with neither a result nor an error"),
+    ]
+    assert recorded(tmp_path)[:3] == [
+        ("add", '{"title": "Emma"}', "ok"),
+        ("add", "error"),
+        ("add", '{"title": "refuse"}', "error"),
+    ]
+    assert (tmp_path / "titles.txt").read_text() == "Emma\n"
+    assert (tmp_path / "server.stderr").read_text() == "starting\n"
+
+
+def test_what_it_offers_is_read_to_the_last_page(tmp_path: Path) -> None:
+    async def work(client: McpClient, _: Supervisor) -> ServerTools:
+        return await client.open()
+
+    offered = with_server(tmp_path, "pages", work)
+    assert [tool.name for tool in offered.tools] == ["add0", "add1", "add2"]
+    assert (offered.tools[0].description, offered.tools[0].schema) == ("add0s it", mcp_server.SCHEMA)
+    assert offered.instructions == "Be kind."
+
+
+def test_it_has_the_trials_environment_and_not_the_agents(tmp_path: Path) -> None:
+    async def work(client: McpClient, _: Supervisor) -> ToolAnswer:
+        await client.open()
+        return await client.call("where", {}, 20)
+
+    status, said = with_server(tmp_path, "", work)
+    assert (status, said.split()[0]) == ("ok", str(tmp_path))
+    assert "'PATH'" in said
+    assert "AGENTS" not in said
+
+
+def test_lines_that_are_no_answer_are_passed_over(tmp_path: Path) -> None:
+    assert calls(tmp_path, "noisy", "Emma", "Ulysses") == [("ok", "added Emma"), ("ok", "added Ulysses")]
+
+
+def test_its_own_requests_are_answered(tmp_path: Path) -> None:
+    ((status, said),) = calls(tmp_path, "", "ask")
+    assert status == "ok"
+    assert '"result": {}' in said
+    assert '"code": -32601' in said
+
+
+def test_requests_without_end_are_not_all_answered(tmp_path: Path) -> None:
+    """Replies that nobody reads would pile up."""
+    assert calls(tmp_path, "", "pester", secs=60) == [("ok", "are you there?")]
+
+
+def test_a_huge_answer_is_an_error_and_the_next_one_is_read(tmp_path: Path) -> None:
+    answers = calls(tmp_path, "", "huge", "Emma")
+    assert answers == [("error", "the server's answer is too long to be read"), ("ok", "added Emma")]
+
+
+def test_a_late_answer_is_a_timeout(tmp_path: Path) -> None:
+    assert calls(tmp_path, "", "sleep", secs=0.3) == [("timeout", "no answer within 0.3 s")]
+    assert recorded(tmp_path) == [("add", '{"title": "sleep"}', "timeout")]
+
+
+def test_a_server_that_dies_is_an_answer(tmp_path: Path) -> None:
+    answers = calls(tmp_path, "", "Emma", "die", "Ulysses")
+    gone = "the server has ended: exit 3"
+    assert answers == [("ok", "added Emma"), ("unfinished", gone), ("not_executed", gone)]
+    assert [status for *_, status in recorded(tmp_path)] == ["ok", "unfinished"]
+
+
+@pytest.mark.parametrize(
+    ("quirks", "secs", "why"),
+    [("broken", 20, "the server has ended: exit 1"), ("mute", 0.5, "no answer within 0.5 s")],
+)
+def test_a_server_that_does_not_start_is_said(tmp_path: Path, quirks: str, secs: float, why: str) -> None:
+    async def work(client: McpClient, _: Supervisor) -> None:
+        await client.open(secs)
+
+    with pytest.raises(NoAnswerFromServerError) as caught:
+        with_server(tmp_path, quirks, work)
+    assert caught.value.why == why
+
+
+@pytest.mark.parametrize("quirks", ["", "stubborn"])
+def test_nothing_of_it_is_left(tmp_path: Path, quirks: str) -> None:
+    async def work(client: McpClient, _: Supervisor) -> list[int]:
+        await client.open()
+        return alive(tmp_path)
+
+    began = time.monotonic()
+    running = with_server(tmp_path, quirks, work)
+    assert len(running) >= (2 if quirks else 1)
+    assert alive(tmp_path) == []
+    assert time.monotonic() - began < 120
+
+
+def test_commands_run_beside_it_and_end_without_it(tmp_path: Path) -> None:
+    async def work(client: McpClient, supervisor: Supervisor) -> tuple[str | None, ToolAnswer]:
+        await client.open()
+        command = Command(
+            ("sh", "-c", "sleep 60 & exit 4"), tmp_path, ENVIRONMENT, stdout=tmp_path / "o", stderr=tmp_path / "e"
+        )
+        ended = await supervisor.run(command)
+        return f"{ended.exit_code} {ended.left_behind}", await client.call("add", {"title": "Emma"}, 20)
+
+    assert with_server(tmp_path, "", work) == ("4 1", ("ok", "added Emma"))
+
+
+def test_a_server_that_does_not_read_keeps_nobody_waiting(tmp_path: Path) -> None:
+    answers = calls(tmp_path, "", "sleep", "x" * 1_000_000, "Emma", secs=0.5)
+    assert [status for status, _ in answers] == ["timeout"] * 3
+
+
+def test_what_is_said_at_once_arrives_in_order(tmp_path: Path) -> None:
+    """More than a FIFO holds, to a server that answers each line in its own time."""
+
+    async def work(client: McpClient, _: Supervisor) -> list[ToolAnswer]:
+        await client.open()
+        return [await client.call("add", {"title": letter * 300_000}, 20) for letter in "ab"]
+
+    answers = with_server(tmp_path, "", work)
+    assert [said for _, said in answers] == [f"added {letter * 300_000}" for letter in "ab"]
+
+
+ODD: Any = st.sampled_from(["add", "", "a b", "\ud800", "x" * 200, "object", None, 7, float("nan"), [], {}, ["\ud800"]])
+SCHEMAS = st.fixed_dictionaries({"type": st.just("object"), "properties": ODD, "x": ODD}) | ODD
+TOOLS = st.lists(st.fixed_dictionaries({"name": ODD, "description": ODD, "inputSchema": SCHEMAS}) | ODD, max_size=3)
+PARTS = st.fixed_dictionaries({"type": ODD, "text": ODD, "uri": ODD}) | st.fixed_dictionaries({"resource": ODD}) | ODD
+RESULTS = st.fixed_dictionaries(
+    {"tools": TOOLS | ODD, "content": st.lists(PARTS, max_size=3) | ODD, "structuredContent": ODD, "instructions": ODD}
+)
+
+
+@given(st.lists(RESULTS | RESULTS | ODD, min_size=3, max_size=3))
+@settings(max_examples=200)
+def test_whatever_a_server_answers_can_be_told_and_offered(results: list[Any]) -> None:
+    async def told() -> tuple[ServerTools | None, ToolAnswer]:
+        lines = [{"id": number, "result": result} for number, result in enumerate(results, 1)]
+        output = asyncio.StreamReader()
+        output.feed_data("".join(f"{json.dumps(line)}\n" for line in lines).encode())
+        running: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
+        running.set_result(Ended("exited", 0, None, None, 0, 0, "", None, None))
+        output.feed_eof()
+        with Path(os.devnull).open("wb") as nowhere:
+            client = McpClient(ServerProcess(running, nowhere.fileno(), output))
+            tools = None
+            with suppress(NoAnswerFromServerError):
+                tools = await client.open()
+            return tools, await client.call("add", {}, 20)
+
+    tools, (_, text) = asyncio.run(told())
+    text.encode()
+    if tools is not None:
+        offer = offered("shelf", tools.tools)
+        json.dumps(
+            [offer.definitions, offer.warnings, tools.instructions], allow_nan=False, ensure_ascii=False
+        ).encode()

@@ -1,0 +1,235 @@
+"""Commits, checkouts and changed files, with real git."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tidegate.errors import ConfigurationError
+from tidegate.vcs.revisions import (
+    changed_files,
+    checked_out_sides,
+    checkout,
+    default_base,
+    merge_base,
+    repository_root,
+    resolve,
+    working_tree,
+)
+
+Make = Callable[..., Any]
+
+
+def test_base_is_where_head_left_it_not_where_it_is_now(make_repository: Make) -> None:
+    repo = make_repository()
+    start = repo.commit({"a": "1"})
+    repo.branch("pr", {"b": "1"})
+    repo.git("checkout", "--quiet", "main")
+    repo.commit({"a": "2"})
+
+    base = merge_base(repo.root, resolve(repo.root, "main"), resolve(repo.root, "pr"))
+
+    assert (base.sha, base.ref) == (start, "main")
+
+
+def test_an_unknown_commit_is_named_with_what_to_do(make_repository: Make) -> None:
+    repo = make_repository()
+    repo.commit({"a": "1"})
+
+    with pytest.raises(ConfigurationError, match="no commit `nope`") as caught:
+        resolve(repo.root, "nope")
+
+    assert "fetch-depth: 2" in caught.value.advice
+
+
+def test_a_name_that_looks_like_an_option_is_only_a_name(make_repository: Make) -> None:
+    repo = make_repository()
+    repo.commit({"a": "1"})
+
+    with pytest.raises(ConfigurationError):
+        resolve(repo.root, "--upload-pack=touch /tmp/owned")
+
+
+def test_a_checkout_has_the_commits_files_and_is_gone_afterwards(make_repository: Make, tmp_path: Path) -> None:
+    repo = make_repository()
+    old = repo.commit({"a": "old"})
+    repo.commit({"a": "new"})
+
+    with checkout(repo.root, resolve(repo.root, old), tmp_path / "side") as folder:
+        assert (folder / "a").read_text() == "old"
+
+    assert not (tmp_path / "side").exists()
+    assert "side" not in repo.git("worktree", "list")
+
+
+def test_a_checkout_runs_no_hook_of_the_repository(make_repository: Make, tmp_path: Path) -> None:
+    repo = make_repository()
+    repo.commit({"a": "1"})
+    repo.write({".git/hooks/post-checkout": f"#!/bin/sh\ntouch {tmp_path}/hook-ran\n"})
+
+    with checkout(repo.root, resolve(repo.root, "main"), tmp_path / "side"):
+        pass
+
+    assert not (tmp_path / "hook-ran").exists()
+
+
+def test_a_shallow_clone_fetches_the_history_that_is_missing(make_repository: Make, tmp_path: Path) -> None:
+    origin = make_repository("origin")
+    start = origin.commit({"a": "1"})
+    origin.branch("pr", {"b": "1"})
+    origin.commit({"b": "2"})
+    origin.git("checkout", "--quiet", "main")
+    origin.commit({"a": "2"})
+    clone = tmp_path / "clone"
+    origin.git("clone", "--quiet", "--depth=1", "--branch=pr", f"file://{origin.root}", str(clone))
+
+    base = merge_base(clone, resolve(clone, "main"), resolve(clone, "pr"))
+
+    assert base.sha == start
+
+
+def test_commits_without_a_common_one_say_how_to_get_it(make_repository: Make) -> None:
+    repo = make_repository()
+    repo.commit({"a": "1"})
+    repo.git("checkout", "--quiet", "--orphan", "other")
+    repo.commit({"b": "1"})
+
+    with pytest.raises(ConfigurationError, match="no commit in common"):
+        merge_base(repo.root, resolve(repo.root, "main"), resolve(repo.root, "other"))
+
+
+@pytest.mark.parametrize(
+    ("patterns", "expected"),
+    [
+        (["**"], ("AGENTS.md", "src/deep/b.py")),
+        (["src/**"], ("src/deep/b.py",)),
+        (["*.md"], ("AGENTS.md",)),
+        (["docs/**"], ()),
+    ],
+)
+def test_changed_files_are_those_that_match(make_repository: Make, patterns: list[str], expected: tuple[str]) -> None:
+    repo = make_repository()
+    repo.commit({"AGENTS.md": "1", "src/deep/b.py": "1", "same": "1"})
+    repo.branch("pr", {"AGENTS.md": "2", "src/deep/b.py": None})
+
+    assert changed_files(repo.root, resolve(repo.root, "main"), resolve(repo.root, "pr"), patterns) == expected
+
+
+def test_the_working_tree_says_whether_it_is_dirty(make_repository: Make) -> None:
+    repo = make_repository()
+    repo.commit({"a": "1"})
+    clean = working_tree(repo.root)
+    repo.write({"a": "2"})
+
+    assert (clean.ref, clean.dirty) == ("main", False)
+    assert working_tree(repo.root).dirty
+
+
+def test_a_commit_that_only_the_remote_has_is_fetched_and_the_clone_stays_whole(
+    make_repository: Make, tmp_path: Path
+) -> None:
+    """As a pull request's test merge, by the hash that the comment's command names."""
+    origin = make_repository()
+    origin.commit({"a": "1"})
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "--quiet", f"file://{origin.root}", clone], check=True)
+    origin.branch("pr", {"a": "2"})
+    sha = origin.git("rev-parse", "pr")
+    origin.git("update-ref", "refs/pull/7/merge", sha)
+    origin.git("checkout", "--quiet", "main")
+    origin.git("branch", "-D", "pr")
+
+    assert resolve(clone, sha).sha == sha
+    said = subprocess.run(
+        ["git", "-C", clone, "config", "--get-regexp", "promisor|partial"], capture_output=True, text=True, check=False
+    )
+    assert (said.stdout, (clone / ".git/shallow").exists()) == ("", False)
+
+
+def test_a_folder_outside_of_git_is_a_configuration_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="not in a git repository"):
+        repository_root(tmp_path)
+
+
+def test_the_default_base_is_main_or_master(make_repository: Make) -> None:
+    repo = make_repository()
+    repo.commit({"a": "1"})
+    repo.git("branch", "--move", "main", "master")
+
+    assert default_base(repo.root) == "master"
+
+
+def test_a_test_merge_commit_is_compared_with_the_base_it_was_merged_into(make_repository: Make) -> None:
+    repo = make_repository()
+    repo.commit({"a": "1"})
+    head = repo.branch("pr", {"b": "1"})
+    repo.git("checkout", "--quiet", "main")
+    base = repo.commit({"a": "2"})
+    repo.git("merge", "--quiet", "--no-ff", "-m", "merge", "pr")
+    merge = repo.git("rev-parse", "HEAD")
+
+    assert checked_out_sides(repo.root, head, "main") == (base, merge)
+
+
+def test_a_shallow_test_merge_commit_still_knows_its_parents(make_repository: Make, tmp_path: Path) -> None:
+    repo = make_repository("origin")
+    repo.commit({"a": "1"})
+    head = repo.branch("pr", {"b": "1"})
+    repo.git("checkout", "--quiet", "main")
+    base = repo.commit({"a": "2"})
+    repo.git("merge", "--quiet", "--no-ff", "-m", "merge", "pr")
+    clone = tmp_path / "clone"
+    repo.git("clone", "--quiet", "--depth=1", f"file://{repo.root}", str(clone))
+
+    asked_base, asked_head = checked_out_sides(clone, head, "main")
+
+    found = merge_base(clone, resolve(clone, asked_base), resolve(clone, asked_head))
+    assert (asked_base, found.sha) == (base, base)
+
+
+def test_the_head_itself_is_compared_with_where_it_left_the_base_branch(make_repository: Make) -> None:
+    repo = make_repository()
+    repo.commit({"a": "1"})
+    head = repo.branch("pr", {"b": "1"})
+
+    assert checked_out_sides(repo.root, head, "main") == ("main", head)
+
+
+def test_a_checkout_of_something_else_is_refused(make_repository: Make) -> None:
+    repo = make_repository()
+    repo.commit({"a": "1"})
+
+    with pytest.raises(ConfigurationError, match="neither the pull request's head nor"):
+        checked_out_sides(repo.root, "f" * 40, "main")
+
+
+def test_the_default_base_of_a_repository_with_branches_of_its_own(make_repository: Make) -> None:
+    repo = make_repository()
+    repo.commit({"a": "1"})
+    repo.git("branch", "--move", "trunk")
+    assert default_base(repo.root) == "trunk"
+
+    repo.branch("pr", {"b": "1"}, start="trunk")
+    assert default_base(repo.root) == "trunk"
+
+    repo.git("branch", "tidegate-history", repo.git("commit-tree", "-m", "no parent", repo.git("write-tree")))
+    assert default_base(repo.root) == "trunk"
+
+    repo.branch("other", {"b": "2"}, start="trunk")
+    with pytest.raises(ConfigurationError, match="it may be any of pr, trunk"):
+        default_base(repo.root)
+    repo.git("config", "init.defaultBranch", "trunk")
+    assert default_base(repo.root) == "trunk"
+
+
+def test_a_mistyped_branch_is_told_what_was_meant(make_repository: Make) -> None:
+    repo = make_repository()
+    repo.commit({"a": "1"})
+    repo.branch("rename-flag", {"b": "1"})
+
+    with pytest.raises(ConfigurationError, match="did you mean `rename-flag`"):
+        resolve(repo.root, "rename-falg")

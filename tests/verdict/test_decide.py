@@ -1,0 +1,293 @@
+"""The verdict: its precedence, its exit codes, its words, and what can and can not turn it red.
+
+A word is a row: its state, with `capability:` before it, `/agent` after it, and `=word` for why it was not measured.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidegate.model.comparison import (
+    BaseCounts,
+    Comparison,
+    DefinitionChange,
+    HeadCounts,
+    MetricChange,
+    Row,
+    SuiteEffect,
+)
+from tidegate.model.suite import Policy, RowState
+from tidegate.model.verdict import Verdict
+from tidegate.verdict.decide import decide, nothing_to_do
+
+STATES: tuple[RowState, ...] = get_args(RowState)
+LOOSENED = DefinitionChange(scenario="s1", kind="gate_removed", detail="out.json", loosened=True)
+ADDED = DefinitionChange(scenario="s1", kind="added", detail="new scenario")
+
+
+def comparison(words: str, **more: Any) -> Comparison:
+    return Comparison(rows=tuple(row(f"s{n}", word) for n, word in enumerate(words.split(), start=1)), **more)
+
+
+def row(scenario: str, word: str) -> Row:
+    purpose, _, rest = word.rpartition(":")
+    rest, _, why = rest.partition("=")
+    rest, _, agent = rest.partition("/")
+    kind = "setup" if rest == "setup" else "outcome"
+    state = "regressed" if rest == "setup" else rest
+    fields: dict[str, Any] = {"state": state, "kind": kind, "purpose": purpose or "regression"}
+    fields["not_measured"] = why or None
+    return Row(scenario=scenario, agent=(agent or "docs").replace("@", ":"), reason="the numbers", **fields)
+
+
+def verdict(words: str, policy: dict[str, Any] | None = None, **more: Any) -> Verdict:
+    return decide(comparison(words, **more), Policy(**policy or {}))
+
+
+@pytest.mark.parametrize(
+    ("words", "state", "reason", "exit_code", "summary"),
+    [
+        ("ok ok ok ok", "passed", "no_regression", 0, "nothing regressed in 4 scenarios"),
+        ("ok improved", "passed", "no_regression", 0, "nothing regressed in 2 scenarios; 1 improved"),
+        ("ok added removed", "passed", "no_regression", 0, "nothing regressed in 1 scenario; 1 new; 1 removed"),
+        ("added added", "passed", "no_regression", 0, "nothing to compare with; 2 new"),
+        ("regressed ok regressed ok", "failed", "regression", 1, "2 of 4 scenarios regressed (s1, s3)"),
+        ("regressed setup", "failed", "regression", 1, "2 of 2 scenarios regressed (s1, s2)"),
+        ("setup ok", "failed", "setup_regression", 1, "1 of 2 scenarios regressed (s1)"),
+        (
+            "regressed suspicious not_measured=outage improved ok",
+            "failed",
+            "regression",
+            1,
+            "1 of 5 scenarios regressed (s1); 1 could not be measured; 1 may have regressed; 1 improved",
+        ),
+        (
+            "not_measured=outage ok ok ok",
+            "inconclusive",
+            "infrastructure",
+            0,
+            "1 of 4 scenarios could not be measured; nothing regressed in the others",
+        ),
+        (
+            "suspicious ok",
+            "inconclusive",
+            "suspicious",
+            0,
+            "1 of 2 scenarios may have regressed; nothing regressed in the others",
+        ),
+        ("not_measured=budget ok", "inconclusive", "budget", 0, None),
+        ("not_measured=cancelled not_measured=budget ok", "inconclusive", "cancelled", 0, None),
+        ("not_measured=outage suspicious", "inconclusive", "infrastructure", 0, None),
+        (
+            "not_measured=outage not_measured=setup",
+            "not_run",
+            "infrastructure",
+            4,
+            "none of 2 scenarios could be measured",
+        ),
+        ("not_measured=missing_agent not_measured=missing_agent", "not_run", "unusable_agent", 4, None),
+        ("not_measured=missing_agent not_measured=outage", "not_run", "infrastructure", 4, None),
+        ("not_measured=budget not_measured=outage", "not_run", "budget", 4, None),
+        ("not_measured=cancelled removed", "not_run", "cancelled", 4, None),
+        ("", "not_run", "no_scenarios", 3, "there is no scenario to run"),
+        ("removed", "not_run", "no_scenarios", 3, "there is no scenario to run"),
+    ],
+)
+def test_rows_make_a_verdict(words: str, state: str, reason: str, exit_code: int, summary: str | None) -> None:
+    made = verdict(words)
+    assert (made.state, made.reason, made.exit_code) == (state, reason, exit_code)
+    assert summary in (None, made.summary)
+    assert made.would_block == (exit_code != 0)
+
+
+def test_rows_are_counted_as_rows_where_there_is_more_than_one_agent() -> None:
+    made = verdict("regressed/docs ok/claude")
+    assert made.summary == "1 of 2 scenario × agent rows regressed (s1 × docs)"
+    assert made.reasons == ("s1 × docs: the numbers",)
+
+
+def test_only_a_few_short_names_stand_in_the_summary() -> None:
+    assert verdict("regressed regressed regressed").summary == "3 of 3 scenarios regressed (s1, s2, s3)"
+    assert verdict("regressed " * 4).summary == "4 of 4 scenarios regressed"
+    long = comparison("regressed").rows[0].model_copy(update={"scenario": "s" * 101})
+    assert decide(Comparison(rows=(long,)), Policy()).summary == "1 of 1 scenario regressed"
+
+
+def test_every_row_that_decided_has_its_sentence() -> None:
+    assert verdict("regressed ok regressed").reasons == ("s1: the numbers", "s3: the numbers")
+    assert verdict("suspicious not_measured=outage ok").reasons == (
+        "s2: the numbers",
+        "s1: the numbers",
+    )
+    assert verdict("ok improved").reasons == ()
+
+
+# --- what may block
+
+
+def test_capability_scenarios_never_block() -> None:
+    made = verdict("capability:regressed ok")
+    assert (made.state, made.exit_code) == ("passed", 0)
+    assert made.summary == "1 of 2 scenarios regressed (s1); by the policy that does not block"
+
+
+@pytest.mark.parametrize(
+    ("agents", "state"), [(("docs",), "passed"), (("claude",), "failed"), (("claude:x",), "failed")]
+)
+def test_only_the_agents_that_the_policy_names_block_with_or_without_their_model(
+    agents: tuple[str, ...], state: str
+) -> None:
+    assert verdict("regressed/claude@x ok/docs", {"agents": agents}).state == state
+
+
+@pytest.mark.parametrize(
+    ("words", "block", "state", "reason", "exit_code"),
+    [
+        ("suspicious ok", ("regressed", "suspicious"), "failed", "suspicious", 1),
+        ("not_measured=outage ok", ("not_measured",), "failed", "infrastructure", 1),
+        ("not_measured=budget not_measured=budget", ("not_measured",), "failed", "budget", 1),
+        ("suspicious ok", ("inconclusive",), "inconclusive", "suspicious", 5),
+        ("not_measured=outage ok", ("inconclusive",), "inconclusive", "infrastructure", 5),
+        ("capability:suspicious ok", ("inconclusive",), "inconclusive", "suspicious", 0),
+        ("regressed ok", (), "passed", "no_regression", 0),
+    ],
+)
+def test_the_policy_says_what_fails(
+    words: str, block: tuple[str, ...], state: str, reason: str, exit_code: int
+) -> None:
+    made = verdict(words, {"block": block})
+    assert (made.state, made.reason, made.exit_code) == (state, reason, exit_code)
+
+
+def test_too_many_trials_left_out_are_inconclusive() -> None:
+    assert verdict("ok ok", excluded_share=0.2).state == "passed"
+    made = verdict("ok ok", {"block": ("regressed", "inconclusive")}, excluded_share=0.25)
+    assert (made.state, made.reason, made.exit_code) == ("inconclusive", "infrastructure", 5)
+    assert made.summary == "nothing regressed in 2 scenarios; 25% of the trials had to be left out"
+    assert made.reasons == ("25% of the trials had to be left out",)
+
+
+def test_advisory_says_the_same_and_exits_0() -> None:
+    blocking, advisory = verdict("regressed ok"), verdict("regressed ok", {"mode": "advisory"})
+    assert (advisory.exit_code, advisory.mode, advisory.would_block) == (0, "advisory", True)
+    assert (advisory.state, advisory.reason, advisory.summary) == (blocking.state, blocking.reason, blocking.summary)
+
+
+def test_nothing_to_do_is_a_pass_that_says_so() -> None:
+    made = nothing_to_do(Policy(mode="advisory"))
+    assert (made.state, made.reason, made.exit_code) == ("passed", "nothing_to_do", 0)
+    assert (made.mode, made.would_block) == ("advisory", False)
+
+
+# --- definitions
+
+
+def test_a_loosened_definition_fails_until_it_is_accepted() -> None:
+    made = verdict("ok", definitions=(LOOSENED, ADDED))
+    assert (made.state, made.reason, made.exit_code) == ("failed", "definition_loosened", 1)
+    assert made.summary == "1 definition loosened; nothing regressed in 1 scenario"
+    assert made.reasons == ("s1: gate removed: out.json",)
+
+
+def test_a_regression_comes_before_a_loosened_definition_and_both_are_listed() -> None:
+    made = verdict("regressed", definitions=(LOOSENED,))
+    assert made.reason == "regression"
+    assert made.reasons == ("s1: the numbers", "s1: gate removed: out.json")
+
+
+@pytest.mark.parametrize(
+    ("policy", "definitions"), [({"loosened_definitions": "warn"}, (LOOSENED,)), ({}, (ADDED,)), ({}, ())]
+)
+def test_other_changes_of_definitions_decide_nothing(
+    policy: dict[str, Any], definitions: tuple[DefinitionChange, ...]
+) -> None:
+    made = verdict("ok", policy, definitions=definitions)
+    assert (made.state, made.summary) == ("passed", "nothing regressed in 1 scenario")
+
+
+# --- laws
+
+NAMES = re.compile(r" \(s\d[^)]*\)")
+WORDS = st.lists(
+    st.sampled_from([*(state for state in STATES if state != "not_measured"), "setup", "capability:regressed"])
+    | st.sampled_from(["not_measured=outage", "not_measured=budget", "not_measured=cancelled"]),
+    max_size=6,
+)
+
+
+@given(WORDS)
+def test_only_a_regressed_row_turns_it_red(words: list[str]) -> None:
+    red = any(word in ("regressed", "setup") for word in words)
+    assert (verdict(" ".join(words)).state == "failed") == red
+
+
+@given(WORDS, st.data())
+def test_what_was_not_measured_never_turns_red_into_green(words: list[str], data: st.DataObject) -> None:
+    """Losing a row leaves the verdict failed for others' sake, or makes it inconclusive or not run: never passed."""
+    if not words:
+        return
+    place = data.draw(st.integers(0, len(words) - 1))
+    after = verdict(" ".join([*words[:place], "not_measured=outage", *words[place + 1 :]]))
+    assert after.state != "passed"
+    if verdict(" ".join(words)).state != "failed":
+        assert after.state != "failed"
+
+
+@given(WORDS, st.permutations(range(6)))
+def test_the_order_of_rows_does_not_matter(words: list[str], order: list[int]) -> None:
+    shuffled = [words[place] for place in order if place < len(words)]
+    one, other = verdict(" ".join(words)), verdict(" ".join(shuffled))
+    assert (one.state, one.reason, one.exit_code) == (other.state, other.reason, other.exit_code)
+    assert NAMES.sub("", one.summary) == NAMES.sub("", other.summary)
+
+
+@given(WORDS, st.sampled_from([(), ("regressed",), ("regressed", "suspicious"), ("not_measured", "inconclusive")]))
+def test_exit_code_and_state_never_disagree(words: list[str], block: tuple[str, ...]) -> None:
+    made = verdict(" ".join(words), {"block": block})
+    allowed = {"passed": {0}, "failed": {1}, "inconclusive": {0, 5}, "not_run": {3, 4}}
+    assert made.exit_code in allowed[made.state]
+    assert made.would_block == (made.exit_code != 0)
+
+
+# --- the suite as a whole, and metrics
+
+ERRORS = MetricChange(base=0.05, head=0.2, effect=0.15, interval=(0.1, 0.2), q=0.001, warns=True)
+
+
+def test_a_suite_that_regressed_as_a_whole_fails_and_a_suspicion_is_only_said() -> None:
+    regressed = verdict("ok ok", suite=SuiteEffect(state="regressed", p=0.0001, level=0.001))
+    assert (regressed.state, regressed.reason, regressed.exit_code) == ("failed", "regression", 1)
+    assert regressed.summary == "the suite as a whole regressed; nothing regressed by itself in 2 scenarios"
+    suspicious = verdict("ok ok", suite=SuiteEffect(state="suspicious", p=0.08))
+    assert (suspicious.state, suspicious.exit_code) == ("passed", 0)
+    assert suspicious.summary.startswith("the suite as a whole looks a little worse, not confirmed")
+
+
+def test_a_metric_blocks_only_where_the_policy_names_it_and_by_more_than_it_allows() -> None:
+    suite = SuiteEffect(metrics={"error_rate": ERRORS})
+    assert verdict("ok", suite=suite).state == "passed"
+    failed = verdict("ok", {"block_metrics": {"error_rate": 0.10}}, suite=suite)
+    assert (failed.state, failed.reason, failed.exit_code) == ("failed", "metric", 1)
+    assert failed.reasons == ("error_rate: 0.05 on base, 0.2 on head (q = 0.001)",)
+    assert verdict("ok", {"block_metrics": {"error_rate": 0.20}}, suite=suite).state == "passed"
+    assert verdict("ok", {"block_metrics": {"retry_rate": 0.10}}, suite=suite).state == "passed"
+
+
+def test_a_metric_that_may_be_chance_does_not_block() -> None:
+    suite = SuiteEffect(metrics={"error_rate": ERRORS.model_copy(update={"q": 0.06})})
+    assert verdict("ok", {"block_metrics": {"error_rate": 0.10}}, suite=suite).state == "passed"
+
+
+def test_where_nothing_passes_on_either_side_nothing_is_passed() -> None:
+    def dead(scenario: str) -> Row:
+        return row(scenario, "ok").model_copy(update={"base": BaseCounts(trials=3), "head": HeadCounts(trials=3)})
+
+    found = decide(Comparison(rows=(dead("a"), dead("b"))), Policy(block=("regressed", "inconclusive")))
+    assert (found.state, found.reason, found.exit_code) == ("inconclusive", "nothing_passes", 5)
+    assert decide(Comparison(rows=(dead("a"),)), Policy()).exit_code == 0
+    assert decide(Comparison(rows=(dead("a"), row("b", "ok"))), Policy()).state == "passed"
