@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 import pytest
 
 from tidegate.procedure.confirm import Confirmation
-from tidegate.procedure.one_shot import Pair
 from tidegate.procedure.rules import DELTA, LEAST_HISTORY, Ask, Facts, Rules, level
 from tidegate.procedure.screen import ScreenConfirmVerify
 from tidegate.statistics.beta import as_few, clopper_pearson, jeffreys
 from tidegate.statistics.exact import fisher_less, fisher_midp_less
 from tidegate.statistics.multiplicity import bh, holm
+from tidegate.statistics.pair import Pair
 from tidegate.statistics.passk import pass_at_k, pass_hat_k
 from tidegate.statistics.rates import newcombe, wilson
 from tidegate.statistics.sequential import p_seq

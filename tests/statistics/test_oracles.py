@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tidegate.procedure.one_shot import Pair
 from tidegate.statistics.beta import as_few, beta_cdf, clopper_pearson, jeffreys, no_failure_bound, t_quantile
 from tidegate.statistics.exact import fisher_less, fisher_midp_less
 from tidegate.statistics.multiplicity import bh, holm
+from tidegate.statistics.pair import Pair
 from tidegate.statistics.ranks import mean_shift, van_elteren
 from tidegate.statistics.rates import newcombe, wilson
 from tidegate.statistics.sequential import GRID, p_seq

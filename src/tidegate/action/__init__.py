@@ -18,8 +18,8 @@ from tidegate.gh.event import (
     read_event,
 )
 from tidegate.gh.runner_files import read_payload
-from tidegate.run.checkouts import OUR_FOLDER
 from tidegate.settings import Runner, Settings
+from tidegate.store.our_folder import OUR_FOLDER
 from tidegate.trial.users import give_back
 
 __all__ = ["Outside", "act"]

@@ -19,8 +19,9 @@ from tidegate.gh.port import RepositoryPort
 from tidegate.model.marker import Acceptance
 from tidegate.model.result import Result
 from tidegate.pipeline import pull_request, rewrite_reports
-from tidegate.run.checkouts import RevisionPair, make_our_folder
+from tidegate.run.checkouts import RevisionPair
 from tidegate.run.run_job import Options
+from tidegate.store.our_folder import make_our_folder
 from tidegate.vcs.revisions import checked_out_sides
 
 PAUSE_S = 60.0  # before a verification: longer than most bursts of trouble

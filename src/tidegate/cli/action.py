@@ -79,7 +79,7 @@ def _perform(
 def _other_command(settings: Settings) -> int:
     """One of the commands that a person has, with the input `args` as its arguments."""
     from tidegate.cli import parse
-    from tidegate.run.checkouts import OUR_FOLDER
+    from tidegate.store.our_folder import OUR_FOLDER
     from tidegate.trial.users import give_back
 
     # Of the commit: the users of trials cannot reach the working tree, which stands among the runner's own files.

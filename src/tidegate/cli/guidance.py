@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
     from tidegate.authoring.compare_guidance import Texts, compare_guidance
     from tidegate.cli.progress import make_progress
-    from tidegate.run.checkouts import make_our_folder
+    from tidegate.store.our_folder import make_our_folder
     from tidegate.vcs.revisions import repository_root
 
     root = repository_root(args.repo)

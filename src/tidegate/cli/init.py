@@ -130,7 +130,7 @@ def _write(root: Path, name: str, text: str) -> bool:
 
 def _write_schemas(root: Path) -> None:
     """The JSON Schemas that the `yaml-language-server` lines name; always of this version."""
-    from tidegate.run.checkouts import make_our_folder
+    from tidegate.store.our_folder import make_our_folder
     from tidegate.suite.json_schema import file_schema
 
     folder = make_our_folder(root) / "schema"

@@ -49,7 +49,8 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.reports.junit import junit_xml
     from tidegate.reports.result_json import result_json
     from tidegate.reports.terminal import print_result
-    from tidegate.run.checkouts import RevisionPair, make_our_folder
+    from tidegate.run.checkouts import RevisionPair
+    from tidegate.store.our_folder import make_our_folder
     from tidegate.store.run_folder import write_text
     from tidegate.vcs.revisions import default_base, repository_root
 

@@ -18,8 +18,8 @@ from tidegate.model.plan import Plan, RowKey
 from tidegate.model.suite import Suite
 from tidegate.model.trend import RowTrend
 from tidegate.model.trial import Side
-from tidegate.run.checkouts import OUR_FOLDER, make_our_folder
 from tidegate.store.judge_answers import AnswerStore
+from tidegate.store.our_folder import OUR_FOLDER, make_our_folder
 from tidegate.store.run_folder import RunFolder
 from tidegate.vcs.revisions import repository_root, tracked_files
 

@@ -11,10 +11,11 @@ from tidegate.procedure import wording as words
 from tidegate.procedure.conclusion import Conclusion, say
 from tidegate.procedure.flaky import AT_LEAST, TOO_LOW
 from tidegate.procedure.observed import RowSeen
-from tidegate.procedure.one_shot import IMPROVED, Finding, Pair, compare_once
+from tidegate.procedure.one_shot import IMPROVED, Finding, compare_once
 from tidegate.procedure.repeats import Tally, repeats_needed
 from tidegate.procedure.row_findings import found
 from tidegate.procedure.screened import Screened
+from tidegate.statistics.pair import Pair
 
 _SETUP_WORDS: dict[NotMeasured | None, str] = {
     "setup": "the setup",

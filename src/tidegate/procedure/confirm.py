@@ -6,10 +6,10 @@ from collections.abc import Generator, Sequence
 from typing import Literal, NamedTuple
 
 from tidegate.model.trial import Phase, Side
-from tidegate.procedure.one_shot import Pair
 from tidegate.procedure.rules import DELTA, LEAST_HISTORY, Ask, Counts, Facts, Rules
 from tidegate.statistics.beta import as_few
 from tidegate.statistics.exact import fisher_less
+from tidegate.statistics.pair import Pair
 from tidegate.statistics.sequential import TIES, Look, p_seq
 from tidegate.statistics.stratified import stratified_less
 

@@ -8,20 +8,12 @@ from typing import NamedTuple
 
 from tidegate.statistics.exact import fisher_less, fisher_midp_less
 from tidegate.statistics.multiplicity import bh, holm
+from tidegate.statistics.pair import Pair
 
 TIES = 1 + 1e-9  # factor on limits, so that a p equal to its limit but for rounding is within it
 SCREEN = 0.25  # limit of the mid-p for "looks worse": tau_last without history
 IMPROVED = 0.05  # false discovery rate of improvements
 MOST_TRIALS = 200  # the largest number of trials that reports suggest
-
-
-class Pair(NamedTuple):
-    """Passes and trials of one row on both sides; each side has at least one trial."""
-
-    head_pass: int
-    head_n: int
-    base_pass: int
-    base_n: int
 
 
 class Finding(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import NamedTuple
 
-from tidegate.procedure.one_shot import Pair
 from tidegate.procedure.rules import Ask, Facts, Rules
 from tidegate.procedure.screened import Screened
+from tidegate.statistics.pair import Pair
 from tidegate.statistics.sequential import TIES
 from tidegate.statistics.stratified import Stratified, stratified_less, suite_weights
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import ceil
 
 from tidegate.procedure.confirm import Confirmed
-from tidegate.procedure.one_shot import MOST_TRIALS, Finding, Pair, fewest_passes, trials_to_settle
+from tidegate.procedure.one_shot import MOST_TRIALS, Finding, fewest_passes, trials_to_settle
 from tidegate.procedure.repeats import BASE_TRIALS, HEAD_TRIALS, Tally
 from tidegate.procedure.rules import DELTA, Counts
 from tidegate.statistics.exact import fisher_less
+from tidegate.statistics.pair import Pair
 from tidegate.statistics.sequential import TIES
 
 

@@ -15,11 +15,11 @@ from tidegate.errors import ConfigurationError
 from tidegate.model.measurement import Revision
 from tidegate.model.trial import Side
 from tidegate.run.build import Checkout
+from tidegate.store.our_folder import make_our_folder
 from tidegate.store.run_folder import RunFolder
 from tidegate.trial.safe_files import remove_tree
-from tidegate.vcs.revisions import checkout, merge_base, repository_root, resolve, tracked_links, tree_of, working_tree
+from tidegate.vcs.revisions import checkout, merge_base, repository_root, resolve, tree_of, working_tree
 
-OUR_FOLDER = ".tidegate"
 REGRADED = "-regraded"  # behind the name of a run that was measured again
 SIDES = ("base", "head")
 
@@ -77,25 +77,6 @@ def one_side(repo: Path, rev: str | None, scratch: Path, out: Path) -> Iterator[
     revision = resolve(root, rev)
     with checkout(root, revision, scratch / side) as folder:
         yield Checkout(side, revision, folder, RunFolder(out))
-
-
-def make_our_folder(repo: Path) -> Path:
-    """`.tidegate` at the repository's root, which git is told to leave alone.
-
-    ConfigurationError where the commit has links in its place: a pull request would say where we write, root or not.
-    """
-    root = repository_root(repo)
-    if links := tracked_links(root, OUR_FOLDER):
-        raise ConfigurationError(
-            f"{links[0]} is a link that is part of the commit, and what is stored there would go where it leads.",
-            f"Remove it: `git rm {OUR_FOLDER}`. The folder is Tidegate's own.",
-        )
-    folder = root / OUR_FOLDER
-    folder.mkdir(exist_ok=True)
-    ignore = folder / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("# Made by tidegate; safe to delete.\n*\n", encoding="utf-8")
-    return folder
 
 
 def make_run_folder(repo: Path) -> Path:

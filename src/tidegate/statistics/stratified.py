@@ -9,7 +9,7 @@ from math import comb, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
-from tidegate.procedure.one_shot import Pair
+from tidegate.statistics.pair import Pair
 
 HEAVIEST = 4  # largest weight of a scenario
 

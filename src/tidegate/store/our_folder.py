@@ -1,0 +1,29 @@
+"""The folder `.tidegate` at a repository's root, where everything that Tidegate stores goes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tidegate.errors import ConfigurationError
+from tidegate.vcs.revisions import repository_root, tracked_links
+
+OUR_FOLDER = ".tidegate"
+
+
+def make_our_folder(repo: Path) -> Path:
+    """`.tidegate` at the repository's root, which git is told to leave alone.
+
+    ConfigurationError where the commit has links in its place: a pull request would say where we write, root or not.
+    """
+    root = repository_root(repo)
+    if links := tracked_links(root, OUR_FOLDER):
+        raise ConfigurationError(
+            f"{links[0]} is a link that is part of the commit, and what is stored there would go where it leads.",
+            f"Remove it: `git rm {OUR_FOLDER}`. The folder is Tidegate's own.",
+        )
+    folder = root / OUR_FOLDER
+    folder.mkdir(exist_ok=True)
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("# Made by tidegate; safe to delete.\n*\n", encoding="utf-8")
+    return folder
