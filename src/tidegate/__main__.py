@@ -1,4 +1,4 @@
-"""The program: arguments in, exit code out; every bad end is said in two sentences."""
+"""The command-line entry point: runs a command, prints errors with advice, and returns the exit code."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say("interrupted.", "The trials that had finished are stored; nothing that was started still runs.")
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has enough; the interpreter must not complain when it flushes.
+        # The reader closed the pipe. Redirect stdout, so that the interpreter's final flush does not fail.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except Exception as error:
@@ -45,11 +45,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _open_streams() -> None:
-    """What we say has somewhere to go, though the stream was closed, and though its encoding lacks a character."""
+    """Make stdout and stderr safe to write to, even if they are closed or cannot encode a character."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115  (as long as we live)
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115  (never closed)
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
@@ -57,7 +57,7 @@ def _open_streams() -> None:
 def _say(what: str, advice: str) -> None:
     from tidegate.text.terminal_safe import log_line
 
-    # What was wrong may quote a file of a pull request, and a log may be read by a runner that obeys lines.
+    # The message may quote an untrusted file, and GitHub's runner executes commands in log lines.
     for line in f"tidegate: {what}\n{advice}".splitlines():
         print(log_line(line), file=sys.stderr)
 

@@ -1,11 +1,11 @@
-"""Every way to end badly: one class each, with its exit code and what to do about it."""
+"""All errors that end a command: one class per exit code, each with a message and advice."""
 
 from __future__ import annotations
 
 import errno
 from typing import ClassVar, Self
 
-# What the machine may refuse at any time, and no code of ours could know before.
+# Errors that the machine may raise at any time and that code cannot prevent.
 _REFUSALS = frozenset(
     (
         *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.ENOMEM),
@@ -16,7 +16,7 @@ _REFUSALS = frozenset(
 
 
 class TidegateError(Exception):
-    """A run that cannot go on. `message` says what is wrong and where, `advice` what to do."""
+    """An error that ends the command. `message` says what is wrong and where, `advice` what to do."""
 
     exit_code: ClassVar[int] = 70
 
@@ -27,30 +27,30 @@ class TidegateError(Exception):
 
 
 class ConfigurationError(TidegateError):
-    """The suite, a scenario or an option is wrong; no agent has been run."""
+    """The suite, a scenario or an option is invalid; no agent has run."""
 
     exit_code = 2
 
     @classmethod
     def of(cls, problems: list[str], advice: str = "Mend the lines above; `tidegate check` shows them.") -> Self:
-        """One error for all problems at once, each already `file:line:column: key: what is wrong`."""
+        """Return one error for several problems, each formatted as `file:line:column: key: what is wrong`."""
         return cls("\n".join(problems), advice)
 
 
 class NothingToRunError(TidegateError):
-    """The suite or the selection names no scenario at all."""
+    """The suite or the selection contains no scenario."""
 
     exit_code = 3
 
 
 class CannotRunError(TidegateError):
-    """An agent, a program or the machine is missing something that every trial needs."""
+    """A prerequisite of every trial is missing: an agent, a program or a resource of the machine."""
 
     exit_code = 4
 
     @classmethod
     def of(cls, refused: OSError) -> Self | None:
-        """What the machine has refused, in a sentence; None where the cause must be looked for in our own code."""
+        """Return an error for a failed system call, or None if the cause is more likely a bug in Tidegate."""
         if refused.errno not in _REFUSALS:
             return None
         where = "" if refused.filename is None else f"{refused.filename}: "
@@ -58,4 +58,4 @@ class CannotRunError(TidegateError):
 
 
 class MissingKeyError(CannotRunError):
-    """An agent has no key; on a pull request from a fork that is as it should be."""
+    """An agent's API key is missing; on a pull request from a fork, this is expected."""

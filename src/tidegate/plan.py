@@ -1,4 +1,4 @@
-"""Suite → Plan: which scenario runs with which agent, and the hashes that say whether a definition changed."""
+"""Expands a suite into a plan: the rows (scenario × agent) to run, and hashes that reveal changed definitions."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from tidegate.model.value import Value
 
 
 class Selection(Value):
-    """The part of a suite that was asked for; what is empty or None selects everything.
+    """The selected part of a suite. A field that is empty or None selects everything.
 
-    `agents` holds names, or `name:model`; `tags` any of; `tier` that one and those below.
+    `agents` holds names or `name:model`. `tags` selects scenarios with any of the tags. `tier` includes lower tiers.
     """
 
     scenarios: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class Selection(Value):
     tier: int | None = None
 
     def takes(self, scenario: Scenario) -> bool:
-        """Whether it selects the scenario, with some agent."""
+        """Return True if the scenario is selected, regardless of the agent."""
         return (
             (not self.scenarios or scenario.name in self.scenarios)
             and (not self.tags or not set(self.tags).isdisjoint(scenario.tags))
@@ -42,9 +42,9 @@ EVERYTHING = Selection()
 
 
 def make_plan(suite: Suite, selection: Selection = EVERYTHING) -> Plan:
-    """The selected rows, scenario by scenario in the suite's order.
+    """Return the selected rows, in the suite's order of scenarios.
 
-    Raises ConfigurationError for a name that the suite does not have, NothingToRunError if no row is left.
+    Raises ConfigurationError for a name that the suite does not have, and NothingToRunError if no row is left.
     """
     rows = tuple(row for scenario in suite.scenarios for row in _rows(scenario, suite))
     _check_names(suite, rows, selection)
@@ -55,7 +55,7 @@ def make_plan(suite: Suite, selection: Selection = EVERYTHING) -> Plan:
 
 
 def with_presence(plan: Plan, base: Plan, selection: Selection = EVERYTHING) -> Plan:
-    """The plan with the rows that base does not have marked as added, and base's selected rows that it lost as removed.
+    """Return the plan with new rows marked as added, and base's selected rows that head lacks appended as removed.
 
     `base` is the plan of base's whole suite.
     """
@@ -67,18 +67,22 @@ def with_presence(plan: Plan, base: Plan, selection: Selection = EVERYTHING) -> 
 
 
 def without_missing_keys(plan: Plan, environ: Mapping[str, str]) -> tuple[Plan, tuple[str, ...]]:
-    """The rows of agents that need no key or have one, and the names of the agents that were left out."""
+    """Return the plan without agents that lack their API key, and the names of these agents."""
     missing = {row.key.agent for row in plan.rows if _lacks_key(row.agent, environ)}
     return Plan(rows=tuple(row for row in plan.rows if row.key.agent not in missing)), tuple(sorted(missing))
 
 
 def _lacks_key(agent: Agent, environ: Mapping[str, str]) -> bool:
-    key, *_ = agent.variables or ("",)  # behind it, where the model is
+    key, *_ = agent.variables or ("",)  # the first variable is the key; the others hold the provider's address
     return bool(key) and not (environ.get(key) or agent.env.get(key))
 
 
 def watched_files(*suites: Suite) -> tuple[str, ...]:
-    """Globs of what can change an outcome: subject, guidance, the suite's file, scenarios and files that they name."""
+    """Return globs of all files that can change an outcome.
+
+    These are the watched paths, the guidance files, the suite's file, the scenarios, and the templates and scripts that
+    the scenarios name.
+    """
     patterns: dict[str, None] = {}
     for suite in suites:
         patterns |= dict.fromkeys((*suite.subject, *suite.guidance, glob.escape(suite.file)))
@@ -93,7 +97,7 @@ def watched_files(*suites: Suite) -> tuple[str, ...]:
 
 
 def run_rows(plan: Plan, suite: TrialCounts) -> tuple[RunRow, ...]:
-    """What a stored run says of the plan's rows; a scenario's own trial counts come before the suite's."""
+    """Return the plan's rows as a run stores them. A scenario's own trial counts override the suite's."""
     return tuple(
         RunRow(
             scenario=row.key.scenario,
@@ -110,24 +114,24 @@ def run_rows(plan: Plan, suite: TrialCounts) -> tuple[RunRow, ...]:
 
 
 def definition_hash(scenario: Scenario) -> str:
-    """SHA-256 of what the scenario says, wherever its file stands."""
+    """Return a SHA-256 of the scenario's contents; the path of its file has no effect."""
     return _hash(scenario.model_dump(mode="json", exclude={"file"}))
 
 
 def suite_hash(suite: Suite) -> str:
-    """SHA-256 of what the suite and its scenarios say, wherever their files stand."""
+    """Return a SHA-256 of the contents of the suite and its scenarios; the paths of their files have no effect."""
     return _hash(
         suite.model_dump(mode="json", exclude={"file": True, "unread": True, "scenarios": {"__all__": {"file"}}})
     )
 
 
 def base_name(agent: str) -> str:
-    """An agent's name in tidegate.yaml: `claude` for the row id `claude:some-model`."""
+    """Return an agent's name in tidegate.yaml: `claude` for the agent `claude:some-model`."""
     return agent.partition(":")[0]
 
 
 def refuse_self_judging(suite: Suite, plan: Plan) -> None:
-    """ConfigurationError if the judge's model is one that it judges, unless the suite allows that."""
+    """Raise ConfigurationError if the judge's model is also a tested model, unless the suite allows that."""
     judge = suite.judge
     if judge is None or judge.allow_self_judging:
         return
@@ -140,12 +144,12 @@ def refuse_self_judging(suite: Suite, plan: Plan) -> None:
 
 
 def _bare(model: str) -> str:
-    """Without the provider: `anthropic/claude-x` is claude-x."""
+    """Return a model's name without its provider: `claude-x` for `anthropic/claude-x`."""
     return model.rpartition("/")[2].lower()
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """` (did you mean `x`?)` for the known word that is nearest, or nothing if none is near."""
+    """Return ` (did you mean `x`?)` for the closest known word, or "" if none is close."""
     near = difflib.get_close_matches(word, list(known), n=1)
     return f" (did you mean `{near[0]}`?)" if near else ""
 
@@ -158,6 +162,7 @@ def _rows(scenario: Scenario, suite: Suite) -> Iterator[PlanRow]:
 
 
 def _agents(scenario: Scenario, suite: Suite) -> dict[str, Agent]:
+    """Return the agents that run the scenario, by name: those in its `tool_matrix`, or all."""
     if not scenario.tool_matrix:
         return suite.agents
     chosen: dict[str, Agent] = {}

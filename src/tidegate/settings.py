@@ -1,4 +1,4 @@
-"""The environment that GitHub gives an action → Settings, what its user chose, and Runner, what the job is."""
+"""Reads the action's environment: Settings holds the action's inputs, Runner describes the GitHub job."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INPUTS_ADVICE = "The inputs are listed in action.yml and in docs/action.md."
 
 
 class Settings(Value):
-    """One field per input of action.yml, with the same name and the same default."""
+    """One field per input of action.yml, with the same name and default."""
 
     github_token: SecretStr | None = None
     config: str = "tidegate.yaml"
@@ -32,7 +32,7 @@ class Settings(Value):
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Self:
-        """Read every `INPUT_…`; a blank one is its default. ConfigurationError names all that are wrong at once."""
+        """Read every `INPUT_…` variable; empty inputs use the default. ConfigurationError lists all problems."""
         given = {name: environ.get(f"INPUT_{name.upper()}", "").strip() for name in cls.model_fields}
         try:
             return cls.model_validate({name: text for name, text in given.items() if text})
@@ -42,7 +42,7 @@ class Settings(Value):
 
 
 class Runner(Value):
-    """The job that we are a step of, in the runner's own variables."""
+    """The GitHub job that Tidegate runs in, from the runner's variables."""
 
     event_name: str = Field(alias="GITHUB_EVENT_NAME")
     event_path: Path = Field(alias="GITHUB_EVENT_PATH")
@@ -61,7 +61,7 @@ class Runner(Value):
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Self:
-        """Read the variables; ConfigurationError names those that are missing or wrong."""
+        """Read the variables. Raises ConfigurationError that lists all missing or invalid ones."""
         names = {str(field.alias) for field in cls.model_fields.values()}
         try:
             return cls.model_validate({name: environ[name] for name in names if environ.get(name)})
@@ -73,12 +73,12 @@ class Runner(Value):
 
     @property
     def run_url(self) -> str:
-        """The page of this run, for people."""
+        """Return the URL of this workflow run."""
         return f"{self.server_url}/{self.repository}/actions/runs/{self.run_id}"
 
 
 def _problem(wrong: ErrorDetails, given: Mapping[str, str]) -> str:
-    """One line on one input: what it says, and what it may say. The token is never repeated."""
+    """Describe one invalid input. Only inputs with fixed values can be invalid, so the token is never printed."""
     name = str(wrong["loc"][0])
     allowed = ", ".join(_allowed(name))
     return f"input `{name}`: `{given[name]}` is none of: {allowed}"

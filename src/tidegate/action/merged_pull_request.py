@@ -1,4 +1,4 @@
-"""A merged pull request's trials become base's history: what was head is base now, and need not be run again."""
+"""Adds the trials of a merged pull request to base's history, since what was head is now base."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ from tidegate.vcs.revisions import tree_of
 
 
 def adopt(repo: Path, result: Result, options: Options) -> str:
-    """Keep the screening trials of this result, if what head's were run on is what is checked out; says what was done.
+    """Add the result's screening trials to base's history if the merged tree is the tested one; return a summary.
 
-    Head is base now, and base's trials were base's all along. Those of a confirmation are left out: they were only run
-    because the screening had looked bad.
+    Trials of the confirmation are left out. They ran only because the screening looked bad and would bias the history.
     """
     head = result.sides.head
     if not head.tree or head.tree != tree_of(repo, "HEAD"):
@@ -53,7 +52,7 @@ def adopt(repo: Path, result: Result, options: Options) -> str:
 
 
 def _unchanged(repo: Path, suite: Suite, result: Result) -> Iterator[Row]:
-    """The rows whose fingerprint is the same here; agents' programs are taken to be those that were run."""
+    """Yield the rows whose fingerprint is the same in this checkout. Agents' program versions are assumed unchanged."""
     plan = {row.key: row for row in make_plan(suite).rows}
     for row in result.rows:
         here = plan.get(row.key)
@@ -66,10 +65,13 @@ def _unchanged(repo: Path, suite: Suite, result: Result) -> Iterator[Row]:
 
 
 def _past(result: Result, rows: dict[RowKey, str]) -> Iterator[PastTrial]:
-    """Base's come first in a result, so that they have the times here which a store may know them by already."""
+    """Yield the measured screening trials of these rows as history entries.
+
+    Base's trials come first in a result. They therefore get the times under which a store may already know them.
+    """
     shas = {"base": result.sides.base.sha, "head": result.sides.head.sha}
     for number, trial in enumerate(result.trials):
-        known = trial.side == "base" and trial.reused  # and with other times, by the run that began the test
+        known = trial.side == "base" and trial.reused  # in the history already, with other times
         if trial.phase == "screen" and trial.decides is not None and trial.key in rows and not known:
             yield PastTrial(
                 scenario=trial.scenario,

@@ -1,4 +1,4 @@
-"""Labels on disk: one JSON object a line, added to as a person goes along."""
+"""Reads and writes labels: one JSON object per line, appended one at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HALF = 0.5
 
 
 def read_labels(path: Path) -> list[Label]:
-    """All labels of a file; ConfigurationError names the first line that is none."""
+    """Return all labels in a file. Raises ConfigurationError that names the first invalid line."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -27,7 +27,7 @@ def read_labels(path: Path) -> list[Label]:
 
 
 def add_label(path: Path, label: Label) -> None:
-    """Append one, at once."""
+    """Append one label and write it to disk at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
         file.write(label.model_dump_json(exclude_defaults=True) + "\n")
@@ -49,7 +49,7 @@ def _label(path: Path, number: int, line: str) -> Label:
 
 
 def _mark(verdict: Any) -> Any:
-    """Words that people use, true and false, and scores from 0 to 1, as met or unmet."""
+    """Convert common words, booleans and scores from 0 to 1 to "met" or "unmet"; return anything else unchanged."""
     if isinstance(verdict, bool):
         return "met" if verdict else "unmet"
     if isinstance(verdict, int | float) and 0 <= verdict <= 1:

@@ -1,7 +1,7 @@
-"""Base's history on an orphan branch of the repository (`store: {type: branch}`): read and written as git's objects.
+"""Stores base's history on an orphan branch (`store: {type: branch}`), using git objects only.
 
-No work tree ever has the branch. Whoever reads it copies its files to a folder; whoever writes it does so on top of
-what the branch has at that moment, and begins again where another was faster, so that nothing is lost.
+The branch is never checked out. Readers copy its files to a folder. Writers commit on top of the branch's current
+tip and start over if another writer was faster, so that no trials are lost.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _MARK = '{"schema_version": 1}\n'
 _OURS = re.compile(r"history/([0-9a-f]{1,64}\.jsonl|versions\.json|trends\.json)|" + re.escape(MARKER))
 _FILE_MODE = "100644"
 MAX_FILES = 2_000
-MAX_BYTES = 16_000_000  # of one file: the trends of some five hundred rows, each of 60 commits
+MAX_BYTES = 16_000_000  # per file; enough for the trends of about 500 rows with 60 commits each
 ATTEMPTS = 8
-PATIENCE_S = 120.0  # for each answer of `origin`
+PATIENCE_S = 120.0  # for each command that contacts `origin`
 _DENIED = re.compile(
     r"\b40[134]\b|denied|permission|not granted|not found|authentication|could not read username|protected|declined",
     re.IGNORECASE,
@@ -41,16 +41,16 @@ class NotKeptError(CannotRunError):
 
 @dataclass(frozen=True)
 class Origin:
-    """The repository that a job has its checkout from; `environ`: git's variables with which it may be reached."""
+    """The remote that a job's checkout comes from. `environ` holds git's variables for access to it."""
 
-    environ: Mapping[str, str] = field(default_factory=dict, repr=False)  # has the token in it
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)  # contains the token
     writes: bool = False  # whether this job may add to the branch
 
 
 def fetch(root: Path, name: str, origin: Origin) -> str | None:
-    """Bring what the branch has at `origin`; a sentence where that fails, None where it did not, or there is none."""
+    """Fetch the branch from `origin`. Return a warning if that fails; None on success or if there is no such branch."""
     heads = _ask(root, origin, "ls-remote", "--exit-code", "origin", f"refs/heads/{name}")
-    if heads.returncode == 2:  # reached, and no such branch
+    if heads.returncode == 2:  # the remote answered, and the branch does not exist
         git(root, "update-ref", "-d", _tracking(name))
         return None
     if heads.returncode == 0:
@@ -67,7 +67,10 @@ def fetch(root: Path, name: str, origin: Origin) -> str | None:
 
 
 def copy_to(root: Path, name: str, folder: Path, origin: Origin | None = None) -> tuple[str, ...]:
-    """Make `folder` what the branch has of a history, at `origin` or (None) here; a sentence for what is left out."""
+    """Replace the contents of `folder` with the branch's history: the fetched one or, without `origin`, the local one.
+
+    Returns a warning for files that are left out.
+    """
     return _copy(root, _tip(root, name, origin), name, folder)
 
 
@@ -83,9 +86,9 @@ def _copy(root: Path, commit: str | None, name: str, folder: Path) -> tuple[str,
 
 
 def write(root: Path, limits: Store, origin: Origin | None, add: Callable[[History], None], now: float) -> None:
-    """Add to the branch, at `origin` or (None) in this repository; NotKeptError where that cannot be.
+    """Add trials to the branch, at `origin` or, if that is None, in this repository. Raises NotKeptError on failure.
 
-    `add` is called again, on what the branch has by then, each time that another has written meanwhile.
+    `add` is called again with the current contents of the branch each time that another writer was faster.
     """
     require_writable(limits, origin)
     why = ""
@@ -102,7 +105,7 @@ def write(root: Path, limits: Store, origin: Origin | None, add: Callable[[Histo
         if not why:
             return
         if why.endswith(NO_ANSWER):
-            break  # it may have been heard: not once more
+            break  # the push may have succeeded, so do not repeat it
         if _DENIED.search(why):
             raise NotKeptError(
                 f"base's history was not kept, since the job's token may not push to the branch `{limits.name}`: {why}",
@@ -115,7 +118,7 @@ def write(root: Path, limits: Store, origin: Origin | None, add: Callable[[Histo
 
 
 def require_writable(limits: Store, origin: Origin | None) -> None:
-    """NotKeptError where the job is not one that may add to the branch."""
+    """Raise NotKeptError if this job may not add to the branch."""
     if origin is not None and not origin.writes:
         raise NotKeptError(
             f"the branch `{limits.name}` is not written: this job is none of the default branch's, or a dry run.",
@@ -124,7 +127,7 @@ def require_writable(limits: Store, origin: Origin | None) -> None:
 
 
 def _tip(root: Path, name: str, origin: Origin | None) -> str | None:
-    """For a job the commit that was fetched; else one's own, or the fetched one where that has all of it."""
+    """Return the commit to read: for a job the fetched one, else the local one, or the fetched one if that is newer."""
     here, there = (_sha(root, ref) for ref in (f"refs/heads/{name}", _tracking(name)))
     if origin is not None:
         return there
@@ -134,7 +137,7 @@ def _tip(root: Path, name: str, origin: Origin | None) -> str | None:
 
 
 def _blobs(root: Path, commit: str | None, name: str) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The files of a history in this commit: path → object; and a sentence for what is left out."""
+    """Return the branch's history files as path → object id, and a warning for what is left out."""
     if commit is None:
         return {}, ()
     found: dict[str, str] = {}
@@ -157,7 +160,7 @@ def _blobs(root: Path, commit: str | None, name: str) -> tuple[dict[str, str], t
 def _commit_with(
     root: Path, parent: str | None, folder: Path, limits: Store, add: Callable[[History], None], now: float
 ) -> str:
-    """A commit on top of `parent` to whose history was added; `parent` itself where that changes nothing."""
+    """Return a commit on top of `parent` with the additions; `parent` itself if nothing changes."""
     found, problems = _blobs(root, parent, limits.name)
     if parent is not None and not found:
         raise NotKeptError(f"{problems[0]}: nothing was added to it.", "Name another one: `store.name`.")
@@ -174,7 +177,7 @@ def _commit_with(
 
 
 def _tree_with(root: Path, parent: str | None, folder: Path) -> str:
-    """The tree of `parent` with the folder's files in the place of its history; foreign files stay as they are."""
+    """Return the tree of `parent` with its history files replaced by those in the folder; other files are kept."""
     with tempfile.TemporaryDirectory(prefix="tidegate-index-") as scratch:
         repository = must(root, "rev-parse", "--path-format=absolute", "--git-common-dir")
         own = {"GIT_DIR": repository, "GIT_WORK_TREE": str(folder), "GIT_INDEX_FILE": str(Path(scratch, "index"))}
@@ -191,7 +194,7 @@ def _tree_with(root: Path, parent: str | None, folder: Path) -> str:
 
 
 def _publish(root: Path, name: str, commit: str, origin: Origin | None) -> str:
-    """Why it could not be done, '' if it could; never by force."""
+    """Move the branch to the commit, never by force. Return "" on success, else the reason."""
     if origin is not None:
         refspec = f"{commit}:refs/heads/{name}"
         done = _ask(root, origin, "push", "--porcelain", "--no-verify", "origin", refspec)
@@ -204,13 +207,13 @@ def _publish(root: Path, name: str, commit: str, origin: Origin | None) -> str:
 
 
 def _reason(stdout: str, stderr: str) -> str:
-    """Of a push that failed: what git says of the branch, and what the server says."""
+    """Return why a push failed: git's status of the branch, and the server's messages."""
     refused = [line.rpartition("\t")[2] for line in stdout.splitlines() if line.startswith("!")]
     return "; ".join([*refused, _said(stderr)]) if refused else _said(stderr)
 
 
 def _said(stderr: str) -> str:
-    """What the server says, and of what git says its reason."""
+    """Return up to three messages of the server or fatal errors of git, else the last line of stderr."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     told = [line for line in lines if line.startswith(("remote: ", "fatal: "))]
     return "; ".join(told[:3]) or (lines or ["no message"])[-1]

@@ -1,4 +1,4 @@
-"""What makes trials of base exchangeable: while it stays the same, earlier ones may stand for new ones (verdict.md)."""
+"""Computes hashes that decide which earlier base trials may be reused instead of new ones (verdict.md)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tidegate.trial.workspace import everything_below, matching_files
 def fingerprint(
     row: PlanRow, definitions: Path, guidance: Sequence[str], version: str | None, judge: str = "", scripts: str = ""
 ) -> str:
-    """SHA-256 of the scenario, its template without guidance files, the agent with version and model, and Tidegate.
+    """Return a SHA-256 of everything that makes base trials comparable.
 
-    `judge`: who judges, and whether that counts; it is part of it where a model has a say.
-    `scripts`: a hash of the files of its evaluators' scripts.
-    `version`: of the agent's program, as its check found it. A seed is not in it, which gives other draws of the same
-    chance. The subject is not in it: base's own history moves with
-    base's commits, and fresh base trials guard against drift.
+    It covers the scenario, its template without guidance files, the agent with its version and model, and Tidegate.
+    `judge` describes the judge; it is included only if a model judges the scenario. `scripts` is a hash of the
+    evaluators' scripts. `version` is the version of the agent's program. The seed is excluded, because it only selects
+    other samples of the same distribution. The code under test is excluded, because base's history follows base's
+    commits; new base trials guard against drift.
     """
     parts: dict[str, Any] = {
         "tidegate": __version__,
@@ -35,7 +35,7 @@ def fingerprint(
     }
     if judge and row.scenario.judged:
         parts["judge"] = judge
-    if row.before:  # trials that were judged by both definitions are no history of either
+    if row.before:  # trials judged by both definitions are not history for either one alone
         parts["before"] = row.before.model_dump(mode="json", exclude={"file", "template"})
     if scripts:
         parts["scripts"] = scripts
@@ -43,20 +43,20 @@ def fingerprint(
 
 
 def judge_mark(suite: Suite, folder: Path) -> str:
-    """All of the suite that a judged trial hangs on besides its rubric; '' without a judge, who works in `folder`."""
+    """Return what affects a judged trial besides the rubric; "" without a judge. `folder`: where it works."""
     judge = suite.judge
     return f"{judge.identity(folder)} {judge.samples} {suite.policy.judge_blocks}" if judge else ""
 
 
 def test_key(fingerprint: str, suite: Suite, trees: Sequence[str]) -> str:
-    """SHA-256 of all that a row's whole test hangs on: `trees` are the hashes of both sides' subjects."""
+    """Return a SHA-256 of everything that a row's test depends on. `trees`: hashes of both sides' code under test."""
     settings = suite.model_dump(mode="json", include={"build", "path", "limits", "pass_env"})
     parts = {"row": fingerprint, "trees": list(trees), "settings": settings}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def _files(definitions: Path, template: str | None, guidance: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each file of the template by name, with what it holds; a link with where it leads."""
+    """Yield the name and content hash of each template file except guidance; for a link, its destination."""
     if template is None:
         return
     folder = definitions / template

@@ -1,4 +1,4 @@
-"""What earlier runs know: base's history, and the trials of tests that were begun before."""
+"""Reads and writes what earlier runs know: base's history, and the trials of tests to resume."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COMMITTED = "what is stored is ignored, since it is part of the commit: keep the
 
 
 class Known(NamedTuple):
-    """What is known before the first trial: base's history, trials of the same tests, and what was ignored."""
+    """What is known before the first trial: base's history, trials of the same tests, and warnings."""
 
     past: tuple[PastTrial, ...] = ()
     results: tuple[TrialResult, ...] = ()
@@ -35,7 +35,7 @@ class Known(NamedTuple):
 
 
 class KnownResults:
-    """What earlier runs of this repository know, and what later ones will know of this one."""
+    """Access to the results of earlier runs of this repository; also stores this run's results for later ones."""
 
     def __init__(
         self,
@@ -47,19 +47,19 @@ class KnownResults:
         origin: Origin | None = None,
     ) -> None:
         self._remembers = remembers
-        self._adds = suite.store.type == "directory"  # a branch is base's own: no pull request's run writes there
+        self._adds = suite.store.type == "directory"  # only default-branch jobs write to a branch
         self._history, self._ignored = _read_history(repo, suite, origin) if remembers else (None, ())
         self._tests = _open_tests(repo, suite) if self._history else None
         self._stores = stores
         self._fingerprints: Mapping[RowKey, str] = {}
         self._keys: Mapping[RowKey, str] = {}
-        self._counted: frozenset[str] = frozenset()  # trials that an earlier run has added to the history
+        self._counted: frozenset[str] = frozenset()  # ids of trials that are in the history already
 
     def begin(self, fingerprints: Mapping[RowKey, str], keys: Mapping[RowKey, str], own: Container[str] = ()) -> Known:
-        """Go on with the tests that were begun before, and begin the others with base's history.
+        """Resume the tests that an earlier run started, and start the others with base's history.
 
-        `keys`: of the rows' tests (fingerprint.py). A test goes on with the history that it began with: what it has
-        added itself since then must not be counted twice. `own`: the commits of the pull request itself.
+        `keys` identifies the rows' tests (fingerprint.py). A resumed test keeps the history that it started with, so
+        that its own trials, added since, are not counted twice. `own` holds the pull request's commits.
         """
         self._fingerprints, self._keys = fingerprints, keys
         if self._history is None or self._tests is None:
@@ -76,12 +76,12 @@ class KnownResults:
         return Known((*known, *read.trials), tuple(results), (*self._ignored, *read.warnings))
 
     def keep(self, result: TrialResult) -> None:
-        """Keep a trial that was just run, for a run that goes on with its test."""
+        """Store a new trial, so that a later run can resume its test."""
         if self._tests is not None and (key := self._keys.get(result.key)) is not None:
             self._tests.keep(key, result, self._stores[result.side])
 
     def add(self, base: Run) -> None:
-        """Base's trials become history where that is a folder, those that no earlier run has added."""
+        """Add base's trials to the history if it is a folder, except those that an earlier run has already added."""
         if self._history is not None and self._adds:
             new = past_trials(base, self._counted)
             self._count(base)
@@ -90,7 +90,7 @@ class KnownResults:
             self._history.trends.add(new)
 
     def _count(self, base: Run) -> None:
-        """Note what history has of each test, so that no later run of it adds that once more."""
+        """Record which trials are already in the history, so that no later run adds them again."""
         assert self._tests is not None
         for row, key in self._keys.items():
             own = (trial.id for trial in base.trials if trial.key == row and trial.decides is not None)
@@ -102,14 +102,15 @@ class KnownResults:
 
 
 def open_history(repo: Path, suite: Suite) -> History | None:
-    """The repository's own history; None where the commit brings one along: a pull request could have written it."""
+    """Return the history; None if the commit contains the store, because a pull request could have written it."""
     return _read_history(repo, suite, None)[0]
 
 
 def keep_history(repo: Path, suite: Suite, add: Callable[[History], None], origin: Origin | None) -> str:
-    """Let `add` write base's history, wherever it is kept; says where that is.
+    """Let `add` write base's history, in a folder or on a branch, and return where that is.
 
-    `add` may be called more than once, with what was added before gone. NotKeptError where nothing could be added.
+    `add` may be called several times; each time it starts without its earlier additions. Raises NotKeptError if
+    nothing can be added.
     """
     require_keepable(repo, suite, origin)
     if suite.store.type == "branch":
@@ -122,7 +123,7 @@ def keep_history(repo: Path, suite: Suite, add: Callable[[History], None], origi
 
 
 def require_keepable(repo: Path, suite: Suite, origin: Origin | None) -> None:
-    """NotKeptError where it is known beforehand that nothing can be added to base's history."""
+    """Raise NotKeptError if it is already known that nothing can be added to base's history."""
     if suite.store.type == "branch":
         require_writable(suite.store, origin)
     elif _own_folder(repo, suite) is None:
@@ -130,7 +131,7 @@ def require_keepable(repo: Path, suite: Suite, origin: Origin | None) -> None:
 
 
 def _read_history(repo: Path, suite: Suite, origin: Origin | None) -> tuple[History | None, tuple[str, ...]]:
-    """The history, and a sentence for what of it is left out; a branch is copied, from `origin` if there is one."""
+    """Return the history and warnings. A branch is first copied to a folder, after a fetch if there is an `origin`."""
     folder = _own_folder(repo, suite)
     if folder is None or suite.store.type == "directory":
         return None if folder is None else History(folder, suite.store, time.time()), ()
@@ -146,7 +147,7 @@ def _open_tests(repo: Path, suite: Suite) -> ResumableTests | None:
 
 
 def _own_folder(repo: Path, suite: Suite) -> Path | None:
-    """The folder of `store`, unless anything of it, or a link that leads to it, is part of the commit."""
+    """Return the folder of `store`; None if it, or a link that leads to it, is part of the commit."""
     root = repository_root(repo).resolve()
     named = root / suite.store.path
     real = named.resolve()
@@ -155,27 +156,27 @@ def _own_folder(repo: Path, suite: Suite) -> Path | None:
     if linked or any(tracked_files(root, path) for path in inside):
         return None
     if named.is_relative_to(root / OUR_FOLDER):
-        make_our_folder(root)  # git leaves it alone, so that nobody commits the store by accident
+        make_our_folder(root)  # git ignores it, so that the store is not committed by accident
     return named
 
 
 def trends(repo: Path, suite: Suite, plan: Plan) -> tuple[RowTrend, ...]:
-    """How the plan's rows did over base's commits."""
+    """Return how the plan's rows performed over base's commits."""
     history = open_history(repo, suite)
     keys = {row.key for row in plan.rows}
     return tuple(trend for trend in history.trends.read() if trend.key in keys) if history else ()
 
 
 def open_answers(repo: Path, suite: Suite) -> AnswerStore:
-    """What the judge has answered before; nothing where the commit brings it along, as with the history."""
+    """Return the judge's stored answers; an empty store if the folder is part of the commit."""
     folder = _own_folder(repo, suite)
     return AnswerStore(None if folder is None else folder / "judge")
 
 
 def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[int, int]]:
-    """Passes and trials of the history of every row that may have one, for the suite as it is in the working tree.
+    """Return (passes, trials) from the history for each non-deterministic row of the suite in the working tree.
 
-    No agent is asked for its version here: it is taken to be what it was when the history was last fed.
+    No agent runs to report its version; the version is taken from the last time that history was added.
     """
     history = open_history(repo, suite)
     versions = history.versions() if history else {}
@@ -192,7 +193,7 @@ def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[i
 
 
 def past_trials(run: Run, counted: Collection[str] = ()) -> list[PastTrial]:
-    """The measured trials of a run, as later runs will compare with them; without those that `counted` has by id."""
+    """Return a run's measured trials as history entries, except those whose ids are in `counted`."""
     return [
         PastTrial(
             scenario=trial.scenario,

@@ -1,7 +1,8 @@
-"""The tests of rows, trial by trial: a re-run of the same test goes on where it ended, and never starts again.
+"""Stores the trials of each row's test, so that a re-run resumes the test instead of starting over.
 
-One folder for each test, by its key (fingerprint.py): what history it began with, and the trials of both sides with
-their records. Only measured trials are kept, and those that lack nothing but the judge: the others are run again.
+Each test has a folder named by its key (fingerprint.py). It holds the history that the test started with, and the
+trials of both sides with their records. Only measured trials are kept, and those that lack only the judge's answers.
+All others are run again.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ _FILE = "test.json"
 
 
 class Beginning(Value):
-    """How a test began: when (seconds since the epoch), and with which trials of base's history.
+    """The start of a test: its time in seconds since the epoch, and the trials of base's history at that time.
 
-    `counted`: which of its own trials, by their ids, that history has had from it since.
+    `counted`: ids of the test's own trials that have been added to the history since.
     """
 
     schema_version: Literal[1] = 1
@@ -37,7 +38,7 @@ class Beginning(Value):
 
 
 class ResumableTests:
-    """The tests in a folder. `now`: seconds since the epoch."""
+    """The resumable tests in a folder. `now` is in seconds since the epoch."""
 
     def __init__(self, folder: Path, max_days: float, now: float) -> None:
         self._folder = folder / "tests"
@@ -45,12 +46,12 @@ class ResumableTests:
         self._now = now
 
     def begin(self, key: str, past: Sequence[PastTrial]) -> None:
-        """Remember what a new test begins with."""
+        """Start a new test and record the history that it starts with."""
         shutil.rmtree(self._folder / key, ignore_errors=True)
         write_value(self._folder / key / _FILE, Beginning(key=key, at=self._now, past=tuple(past)))
 
     def begun(self, key: str) -> Beginning | None:
-        """How this test began; None where there is none, or none that can be read or is young enough."""
+        """Return the start of this test, or None if it is missing, damaged or too old."""
         try:
             found = Beginning.model_validate_json((self._folder / key / _FILE).read_bytes())
         except (OSError, ValidationError):
@@ -58,29 +59,29 @@ class ResumableTests:
         return found if found.key == key and found.at >= self._oldest else None
 
     def count(self, key: str, trials: Iterable[str]) -> None:
-        """Note that base's history has these trials of the test from now on."""
+        """Record that base's history now contains these trials of the test."""
         if (found := self.begun(key)) is not None:
             counted = tuple(dict.fromkeys((*found.counted, *trials)))
             write_value(self._folder / key / _FILE, found.model_copy(update={"counted": counted}))
 
     def keep(self, key: str, result: TrialResult, ran_in: RunFolder) -> None:
-        """Keep a trial with its record, whole or not at all; one that was not measured only if judging it will do."""
+        """Store a trial with its record if it was measured, or if only the judge's answers are missing."""
         if result.decides is not None or result.not_measured == "judge":
             self._side(key, result.side).copy_trial(result, ran_in)
 
     def trials(self, key: str) -> Iterator[TrialResult]:
-        """The trials of this test; what is damaged is left out, so that it is run again."""
+        """Yield the stored trials of this test. Damaged ones are skipped, so that they are run again."""
         for side in SIDES:
             yield from (trial for trial in self._side(key, side).finished_trials() if trial.side == side)
 
     def take(self, key: str, result: TrialResult, into: RunFolder) -> TrialResult:
-        """Store a trial of this test, with its record, in the run that uses it again, and pays nothing for it."""
+        """Copy a stored trial and its record into `into`. It is marked as reused and adds no judge cost."""
         taken = result.model_copy(update={"reused": True, "judge_use": None})
         into.copy_trial(taken, self._side(key, result.side))
         return taken
 
     def remove_old(self) -> None:
-        """Forget tests that are too old to go on."""
+        """Delete tests that are damaged or too old to resume."""
         for folder in self._folder.iterdir() if self._folder.is_dir() else ():
             if self.begun(folder.name) is None:
                 shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The files that evaluators' scripts are made of, in one checkout: a part of what a scenario asks."""
+"""Finds the files that evaluators' scripts consist of in one checkout; they are part of a scenario's definition."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tidegate.evaluators.script_files import named_files
 from tidegate.model.suite import Scenario
 from tidegate.vcs.revisions import resolve, tracked_files, tree_hash
 
-MOST_CHARACTERS = 1_000_000  # of a file that are looked through
+MOST_CHARACTERS = 1_000_000  # per file; the rest is not searched
 
 
 def script_files(root: Path, scenario: Scenario) -> tuple[str, ...]:
-    """Files that the commands of the scenario's evaluators name, and those beside them that these name in turn.
+    """Return the files that the scenario's evaluator commands name, and neighbouring files that those name in turn.
 
-    Where a command names none, all below the folder that it was given. Paths are relative to `root`; sorted.
+    If a command names no file, all files below its folder are included. Paths are relative to `root`, sorted.
     """
     found: set[str] = set()
     for evaluator in scenario.evaluators:
@@ -31,12 +31,13 @@ def script_files(root: Path, scenario: Scenario) -> tuple[str, ...]:
 
 
 def scripts_hash(root: Path, scenario: Scenario) -> str:
-    """A hash of these files, as the commit that is checked out at `root` has them; '' where there are none."""
+    """Return a hash of these files in the commit checked out at `root`; "" if there are none."""
     files = [glob.escape(path) for path in script_files(root, scenario)]
     return tree_hash(root, resolve(root, "HEAD"), files) if files else ""
 
 
 def _followed(root: Path, first: Iterable[str], folder: str) -> set[str]:
+    """Return the files in `first` and those that they refer to, directly or indirectly."""
     found, left = set(first), list(first)
     while left:
         path = left.pop()
@@ -50,13 +51,13 @@ def _followed(root: Path, first: Iterable[str], folder: str) -> set[str]:
 
 @lru_cache(maxsize=1000)
 def _below(root: Path, name: str) -> tuple[str, ...]:
-    """The file, or the files below the folder, of those that the commit has; of the root's, those right in it."""
+    """Return the tracked file `name`, or the tracked files below that folder (for ".", only those directly in it)."""
     files = tracked_files(root, f":(literal){name}")
     return tuple(path for path in files if name != "." or "/" not in path)
 
 
 def _names(text: str, path: PurePosixPath) -> bool:
-    """Whether the file is called by its name, or imported as Python does; a document is mentioned, not used."""
+    """Return True if the text contains the file's name or imports it as a Python module; never for documents."""
     if path.suffix in (".md", ".rst"):
         return False
     if re.search(rf"(?<![\w.-]){re.escape(path.name)}(?![\w-])", text):

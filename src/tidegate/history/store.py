@@ -1,4 +1,4 @@
-"""Base's earlier trials: one file for each fingerprint, a line for each trial, capped by count and by age."""
+"""Stores base's earlier trials: one file per fingerprint, one line per trial, limited by count and age."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _versions = TypeAdapter(dict[str, str])
 
 
 class Entry(Value):
-    """A line of the file; `digest` is the hash of all else, so that a damaged one is noticed."""
+    """One line of a history file. `digest` is a hash of all other fields and reveals a damaged line."""
 
     schema_version: Literal[1] = 1
     fingerprint: str
@@ -32,20 +32,20 @@ class Entry(Value):
 
     @property
     def sealed(self) -> Entry:
-        """The entry with its digest."""
+        """Return the entry with its digest computed."""
         text = self.model_copy(update={"digest": ""}).model_dump_json()
         return self.model_copy(update={"digest": hashlib.sha256(text.encode()).hexdigest()})
 
 
 class Read(NamedTuple):
-    """What was found: the trials of the rows asked for, the oldest first, and a sentence for all that was ignored."""
+    """The trials of the requested rows, oldest first, and one warning for each row of which entries were ignored."""
 
     trials: tuple[PastTrial, ...]
     warnings: tuple[str, ...]
 
 
 class History:
-    """The history in a folder. `now`: seconds since the epoch."""
+    """The history stored in a folder. `now` is in seconds since the epoch."""
 
     def __init__(self, folder: Path, limits: Store, now: float) -> None:
         self._folder = folder / "history"
@@ -54,14 +54,14 @@ class History:
 
     @property
     def trends(self) -> Trends:
-        """How base did over its commits, whatever the fingerprints were; kept where workflows cache history."""
+        """Return the trends, which span all fingerprints. Workflows cache them together with the history."""
         return Trends(self._folder)
 
     def read(self, fingerprints: Mapping[RowKey, str], own: Container[str] = ()) -> Read:
-        """The history of these rows. What does not belong to it, or is damaged, is ignored and said, never an error.
+        """Return the history of these rows. Damaged or unrelated entries are ignored with a warning, never an error.
 
-        `own`: the commits of the pull request that is compared with it. What was measured on one of them is no base's,
-        wherever it comes from.
+        `own` holds the commits of the pull request under test. Trials measured on them are ignored, because they do not
+        describe base, unless they were added when the pull request was merged.
         """
         trials: list[PastTrial] = []
         warnings: list[str] = []
@@ -75,7 +75,7 @@ class History:
         return Read(tuple(trials), tuple(warnings))
 
     def add(self, fingerprints: Mapping[RowKey, str], trials: Iterable[PastTrial]) -> None:
-        """Keep these trials too, as many as the limits allow; trials of rows without a fingerprint are left out."""
+        """Add these trials, within the limits. Trials of rows without a fingerprint are dropped."""
         new: dict[RowKey, list[PastTrial]] = {}
         for trial in trials:
             new.setdefault(trial.key, []).append(trial)
@@ -88,7 +88,7 @@ class History:
         self._remove_old()
 
     def prune(self) -> None:
-        """Forget what is damaged, foreign, too old or too much; by contents, whatever the files' age."""
+        """Remove damaged, foreign, expired and surplus entries. Age is taken from the trials, not from the files."""
         for path in self._folder.glob("*.jsonl"):
             text = path.read_text(encoding="utf-8", errors="replace")
             lines = text.splitlines()
@@ -102,7 +102,7 @@ class History:
                 write_text(path, whole)
 
     def remember(self, versions: Mapping[str, str | None]) -> None:
-        """Keep which versions agents' programs had, for who wants to find the history without asking them."""
+        """Store the versions of the agents' programs, so that fingerprints can be computed without running an agent."""
         known = {name: version for name, version in versions.items() if version is not None}
         if known:
             write_text(
@@ -110,7 +110,7 @@ class History:
             )
 
     def versions(self) -> dict[str, str]:
-        """By agent; nothing where that cannot be read."""
+        """Return the stored version of each agent's program; empty if the file is missing or cannot be read."""
         try:
             return _versions.validate_json((self._folder / VERSIONS).read_bytes())
         except (OSError, ValidationError):
@@ -120,7 +120,7 @@ class History:
         return self._folder / f"{fingerprint}.jsonl"
 
     def _entries(self, key: RowKey, fingerprint: str) -> Iterator[PastTrial | str]:
-        """Each trial in the file of the row, or why it is ignored."""
+        """Yield each trial in the row's file, or the reason why a line is ignored."""
         try:
             lines = self._path(fingerprint).read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
@@ -142,26 +142,27 @@ class History:
                 yield entry.trial
 
     def _capped(self, trials: Iterable[PastTrial]) -> list[PastTrial]:
-        """The newest ones, the oldest of them first; nothing from the future."""
+        """Return the newest trials within the limits, oldest first. Trials dated more than a day ahead are dropped."""
         youth = self._now - DAY * self._limits.max_days
         young = sorted((trial for trial in trials if youth <= trial.at <= self._now + DAY), key=lambda trial: trial.at)
         return young[-self._limits.max_trials :]
 
     def _remove_old(self) -> None:
-        """Files that nothing has been added to for so long that nothing in them counts any more."""
+        """Delete files without additions for so long that all their trials have expired."""
         for path in self._folder.glob("*.jsonl") if self._folder.is_dir() else ():
             if path.stat().st_mtime < self._now - DAY * self._limits.max_days:
                 path.unlink(missing_ok=True)
 
 
 def _unless_own(entry: PastTrial | str, own: Container[str]) -> PastTrial | str:
+    """Return the trial, or the reason to ignore it if it was measured on one of the commits in `own`."""
     if isinstance(entry, PastTrial) and entry.sha in own and not entry.merged:
         return "measured on the pull request's own commits"
     return entry
 
 
 def _entry(line: str) -> Entry | None:
-    """The undamaged entry that a line is."""
+    """Return the entry in a line, or None if it is damaged."""
     try:
         entry = Entry.model_validate_json(line)
     except ValidationError:

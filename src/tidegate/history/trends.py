@@ -1,4 +1,4 @@
-"""How base's rows did over its commits: one small file, in which a definition that changes starts nothing anew."""
+"""Stores how base's rows performed over its commits, in one small file that spans changes of definitions."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from tidegate.model.trend import TREND_METRICS, Mean, RowTrend, TrendPoint
 from tidegate.model.value import Value
 from tidegate.store.run_folder import write_text
 
-MOST_COMMITS = 60  # of each row; more than fit into a small chart
+MOST_COMMITS = 60  # per row; a small chart shows no more
 
 
 class Kept(Value):
-    """The file."""
+    """The contents of the file."""
 
     schema_version: Literal[1] = 1
     rows: tuple[RowTrend, ...] = ()
 
 
 class Trends:
-    """The trends in a folder. They are looked at and decide nothing, so that a damaged file is as good as none."""
+    """The trends in a folder. They are only displayed and decide nothing, so a damaged file counts as empty."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "trends.json"
 
     def read(self) -> tuple[RowTrend, ...]:
-        """Every row that was ever measured on base, each with its points, the oldest first."""
+        """Return every row ever measured on base, with its points from oldest to newest."""
         try:
             return Kept.model_validate_json(self._path.read_text(encoding="utf-8")).rows
         except (OSError, UnicodeDecodeError, ValidationError):
             return ()
 
     def add(self, trials: Iterable[PastTrial]) -> None:
-        """Count these measured trials of base into the points of their commits."""
+        """Add these measured base trials to the points of their commits."""
         new: dict[RowKey, list[PastTrial]] = {}
         for trial in trials:
             new.setdefault(trial.key, []).append(trial)
@@ -52,6 +52,7 @@ class Trends:
 
 
 def _with(points: Sequence[TrendPoint], trials: Sequence[PastTrial]) -> tuple[TrendPoint, ...]:
+    """Return the points with the trials added: the newest MOST_COMMITS, oldest first."""
     by_commit = {point.sha: point for point in points}
     for trial in trials:
         by_commit[trial.sha] = _counted(by_commit.get(trial.sha), trial)
@@ -59,6 +60,7 @@ def _with(points: Sequence[TrendPoint], trials: Sequence[PastTrial]) -> tuple[Tr
 
 
 def _counted(point: TrendPoint | None, trial: PastTrial) -> TrendPoint:
+    """Return the point (or a new one) with one more trial counted."""
     before = point or TrendPoint(sha=trial.sha, at=trial.at, passes=0, trials=0)
     values = {name: getattr(trial.metrics, name) for name in TREND_METRICS}
     metrics = {name: _mean(before.metrics.get(name), value) for name, value in values.items() if value is not None}
@@ -72,6 +74,7 @@ def _counted(point: TrendPoint | None, trial: PastTrial) -> TrendPoint:
 
 
 def _mean(before: Mean | None, value: float) -> Mean:
+    """Return the running mean with one more value."""
     if before is None:
         return Mean(mean=value, trials=1)
     trials = before.trials + 1

@@ -1,4 +1,4 @@
-"""The target's calls as the agent's own log tells them: in the command lines of its shell, and what came back."""
+"""Finds the target's calls in the agent's own log: in its shell commands and in its MCP tool calls."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _NEVER_RAN: frozenset[CallStatus] = frozenset({"denied", "invalid", "not_execute
 
 
 class LoggedCall(NamedTuple):
-    """One call of the target as it is written in a command, with that command and what became of it.
+    """One call of the target in a shell command, with that command and its result.
 
-    `alone`: the command calls the target nowhere else.
+    `alone` is True if the command contains no other call of the target.
     """
 
     call: Call
@@ -25,9 +25,9 @@ class LoggedCall(NamedTuple):
 
 
 def tool_call(event: ToolCall, server: str) -> tuple[str, ...] | None:
-    """The call of an MCP server's tool as the recorder writes it: the tool, and its input as JSON. None: it is none.
+    """Return the tool's name and its input as JSON, as the recorder writes them; None if it is not a call to `server`.
 
-    Every agent puts the server's name before the tool's in a way of its own.
+    Each agent joins the names of server and tool in its own way.
     """
     for prefix in (f"mcp__{server}__", f"mcp_{server}_", f"{server}_", f"{server}."):
         if event.tool.startswith(prefix):
@@ -37,7 +37,7 @@ def tool_call(event: ToolCall, server: str) -> tuple[str, ...] | None:
 
 
 class LoggedToolCall(NamedTuple):
-    """One call of an MCP server's tool: its arguments as the recorder writes them, and what became of it."""
+    """One call of an MCP server's tool, with its arguments as the recorder writes them, and its result."""
 
     argv: tuple[str, ...]
     call: ToolCall
@@ -45,12 +45,12 @@ class LoggedToolCall(NamedTuple):
 
     @property
     def arrived(self) -> bool:
-        """The server has got it, as far as the agent knows."""
+        """Return True if the server received the call, according to the agent's log."""
         return self.result.status not in _NEVER_RAN
 
 
 def logged_tool_calls(events: Sequence[Event], server: str) -> Iterator[LoggedToolCall]:
-    """The calls of an MCP server's tools that have an end."""
+    """Yield the calls of an MCP server's tools that have a result."""
     results = {event.id: event for event in events if isinstance(event, ToolResult)}
     for event in events:
         argv = tool_call(event, server) if isinstance(event, ToolCall) and not event.command else None
@@ -59,7 +59,10 @@ def logged_tool_calls(events: Sequence[Event], server: str) -> Iterator[LoggedTo
 
 
 def logged_calls(events: Sequence[Event], binary: str) -> Iterator[LoggedCall]:
-    """The calls in all commands that ran, in order; loops count once, and what a script calls is not seen."""
+    """Yield the target's calls in all executed commands, in order.
+
+    A call in a loop is counted once; calls made by scripts are not seen.
+    """
     results = {event.id: event for event in events if isinstance(event, ToolResult)}
     name = binary.rpartition("/")[2]
     for event in events:

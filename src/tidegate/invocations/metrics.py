@@ -1,4 +1,4 @@
-"""How an agent used the target: invocations → metrics. The definitions and their test vectors are in metrics.md."""
+"""Computes metrics from the target's invocations. docs/metrics.md has the definitions and test vectors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tidegate.text.patterns import PatternTooSlowError, search
 
 
 def subcommand(binary: str, argv: Sequence[str], pattern: str | None) -> str | None:
-    """What a call asks of the target: the pattern's first group on the command line, else the first non-option."""
+    """Return the pattern's first group in the command line, else the first argument that is not an option."""
     try:
         match = search(pattern, shlex.join([binary, *argv])) if pattern else None
     except PatternTooSlowError:
@@ -25,27 +25,27 @@ def subcommand(binary: str, argv: Sequence[str], pattern: str | None) -> str | N
 
 
 def is_help(argv: Sequence[str]) -> bool:
-    """The call only asks for help: `--help` or `-h` anywhere, or `help` as the first argument."""
+    """Return True if the call asks for help: `--help` or `-h` anywhere, or `help` as the first argument."""
     return "--help" in argv or "-h" in argv or (len(argv) > 0 and argv[0] == "help")
 
 
 def in_order(invocations: Sequence[Invocation]) -> tuple[Invocation, ...]:
-    """The invocations in the order in which they started."""
+    """Return the invocations sorted by start time."""
     return tuple(sorted(invocations, key=lambda call: call.started_at))
 
 
 def counted(invocations: Sequence[Invocation]) -> tuple[Invocation, ...]:
-    """The invocations that metrics count (ended, and it is known how), in the order in which they started."""
+    """Return the invocations that metrics count, sorted by start time: those that ended with a known status."""
     return tuple(call for call in in_order(invocations) if call.status in COUNTED)
 
 
 def failed(invocation: Invocation) -> bool:
-    """A counted invocation ended with a non-zero exit status or timed out."""
+    """Return True if a counted invocation timed out or ended with a non-zero exit status."""
     return invocation.status in ("error", "timeout")
 
 
 def interaction_metrics(invocations: Sequence[Invocation]) -> Metrics:
-    """The metrics that the target's calls alone tell; every rate is None when no call was counted."""
+    """Return the metrics that follow from the target's calls alone. Every rate is None if no call is counted."""
     calls = counted(invocations)
     first = {call.argv: call for call in reversed(calls)}  # distinct argv, each with its first invocation
     total, unique = len(calls), len(first)
@@ -65,7 +65,10 @@ def interaction_metrics(invocations: Sequence[Invocation]) -> Metrics:
 
 
 def trial_metrics(trial: Trial, minimum_steps: int | None, price: Price | None = None) -> Metrics:
-    """All metrics of a trial. What the agent did not report stays None, but for the cost, if its model has a price."""
+    """Return all metrics of a trial. Values that the agent did not report are None.
+
+    If the agent did not report its cost, it is computed from the tokens, provided the model has a price.
+    """
     end = next((event for event in reversed(trial.events) if isinstance(event, End)), End(end="crashed"))
     tool_calls = sum(isinstance(event, ToolCall) for event in trial.events)
     return interaction_metrics(trial.invocations).model_copy(
@@ -82,7 +85,7 @@ def trial_metrics(trial: Trial, minimum_steps: int | None, price: Price | None =
 
 
 def subcommand_counts(invocations: Sequence[Invocation]) -> dict[str, SubcommandCounts]:
-    """The counted invocations of each subcommand; calls without one are left out."""
+    """Return the counts for each subcommand. Calls without a subcommand are left out."""
     groups: dict[str, list[Invocation]] = {}
     for call in counted(invocations):
         if call.subcommand is not None:
@@ -95,7 +98,7 @@ def subcommand_counts(invocations: Sequence[Invocation]) -> dict[str, Subcommand
 
 
 def invocation_counts(invocations: Sequence[Invocation]) -> InvocationCounts:
-    """Where all invocations were seen, and how many of them no metric counts, by status."""
+    """Return how many invocations each source recorded, and how many are in no metric, by status."""
     sources = Counter(call.source for call in invocations)
     not_counted: Counter[CallStatus] = Counter(call.status for call in invocations if call.status not in COUNTED)
     return InvocationCounts(
@@ -109,7 +112,7 @@ def invocation_counts(invocations: Sequence[Invocation]) -> InvocationCounts:
 
 
 def cost_of(end: End, price: Price | None) -> float | None:
-    """USD as the agent told it, or for its tokens; those from and for the cache have rates of their own."""
+    """Return the cost in USD as the agent reported it, else from its tokens; cached tokens have their own rates."""
     if end.cost_usd is not None or price is None or end.tokens_in is None or end.tokens_out is None:
         return end.cost_usd
     read, written = end.tokens_cache_read or 0, end.tokens_cache_write or 0
@@ -128,7 +131,7 @@ def _share(part: int, whole: int) -> float | None:
 
 
 def _retries_after_failure(calls: Sequence[Invocation]) -> int:
-    """Calls whose latest earlier call of the same subcommand failed; calls without a subcommand have no earlier one."""
+    """Count the calls whose previous call of the same subcommand failed. Calls without a subcommand are skipped."""
     latest: dict[str, Invocation] = {}
     retries = 0
     for call in calls:

@@ -1,8 +1,8 @@
-"""A piece of shell text → the command lines in it, by tree-sitter's Bash grammar.
+"""Splits shell text into command lines, using tree-sitter's Bash grammar.
 
-What it cannot see: a target that is called through a variable or an alias, or by a launcher such as `npx`; a function
-defined in an earlier line; and which shell the text was written for (Bash's grammar is read, `sh` runs it). The
-grammar does not know `<<EOF>file` without a space: such a line counts as incomplete.
+Limitations: it does not see a target that is called through a variable, an alias or a launcher such as `npx`, nor a
+function defined on an earlier line. It always parses Bash, although `sh` runs the text. The grammar does not support
+`<<EOF>file` without a space: such a line counts as incomplete.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _COMMAND_OPTION = re.compile(r"-[a-z]*c")
 _STATE_COMMANDS = frozenset({"cd", "source", ".", "set", "umask"})
 _STATE_NODES = frozenset({"declaration_command", "unset_command", "variable_assignment", "variable_assignments"})
 _LITERAL = frozenset({"string", "raw_string", "ansi_c_string", "heredoc_body", "comment"})
-# The grammar reads `<id>` as two redirections, so a placeholder is masked for a second reading.
+# The grammar parses `<id>` as two redirections, so placeholders are masked and the text is parsed again.
 _ANGLE = re.compile(rb"(?<!<)<(?:[A-Za-z](?:[\w .:|/-]*[\w.])?|\.\.\.|\xe2\x80\xa6)>")
 _ELISION = re.compile(r"""(["']?)\[?(?:\.\.\.|…)\]?\1|[^"'].*…|….*""")
 _CONTINUATION = re.compile(r"\s*\\\n\s*")
@@ -34,7 +34,7 @@ _YOURS = re.compile(r"\bYOUR[_-][A-Z]")
 
 
 class Call(Value):
-    """One call of the target as it is written: the word in command position, and its arguments."""
+    """One call of the target as written: the word in command position, and its arguments."""
 
     program: str
     argv: tuple[str, ...]
@@ -43,8 +43,8 @@ class Call(Value):
 class ShellLine(Value):
     """One command line, which may span several rows (a continuation, a loop, a heredoc).
 
-    `state` holds those of its commands that change the shell itself (`cd`, `export`, …). `variable` is set when the
-    line does nothing but keep the output of a call of the target in that variable.
+    `state` holds its commands that change the shell itself (`cd`, `export`, …). `variable` is set if the line only
+    stores the output of a call of the target in that variable.
     """
 
     row: int  # from 0
@@ -56,7 +56,7 @@ class ShellLine(Value):
 
 
 def shell_lines(text: str, target: str) -> tuple[ShellLine, ...]:
-    """The command lines of the text, in order; comments and blank lines are none."""
+    """Return the command lines of the text in order, without comments and blank lines."""
     source = text.encode(errors="replace")
     angles = _angles(source)
     masked = bytearray(source)
@@ -73,7 +73,7 @@ def _parser() -> Parser:
 
 
 def _angles(source: bytes) -> list[tuple[int, int]]:
-    """Where `<id>` stands as a placeholder: not inside a quoted string, a heredoc or a comment."""
+    """Return the byte ranges of placeholders such as `<id>`, except in quoted strings, heredocs and comments."""
     root = _parser().parse(source).root_node
     return [match.span() for match in _ANGLE.finditer(source) if not _is_literal(root, *match.span())]
 
@@ -88,7 +88,7 @@ def _is_literal(root: Node, start: int, end: int) -> bool:
 
 
 def _by_row(root: Node) -> Iterator[list[Node]]:
-    """The top-level statements, those that share a row together: `a; b` is one command line."""
+    """Yield the top-level statements, grouped by row: `a; b` is one command line."""
     group: list[Node] = []
     for node in [root] if root.type == "ERROR" else root.children:
         if group and node.start_point.row > group[-1].end_point.row:
@@ -129,8 +129,8 @@ def _unfit(broken: bool, placeholder: bool) -> str | None:
 
 
 def _walk(top: Node, into: str | None = None) -> Iterator[Node]:
-    """The node and all below it, in the order of the text; `into` descends into nodes of that type alone."""
-    waiting = [top]  # not recursive: a document may nest deeper than Python does
+    """Yield the node and all its descendants in text order; with `into`, descend only into nodes of that type."""
+    waiting = [top]  # iterative: a document may nest deeper than Python's recursion limit
     while waiting:
         node = waiting.pop()
         yield node
@@ -139,7 +139,7 @@ def _walk(top: Node, into: str | None = None) -> Iterator[Node]:
 
 
 def _calls(node: Node, target: str) -> Iterator[Call]:
-    """The call of the target that a command node makes, itself, by a wrapper (`sudo tool`), or all those of `sh -c`."""
+    """Yield the target's calls in a command node: direct, through a wrapper (`sudo tool`), or inside `sh -c`."""
     if node.type != "command" or (name := node.child_by_field_name("name")) is None:
         return
     words = [_text(name), *map(_text, node.children_by_field_name("argument"))]
@@ -153,7 +153,7 @@ def _calls(node: Node, target: str) -> Iterator[Call]:
 
 
 def _given_to_shell(words: Sequence[str]) -> str | None:
-    """`TEXT` of `bash -c TEXT`, where it is quoted as a whole."""
+    """Return `TEXT` of `bash -c TEXT`; None if the command is not of that form."""
     shell = next((place for place, word in enumerate(words) if PurePosixPath(word).name in _SHELLS), None)
     if shell is None or (shell > 0 and words[0] not in _WRAPPERS):
         return None
@@ -166,14 +166,14 @@ def _is_target(word: str, target: str) -> bool:
 
 
 def _names(text: str, target: str) -> bool:
-    """The text names the target at the start of a row: all that can be said of text that is no shell."""
+    """Return True if a row starts with the target's name: the best guess for text that is not valid shell."""
     return re.search(rf"^\s*{re.escape(target)}(\s|$)", text, re.MULTILINE) is not None
 
 
 def _state(node: Node, target: str) -> Iterator[str]:
-    """The commands that change the shell itself; those of subshells, pipes, loops and conditions are not seen.
+    """Yield the commands that change the shell itself, except in subshells, pipes, loops and conditions.
 
-    One that calls the target is left out: to repeat it would call the target again.
+    Commands that call the target are left out, because repeating them would call the target again.
     """
     for part in _walk(node, into="list"):
         if _changes_shell(part) and not any(call for inner in _walk(part) for call in _calls(inner, target)):
@@ -186,7 +186,7 @@ def _changes_shell(node: Node) -> bool:
 
 
 def _variable(group: Sequence[Node]) -> str | None:
-    """`ID` of `ID=$(tool add)`, when the line is nothing else."""
+    """Return `ID` if the line consists only of `ID=$(tool add)`."""
     if len(group) != 1 or group[0].type != "variable_assignment":
         return None
     name = group[0].child_by_field_name("name")
@@ -201,7 +201,7 @@ def _is_placeholder(node: Node) -> bool:
 
 
 def _holds_any(group: Sequence[Node], places: Sequence[int]) -> bool:
-    """One of the ascending places, in bytes, lies in the group."""
+    """Return True if one of the ascending byte offsets lies in the group."""
     return bisect_left(places, group[0].start_byte) < bisect_left(places, group[-1].end_byte)
 
 

@@ -1,4 +1,4 @@
-"""What lets a trial's agent reach its model: its own key, or what the relay lends it in the place of that."""
+"""Gives a trial's agent access to its model: with its own key, or with a token of the model proxy."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tidegate.trial.directories import Attempt
 
 @contextmanager
 def with_lease(attempt: Attempt, relay: ModelProxy | None) -> Iterator[Attempt]:
-    """The attempt as it may be run: an agent with a provider gets a token and the relay's address, nothing of its own.
+    """Yield the attempt with a token and the proxy's address in place of the agent's own variables.
 
-    Without a relay, and for agents without a provider, it is the same attempt.
+    Without a proxy, or for an agent without a provider, the attempt is unchanged.
     """
     agent, own = attempt.row.agent, attempt.place.credentials
     provider = agent.provider

@@ -1,8 +1,8 @@
-"""The relay: keeps the keys of models, and lends each trial a token that is good for that trial's requests alone.
+"""A local model proxy: it holds the API keys and gives each trial a short-lived token instead.
 
-Agents are given the token as their key, and the relay on loopback as their provider's address. The relay knows which
-trial a token is of, puts the key in its place, and asks the provider; what comes back is passed on as it comes.
-Outside of the trial, and once it is over, the token is worth nothing.
+An agent receives the token as its API key and the proxy's loopback address as its provider's address. The proxy
+looks up the trial by the token, substitutes the real key, forwards the request, and streams the answer back.
+The token is worthless outside of the trial and after it has ended.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from tidegate.model.event import End
 from tidegate.model_proxy.token_usage import Answer, Tokens
 from tidegate.streams.json_lines import end_of_api
 
-TIMEOUT_SECS = 600.0  # of the provider's silence, as the providers' own clients have it
+TIMEOUT_SECS = 600.0  # without data from the provider; the providers' own clients use the same limit
 LARGEST_REQUEST = 64 << 20  # bytes
 PIECE = 1 << 16
 _KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key")
-# Of one connection only, or ours to say.
+# These headers belong to a single connection, or the proxy sets them itself.
 _NOT_PASSED = frozenset(
     (
         *("connection", "content-length", "host", "keep-alive", "proxy-authenticate", "proxy-authorization"),
@@ -42,23 +42,23 @@ _DOTS = re.compile(r"(?:^|/)(?:\.|%2e){1,2}(?:/|$)", re.IGNORECASE)
 
 
 class Traffic:
-    """What has passed for one trial. Its requests are answered in several threads."""
+    """Counts the provider's answers for one trial. Thread-safe: each request is served in its own thread."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._answers = 0
         self._tokens = Tokens()
-        self._failure: int | None = None  # the last answer's status, if it was no answer
+        self._failure: int | None = None  # status of the last answer if it was an error
 
     def note(self, status: int, tokens: Tokens) -> None:
-        """An answer has come."""
+        """Record one answer: its HTTP status and the tokens that it used."""
         with self._lock:
             self._answers += 1
             self._tokens = self._tokens.plus(tokens)
             self._failure = status if status in (401, 403, 408, 429) or status >= 500 else None
 
     def told(self) -> End | None:
-        """How it stands, as if the agent ended now: whether it gets answers, and the tokens. None: it never asked."""
+        """Return how the trial would end now, as the proxy sees it, with token counts; None before the first answer."""
         with self._lock:
             if not self._answers:
                 return None
@@ -74,7 +74,7 @@ class Traffic:
 
 
 class Lease(NamedTuple):
-    """What one trial was lent: its token, and the address that takes it; and what they stand for."""
+    """The token and address given to one trial, and the key and provider behind them."""
 
     token: str
     address: str
@@ -85,7 +85,7 @@ class Lease(NamedTuple):
 
 
 class ModelProxy:
-    """A server on loopback, in threads of this process; a context manager."""
+    """The proxy server: it listens on loopback, in threads of this process. A context manager."""
 
     def __init__(self) -> None:
         self._server = _Server(("127.0.0.1", 0), _Handler)
@@ -103,7 +103,10 @@ class ModelProxy:
 
     @contextmanager
     def lent(self, provider: Provider, key: str, upstream: str) -> Iterator[Lease]:
-        """A token for `key`, good while the block lasts; `upstream` is where the provider is."""
+        """Yield a token for `key` that is valid inside the block. `upstream` is the provider's URL.
+
+        Raises ConfigurationError if `upstream` is not an HTTP(S) URL.
+        """
         place = urlsplit(upstream)
         if place.scheme not in ("http", "https") or not place.hostname:
             raise ConfigurationError(f"{provider.endpoint} is no address: {upstream}", "Write it as https://HOST/PATH.")
@@ -125,11 +128,11 @@ class _Server(ThreadingHTTPServer):
         self.loans: dict[str, Lease] = {}
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """An agent that hangs up is none of ours."""
+        """Ignore the error: agents may close their connection at any time."""
 
 
 class _RefusedError(Exception):
-    """The relay does not pass this request on."""
+    """The proxy refuses to forward a request; carries the HTTP status and the API error type."""
 
     def __init__(self, status: int, kind: str, message: str) -> None:
         super().__init__(message)
@@ -138,10 +141,10 @@ class _RefusedError(Exception):
 
 
 def _connection(place: SplitResult) -> http.client.HTTPConnection:
-    """To the provider; by https through the proxy of HTTPS_PROXY, unless NO_PROXY has the host.
+    """Return a connection to the provider. HTTPS goes through HTTPS_PROXY unless NO_PROXY lists the host.
 
-    TLS is the provider's own from end to end: the proxy sees no request. Certificates: SSL_CERT_FILE, SSL_CERT_DIR.
-    ValueError: that is no proxy of ours to use.
+    TLS is end to end, so the HTTPS proxy sees no request. SSL_CERT_FILE and SSL_CERT_DIR set the trusted certificates.
+    Raises ValueError if HTTPS_PROXY is not an `http://` URL.
     """
     host = str(place.hostname)
     if place.scheme == "http":
@@ -170,7 +173,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def log_message(self, *_: object) -> None:
-        """Nothing on stderr."""
+        """Log nothing to stderr."""
 
     def do_GET(self) -> None:
         self._pass_on()
@@ -198,7 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
         raise _RefusedError(401, "authentication_error", "this token is of no trial that is running")
 
     def _check_path(self, loan: Lease) -> None:
-        """Only what models are asked for is passed on: not files, accounts or keys, which the key may open, too."""
+        """Refuse paths other than model requests: the key may also grant access to files, accounts or keys."""
         path = self.path.partition("?")[0]
         base = loan.upstream.path.rstrip("/")
         asked = path.removeprefix(base)
@@ -219,6 +222,7 @@ class _Handler(BaseHTTPRequestHandler):
         return self.rfile.read(length)
 
     def _chunks(self) -> bytes:
+        """Read a body in chunked transfer encoding."""
         parts: list[bytes] = []
         size = -1
         while size != 0:
@@ -246,7 +250,7 @@ class _Handler(BaseHTTPRequestHandler):
                 loan.traffic.note(502, Tokens())
                 what = f"the model's provider could not be reached: {type(error).__name__}"
                 raise _RefusedError(502, "api_error", what) from None
-            with answer:  # which may have taken the socket over
+            with answer:  # the response may own the socket now, so it is closed as well
                 self._answer(answer, loan.traffic)
         finally:
             upstream.close()
@@ -257,7 +261,7 @@ class _Handler(BaseHTTPRequestHandler):
             name: value.replace(loan.token, loan.key) if name.lower() in _KEY_HEADERS else value
             for name, value in passed.items()
         }
-        keyed["Accept-Encoding"] = "identity"  # so that its tokens can be read
+        keyed["Accept-Encoding"] = "identity"  # uncompressed, so that the token counts can be read
         return {**keyed, "Host": loan.upstream.netloc.rpartition("@")[2]}
 
     def _answer(self, answer: http.client.HTTPResponse, traffic: Traffic) -> None:
@@ -278,7 +282,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._end_body(whole=whole)
 
     def _copy(self, answer: http.client.HTTPResponse, seen: Answer) -> bool:
-        """Pass the body on, but for its end; False if the provider broke it off."""
+        """Stream the body to the agent, without the final chunk. Return False if the provider broke off."""
         while True:
             try:
                 piece = answer.read1(PIECE)
@@ -289,12 +293,12 @@ class _Handler(BaseHTTPRequestHandler):
             seen.feed(piece)
             try:
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
-            except OSError:  # the agent has hung up
+            except OSError:  # the agent closed the connection
                 self.close_connection = True
                 return True
 
     def _end_body(self, *, whole: bool) -> None:
-        """Say that it is whole, or leave it without an end, so that the agent sees that something is missing."""
+        """Send the final chunk, or close the connection without it, so that the agent notices the missing data."""
         if whole:
             self.wfile.write(b"0\r\n\r\n")
         else:

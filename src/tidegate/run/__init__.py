@@ -1,1 +1,1 @@
-"""Plan → Trials: both sides, their builds, the trials and the judging, and what earlier runs have left."""
+"""Runs a plan: checkouts and builds of both sides, trials, judging, and the results of earlier runs."""

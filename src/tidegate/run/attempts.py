@@ -1,4 +1,4 @@
-"""One trial: a folder and a slot of its own, within the run's budget, again where the infrastructure failed."""
+"""Runs one trial: in its own folder and slot, within the run's budget, and again after an infrastructure error."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from tidegate.trial.processes import Supervisor, SupervisorLost
 from tidegate.trial.supervisor_pool import SupervisorPool
 from tidegate.trial.workspace import Prepared, prepare
 
-RETRIES = 2  # of a trial that ended in infrastructure trouble (verdict.md, Units)
+RETRIES = 2  # after an infrastructure error (verdict.md, Units)
 _TRANSIENT: frozenset[NotMeasured] = frozenset({"infrastructure", "outage"})
 
 
 @dataclass(frozen=True)
 class RunContext:
-    """Where and with what all trials of a run are made."""
+    """What all trials of a run share."""
 
     suite: Suite
     checkouts: dict[Side, Checkout]
     scratch: Path
-    definitions: Path  # the checkout that scenarios and templates are read at
+    definitions: Path  # the checkout that scenarios and templates are read from
     around: HostEnvironment
     progress: Progress
     slots: SupervisorPool
-    deadline: float  # of the run, on the monotonic clock
+    deadline: float  # when the run ends, on the monotonic clock
 
 
 @dataclass
 class Attempts:
-    """Carries out trials; what they need in common is made by whoever needs it first."""
+    """Runs trials. Shared workspaces are prepared by the first trial that needs them."""
 
     ground: RunContext
     spending: Spending
@@ -53,7 +53,7 @@ class Attempts:
     _prepared: dict[tuple[str, Side], asyncio.Future[Prepared]] = field(default_factory=dict)
 
     async def trial(self, spec: TrialSpec, row: PlanRow) -> Trial:
-        """The first attempt that is not infrastructure trouble, or the last of three."""
+        """Return the first attempt without an infrastructure error, or the last of three."""
         trial = Trial(spec=spec, not_measured="infrastructure")
         for _ in range(1 + RETRIES):
             async with self.ground.slots.slot(row.agent.weight) as supervisor:
@@ -65,7 +65,7 @@ class Attempts:
         return trial
 
     async def late(self, request: RunJudge, spec: TrialSpec, row: PlanRow) -> Answer | None:
-        """Run a script that the judge's answer goes to, when the trial is over; None if that cannot be done."""
+        """Run a script that needs the judge's answer after the trial has ended; return None if it cannot be run."""
         async with self.ground.slots.slot() as supervisor:
             attempt = await self._attempt_of(spec, row, supervisor, "graded")
             try:
@@ -76,6 +76,7 @@ class Attempts:
                 await asyncio.to_thread(attempt.folders.remove_scratch)
 
     def _used_up(self) -> str | None:
+        """Return why no further trial may start, or None. In that case the trial is counted as begun."""
         budget = self.ground.suite.budget
         if time.monotonic() >= self.ground.deadline:
             return f"the run's {budget.minutes:g} minutes were used up"
@@ -97,10 +98,10 @@ class Attempts:
             await asyncio.to_thread(attempt.folders.remove_scratch)
 
     async def _attempt_of(self, spec: TrialSpec, row: PlanRow, supervisor: Supervisor, kind: str) -> Attempt:
-        """Where it will run: in a folder of its own of that kind."""
+        """Return the attempt, with a scratch folder of its own below the folder `kind`."""
         ground = self.ground
         checkout = ground.checkouts[spec.side]
-        record = checkout.store.record_folder(spec).resolve()  # commands of the trial run in other folders than we
+        record = checkout.store.record_folder(spec).resolve()  # absolute: the trial's commands run in other folders
         place = TrialDirectories(
             prepared=await self._workspace(row, checkout),
             repo=checkout.folder,
@@ -123,7 +124,7 @@ class Attempts:
         )
 
     async def _workspace(self, row: PlanRow, checkout: Checkout) -> Prepared:
-        """The scenario's workspace on this side, made by whoever needs it first."""
+        """Return the scenario's workspace for this side. Concurrent trials share one preparation."""
         ground = self.ground
         key = (row.key.scenario, checkout.side)
         if key not in self._prepared:

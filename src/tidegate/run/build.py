@@ -1,4 +1,4 @@
-"""The suite's `build` commands, once per side, in its own checkout."""
+"""Runs the suite's `build` commands once per side, in that side's checkout."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from tidegate.trial.environment import base_environment, git_trusts, side_path
 from tidegate.trial.processes import Refused, Supervisor, SupervisorLost, run_shell
 from tidegate.trial.users import give
 
-MOST_LINES, MOST_CHARACTERS = 3, 500  # of what a broken build says
+MOST_LINES, MOST_CHARACTERS = 3, 500  # quoted from a failed build's output
 _ERROR = re.compile(r"\b(errors?|fatal|failed|cannot|\w+Error)\b", re.IGNORECASE)
-TRIES = 3  # a broken build is confirmed by two more tries (scenarios.md, The trial, in order)
+TRIES = 3  # a failed build is retried twice (scenarios.md, The trial, in order)
 
 
 @dataclass(frozen=True)
@@ -34,37 +34,37 @@ class Checkout:
     revision: Revision
     folder: Path
     store: RunFolder
-    own: Suite | None = None  # its commit's own suite: it says how the side is built; None: the suite in force does
+    own: Suite | None = None  # the commit's own suite, which defines its build; None: the suite in force
 
     def build_of(self, suite: Suite) -> tuple[str, ...]:
-        """The commands that build this side."""
+        """Return the commands that build this side."""
         return (self.own or suite).build
 
     def path_of(self, suite: Suite) -> tuple[str, ...]:
-        """The folders of this side's checkout that stand first in PATH."""
+        """Return the folders of this side's checkout that come first in PATH."""
         return (self.own or suite).path
 
 
 @dataclass(frozen=True)
 class HostEnvironment:
-    """What of our own environment reaches the commands of a run."""
+    """The part of Tidegate's environment that the commands of a run receive."""
 
     path: str  # the system's PATH
     passed: Mapping[str, str]  # the variables that `pass_env` names
-    environ: Mapping[str, str] = field(default_factory=dict, repr=False)  # all of it, for agents' own variables
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)  # all variables, for agents' own
 
     @classmethod
     def of(cls, environ: Mapping[str, str], suite: Suite) -> HostEnvironment:
-        """Chosen from `environ` by the suite's allow-list."""
+        """Select the variables from `environ` that the suite allows."""
         passed = {name: environ[name] for name in suite.pass_env if name in environ}
         return cls(environ.get("PATH", "/usr/local/bin:/usr/bin:/bin"), passed, environ)
 
     def of_agent(self, agent: Agent) -> dict[str, str]:
-        """The agent's own variables: its key, and where its model is."""
+        """Return the agent's own variables: its API key and its provider's address."""
         return self.own(agent.variables)
 
     def own(self, variables: Iterable[str]) -> dict[str, str]:
-        """Those of an agent's or a judge's own variables that are set."""
+        """Return those of the given variables that are set and not empty."""
         return {name: self.environ[name] for name in variables if self.environ.get(name)}
 
 
@@ -77,7 +77,10 @@ async def build(
     deadline: float,
     progress: Progress,
 ) -> str | None:
-    """Run the build commands; None when all went well, else in one line what failed, three times over."""
+    """Run the build commands. Return None on success, else one line about the failure of the last of three tries.
+
+    `deadline` is on the monotonic clock. Raises CannotRunError if the system refuses to start a command.
+    """
     error: str | None = None
     for attempt in range(1, TRIES + 1):
         again = "" if attempt == 1 else f", try {attempt} of {TRIES}"
@@ -99,6 +102,7 @@ async def build(
 async def _build_once(
     suite: Suite, checkout: Checkout, around: HostEnvironment, supervisor: Supervisor, *, deadline: float, attempt: int
 ) -> str | None:
+    """Run the build commands in order; return None, or one line about the first that fails."""
     output = checkout.store.folder / "build" / str(attempt)
     home = checkout.folder / ".tidegate" / "build-home"
     tmp = home / "tmp"
@@ -121,7 +125,7 @@ async def _build_once(
 
 
 def _reason(result: CommandResult) -> str:
-    """Its first lines that speak of an error, since builders go on talking after them; else its last line."""
+    """Return the first lines that mention an error (builders print more after them), else the last line."""
     lines = (result.stderr.strip() or result.stdout.strip() or "no output").splitlines()
     telling = [line.strip() for line in lines if _ERROR.search(line)] or [lines[-1].strip()]
     return excerpt(" · ".join(telling[:MOST_LINES]), MOST_CHARACTERS)

@@ -1,4 +1,4 @@
-"""What the pull request changed in the files that matter here, as diffs for a reader."""
+"""Collects the files that the pull request changed, as diffs for the report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_ROOM = "… left out: the diffs of all files together are too long"
 def file_changes(
     root: Path, base: Revision, head: Revision, paths: Sequence[str], suites: Sequence[Suite]
 ) -> tuple[FileChange, ...]:
-    """The diffs of these files, the definitions' first; what is too long is cut, and says so."""
+    """Return the diffs of these files, definitions first. Diffs that are too long are cut and say so."""
     globs = [glob for suite in suites for glob in suite.guidance]
     guidance = set(changed_files(root, base, head, globs)) if globs else set()
     definitions = {path for path in paths if _is_definition(path, suites) and path not in guidance}
@@ -34,9 +34,9 @@ def file_changes(
 
 
 def edited_files(root: Path, base: Checkout, head: Checkout, suites: tuple[Suite, Suite]) -> Edited:
-    """What the pull request edited of the files that base's scenarios hang on, and that none of their own files says.
+    """Return the scripts and template files that the pull request changed, by base's scenarios that use them.
 
-    Guidance files in a template are each side's own, and no part of the definition.
+    Scenario files are left out, and so are guidance files in a template: each side uses its own version of those.
     """
     touched = set(changed_files(root, base.revision, head.revision, ["**"]))
     own = {scenario.file for suite in suites for scenario in suite.scenarios}
@@ -58,6 +58,7 @@ def _is_definition(path: str, suites: Sequence[Suite]) -> bool:
 
 
 def _within(room: int, changes: Iterable[FileChange]) -> Iterator[FileChange]:
+    """Yield at most MOST_FILES changes; once `room` characters are used up, diffs are replaced by a note."""
     for number, change in enumerate(changes):
         if number == MOST_FILES:
             return
@@ -79,7 +80,7 @@ def _change(
 
 
 def _scenarios(path: str, suites: Sequence[Suite]) -> Iterator[str]:
-    """The scenarios whose own file, or a file of whose template, it is."""
+    """Yield the scenarios whose own file or template contains the path."""
     for suite in suites:
         for scenario in suite.scenarios:
             inside = scenario.template is not None and PurePosixPath(path).is_relative_to(scenario.template)

@@ -1,4 +1,4 @@
-"""The checkouts that a run works in, and where its records go."""
+"""Creates the checkouts that a run works in, and the folders for its records."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from tidegate.store.run_folder import RunFolder
 from tidegate.trial.safe_files import remove_tree
 from tidegate.vcs.revisions import checkout, merge_base, repository_root, resolve, tree_of, working_tree
 
-REGRADED = "-regraded"  # behind the name of a run that was measured again
+REGRADED = "-regraded"  # suffix of a run that was evaluated again
 SIDES = ("base", "head")
 
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A folder for checkouts and workspaces, gone afterwards.
+    """Yield a folder for checkouts and workspaces, and delete it afterwards.
 
-    It stands outside of the repository: agents read AGENTS.md and the like in every folder above their own.
+    It is outside of the repository, because agents read AGENTS.md and similar files in all parent folders.
     """
     folder = Path(tempfile.mkdtemp(prefix="tidegate-")).resolve()
     try:
@@ -38,7 +38,7 @@ def scratch_folder() -> Iterator[Path]:
 
 
 class RevisionPair(NamedTuple):
-    """Two commits by whatever git can name; `names` are the branches that reports call them by."""
+    """Two commits as git references. `names` are the branch names for reports."""
 
     base: str
     head: str
@@ -47,7 +47,7 @@ class RevisionPair(NamedTuple):
 
 @contextmanager
 def two_sides(repo: Path, asked: RevisionPair, scratch: Path, out: Path) -> Iterator[tuple[Checkout, Checkout]]:
-    """Worktrees of the merge base and of head; the runs are stored in `out/runs/base` and `out/runs/head`."""
+    """Yield worktrees of the merge base and of head; their runs are stored in `out/runs/base` and `out/runs/head`."""
     root = repository_root(repo)
     base_name, head_name = asked.names or (asked.base, asked.head)
     head_revision = resolve(root, asked.head)
@@ -68,7 +68,7 @@ def two_sides(repo: Path, asked: RevisionPair, scratch: Path, out: Path) -> Iter
 
 @contextmanager
 def one_side(repo: Path, rev: str | None, scratch: Path, out: Path) -> Iterator[Checkout]:
-    """A worktree of `rev`, or the working tree as it is; the run is stored in `out`."""
+    """Yield a worktree of `rev`, or the working tree if `rev` is None; its run is stored in `out`."""
     root = repository_root(repo)
     side: Side = "head"
     if rev is None:
@@ -80,7 +80,7 @@ def one_side(repo: Path, rev: str | None, scratch: Path, out: Path) -> Iterator[
 
 
 def make_run_folder(repo: Path) -> Path:
-    """A new folder for a run, named by the time; two that begin at once have one each."""
+    """Create and return a new folder for a run, named by the time; simultaneous runs get different names."""
     runs = make_our_folder(repo) / "runs"
     runs.mkdir(exist_ok=True)
     name = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
@@ -95,7 +95,10 @@ def make_run_folder(repo: Path) -> Path:
 
 
 def _start_afresh(runs: Path) -> None:
-    """Remove what an earlier call stored here, also measured again: a report must not outlive its runs."""
+    """Delete the runs and reports of an earlier call, so that no report outlives its runs.
+
+    Raises ConfigurationError if the folder contains anything that Tidegate did not write.
+    """
     strangers = [one for one in runs.glob("*") if one.name.removesuffix(REGRADED) not in SIDES] if runs.exists() else []
     if strangers:
         raise ConfigurationError(

@@ -1,4 +1,4 @@
-"""Trial → graded trial: the judge's answers, which are stored with it, so that all that follows is pure again."""
+"""Adds the judge's answers to a trial. They are stored with it, so that everything after this step is pure."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tidegate.model.suite import Scenario
 from tidegate.model.trial import Trial
 
 Carry = Callable[[Request], Awaitable[Answer | None]]
-"""Carries a question out; None where that is no longer possible."""
+"""Answers a request; returns None if that is no longer possible."""
 T = TypeVar("T")
 
 
 async def grade(trial: Trial, scenario: Scenario, carry: Carry) -> Trial:
-    """Ask what evaluators and the scenario's judge still want to know; the same trial where they have no say in it."""
+    """Return the trial with the answers that its evaluators and judge need; unchanged if no model judges it."""
     if not is_to_be_judged(trial, scenario):
         return trial
     record = record_of(trial, scenario)
@@ -34,15 +34,15 @@ async def grade(trial: Trial, scenario: Scenario, carry: Carry) -> Trial:
 
 
 def is_to_be_judged(trial: Trial, scenario: Scenario) -> bool:
-    """Whether a model has a say in it: not where it was not measured or a required gate failed, which settles it."""
+    """Return True if a model judges the trial: it was measured, and all required gates passed."""
     return scenario.judged and not trial.not_measured and passed_gates(trial, scenario)
 
 
 def without_lost(trial: Trial, scenario: Scenario) -> Trial | None:
-    """The trial as `grade` can go on with it, after an outage or a kill; None where the judge has judged all of it.
+    """Return the trial as `grade` can resume it after an outage or a kill; None if the judge has answered everything.
 
-    Of an evaluator that has no score for want of an answer, all of the judge's answers go: those that could be read
-    are in its store, and the next attempt at the others is the first one again. What stays was paid for before.
+    An evaluator without a score for lack of an answer loses all its judge answers. The readable ones are in the judge's
+    store, and the others are asked again from their first attempt. Answers that are kept are marked as paid for.
     """
     if not is_to_be_judged(trial, scenario):
         return None
@@ -59,7 +59,7 @@ def without_lost(trial: Trial, scenario: Scenario) -> Trial | None:
 
 
 async def to_its_end(asking: Generator[Request, Answer, T], carry: Carry) -> tuple[T | None, tuple[Answer, ...]]:
-    """Carry out all that it asks: what it comes to, None where a question could not be carried out; and the answers."""
+    """Answer all requests of a generator; return its result (None if a request cannot be answered), and the answers."""
     answers: list[Answer] = []
     try:
         request = next(asking)
@@ -72,6 +72,7 @@ async def to_its_end(asking: Generator[Request, Answer, T], carry: Carry) -> tup
 
 
 async def _asked(evaluator: Evaluator, record: Record, stored: Sequence[Answer], carry: Carry) -> tuple[Answer, ...]:
+    """Return the stored answers, followed by new ones until the evaluator has a score or `carry` returns None."""
     answers = list(stored)
     while not isinstance(step := advance(evaluator, record, answers), Score):
         answer = await carry(step)
@@ -82,14 +83,16 @@ async def _asked(evaluator: Evaluator, record: Record, stored: Sequence[Answer],
 
 
 def _is_lost(evaluator: Evaluator, record: Record, answers: Sequence[Answer]) -> bool:
+    """Return True if a judging evaluator has no score because an answer of the judge is missing."""
     step = advance(evaluator, record, answers)
     return evaluator.judged and (not isinstance(step, Score) or step.missing == "judge")
 
 
 def _of_the_workspace(answers: Sequence[Answer]) -> tuple[Answer, ...]:
-    """Those that were found out while there was one: before the first question to a model."""
+    """Return the answers that came from the workspace: those before the first question to a model."""
     return tuple(takewhile(lambda answer: not isinstance(answer, ModelAnswer), answers))
 
 
 def _paid(answers: Sequence[Answer]) -> tuple[Answer, ...]:
+    """Return the answers with the judge's marked as cached, so that their cost is not counted again."""
     return tuple(answer.as_cached() if isinstance(answer, ModelAnswer) else answer for answer in answers)

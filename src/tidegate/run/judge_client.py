@@ -1,4 +1,4 @@
-"""Where questions to the judge are answered: from what was answered before, else by the judge, within its limits."""
+"""Answers questions to the judge: from stored answers, else by asking the judge, within its limits."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ NO_JUDGE = "no judge is set up: tidegate.yaml has no `judge`, or base's has none
 
 
 class JudgeClient:
-    """An async context manager. The same question is asked once, however many trials ask it at the same time.
+    """An async context manager. Trials that ask the same question at the same time share one request.
 
-    `deadline` is the run's, on the monotonic clock; `spent_usd` is what was paid, as far as prices are
-    known, `spent_tokens` what was used, as far as the judge tells.
+    `deadline` is when the run ends, on the monotonic clock. `spent_usd` is the cost as far as prices are known, and
+    `spent_tokens` the usage as far as the judge reports it.
     """
 
     def __init__(
@@ -34,13 +34,13 @@ class JudgeClient:
         self._deadline = deadline
         self._room = asyncio.Semaphore(judge.jobs if judge else 1)
         self._asked: dict[str, asyncio.Future[Reply]] = {}
-        self._useless: dict[str, Reply] = {}  # in this run: another one asks again
+        self._useless: dict[str, Reply] = {}  # unusable replies, for this run only: the next run asks again
         self._identity = judge.identity(place.folder) if judge else ""
         self._stack = AsyncExitStack()
         self._ask: Ask | None = None
         self.spent_usd = 0.0
         self.spent_tokens = 0
-        self.used_up: Callable[[], str | None] = _nothing  # a sentence once the run's own budget is spent
+        self.used_up: Callable[[], str | None] = _nothing  # returns a message once the run's budget is spent
 
     async def __aenter__(self) -> Self:
         if self._judge is not None:
@@ -51,21 +51,24 @@ class JudgeClient:
         await self._stack.aclose()
 
     async def answer(self, question: AskModel) -> ModelAnswer:
-        """The replies to all samples of the question."""
+        """Return the replies to all samples of the question."""
         if self._judge is None:
             return ModelAnswer(replies=(Reply(end="no_judge", message=NO_JUDGE),))
         samples = question.samples or range(1, self._judge.samples + 1)
         return ModelAnswer(replies=tuple(await asyncio.gather(*(self._once(question, one) for one in samples))))
 
     async def carry(self, request: Request) -> Answer | None:
-        """The answer to a question to a model; None to all else."""
+        """Return the answer if the request is a question to a model, else None."""
         return await self.answer(request) if isinstance(request, AskModel) else None
 
     async def _once(self, question: AskModel, sample: int) -> Reply:
-        """A reply that was given before, that is on its way already, or a new one."""
+        """Return a stored reply, the reply to a pending identical request, or a new one.
+
+        Replies are stored under the key of the first attempt, whichever attempt produced them.
+        """
         assert self._judge is not None
         key = question.key(self._identity, sample)
-        kept = question.model_copy(update={"attempt": 1}).key(self._identity, sample)  # whichever it took
+        kept = question.model_copy(update={"attempt": 1}).key(self._identity, sample)  # as attempt 1
         if (known := self._known(kept, question) or self._useless.get(key)) is not None:
             return known.model_copy(update={"cached": True})
         if key in self._asked:
@@ -85,11 +88,12 @@ class JudgeClient:
         return reply
 
     def _known(self, key: str, question: AskModel) -> Reply | None:
-        """What was answered before, if it is of use: there may be anything in a folder."""
+        """Return the stored reply if it is readable; the folder may contain anything."""
         kept = self._store.read(key)
         return kept if kept is not None and _can_be_used(kept, question) else None
 
     async def _fresh(self, question: AskModel, sample: int) -> Reply:
+        """Ask the judge, unless a limit on cost or time has been reached; the reply then says which."""
         assert self._judge is not None
         assert self._ask is not None
         async with self._room:
@@ -110,7 +114,10 @@ class JudgeClient:
             return reply
 
     def _priced(self, reply: Reply) -> Reply:
-        """With its cost, where nobody said it and the model has a price; the cache's rates are left out."""
+        """Return the reply with its cost computed from the tokens if it is unknown and the model has a price.
+
+        Cached tokens are charged at the full rate.
+        """
         if reply.cost_usd is not None or self._price is None or reply.tokens_in is None or reply.tokens_out is None:
             return reply
         cost = (reply.tokens_in * self._price.input + reply.tokens_out * self._price.output) / 1_000_000

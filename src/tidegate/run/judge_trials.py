@@ -1,4 +1,4 @@
-"""What the judge says of trials, one by one and in pairs; no slot is taken while it thinks."""
+"""Has trials judged, one by one and in pairs; a waiting judge occupies no trial slot."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tidegate.store.judge_answers import AnswerStore
 
 
 def bench_of(ground: RunContext, answers: AnswerStore) -> JudgeClient:
-    """Where the suite's judge answers; it works in the checkout that the rules are read at."""
+    """Return the client for the suite's judge, which works in the checkout that the rules are read from."""
     rules, *_ = ground.checkouts.values()
     judge, around = ground.suite.judge, ground.around
     place = JudgeContext(
@@ -32,14 +32,14 @@ def bench_of(ground: RunContext, answers: AnswerStore) -> JudgeClient:
 
 @dataclass(frozen=True)
 class Judging:
-    """Puts questions about trials to the bench, and runs what its answers go to."""
+    """Sends questions about trials to the judge, and runs the scripts that need its answers."""
 
     ground: RunContext
     bench: JudgeClient
     attempts: Attempts
 
     async def graded(self, trial: Trial, row: PlanRow) -> Trial:
-        """The trial with the judge's answers, which its record keeps."""
+        """Return the trial with the judge's answers; they are added to its stored record."""
 
         async def carry(request: Request) -> Answer | None:
             if isinstance(request, RunJudge):
@@ -52,7 +52,7 @@ class Judging:
         return graded
 
     async def pairs(self, rows: Sequence[PlanRow], results: Sequence[TrialResult]) -> tuple[PairJudgement, ...]:
-        """Base's and head's trials side by side before the judge, if it is set up to."""
+        """Have the judge compare base's trials with head's, if the suite enables pairwise judging."""
         judge = self.ground.suite.judge
         if judge is None or not judge.pairwise:
             return ()

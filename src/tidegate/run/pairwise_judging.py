@@ -1,4 +1,4 @@
-"""Base's and head's trials of a row, two by two, before the judge."""
+"""Lets the judge compare base's and head's trials of a row in pairs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ Read = Callable[[TrialResult], Iterable[Event]]
 async def judge_pairs(
     rows: Iterable[PlanRow], results: Sequence[TrialResult], read: Read, carry: Carry
 ) -> tuple[PairJudgement, ...]:
-    """The first screening trials of both sides that passed their gates, by their number; `read` finds the events."""
+    """Have the judge compare the screening trials of both sides that have the same number and were judged.
+
+    `read` returns the events of a trial.
+    """
     pairs = [
         _judged(row, base, head, read, carry)
         for row in rows
@@ -32,7 +35,7 @@ async def judge_pairs(
 
 
 def _pairs(results: Sequence[TrialResult]) -> list[tuple[TrialResult, TrialResult]]:
-    """Trials with one number; a side without fresh trials (its history stands in for them) has no pair."""
+    """Pair trials with equal numbers. A side that uses its history instead of new trials has no pairs."""
     sides = {
         side: {one.index: one for one in results if one.side == side and one.phase == "screen" and one.judge}
         for side in ("base", "head")

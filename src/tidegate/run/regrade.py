@@ -1,4 +1,4 @@
-"""Stored trials measured again, under the gates and evaluators of today; no agent is run."""
+"""Evaluates stored trials again with the current gates and evaluators; no agent runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NO_LIMIT_MINUTES = 7 * 24 * 60.0
 
 @dataclass(frozen=True)
 class Regraded:
-    """The new run, each trial as it was before, and which scenarios the suite does not have any more."""
+    """The new run, the old trial results, and the names of scenarios that the suite no longer has."""
 
     run: Run
     before: tuple[TrialResult, ...]
@@ -41,16 +41,16 @@ class Regraded:
 
 @dataclass(frozen=True)
 class RegradeJob:
-    """Where trials are measured again: the checkout that says how, and a folder for what scripts need."""
+    """What regrading needs: the checkout with the definitions, and a scratch folder for scripts."""
 
     root: Path
     suite: Suite
     scratch: Path
     environ: Mapping[str, str]
-    answers: AnswerStore  # of the judge, so that none is paid for twice
+    answers: AnswerStore  # the judge's stored answers, so that none is paid for twice
 
     def bench(self) -> JudgeClient:
-        """Where the judge answers."""
+        """Return the client that answers questions to the judge."""
         judge, around = self.suite.judge, HostEnvironment.of(self.environ, self.suite)
         keys = around.own(judge.variables) if judge else {}
         price = self.suite.prices.get(judge.model) if judge else None
@@ -59,18 +59,18 @@ class RegradeJob:
         return JudgeClient(judge, place, self.answers, price=price, deadline=deadline)
 
     def ground(self, supervisor: Supervisor) -> RegradeContext:
-        """What scripts of all trials share."""
+        """Return what the scripts of all trials share."""
         suite, around = self.suite, HostEnvironment.of(self.environ, self.suite)
         path = side_path(self.root, suite.path, around.path)
         return RegradeContext(self.root, suite.guidance, path, around.passed, suite.limits, supervisor)
 
 
 async def regrade(stored: Path, out: Path, desk: RegradeJob) -> Regraded:
-    """Measure every trial of a stored run again, and store the new run in `out`.
+    """Evaluate every trial of a stored run again, and store the new run in `out`.
 
-    Gates are decided on what was found out then: a gate that asks something new leaves the trial not measured. Scripts
-    of evaluators are run again, beside the workspace as the agent left it, and the judge is asked what it has not yet
-    answered.
+    Gates use the answers that were recorded then; a gate that needs a new answer leaves the trial not measured.
+    Scripts of evaluators run again, in a rebuilt copy of the final workspace. The judge gets only questions without a
+    stored answer.
     """
     old, source, target = load_run(stored), RunFolder.at(stored), RunFolder(out)
     scenarios = {scenario.name: scenario for scenario in desk.suite.scenarios}
@@ -92,7 +92,7 @@ async def regrade(stored: Path, out: Path, desk: RegradeJob) -> Regraded:
 
 @dataclass(frozen=True)
 class _Work:
-    """The old run, the new one, and who answers."""
+    """The old run, the new one, and what answers the questions of evaluators."""
 
     old: Run
     source: RunFolder
@@ -102,7 +102,7 @@ class _Work:
     bench: JudgeClient
 
     async def measured(self, result: TrialResult, scenario: Scenario | None) -> TrialResult:
-        """The trial as it is measured now; as it was, where there is nothing to measure it by."""
+        """Return the trial as measured now; unchanged if its record or scenario is missing or it was not measured."""
         trial = self.source.trial(result.spec)
         if trial is None or scenario is None or trial.not_measured is not None:
             return result

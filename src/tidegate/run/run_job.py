@@ -1,4 +1,4 @@
-"""What is run, with what was chosen for it, and the run that comes of it."""
+"""Describes what to run and with which options, and creates the stored run from its results."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from tidegate.run.runner import Runner
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.vcs.revisions import tree_hash
 
-# What holds today, and nothing else; every report says it (docs/security.md).
+# The isolation that is in place today; every report lists it (docs/security.md).
 CONFINEMENT = ("own environment", "own HOME and TMPDIR", "no process outlives its step")
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a person chose on the command line, and what of the machine reaches the run."""
+    """What the user chose on the command line, and what the run receives from the machine."""
 
     environ: Mapping[str, str]
     progress: Progress
@@ -40,30 +40,30 @@ class Options:
     instance: str = "default"
     selection: Selection = field(default_factory=Selection)
     jobs: int | None = None
-    lenient_keys: bool = False  # as on a fork: what lacks a key or a secret is not measured; else that ends the run
-    gate: bool = True  # False: to find out everything, without what earlier runs know, and without blocking anything
-    origin: Origin | None = None  # of a job on GitHub, for a history that is kept on a branch
-    pause_s: float = 0.0  # before a verification, so that it is apart in time from what it verifies
+    lenient_keys: bool = False  # on forks: a missing key or secret means not measured; else it is an error
+    gate: bool = True  # False: measure everything, ignore earlier runs, and block nothing
+    origin: Origin | None = None  # on GitHub, for a history on a branch
+    pause_s: float = 0.0  # seconds before a verification, to separate it in time from what it verifies
 
 
 @dataclass(frozen=True)
 class Work:
-    """A plan, and the checkouts that it is run in; scenarios and templates are read at the last of them."""
+    """A plan and the checkouts that it runs in. Scenarios and templates are read from the last checkout."""
 
     suite: Suite
     plan: Plan
     sides: tuple[Checkout, ...]
     scratch: Path
     answers: AnswerStore
-    watched: tuple[str, ...] = ()  # globs of what is each side's own: code, docs, guidance
+    watched: tuple[str, ...] = ()  # globs of the files that differ by side: code, docs, guidance
 
     @property
     def definitions(self) -> Path:
-        """Where scenarios and templates are read."""
+        """The checkout that scenarios and templates are read from."""
         return self.sides[-1].folder
 
     def fingerprints(self, versions: Mapping[str, str | None]) -> dict[RowKey, str]:
-        """Of the rows that chance has a part in; `versions` are those of the agents' programs."""
+        """Return the fingerprints of the non-deterministic rows. `versions`: of the agents' programs."""
         judge = judge_mark(self.suite, self.sides[0].folder)
         return {
             row.key: fingerprint(
@@ -80,7 +80,7 @@ class Work:
 
     @cached_property
     def _scripts(self) -> dict[str, str]:
-        """A hash of the files of its evaluators' scripts, for each scenario, and of those of base that decide too."""
+        """For each scenario, a hash of its evaluators' scripts, including base's if both definitions are used."""
         hashes: dict[str, str] = {}
         for row in self.plan.rows:
             if row.scenario.name not in hashes:
@@ -89,7 +89,7 @@ class Work:
         return hashes
 
     def test_keys(self, repo: Path, fingerprints: Mapping[RowKey, str]) -> dict[RowKey, str]:
-        """Of each row's whole test, on these two commits of the repository."""
+        """Return the key of each row's test on these two commits of the repository."""
         trees: dict[str | None, list[str]] = {}
         keys: dict[RowKey, str] = {}
         for row, text in fingerprints.items():
@@ -102,7 +102,7 @@ class Work:
 
 
 def screening_specs(work: Work, trials: int | None) -> list[TrialSpec]:
-    """The trials of a single run: as many per row as were asked for, else as the screening of a pull request has."""
+    """Return the trials of a single run: `trials` per row if given, else as many as a pull request's screening has."""
     suite = work.suite
     return [
         TrialSpec(side="head", scenario=row.scenario, agent=row.agent, index=index + 1)
@@ -112,7 +112,7 @@ def screening_specs(work: Work, trials: int | None) -> list[TrialSpec]:
 
 
 def runner_of(work: Work, options: Options) -> Runner:
-    """What runs the trials of this work; ConfigurationError where the judge would judge itself."""
+    """Return the runner for this work. Raises ConfigurationError if a model would judge itself."""
     refuse_self_judging(work.suite, work.plan)
     return Runner(
         work.suite,
@@ -135,7 +135,7 @@ def run_of(
     ended: float,
     runner: Runner | None = None,
 ) -> Run:
-    """One side's run, measured from `started` to `ended` (seconds since the epoch)."""
+    """Return one side's run. `started` and `ended` are in seconds since the epoch."""
     agents = {row.key.agent: row.agent for row in work.plan.rows}
     versions = runner.versions if runner else {}
     fingerprints = work.fingerprints(versions)

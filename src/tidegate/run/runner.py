@@ -1,4 +1,4 @@
-"""Plan → Trials: which trial runs when, in which slot, within which limits."""
+"""Runs a plan's trials: schedules them, and applies slots and limits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class Runner:
-    """Runs trials of one plan, on one or two sides. An async context manager: nothing that it starts outlives it."""
+    """Runs trials of a plan on one or two sides. An async context manager: nothing that it starts outlives it."""
 
     def __init__(
         self,
@@ -73,11 +73,11 @@ class Runner:
         self._open = AsyncExitStack()
         self.build_errors: dict[Side, str] = {}
         self.versions: dict[str, str | None] = {}
-        # Told each result at once; of a trial that goes before the judge, first what it is without.
+        # Called with each result at once; for a judged trial, first with the result before judging.
         self.on_result: Callable[[TrialResult], None] = _nothing
 
     async def __aenter__(self) -> Self:
-        """Build every side and check every agent; a broken build is kept in `build_errors`."""
+        """Build every side and check every agent. A failed build is recorded in `build_errors`."""
         ground = self._ground
         async with AsyncExitStack() as opened:
             self._users = await self._choose_users()
@@ -99,28 +99,28 @@ class Runner:
 
     @property
     def confinement(self) -> tuple[str, ...]:
-        """Whose rights trials have, and whether the keys of models are kept from them."""
+        """Return how trials are isolated: by user, and whether the model proxy holds the API keys."""
         relayed = ("keys kept by the relay",) if self._attempts.relay else ()
         return ("the user of Tidegate" if self._users is None else "own user", *relayed)
 
     async def run(self, specs: Sequence[TrialSpec]) -> list[TrialResult]:
-        """Run the trials, as many at once as there are slots; results come in the order of `specs`."""
+        """Run the trials, as many at once as there are slots. Results are in the order of `specs`."""
         self._ground.progress.expect(len(specs))
         return await _together([self._trial(spec) for spec in specs])
 
     async def judged_again(self, results: Sequence[TrialResult]) -> list[TrialResult]:
-        """Trials of an earlier run, the judge asked again where it could not judge them; no agent is run."""
+        """Ask the judge again about earlier trials that it could not judge; no agent runs."""
         return await _together([self._judged_again(result) for result in results])
 
     async def pairs(self, results: Sequence[TrialResult]) -> tuple[PairJudgement, ...]:
-        """Base's and head's trials side by side before the judge, if it is set up to."""
+        """Have the judge compare base's trials with head's, if the suite enables pairwise judging."""
         return await self._judging.pairs(self._plan.rows, results)
 
     async def _choose_users(self) -> Users | None:
-        """Users for the slots, one each, where that works; says once which it is."""
+        """Return a pool of users, one per slot; None if trials cannot run as separate users. Reports which once."""
         ground = self._ground
         if os.geteuid() == 0:
-            ground.scratch.chmod(0o711)  # what stands in it is open or closed by itself
+            ground.scratch.chmod(0o711)  # others may enter; each folder in it has its own permissions
         checkouts = [checkout.folder for checkout in ground.checkouts.values()]
         why = await why_not([ground.scratch, *checkouts], ground.around.path)
         if why is None:
@@ -133,7 +133,7 @@ class Runner:
         return None if self._users is None else self._users.take()
 
     def _builder(self, checkout: Checkout) -> Account | None:
-        """The user of a side's build, to whom its checkout goes; somebody's own working tree goes to nobody."""
+        """Return the user for a side's build, which then owns the checkout; None for the user's own working tree."""
         if self._users is None or not checkout.folder.is_relative_to(self._ground.scratch):
             return None
         account = self._users.take(BUILDERS)
@@ -142,7 +142,7 @@ class Runner:
 
     async def _build(self, checkout: Checkout) -> None:
         ground, builder = self._ground, self._builder(checkout)
-        # Not the slot's own supervisor: what a trial runs as must not own what all trials of the side use.
+        # Not the slot's own supervisor: a trial's user must not own what all trials of the side share.
         async with ground.slots.slot(), await Supervisor.start(builder) as supervisor:
             error = await build(
                 ground.suite,
@@ -158,7 +158,7 @@ class Runner:
             self.build_errors[checkout.side] = error
 
     async def _check(self, name: str, agent: Agent) -> None:
-        """What every trial of the agent needs is there, or CannotRunError says what is missing."""
+        """Check that the agent can run, and record its version. Raises CannotRunError if something is missing."""
         ground = self._ground
         side, *_ = ground.checkouts.values()
         async with ground.slots.slot() as supervisor:
@@ -189,13 +189,13 @@ class Runner:
                 "Check the key in the environment; no further trial was started.",
             )
         if is_to_be_judged(trial, row.scenario):
-            self.on_result(self._measured(trial, row))  # whatever becomes of the judge, the agent has done its work
+            self.on_result(self._measured(trial, row))  # the agent's work is done, even if the judge fails
         result = await self._judged(trial, row)
         self._ground.progress.finished(result)
         return result
 
     async def _judged(self, trial: Trial, row: PlanRow, *, reused: bool = False) -> TrialResult:
-        """The trial with the judge's opinion, measured and stored."""
+        """Return the trial with the judge's answers, measured and stored."""
         result = self._measured(await self._judging.graded(trial, row), row)
         result = result.model_copy(update={"reused": reused})
         self._ground.checkouts[result.side].store.finish_trial(result)
@@ -219,7 +219,7 @@ def _nothing(_: TrialResult) -> None:
 
 
 async def _together(coroutines: Sequence[Coroutine[None, None, T]]) -> list[T]:
-    """All results in order; the first failure ends the others and is raised as it is."""
+    """Return all results in order. The first failure cancels the others and is raised unwrapped."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(coroutine) for coroutine in coroutines]

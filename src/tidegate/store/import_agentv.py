@@ -1,4 +1,4 @@
-"""The result JSONL of AgentV 1.5: one line for each case and target."""
+"""Reads the result JSONL of AgentV 1.5: one line per case and target."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Evaluator(Value, extra="ignore"):
 
 
 class _Row(Value, extra="ignore"):
-    """What is read of a line; the other keys repeat the case, or are requests to models."""
+    """The keys that Tidegate reads from a line; the others repeat the case or hold raw model requests."""
 
     eval_id: str = Field(min_length=1)
     dataset: str | None = None
@@ -45,7 +45,10 @@ class _Row(Value, extra="ignore"):
 
 
 def read(path: Path) -> list[PastAttempt]:
-    """The lines in order; ValueError names the first that is none of AgentV's."""
+    """Return one attempt per line, in file order.
+
+    Raises ValueError with the number of the first line that is not an AgentV result.
+    """
     attempts = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if line.strip():
@@ -59,7 +62,7 @@ def read(path: Path) -> list[PastAttempt]:
 
 
 def _attempt(row: _Row) -> PastAttempt:
-    """AgentV counts an error as 0; here it is not measured."""
+    """Convert a row to an attempt. A row with an error is not measured, although AgentV scores it 0."""
     passed = round(row.score, 9) >= PASS
     said = row.reasoning or "; ".join(row.misses) or f"score {row.score:.2f}"
     return PastAttempt(
@@ -87,7 +90,7 @@ def _result(evaluator: _Evaluator) -> EvaluatorResult:
 
 
 def _events(row: _Row) -> tuple[Event, ...]:
-    """The answer, and the calls where the line tells them: 1.5 keeps none, later versions do."""
+    """Return the answer, the tool calls if the row has them (AgentV 1.5 omits them), and the end."""
     output: dict[str, Any] = {"text": row.candidate_answer}
     output |= {} if row.output_messages is None else {"output_messages": row.output_messages}
     output |= {} if row.trace is None else {"trace": row.trace}
@@ -97,12 +100,14 @@ def _events(row: _Row) -> tuple[Event, ...]:
 
 
 def _prompt(row: _Row) -> str:
+    """Return the prompt from the recorded model request, or "" if there is none."""
     request = row.agent_provider_request or row.lm_provider_request or {}
     texts = (request.get(key) for key in ("question", "prompt"))
     return next((text for text in texts if isinstance(text, str)), "")
 
 
 def _seconds(timestamp: str) -> float:
+    """Return an ISO 8601 timestamp as Unix seconds, or 0.0 if it cannot be parsed."""
     try:
         return datetime.fromisoformat(timestamp).timestamp()
     except ValueError:

@@ -1,4 +1,4 @@
-"""The folders that llm-tool-test leaves: events.jsonl and metrics.json of each run."""
+"""Reads the run folders of llm-tool-test: the `events.jsonl` and `metrics.json` of each run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tidegate.store.imported_attempt import PastAttempt
 from tidegate.streams import llm_tool_test as stream
 
 EVENTS = "events.jsonl"
-# <time>-<tool>-<model>-<scenario>; a tool of two words is known, and a scenario's name has underscores.
+# <time>-<tool>-<model>-<scenario>. Tool names with a hyphen are listed; scenario names have none.
 _NAME = re.compile(
     r"(?P<time>\d{8}-\d{6})-(?P<tool>claude-code|opencode|codex|gemini-cli|mock|[^-]+)-(?:(?P<model>.+)-)?(?P<scenario>[^-]+)"
 )
@@ -34,7 +34,7 @@ class _Metrics(Value, extra="ignore"):
 
 
 def read(source: Path) -> list[PastAttempt]:
-    """All runs below the folder, in the order of their names; or the one whose events.jsonl it is."""
+    """Return all runs below a folder, sorted by path, or the single run whose `events.jsonl` is given."""
     files = sorted(source.rglob(EVENTS)) if source.is_dir() else [source]
     return [_attempt(file) for file in files]
 
@@ -61,13 +61,14 @@ def _attempt(events: Path) -> PastAttempt:
 
 
 def _gates(metrics: _Metrics) -> Iterator[GateResult]:
-    """As they were decided then; their names are written together: CommandSucceeds."""
+    """Yield the recorded gate results. Gate types are CamelCase there and become snake_case: CommandSucceeds."""
     for gate in metrics.details:
         kind = re.sub(r"(?<!^)(?=[A-Z])", "_", gate.gate_type).lower()
         yield GateResult(type=kind, label=kind, passed=gate.passed, message=gate.message)
 
 
 def _metrics(folder: Path) -> tuple[_Metrics | None, str]:
+    """Return the metrics, or None and the reason why there are none."""
     for place in (folder / "metrics.json", folder / "artifacts" / "metrics.json"):
         if place.is_file():
             try:

@@ -1,4 +1,4 @@
-"""Results of other tools as a stored run: AgentV's result JSONL, and the run folders of llm-tool-test."""
+"""Imports results of other tools as a stored run: AgentV's result JSONL and llm-tool-test's run folders."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tidegate.store import import_llm_tool_test as llm_tool_test
 from tidegate.store.imported_attempt import PastAttempt
 from tidegate.store.run_folder import RunFolder, write_text, write_value
 
-IMPORTED = "imported"  # the type of their agents
+IMPORTED = "imported"  # the agent type of imported trials
 
 
 def import_run(source: Path, out: Path) -> Run:
-    """Store what another tool measured as a run in `out`; ConfigurationError where it holds no results."""
+    """Store another tool's results as a run in `out` and return it. Raises ConfigurationError if there are none."""
     attempts = _read(source)
     folder = RunFolder(out)
     counts: Counter[tuple[str, str]] = Counter()

@@ -1,4 +1,4 @@
-"""One attempt that another tool has measured, in whichever format that was."""
+"""One attempt measured by another tool, independent of that tool's file format."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tidegate.model.value import Value
 
 
 class PastAttempt(Value):
-    """What is known of it. Without an outcome it was not measured, and `reason` says why. `at`: Unix seconds."""
+    """An imported attempt. Without an outcome it was not measured, and `reason` says why. `at` is in Unix seconds."""
 
     scenario: str
     agent: str
@@ -25,7 +25,7 @@ class PastAttempt(Value):
     evaluators: tuple[EvaluatorResult, ...] = ()
 
     def trial(self, spec: TrialSpec) -> Trial:
-        """As a record of ours, of which nothing was asked yet."""
+        """Return the attempt as a trial record without answers to gates or evaluators."""
         end = next((event for event in reversed(self.events) if isinstance(event, End)), End(end="crashed"))
         return Trial(
             spec=spec,

@@ -1,4 +1,4 @@
-"""The judge's answers, each kept as soon as it is there, so that none is paid for twice."""
+"""Stores each answer of the judge as soon as it arrives, so that no answer is paid for twice."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tidegate.store.run_folder import write_value
 
 
 class AnswerStore:
-    """A folder with one file for each answer, named by the hash of its question; None keeps nothing."""
+    """A folder with one JSON file per answer, named by the hash of its question. With None, nothing is stored."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
 
     def read(self, key: str) -> Reply | None:
-        """The answer, as it was given; None if it is not there or cannot be read."""
+        """Return the stored answer, or None if there is none or it cannot be read."""
         if self._folder is None:
             return None
         try:
@@ -27,7 +27,7 @@ class AnswerStore:
             return None
 
     def keep(self, key: str, reply: Reply) -> None:
-        """Write it, whole or not at all; a folder that cannot be written costs money later, not this run."""
+        """Write the answer atomically. A write error is ignored: a later run then asks the question again."""
         if self._folder is not None:
             with suppress(OSError):
                 write_value(self._place(self._folder, key), reply)

@@ -1,4 +1,4 @@
-"""The folder `.tidegate` at a repository's root, where everything that Tidegate stores goes."""
+"""The folder `.tidegate` in a repository's root, where Tidegate stores everything."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ OUR_FOLDER = ".tidegate"
 
 
 def make_our_folder(repo: Path) -> Path:
-    """`.tidegate` at the repository's root, which git is told to leave alone.
+    """Create `.tidegate` in the repository's root, with a .gitignore, and return it.
 
-    ConfigurationError where the commit has links in its place: a pull request would say where we write, root or not.
+    Raises ConfigurationError if the commit has a link there: a pull request could redirect writes to any path.
     """
     root = repository_root(repo)
     if links := tracked_links(root, OUR_FOLDER):

@@ -1,4 +1,4 @@
-"""A run as a folder that a person can read: `run.json`, and one folder per trial."""
+"""Stores a run as a human-readable folder: `run.json`, and one folder per trial."""
 
 from __future__ import annotations
 
@@ -23,45 +23,45 @@ _event: TypeAdapter[Event] = TypeAdapter(Event)
 
 
 class RunFolder:
-    """The folder of one run. A trial without its result.json did not finish."""
+    """The folder of one run. A trial without a `result.json` has not finished."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @classmethod
     def at(cls, path: Path) -> Self:
-        """The run that a person named: by its folder, or by the run.json in it."""
+        """Open a run by its folder or by the path of its `run.json`."""
         return cls(path.parent if path.is_file() else path)
 
     def trial_folder(self, spec: TrialSpec) -> Path:
-        """`trials/SCENARIO/AGENT/INDEX`, names percent-encoded."""
+        """Return `trials/SCENARIO/AGENT/INDEX`; the names are percent-encoded."""
         return self.folder / "trials" / encoded(spec.scenario) / encoded(spec.agent) / str(spec.index)
 
     def record_folder(self, spec: TrialSpec) -> Path:
-        """The raw record of a trial: events, invocations, output of every command."""
+        """Return the folder of a trial's raw record: events, invocations, and the output of every command."""
         return self.trial_folder(spec) / "record"
 
     def clear_trial(self, spec: TrialSpec) -> None:
-        """Forget an attempt that did not count, so that it can be made again."""
+        """Delete everything stored for a trial, so that it can be retried."""
         shutil.rmtree(self.trial_folder(spec), ignore_errors=True)
 
     def finish_trial(self, result: TrialResult) -> None:
-        """Write the trial's result, last and at once."""
+        """Write the trial's result atomically. Call this last: the file marks the trial as finished."""
         write_value(self.trial_folder(result.spec) / RESULT_FILE, result)
 
     def copy_trial(self, result: TrialResult, ran_in: RunFolder) -> None:
-        """Store a trial of another folder here too, with its record where there is one."""
+        """Copy a trial from another run folder, with its record if there is one."""
         self.clear_trial(result.spec)
         with suppress(FileNotFoundError):
             shutil.copytree(ran_in.record_folder(result.spec), self.record_folder(result.spec), symlinks=True)
         self.finish_trial(result)
 
     def begin_run(self, run: Run) -> None:
-        """Write what is known before the first trial, so that a run that is cut off can be read."""
+        """Write `run.json`, marked as interrupted, before the first trial, so that an interrupted run can be read."""
         write_value(self.folder / RUN_FILE, run.model_copy(update={"interrupted": True, "trials": ()}))
 
     def finished_trials(self) -> Iterator[TrialResult]:
-        """The results of all trials that finished; a damaged one is left out."""
+        """Yield the results of all finished trials; damaged or misplaced ones are skipped."""
         for path in sorted(self.folder.glob(f"trials/*/*/*/{RESULT_FILE}")):
             with suppress(OSError, ValidationError):
                 result = TrialResult.model_validate_json(path.read_bytes())
@@ -69,15 +69,18 @@ class RunFolder:
                     yield result
 
     def keep_trial(self, trial: Trial) -> None:
-        """Write the trial's raw record again, with what was found out since."""
+        """Overwrite the trial's raw record, for example after the judge has added its answers."""
         write_value(self.record_folder(trial.spec) / "trial.json", trial)
 
     def finish_run(self, run: Run) -> None:
-        """Write the run, last and at once."""
+        """Write the complete run atomically."""
         write_value(self.folder / RUN_FILE, run)
 
     def events(self, spec: TrialSpec) -> Iterator[Event]:
-        """The stored events of a trial, in order; none where no record was kept."""
+        """Yield the stored events of a trial in order; nothing if no record was kept.
+
+        Raises ConfigurationError for a damaged line.
+        """
         path = self.record_folder(spec) / "events.jsonl"
         if not path.is_file():
             return
@@ -89,7 +92,7 @@ class RunFolder:
                     raise _damaged(path, f"line {number}: {_first(error)}") from None
 
     def trial(self, spec: TrialSpec) -> Trial | None:
-        """The raw record of a trial; None if it was never started."""
+        """Return the raw record of a trial, or None if it never started. Raises ConfigurationError if it is damaged."""
         path = self.record_folder(spec) / "trial.json"
         if not path.is_file():
             return None
@@ -99,12 +102,12 @@ class RunFolder:
             raise _damaged(path, _first(error)) from None
 
     def prompt(self, spec: TrialSpec) -> str:
-        """What the agent was asked; '' if it never was."""
+        """Return the prompt that the agent received, or "" if none was stored."""
         path = self.record_folder(spec) / "prompt.txt"
         return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
     def record(self, spec: TrialSpec) -> Record:
-        """What a reader wants to see of a trial; what cannot be read is missing from it, and it says so."""
+        """Return the events and the diff that reports show. If they cannot be read, `problem` says why."""
         diff = self.record_folder(spec) / "workspace.diff"
         try:
             text = diff.read_text(encoding="utf-8", errors="replace") if diff.is_file() else ""
@@ -116,9 +119,9 @@ class RunFolder:
 
 
 def load_run(folder: Path) -> Run:
-    """The run stored in `folder` (or the run.json itself); a ConfigurationError says what is wrong with it.
+    """Return the run stored in `folder`, which may also be the path of a `run.json`.
 
-    Of one that was interrupted, the trials that had finished.
+    An interrupted run holds the trials that had finished. Raises ConfigurationError if the run is missing or damaged.
     """
     path = folder if folder.is_file() else folder / RUN_FILE
     try:
@@ -138,29 +141,29 @@ def load_run(folder: Path) -> Run:
 
 
 def stored_runs(place: Path) -> list[Run]:
-    """The run stored there, or both runs of what `tidegate pr` wrote there."""
+    """Return the run stored in `place`, or both runs if `tidegate pr` wrote them there."""
     return [load_run(folder) for folder in run_places(place)]
 
 
 def run_places(place: Path) -> list[Path]:
-    """The folders of `stored_runs`."""
+    """Return the folders that `stored_runs` reads."""
     both = [place / "runs" / side for side in ("base", "head")]
     return [folder for folder in both if (folder / RUN_FILE).is_file()] or [place]
 
 
 def run_folder_of(place: Path, side: Side) -> RunFolder:
-    """The run stored there, or that side's of what `tidegate pr` wrote there."""
+    """Return the folder of the run in `place`, or of the given side if `tidegate pr` wrote both there."""
     both = place / "runs" / side
     return RunFolder(both) if (both / RUN_FILE).is_file() else RunFolder.at(place)
 
 
 def write_value(path: Path, value: Value) -> None:
-    """Write a value as JSON under a temporary name and move it into place, so that no half file is ever seen."""
+    """Write a value as JSON. The file is renamed into place, so that readers never see a partial file."""
     write_text(path, value.model_dump_json(indent=1) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:
-    """The same for text."""
+    """Write text like `write_value`: to a temporary file, which is synced and then renamed into place."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with temporary.open("w", encoding="utf-8") as file:
@@ -175,6 +178,7 @@ def _damaged(path: Path, what: str) -> ConfigurationError:
 
 
 def _first(error: ValidationError) -> str:
+    """Return the first validation error as `key.path: message`."""
     first = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(str(part) for part in first["loc"])
     return f"{place}: {first['msg']}" if place else first["msg"]

@@ -1,7 +1,7 @@
-"""Regular expressions that others wrote, searched within a limit: a hostile one must not hang a run.
+"""Searches untrusted regular expressions with a time limit, so that a hostile pattern cannot hang a run.
 
-Python's own `re` cannot be stopped, so the search is done by the package `regex`, which understands the same
-expressions and keeps a limit of time. What counts as an expression is what `re` says.
+Python's `re` cannot be interrupted. The search uses the `regex` package, which supports a timeout and accepts the
+same syntax. `re` decides which patterns are valid.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from functools import lru_cache
 
 import regex
 
-# `a{e}` is plain text for `re`, but for `regex` an `a` with errors.
+# `a{e}` is literal text in `re`, but a fuzzy match of `a` in `regex`, so such braces are escaped.
 _BRACE = re.compile(r"\\N\{|\\.|\{(?!\d*,?\d*\})", re.DOTALL)
 _LITERAL = {"{": r"\{"}
 
-MOST_SECONDS = 2.0  # of one search; ordinary ones need microseconds
+MOST_SECONDS = 2.0  # per search; ordinary searches take microseconds
 
 
 class PatternTooSlowError(ValueError):
-    """The search was given up, so nothing is known."""
+    """The search exceeded its time limit; its result is unknown."""
 
 
 def check_pattern(pattern: str) -> str:
-    """The pattern itself; ValueError, saying why, if it is no regular expression."""
+    """Return the pattern; raise ValueError with the reason if it is not a valid regular expression."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -41,7 +41,7 @@ def check_pattern(pattern: str) -> str:
 
 
 def search(pattern: str, text: str) -> regex.Match[str] | None:
-    """Where the pattern is first found, as by `re.search`; PatternTooSlowError where that takes too long."""
+    """Return the first match, like `re.search`. Raises PatternTooSlowError after MOST_SECONDS."""
     try:
         return _compiled(pattern).search(text, timeout=MOST_SECONDS)
     except TimeoutError:
@@ -49,7 +49,7 @@ def search(pattern: str, text: str) -> regex.Match[str] | None:
 
 
 def replace(pattern: str, replacement: str, text: str) -> str:
-    """As by `re.sub`, within the same limit."""
+    """Replace all matches, like `re.sub`. Raises PatternTooSlowError after MOST_SECONDS."""
     try:
         return _compiled(pattern).sub(replacement, text, timeout=MOST_SECONDS)
     except TimeoutError:
@@ -59,5 +59,5 @@ def replace(pattern: str, replacement: str, text: str) -> str:
 @lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> regex.Pattern[str]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of sets in sets, which have no other meaning here
+        warnings.simplefilter("ignore")  # about nested sets: `re` accepts the pattern, so the warning is irrelevant
         return regex.compile(_BRACE.sub(lambda found: _LITERAL.get(found[0], found[0]), pattern))

@@ -1,4 +1,4 @@
-"""git as a program: it runs nothing of a commit, asks nobody, and stays in the repository that it was told."""
+"""Runs git safely: no hooks or programs from a commit, no prompts, and no other repository than the given one."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tidegate.errors import CannotRunError
 
-# Hooks and monitors of the checkout have no place in a measurement, nor has the configuration of a bare repository that
-# a commit may have in one of its folders.
+# Do not run hooks or file system monitors, and do not read the configuration of a bare repository that a commit may
+# contain in one of its folders.
 _SETTINGS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -20,7 +20,7 @@ _SETTINGS = (
 )
 _OPTIONS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
 
-# Set by a git hook that starts us; they would lead every command to another repository.
+# A git hook that starts Tidegate sets these variables; they would redirect every command to another repository.
 _ELSEWHERE = (
     "GIT_DIR",
     "GIT_COMMON_DIR",
@@ -33,7 +33,7 @@ _ELSEWHERE = (
 TIMED_OUT = 124
 NO_ANSWER = "no answer in time"
 
-# Whose commits ours are.
+# The author of Tidegate's own commits.
 IDENTITY = {
     "GIT_AUTHOR_NAME": "tidegate",
     "GIT_AUTHOR_EMAIL": "tidegate@localhost",
@@ -49,14 +49,17 @@ def git(
     given: str = "",
     timeout_s: float | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run it in `root`, whatever its end; `env`: more variables. After `timeout_s` its end is TIMED_OUT."""
+    """Run git in `root` and return its result, also if it fails.
+
+    `env` holds additional variables. After `timeout_s` seconds, the return code is TIMED_OUT.
+    """
     done = _run(root, arguments, env or {}, given.encode(), timeout_s)
     stdout, stderr = (text.decode(errors="replace").replace("\r\n", "\n") for text in (done.stdout, done.stderr))
     return subprocess.CompletedProcess(done.args, done.returncode, stdout, stderr)
 
 
 def must(root: Path, *arguments: str, env: Mapping[str, str] | None = None, given: str = "") -> str:
-    """What it prints. CannotRunError with its last word where it fails."""
+    """Return git's stripped output. Raises CannotRunError with the last line of stderr if it fails."""
     done = git(root, *arguments, env=env, given=given)
     if done.returncode != 0:
         reason = (done.stderr.strip() or "no message").splitlines()[-1]
@@ -65,7 +68,7 @@ def must(root: Path, *arguments: str, env: Mapping[str, str] | None = None, give
 
 
 def read_blobs(root: Path, shas: Sequence[str]) -> Iterator[bytes]:
-    """The contents of these objects, which are there and are files."""
+    """Yield the contents of these objects. All of them must exist and be blobs."""
     done = _run(root, ("cat-file", "--batch"), {}, "".join(f"{sha}\n" for sha in shas).encode(), None)
     answers = io.BytesIO(done.stdout)
     for _ in shas:

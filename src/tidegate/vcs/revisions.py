@@ -1,4 +1,4 @@
-"""git: which commits are compared, their checkouts, and what changed between them."""
+"""Selects the commits to compare, checks them out, and lists what changed between them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from tidegate.vcs.git import IDENTITY, git, must
 
 
 def repository_root(folder: Path) -> Path:
-    """The top folder of the repository that `folder` stands in."""
+    """Return the top folder of the repository that contains `folder`.
+
+    Raises ConfigurationError if `folder` does not exist or is not in a repository.
+    """
     if not folder.is_dir():
         raise ConfigurationError(f"there is no folder {folder}.", "Name the repository's own with `--repo`.")
     done = git(folder, "rev-parse", "--show-toplevel")
@@ -27,18 +30,22 @@ def repository_root(folder: Path) -> Path:
 
 
 def _commit(root: Path, ref: str) -> str | None:
+    """Return the full hash of the commit that `ref` names, or None."""
     done = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
     return done.stdout.strip() if done.returncode == 0 else None
 
 
 def _as_deep(root: Path) -> tuple[str, ...]:
-    """How much to fetch: a whole clone would be made a shallow and partial one by fetching less."""
+    """Return fetch options that keep the clone's depth. Shallow options would turn a full clone into a shallow one."""
     shallow = git(root, "rev-parse", "--is-shallow-repository").stdout.strip() == "true"
     return ("--filter=blob:none", "--depth=1") if shallow else ()
 
 
 def resolve(root: Path, ref: str) -> Revision:
-    """The commit that `ref` names: here, at `origin`, or fetched from there, as a whole hash has to be for that."""
+    """Return the commit that `ref` names: a local one, one of `origin`, or one fetched from there.
+
+    A hash must be complete to be fetched. Raises ConfigurationError if there is no such commit.
+    """
     sha = _commit(root, ref) or _commit(root, f"origin/{ref}")
     if sha is None and not ref.startswith("-") and git(root, "remote", "get-url", "origin").returncode == 0:
         fetched = git(root, "fetch", "--quiet", *_as_deep(root), "origin", ref)
@@ -53,19 +60,19 @@ def resolve(root: Path, ref: str) -> Revision:
 
 
 def _meant(root: Path, ref: str) -> str:
-    """Branches and tags that are spelled much like it."""
+    """Return a "did you mean" hint with branches and tags of similar spelling, or ""."""
     names = git(root, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads", "refs/tags", "refs/remotes")
     close = difflib.get_close_matches(ref, dict.fromkeys(name.removeprefix("origin/") for name in names.stdout.split()))
     return f" (did you mean {' or '.join(f'`{name}`' for name in close)}?)" if close else ""
 
 
 def has_file(root: Path, revision: Revision, path: str) -> bool:
-    """Whether the commit has that file."""
+    """Return True if the commit contains the file."""
     return git(root, "cat-file", "-e", "--end-of-options", f"{revision.sha}:{path}").returncode == 0
 
 
 def working_tree(root: Path) -> Revision:
-    """The checked-out commit, and whether files differ from it."""
+    """Return the checked-out commit, and whether any file in the working tree differs from it."""
     head = resolve(root, "HEAD")
     branch = git(root, "symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip()
     dirty = bool(must(root, "status", "--porcelain"))
@@ -73,10 +80,10 @@ def working_tree(root: Path) -> Revision:
 
 
 def default_base(root: Path) -> str:
-    """The branch that pull requests go to.
+    """Return the branch that pull requests target.
 
-    Origin's default branch, else `main` or `master`, else the one that git is set up to begin with, else the only
-    branch that is not checked out, or the only branch.
+    This is the first of: origin's default branch; `main` or `master`; git's `init.defaultBranch`; the only branch that
+    is not checked out; the only branch. Raises ConfigurationError if none is found.
     """
     remote = git(root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD").stdout.strip()
     configured = git(root, "config", "init.defaultBranch").stdout.strip()
@@ -93,13 +100,16 @@ def default_base(root: Path) -> str:
 
 
 def _related_branches(root: Path) -> list[str]:
-    """Those that have a commit in common with what is checked out: an orphan one, as of a history, is nobody's base."""
+    """Return the branches that share a commit with HEAD. Orphan branches, such as a history, cannot be a base."""
     names = git(root, "for-each-ref", "--format=%(refname:short)", "refs/heads").stdout.split()
     return [name for name in names if git(root, "merge-base", "HEAD", name).returncode == 0]
 
 
 def merge_base(root: Path, base: Revision, head: Revision) -> Revision:
-    """The commit at which head left base, so that base's later changes are not charged to head."""
+    """Return the commit at which head branched off base, so that later changes on base do not count as head's.
+
+    Fetches the full history if the clone is shallow. Raises ConfigurationError if there is no common commit.
+    """
     done = git(root, "merge-base", base.sha, head.sha)
     if done.returncode != 0 and must(root, "rev-parse", "--is-shallow-repository") == "true":
         git(root, "fetch", "--quiet", "--filter=blob:none", "--unshallow", "origin")
@@ -114,14 +124,14 @@ def merge_base(root: Path, base: Revision, head: Revision) -> Revision:
 
 
 def checked_out_sides(root: Path, head_sha: str, base_ref: str) -> tuple[str, str]:
-    """What to compare when a pull request is checked out: (base, head), for `resolve`.
+    """Return (base, head) to compare for the checkout of a pull request, as references for `resolve`.
 
-    The test-merge commit is compared with its first parent, which is the base that it was merged into. The pull
-    request's own head is compared with where it left the base branch. (The payload's base.sha is neither: it may be
-    older than the merge, and base's later changes would be charged to the pull request.)
+    A test-merge commit is compared with its first parent: the base that it was merged into. The pull request's own head
+    is compared with the point where it left the base branch. The payload's base.sha is not used: it may be older than
+    the merge, and later changes on base would count as the pull request's.
     """
     head = must(root, "rev-parse", "HEAD")
-    # The commit's own text: a shallow clone hides parents from every other command.
+    # Read the raw commit: in a shallow clone, all other commands hide the parents.
     header = must(root, "cat-file", "commit", "HEAD").partition("\n\n")[0]
     parents = [line.split()[1] for line in header.splitlines() if line.startswith("parent ")]
     if head != head_sha and len(parents) == 2:
@@ -135,24 +145,24 @@ def checked_out_sides(root: Path, head_sha: str, base_ref: str) -> tuple[str, st
 
 
 def own_commits(root: Path, base: Revision, head: Revision) -> frozenset[str]:
-    """The commits that head has and base has not, as far as a shallow clone knows them."""
+    """Return the commits that head has and base does not have, as far as a shallow clone knows them."""
     return frozenset(must(root, "rev-list", f"{base.sha}..{head.sha}").split())
 
 
 def changed_files(root: Path, base: Revision, head: Revision, patterns: Sequence[str]) -> tuple[str, ...]:
-    """The files that differ between the two commits and match one of the globs (`**` as in .gitignore)."""
+    """Return the files that differ between the commits and match one of the globs (`**` as in .gitignore)."""
     specs = [f":(glob){pattern}" for pattern in patterns]
     out = must(root, "diff", "--name-only", "-z", "--no-renames", base.sha, head.sha, "--", *specs)
     return tuple(name for name in out.split("\0") if name)
 
 
 def tree_of(root: Path, rev: str) -> str:
-    """git's own name of all the files of a commit: two commits that have the same one differ in nothing but history."""
+    """Return the hash of a commit's tree. Commits with equal trees have identical files."""
     return must(root, "rev-parse", "--verify", "--end-of-options", f"{rev}^{{tree}}")
 
 
 def tree_hash(root: Path, revision: Revision, patterns: Sequence[str]) -> str:
-    """SHA-256 of the commit's files that match one of the globs: names, modes and contents."""
+    """Return a SHA-256 of the commit's files that match one of the globs: names, modes and contents."""
     nothing = must(root, "hash-object", "-t", "tree", "/dev/null")
     specs = [f":(glob){pattern}" for pattern in patterns]
     listed = must(root, "diff", "--raw", "-z", "--no-abbrev", "--no-renames", nothing, revision.sha, "--", *specs)
@@ -160,29 +170,32 @@ def tree_hash(root: Path, revision: Revision, patterns: Sequence[str]) -> str:
 
 
 def file_diff(root: Path, base: Revision, head: Revision, path: str) -> str:
-    """What changed in one file, as git's unified diff; no program that a commit may name has a part in it."""
+    """Return the unified diff of one file. Diff programs configured in the repository are not run."""
     flags = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
     return must(root, "diff", *flags, base.sha, head.sha, "--", f":(literal){path}")
 
 
 def tracked_files(root: Path, folder: str) -> tuple[str, ...]:
-    """What the checked-out commit has in that folder."""
+    """Return the tracked files below a folder of the checked-out commit."""
     return tuple(must(root, "ls-files", "-z", "--", folder).split("\0"))[:-1]
 
 
 def is_ignored(root: Path, path: str) -> bool:
-    """git is told to leave that file alone, so no checkout has it."""
+    """Return True if git ignores the file, so that no checkout contains it."""
     return git(root, "check-ignore", "--quiet", "--", path).returncode == 0
 
 
 def tracked_links(root: Path, folder: str) -> tuple[str, ...]:
-    """The symbolic links among them."""
+    """Return the tracked symbolic links below a folder."""
     entries = must(root, "ls-files", "--stage", "-z", "--", folder).split("\0")
     return tuple(entry.partition("\t")[2] for entry in entries if entry.startswith("120000 "))
 
 
 def commit_with(root: Path, parent: str, name: str, file: Path) -> str:
-    """A commit on top of `parent` that has that file as `name`; no branch leads to it, and git forgets it in time."""
+    """Return a new commit on top of `parent` that contains `file` as `name`.
+
+    No branch points to the commit, so git deletes it eventually.
+    """
     with tempfile.TemporaryDirectory() as folder:
         own = {"GIT_INDEX_FILE": str(Path(folder, "index")), **IDENTITY}
         blob = must(root, "hash-object", "-w", "--no-filters", "--", str(file.resolve()))
@@ -194,7 +207,7 @@ def commit_with(root: Path, parent: str, name: str, file: Path) -> str:
 
 @contextmanager
 def checkout(root: Path, revision: Revision, folder: Path) -> Iterator[Path]:
-    """A worktree of the commit at `folder`, gone afterwards."""
+    """Yield a worktree of the commit at `folder`, and remove it afterwards."""
     must(root, "worktree", "add", "--quiet", "--detach", "--force", str(folder), revision.sha)
     try:
         yield folder
