@@ -1,4 +1,4 @@
-"""A run → badge.json, what shields.io's endpoint badge reads (https://shields.io/badges/endpoint-badge)."""
+"""Render a run as badge.json, the input of shields.io's endpoint badge (https://shields.io/badges/endpoint-badge)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COLOURS = ((0.95, "brightgreen"), (0.85, "green"), (0.70, "yellow"), (0.50, "or
 
 
 def badge_json(run: Run) -> str:
-    """The mean success rate of the rows that were measured; a run without one has no colour to be proud of."""
+    """Return badge.json with the mean success rate of the measured rows; grey if none was measured."""
     rows: dict[RowKey, list[bool]] = {}
     for trial in run.trials:
         if trial.decides is not None:

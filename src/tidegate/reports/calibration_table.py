@@ -1,4 +1,4 @@
-"""A calibration as a person reads it in a terminal."""
+"""Render a judge's calibration for the terminal."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from tidegate.model.calibration import Calibration
 from tidegate.reports.filters import count, percent
 from tidegate.text.terminal_safe import one_line, shortened
 
-FEW = 50  # labels; with fewer, the intervals say it
+FEW = 50  # labels; with fewer, the report warns that the intervals are wide
 _KAPPA = ((0.8, "almost perfect"), (0.6, "substantial"), (0.4, "moderate"), (0.2, "fair"), (0.0, "slight"))
 
 
 def calibration_report(found: Calibration) -> RenderableType:
-    """Agreement, kappa with what it is called (Landis and Koch 1977), the table, and every disagreement."""
+    """Return agreement, kappa, the table of labels, and every disagreement."""
     return Group(*_parts(found))
 
 
 def kappa_words(kappa: float) -> str:
-    """`substantial` for 0.7."""
+    """Return the usual name of a kappa, such as `substantial` for 0.7 (Landis & Koch 1977, Biometrics 33, 165)."""
     return next((words for least, words in _KAPPA if kappa >= least), "worse than chance")
 
 

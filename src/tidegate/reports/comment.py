@@ -1,4 +1,4 @@
-"""Result → the comment on the pull request, as GitHub-flavoured Markdown."""
+"""Render the comment on the pull request, as GitHub-flavoured Markdown."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
-_ONE_BLANK_LINE = "\n\n"  # so that templates may be laid out for their own readers
+_ONE_BLANK_LINE = "\n\n"  # replaces several, so that templates can contain as many as they like
 MAX_BYTES = 65_000  # of UTF-8; GitHub's own limit is 65,536 characters
 
 
 class Shown(Value):
-    """Which parts of the comment there is room for.
+    """The parts of the comment that fit.
 
-    `detailed`: rows of a kind with their evidence; `listed`: rows or lines in any one list.
+    `detailed`: number of rows per section shown with their evidence; `listed`: number of rows or lines in any list.
     """
 
     trials: bool = True
@@ -39,12 +39,11 @@ class Shown(Value):
 def render_comment(
     result: Result, marker: Marker | None = None, fixed: Fixed | None = None, *, notice: str = "", table: bool = True
 ) -> str:
-    """The whole comment, its marker on line 1, in at most 65,000 UTF-8 bytes.
+    """Return the comment, with its marker on line 1, in at most 65,000 UTF-8 bytes.
 
-    What does not fit is dropped in whole parts, the least important first; the comment then says what is missing.
-    `marker` and `fixed` are known where a comment is kept up to date. `notice`: a sentence right below the verdict.
-    `table`: with the table of all rows, which some readers get elsewhere.
-    The marker is written here, so that no template can lose or forge it.
+    If it is too long, whole parts are dropped, the least important first, and the comment lists what is missing.
+    `marker` and `fixed` are given when an existing comment is updated. `notice` is a sentence below the verdict.
+    `table`: include the table of all rows. The marker is added here, so that no template can lose or forge it.
     """
     marker = marker or Marker(instance=result.instance, head=result.sides.head.sha)
     view = comment_view(result).model_copy(update={"notice": notice})
@@ -52,7 +51,7 @@ def render_comment(
         return _first_that_fits(_template(), view, marker, fixed, table)
     try:
         text = _first_that_fits(own_template(result.comment_template), view, marker, fixed, table)
-    except Exception as error:  # a template is a program: whatever is wrong with it, the verdict has to be said
+    except Exception as error:  # a template can raise anything, and the verdict must be reported all the same
         text, problem = "", f"{type(error).__name__}: {error}"
     else:
         problem = "what it makes is too long for a comment" if len(text.encode()) > MAX_BYTES else ""
@@ -64,7 +63,7 @@ def render_comment(
 
 
 def _first_that_fits(template: Template, view: CommentView, marker: Marker, fixed: Fixed | None, table: bool) -> str:
-    """With as many parts as there is room for."""
+    """Render the comment with as many parts as fit into MAX_BYTES."""
     text = ""
     for shown in _levels(view, table):
         body = template.render(view=view, shown=shown, fixed=fixed)
@@ -75,7 +74,7 @@ def _first_that_fits(template: Template, view: CommentView, marker: Marker, fixe
 
 
 def _levels(view: CommentView, table: bool) -> list[Shown]:
-    """From everything down to the verdict and a count of each thing."""
+    """Return the levels of detail, from everything down to the verdict and counts."""
     steps: tuple[tuple[str, object, str], ...] = (
         ("trials", False, "details of trials"),
         ("unchanged", False, f"{count(view.ok, 'unchanged row')} of the table"),
@@ -99,7 +98,7 @@ def _template() -> Template:
 
 
 def own_template(source: str) -> Template:
-    """A template of a suite's own, which extends "comment.md.j2"; a TemplateError says what is wrong with it."""
+    """Return the suite's own template, which extends "comment.md.j2"; raises TemplateError if it is invalid."""
     return _environment().from_string(source)
 
 

@@ -1,4 +1,4 @@
-"""What the metrics of a row say about the tool and its docs (metrics.md, Diagnosis), with the numbers that say so."""
+"""Derive a likely cause from a row's metrics and calls, with the numbers that support it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tidegate.reports.filters import number, percent, to
 DEFAULTS = Diagnosis()
 LOW_FIRST_TRY = 0.5
 LOW_STEP_EFFICIENCY = 0.5
-_RATE_MARGIN = 0.05  # less is no change (verdict.md, Metrics warn)
+_RATE_MARGIN = 0.05  # smaller changes are ignored
 _HELP_MARGIN = 0.5
 _OPTION = re.compile(r"(?<!\S)--?[A-Za-z][\w-]*")
 _REFUSAL = re.compile(r"unrecogni[sz]ed|unknown|no such|unexpected|invalid|not (?:recogni|defined|found|support)", re.I)
 _NOT_THERE = MetricChange(base=None, head=None)
-_CRASH = re.compile(  # what an interpreter says as it gives up: first, or after its stack, which was cut out
+_CRASH = re.compile(  # an interpreter's last message: at the start, or after its stack trace, which is cut out
     r"(?:^|(?<=[^:]\s))(?:\w+\.)*[A-Z]\w*(?:Error|Exception)(?:: |$)"
     r"|(?:^|\s)panic: |^thread '.*' panicked at|Traceback \(most recent call last\)|Exception in thread "
 )
@@ -29,9 +29,9 @@ _NEVER_REACT = frozenset({_FOLLOWS_DOCS, "scripted", "replay"})  # to an error m
 
 
 class Diagnosed(Value):
-    """One pattern of one row: the numbers (our own words) and what they say.
+    """One likely cause for one row. `numbers` and `says` are Tidegate's texts.
 
-    `about`: the subcommand or option that it is about, which is data.
+    `about`: the subcommand or option concerned; it is data, so it has to be escaped.
     """
 
     row: Row
@@ -41,7 +41,7 @@ class Diagnosed(Value):
 
 
 class _Calls(NamedTuple):
-    """What the calls themselves say, and the type of the agent that made them."""
+    """What the calls show: an option that head refuses, crashes, and the type of the agent that made them."""
 
     refused: str | None
     crash: bool
@@ -54,10 +54,10 @@ def diagnose(
     limits: Diagnosis = DEFAULTS,
     agents: Mapping[str, AgentInfo] | None = None,
 ) -> Iterator[Diagnosed]:
-    """The patterns of every row where head is worse than base, and of every row that regressed.
+    """Yield likely causes for each row that regressed, or whose metrics are worse on head than on base.
 
-    `limits` are the suite's own thresholds. Of `agents` that never react to what a tool says nothing is said that
-    judges how they did; one that is not named may be of any type.
+    `limits` are the suite's thresholds. Agents that never react to the tool's output get no diagnosis that depends on
+    how the agent behaved; an agent missing from `agents` may be of any type.
     """
     for row in rows:
         if _never_starts(row):
@@ -74,7 +74,7 @@ def diagnose(
 
 
 def _never_starts(row: Row) -> bool:
-    """Where not even help can be had, neither the docs nor the help text is to blame."""
+    """Return True if every call on head fails, even those for help: then docs and help text are not the cause."""
     errors, calls_for_help = _metric(row, "error_rate"), _metric(row, "help_count")
     return errors.head == 1 and errors.base != 1 and (calls_for_help.head or 0) > 0
 
@@ -108,7 +108,7 @@ def _errors_and_help(row: Row, limits: Diagnosis, calls: _Calls) -> Iterator[Dia
 
 
 def _why_errors(calls: _Calls, high_help: bool) -> str:
-    """What many errors say; '' of an agent that does its own steps whatever the tool or its docs say."""
+    """Return the likely cause of a high error rate; '' for an agent that ignores the tool's output and docs."""
     if calls.crash:
         return "the tool crashes: its calls end in an unhandled exception"
     if calls.refused:
@@ -126,7 +126,7 @@ def _why_errors(calls: _Calls, high_help: bool) -> str:
 
 
 def _crashes(trials: Sequence[TrialResult]) -> bool:
-    """Whether at least half of the calls that failed, and of which is known what was said, met no error handling."""
+    """Return True if at least half of the failed calls with known output ended in an unhandled exception."""
     failed = [call.message for trial in trials for call in trial.calls if call.status == "error" and call.message]
     crashed = sum(_CRASH.search(message) is not None for message in failed)
     return crashed > 0 and 2 * crashed >= len(failed)
@@ -138,7 +138,7 @@ def _errors_high(row: Row, limits: Diagnosis) -> bool:
 
 
 def _retries(row: Row, trials: Sequence[TrialResult], limits: Diagnosis) -> Iterator[Diagnosed]:
-    """Retries on one subcommand: the one that head's trials repeated most."""
+    """Yield the subcommand that head's trials repeated most, if the retry rate is high and worse than on base."""
     rate = _metric(row, "retry_rate")
     if (rate.head or 0) < limits.retry_rate or not _worse(row, rate, _RATE_MARGIN):
         return
@@ -156,9 +156,9 @@ def _retries(row: Row, trials: Sequence[TrialResult], limits: Diagnosis) -> Iter
 
 
 def refused_option(trials: Sequence[TrialResult]) -> str | None:
-    """The option that head's calls are refused for first, before any help is asked for, and that base's calls took.
+    """Return the first option that the tool refuses on head and accepts on base; None if there is none.
 
-    Agents that were told of it ask for help because of it: then neither the help nor their guess is the cause.
+    Only calls before the agent's first call for help count: later ones may be guesses after reading it.
     """
     taken = {
         (_subcommand(call), option)
@@ -173,7 +173,7 @@ def refused_option(trials: Sequence[TrialResult]) -> str | None:
 
 
 def _first_refused(calls: Sequence[Call]) -> tuple[str, str] | None:
-    """The subcommand and the option of the first call that was refused for one, if nobody had asked for help yet."""
+    """Return subcommand and option of the first call refused for an option, before any call for help; else None."""
     for call in calls:
         options = _OPTION.findall(call.command)
         if "--help" in options or "-h" in options:
@@ -186,12 +186,12 @@ def _first_refused(calls: Sequence[Call]) -> tuple[str, str] | None:
 
 
 def _subcommand(call: Call) -> str:
-    """The words of a command line before its first option: `tool add`, at most two."""
+    """Return the first two words of a command line: `tool add`."""
     return " ".join(call.command.split()[:2])
 
 
 def _worse(row: Row, change: MetricChange, margin: float) -> bool:
-    """Worse than base by the margin; where the row regressed, base's own habit is no excuse."""
+    """Return True if head's value exceeds base's by the margin, or if the row regressed or is unconfirmed."""
     if row.state in ("regressed", "suspicious") or change.base is None or change.head is None:
         return row.state in ("regressed", "suspicious")
     return change.head >= change.base + margin

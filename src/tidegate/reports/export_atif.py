@@ -1,7 +1,7 @@
-"""A trial as a trajectory in ATIF v1.7, for other tools (Harbor, RFC 0001).
+"""Export a trial as an ATIF v1.7 trajectory, for other tools (Harbor, RFC 0001).
 
-What the format has no field for stands in `extra`: exit codes and statuses at results, how the agent ended, and the
-target's calls as the recorder saw them at the root. `tidegate.streams.atif` reads all of it back.
+Data without a field in the format goes to `extra`: exit codes and statuses with each result; how the agent ended and
+the recorded calls of the tool under test at the root. `tidegate.streams.atif` reads all of it back.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _Json = dict[str, Any]
 
 
 def trajectory(trial: Trial, prompt: str, agent: AgentInfo) -> _Json:
-    """The trial's document; `prompt` is its first step."""
+    """Return the trial as an ATIF document; `prompt` is its first step."""
     steps = [_step(1, "user", prompt), *_steps(trial.events)]
     end = next((event for event in reversed(trial.events) if isinstance(event, End)), None)
     return {
@@ -55,7 +55,7 @@ def _totals(end: End | None, steps: int) -> _Json:
 
 
 def _steps(events: Iterable[Event]) -> Iterator[_Json]:
-    """What the agent said with the calls that followed is one step; a call after a result begins the next."""
+    """Yield the steps. An agent's message and the calls after it are one step; a call after a result begins another."""
     steps: list[_Json] = []
     of_call: dict[str, _Json] = {}
     for event in events:

@@ -1,7 +1,7 @@
-"""Trials as OpenTelemetry spans in OTLP's JSON: the GenAI conventions for the agent, those of CLIs for the target.
+"""Export trials as OpenTelemetry spans in OTLP JSON, with the semantic conventions for GenAI and for CLI programs.
 
-An `invoke_agent` span has one `execute_tool` child per tool call, and these the target's calls as children. The GenAI
-names are still "Development" at OpenTelemetry, and may change there.
+An `invoke_agent` span has one `execute_tool` child per tool call. The calls of the tool under test are their children.
+The GenAI conventions have the status "Development" at OpenTelemetry, so their names may change.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _Json = dict[str, Any]
 
 
 class Told(NamedTuple):
-    """A trial, with what its record does not hold."""
+    """A trial with data that its record does not contain."""
 
     trial: Trial
     outcome: Outcome | None
@@ -31,7 +31,7 @@ class Told(NamedTuple):
 
 
 def traces(trials: Iterable[Told]) -> _Json:
-    """An ExportTraceServiceRequest: one trace per trial whose agent was started."""
+    """Return an ExportTraceServiceRequest with one trace per trial whose agent was started."""
     spans = [span for told in trials if told.trial.agent_started_at for span in _spans(told)]
     scope = {"scope": {"name": "tidegate", "version": __version__}, "spans": spans}
     resource = {"attributes": _attributes({"service.name": "tidegate", "service.version": __version__})}
@@ -46,7 +46,7 @@ def _spans(told: Told) -> Iterator[_Json]:
     yield root
     yield from tools
     for number, call in enumerate(trial.invocations):
-        # The innermost that was running then; agents' logs may tell calls late, and loops may outlive their call.
+        # The latest tool call running at that time, else the agent: logs may be late, and processes outlive a call.
         parent = next((tool for tool in reversed(tools) if _holds(tool, call.started_at)), root)
         yield _invocation(call, trace, parent["spanId"], told.binary, number)
 
@@ -128,7 +128,7 @@ def _invocation(call: Invocation, trace: str, parent: str, binary: str, number: 
 def _span(
     trace: str, name: str, title: str, time: tuple[float, float], attributes: _Json, *, error: str | None
 ) -> _Json:
-    """One span; `time` is its start, in seconds since the epoch, and its length."""
+    """Return one span; `time` is its start, in seconds since the epoch, and its duration in seconds."""
     start, length = time
     span = {
         "traceId": trace,
@@ -151,7 +151,7 @@ def _attributes(attributes: _Json) -> list[_Json]:
 
 
 def _value(value: object) -> _Json:
-    """An AnyValue; OTLP's JSON writes whole numbers as text."""
+    """Return an OTLP AnyValue. OTLP JSON encodes integers as strings."""
     match value:
         case int():
             return {"intValue": str(value)}

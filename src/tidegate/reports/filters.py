@@ -1,8 +1,8 @@
-"""The filters that every value passes on its way into a template: data is escaped, numbers become words.
+"""Template filters: they escape data for Markdown, and format numbers.
 
-`cell`, `code` and `fenced` are for everything that an agent, a scenario or a pull request wrote.
-GitHub finds mentions, issues and addresses in the rendered text, where a backslash no longer helps:
-there a zero-width space keeps them apart.
+Everything that an agent, a scenario or a pull request wrote must pass `cell`, `code` or `fenced`.
+GitHub finds mentions, issues and addresses in the rendered text, where a backslash has no effect. So a zero-width
+space breaks them up.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from tidegate.text.terminal_safe import one_line, shortened, visible
 
-NONE = "–"  # what stands where no number is
+NONE = "–"  # shown for a missing number
 _APART = "&#8203;"  # zero-width space
 
 _ENTITIES = {"&": "&amp;", "<": "&lt;", "|": "&#124;", "$": "&#36;"}
@@ -29,7 +29,7 @@ _MARKUP = re.compile(
 
 
 def cell(text: str, limit: int = 120) -> str:
-    """Text for one line of Markdown or one cell of a table; at most `limit` characters as seen by the reader."""
+    """Text escaped for one line of Markdown or one table cell, of at most `limit` visible characters."""
     return _MARKUP.sub(_escaped, shortened(one_line(text), limit))
 
 
@@ -44,14 +44,14 @@ def _escaped(match: re.Match[str]) -> str:
             return f"\\#{_APART}"
         case "apart":
             return found + _APART
-        case "sha":  # GitHub takes seven digits and more for one: no piece may be that long
+        case "sha":  # GitHub links seven or more hex digits as a commit, so break them into six
             return _APART.join(found[start : start + 6] for start in range(0, len(found), 6))
         case _:
             return f"\\{found}"
 
 
 def code(text: str, limit: int = 200) -> str:
-    """Text as an inline code span, for lines but not for cells of a table; '' for no text."""
+    """Text as an inline code span, for lines but not for table cells; '' for empty text."""
     line = shortened(one_line(text), limit)
     ticks = "`" * (_longest_run(line) + 1)
     space = " " if line.startswith("`") or line.endswith("`") else ""
@@ -59,9 +59,9 @@ def code(text: str, limit: int = 200) -> str:
 
 
 def fenced(text: str, language: str = "", lines: int = 20, width: int = 300) -> str:
-    """Text as a code block: the first and last of at most `lines` lines of `width` characters.
+    """Text as a code block of at most `lines` lines, the first and the last, of `width` characters each.
 
-    What is left out is counted in its place. `language` is the project's own word, never data.
+    The number of omitted lines is shown in their place. `language` must not be data.
     """
     shown = [_bounded(line, width) for line in visible(text).strip("\n").split("\n")]
     left_out = len(shown) - lines
@@ -83,12 +83,12 @@ def _longest_run(text: str) -> int:
 
 
 def sha(text: str) -> str:
-    """A full commit hash bare, so that GitHub makes it a short link; anything else as code."""
+    """A full commit hash without markup, which GitHub turns into a short link; any other text as code."""
     return text if re.fullmatch("[0-9a-f]{40}", text) else code(text, 64)
 
 
 def percent(rate: float | None) -> str:
-    """0.425 → `43%`; never `100%` or `0%` for what is not quite so."""
+    """A rate from 0 to 1 as a percentage: 0.425 → `42%`, 0.999 → `>99%`; `100%` and `0%` only if exact."""
     if rate is None:
         return NONE
     rounded = f"{rate * 100:.0f}%"
@@ -98,7 +98,7 @@ def percent(rate: float | None) -> str:
 
 
 def signed(number: float | None, digits: int = 0) -> str:
-    """−1.5 → `−1.5`, 2 → `+2`; zero has no sign."""
+    """A number with its sign: 2 → `+2`, −1.5 → `−2`, with one digit `−1.5`; 0 has no sign."""
     if number is None:
         return NONE
     rounded = round(number, digits)
@@ -115,29 +115,29 @@ def points(difference: float | None) -> str:
 
 
 def number(value: float | None) -> str:
-    """A count or a mean of counts: 3 → `3`, 3.25 → `3.2`, 12345 → `12,345`."""
+    """A count, or a mean of counts: 3 → `3`, 3.25 → `3.2`, 12345 → `12,345`."""
     if value is None:
         return NONE
     return f"{value:,.0f}" if value == round(value) or abs(value) >= 100 else f"{value:,.1f}"
 
 
 def count(amount: int, one: str, many: str | None = None) -> str:
-    """An amount with its word: `1 row`, `12,345 rows`."""
+    """An amount with its noun: `1 row`, `12,345 rows`."""
     return f"{amount:,} {one if amount == 1 else many or one + 's'}"
 
 
 def to(base: str, head: str) -> str:
-    """`5% → 40%`; once if both look the same."""
+    """Two values as `5% → 40%`; a single one if they look the same."""
     return head if base == head else f"{base} → {head}"
 
 
 def together(text: str) -> str:
-    """Text that a narrow table does not break."""
+    """Text with non-breaking spaces, so that a narrow table does not wrap it."""
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def seconds(duration: float | None) -> str:
-    """`0.04 s`, `4.2 s`, `42 s`, `2 min 5 s`, `1 h 2 min`."""
+    """A duration: `0.04 s`, `4.2 s`, `42 s`, `2 min 5 s`, `1 h 2 min`."""
     if duration is None:
         return NONE
     if duration < 59.5:
@@ -157,12 +157,12 @@ def money(usd: float | None) -> str:
 
 
 def probability(p: float | None) -> str:
-    """A p or a limit with one figure: `0.05`, `2e-7`."""
+    """A p-value or its limit with one significant digit: `0.05`, `2e-7`."""
     return NONE if p is None else f"{p:.1g}".replace("e-0", "e-")
 
 
 def times_in_ten(p: float) -> str:
-    """A probability in plain words: `every time`, `7 times in 10`."""
+    """A probability in words: `every time`, `7 times in 10`."""
     times = round(p * 10)
     match times:
         case 10:

@@ -1,4 +1,4 @@
-"""Result and the records of its trials → report.html: one file that holds all it needs and fetches nothing."""
+"""Render report.html: a self-contained file with the result and its trials' records. It works offline."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 MAX_BYTES = 5_000_000
-_RESERVE = 100_000  # for the template's own text, and for the names of trials
+_RESERVE = 100_000  # bytes for the template's own text
 _DIFF_CHARACTERS = 60_000
 _SCRIPTS = ("dom", "plots", "changes", "opinions", "overview", "scenario", "compare", "main")
 
@@ -29,11 +29,10 @@ ReadRecord = Callable[[TrialResult], Record]
 
 
 def render_html(result: Result, read: ReadRecord, folders: Mapping[Side, str]) -> str:
-    """The page, in at most 5 MB.
+    """Return the page, in at most 5 MB.
 
-    `read` finds the record of a trial. Records are compressed; those of rows that a reader wants first come first,
-    and what no longer fits is left out and named by its path: `folders` says where each side's run is kept,
-    relative to the page.
+    `read` returns the record of a trial. Records are compressed, the most important rows first. A record that does not
+    fit is omitted, and the page gives its path: `folders` has each side's run folder, relative to the page.
     """
     view = page_view(result, folders)
     data = _as_json(view.model_dump(mode="json"))
@@ -53,7 +52,7 @@ def render_html(result: Result, read: ReadRecord, folders: Mapping[Side, str]) -
 
 
 def _packed(result: Result, view: PageView, read: ReadRecord, room: int) -> dict[str, str]:
-    """Trial → its record: JSON, deflated (RFC 1950), in base64; as many as there is room for."""
+    """Return trial id → record, as JSON in zlib format (RFC 1950) in base64; as many as fit into `room` bytes."""
     rank = {(row.scenario, row.agent): place for place, row in enumerate(view.rows)}
     packed: dict[str, str] = {}
     for trial in sorted(result.trials, key=lambda trial: rank.get((trial.scenario, trial.agent), len(rank))):
@@ -80,7 +79,7 @@ def _record(trial: TrialResult, record: Record) -> dict[str, Any]:
 
 
 def _as_json(value: Any) -> str:
-    """JSON that can end no script block; nothing in its texts is hidden or steers a terminal."""
+    """Return JSON that is safe inside a script block, with invisible and control characters made visible."""
     text = json.dumps(_visible(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c")
 
@@ -98,7 +97,7 @@ def _visible(value: Any) -> Any:
 
 
 def _policy(script: str, style: str) -> str:
-    """Content-Security-Policy: our own script and style, known by their hashes, and nothing else."""
+    """Return a Content-Security-Policy that allows only this page's script and style, by their hashes."""
     return (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"

@@ -1,4 +1,4 @@
-"""What the judge said, as plain lines."""
+"""Lines of text about the judge's results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tidegate.reports.filters import count, money, percent
 
 
 def trial_lines(trial: TrialResult) -> Iterator[str]:
-    """A trial's: each criterion with its score and reason, and what was odd in the answers."""
+    """Yield a trial's criteria with score and reason, then notes on odd answers, and why it was not judged."""
     for evaluator, said in judgements(trial).items():
         for one in said.criteria:
             apart = f" (samples differ by {one.spread:.2f})" if one.spread else ""
@@ -23,7 +23,7 @@ def trial_lines(trial: TrialResult) -> Iterator[str]:
 
 
 def judge_facts(found: JudgeReport) -> Iterator[tuple[str, str]]:
-    """Of the whole result: model, calls and cost, agreement with itself and with people."""
+    """Yield (label, text) pairs for the whole run: model, calls and cost, agreement with itself and with people."""
     judge = found.judge
     samples = f", {judge.samples} samples" if judge.samples > 1 else ""
     yield "judge", f"{judge.model} ({judge.type}{samples}{', counts' if judge.blocks else ', warns'})"
@@ -38,7 +38,7 @@ def judge_facts(found: JudgeReport) -> Iterator[tuple[str, str]]:
 
 
 def calibrated(trust: Trust | None) -> str:
-    """How far people agree with the judge, and on how many of the criteria anybody knows."""
+    """Return how often people agree with the judge, and for how many of the criteria there are labels."""
     if trust is None:
         return "not calibrated"
     if not trust.labels:

@@ -1,4 +1,4 @@
-"""Result → JUnit XML, for whatever draws test results: a scenario × agent is a test case."""
+"""Render a result as JUnit XML. Each scenario × agent is a test case."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SKIPPED = frozenset({"suspicious", "not_measured", "not_comparable", "removed"}
 
 
 def junit_xml(result: Result) -> str:
-    """Regressed is a failure; what is suspicious or was not measured is skipped, with the reason."""
+    """Return the XML: regressed rows are failures; rows without a definite result are skipped, with the reason."""
     from junitparser import JUnitXml, TestSuite
 
     suite = TestSuite(f"tidegate {_attribute(result.instance)}")
@@ -46,7 +46,7 @@ def _case(row: Row, seconds: float) -> TestCase:
 
 
 def _seconds(row: Row, result: Result) -> float:
-    """What the row's agents took on head, all trials together."""
+    """Return the seconds that the row's head trials took together."""
     return sum(
         trial.metrics.duration_s or 0.0 for trial in result.trials if trial.side == "head" and trial.key == row.key
     )
@@ -65,5 +65,5 @@ def _attribute(text: str) -> str:
 
 
 def _legal(text: str) -> str:
-    """XML 1.0 cannot hold every character, not even escaped (section 2.2)."""
+    """Return the text without characters that XML 1.0 forbids even when escaped (section 2.2)."""
     return visible(text).translate({0xFFFE: None, 0xFFFF: None})

@@ -1,4 +1,4 @@
-"""The filters that know a value of the model: states become signs, failed calls become lines."""
+"""Template filters for values of the model: states, counts, failed calls, divergences."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ _ANSWER = 160
 
 
 def sign(state: str) -> str:
-    """The sign of a verdict's or a row's state; its word stands beside it."""
+    """The sign of a verdict's or row's state, to be shown beside its name."""
     return _SIGNS[state]
 
 
 def words(name: str) -> str:
-    """A name of the model as words: `not_run` → `not run`."""
+    """A name of the model with spaces: `not_run` → `not run`."""
     return name.replace("_", " ")
 
 
 def passed(counts: BaseCounts | HeadCounts) -> str:
-    """A side's passes and trials: `3/3`; nothing measured is no number."""
+    """A side's passes and trials: `3/3`; `–` if none was measured."""
     return f"{counts.passes}/{counts.trials}" if counts.trials else NONE
 
 
 def bar(counts: BaseCounts | HeadCounts) -> str:
-    """A side's share of passes as a bar of ten: full only if all passed, empty only if none did; '' unmeasured."""
+    """A side's pass rate as a bar of ten: full only if all passed, empty only if none did; '' if none was measured."""
     if not counts.trials:
         return ""
     full = 10 * counts.passes // counts.trials
@@ -54,12 +54,12 @@ def bar(counts: BaseCounts | HeadCounts) -> str:
 
 
 def interval(ends: Interval) -> str:
-    """An interval of a difference of rates: `−56 to −3`, in points."""
+    """An interval of a difference of rates, in percentage points: `−56 to −3`."""
     return f"{signed(ends[0] * 100)} to {signed(ends[1] * 100)}"
 
 
 def console(calls: Sequence[FailedCall]) -> str:
-    """Failed calls as a terminal would show them; the tool's own words are indented, so that they can forge no call."""
+    """Failed calls as in a terminal; the tool's output is indented, so that it cannot look like another call."""
     return "\n".join(line for call, same in groupby(calls) for line in _call_lines(call, sum(1 for _ in same)))
 
 
@@ -75,7 +75,7 @@ def _call_lines(call: FailedCall, times: int) -> list[str]:
 
 
 def diff(divergence: Divergence) -> str:
-    """Where the two sides part, as a diff: the last step of both, then each side's next steps with their answers."""
+    """The first divergence as a diff: the last common step, then each side's next steps with their output."""
     base, head = list(divergence.base_steps), list(divergence.head_steps)
     lines = [_command(" ", divergence.before)] if divergence.before else []
     while base and head and base[0].command == head[0].command:
@@ -94,7 +94,7 @@ def _summary(mark: str, line: str) -> list[str]:
 
 
 def _same(base: Call, head: Call) -> Iterator[str]:
-    """One command of both sides, and its answers, once if they are the same."""
+    """Yield a command of both sides and its outputs, or one output if they are equal."""
     yield _command(" ", base.command)
     ours, theirs = _answer("-", base), _answer("+", head)
     yield from (_answer(" ", base) if ours and theirs and ours[0][1:] == theirs[0][1:] else [*ours, *theirs])
@@ -105,31 +105,31 @@ def _command(mark: str, command: str) -> str:
 
 
 def _answer(mark: str, call: Call) -> list[str]:
-    """The tool's own words, indented, so that they can forge no call; none where it said nothing and did not fail."""
+    """Return the tool's output, indented so that it cannot look like another call; [] if there is nothing to show."""
     ended = "" if call.status == "ok" else f"[{ending(call)}]"
     answer = " ".join(filter(None, (shortened(one_line(call.message), _ANSWER), ended)))
     return [f"{mark}     {answer}"] if answer else []
 
 
 def ending(call: Call) -> str:
-    """How a call ended: `exit 2`, `timeout`."""
+    """Return how a call ended: `exit 2`, `timeout`."""
     return call.status if call.exit_code is None or call.status != "error" else f"exit {call.exit_code}"
 
 
 def beside(found: Evidence) -> str:
-    """What the gate says of base and of head, as a diff."""
+    """The gate's messages on base and on head, as a diff."""
     sides = (("-", found.base_message), ("+", found.message))
     return "\n".join(f"{mark} {line}" for mark, text in sides for line in visible(text).strip().split("\n"))
 
 
 def change_line(change: DefinitionChange) -> str:
-    """A changed definition on one line."""
+    """Return a definition change as one line."""
     parts = ("loosened" if change.loosened else "", words(change.kind), change.scenario or "", change.detail)
     return " · ".join(filter(None, parts))
 
 
 def moved(metric: MetricCell, unit: str) -> str:
-    """Base's and head's number, once if they look the same; with `▲ worse` where growing is worse and matters."""
+    """A metric's values on base and head, or one if they look the same; marked, as `▲ worse`, if the change matters."""
     base, head = FILTERS[unit](metric.base), FILTERS[unit](metric.head)
     numbers = together(to(base, head))
     mark = f" {together(_arrow(metric))}" if base != head and metric.trend != "same" else ""
@@ -142,12 +142,12 @@ def _arrow(metric: MetricCell) -> str:
 
 
 def by_row(warnings: Sequence[MetricWarning]) -> list[tuple[Row | None, list[MetricWarning]]]:
-    """Warnings that follow each other and are of one row, or of the whole suite, together."""
+    """Consecutive warnings grouped by row; the row is none for warnings of the whole suite."""
     return [(row, list(same)) for row, same in groupby(warnings, key=lambda warning: warning.row)]
 
 
 def measured(value: float | None, metric: str) -> str:
-    """A metric's number in its own unit."""
+    """A metric's value in its unit."""
     match metric.rsplit("_", 1)[-1]:
         case "rate" | "ratio" | "efficiency" | "completed":
             return str(FILTERS["percent"](value))

@@ -1,4 +1,4 @@
-"""What to do at every end but a pass: our own words, in Markdown, with no data in them."""
+"""What a reader should do after every verdict but "passed": fixed Markdown texts without data."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _CALM: frozenset[VerdictReason] = frozenset({"no_regression", "nothing_to_do", "
 
 
 def advice(result: Result) -> tuple[str, ...]:
-    """A sentence or two for each cause, with its name where there are several; nothing where nothing is to be done."""
+    """Return one text per cause, prefixed with the cause's name if there are several; none if nothing is to be done."""
     verdict = result.verdict
     if verdict.reason in _CALM:
         return ()
@@ -89,7 +89,7 @@ def _of_verdict(result: Result) -> str:
 
 
 def _unmeasured(result: Result) -> Iterable[NotMeasured]:
-    """What kept rows from being measured; where all of them were, what cost too many trials their outcome."""
+    """Return why rows were not measured; if all rows were, why single trials were not."""
     rows = [row.not_measured for row in result.rows if row.not_measured]
     trials = [trial.not_measured for trial in result.trials if trial.not_measured]
     return rows or [kind for kind in trials if kind not in SETUP_KINDS]

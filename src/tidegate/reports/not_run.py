@@ -1,4 +1,4 @@
-"""What a job's summary says where there is no result: nothing was run, it could not be, or it was cancelled."""
+"""Render the job summary if there is no result: nothing was run, it could not be run, or it was cancelled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FORK = "The check is green all the same, because the author of a fork can do no
 
 
 def render_not_run(reason: VerdictReason, sentence: str) -> str:
-    """A heading that nobody takes for a pass, what happened, and who can do what about it."""
+    """Return the summary of a run that was skipped. Its heading must not look like a pass."""
     said = _WORDS.get(reason, reason.replace("_", " "))
     parts = [f"## ⏭️ Tidegate: not run · {said}", cell(sentence, 600), _NOT_GREEN]
     if reason == "fork_without_key":
@@ -27,12 +27,12 @@ def render_not_run(reason: VerdictReason, sentence: str) -> str:
 
 
 def render_could_not_run(message: str, advice: str) -> str:
-    """An error that ended the run; both texts may quote files of the pull request."""
+    """Return the summary of a run that ended in an error. Both texts may quote files of the pull request."""
     return f"## ⛔ Tidegate could not run\n\n{fenced(message)}\n\n{_what_to_do(cell(advice, 600))}\n"
 
 
 def render_cancelled() -> str:
-    """A run that ended before it had a verdict."""
+    """Return the summary of a run that was cancelled before it had a verdict."""
     said = "The run was cancelled before it had a verdict: nothing is known of this commit."
     return f"## ⏹️ Tidegate: cancelled\n\n{said}\n\n{_what_to_do(OF_VERDICT['cancelled'])}\n"
 

@@ -1,4 +1,4 @@
-"""Result → PageView, all that the HTML report shows but transcripts: numbers as texts, and as numbers where drawn."""
+"""Build the PageView: everything that the HTML report shows except transcripts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tidegate.reports.view import Catch, CommentView, comment_view
 
 
 class PageView(Value):
-    """The whole report. `folders`: where each side's run is kept, relative to the report; '' if nobody knows."""
+    """The whole report. `folders`: each side's run folder, relative to the report; '' if unknown."""
 
     title: str
     sign: str
@@ -43,7 +43,7 @@ class PageView(Value):
 
 
 def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
-    """Rows in the order in which a reader wants them: what got worse first."""
+    """Return the view, with the rows that got worse first."""
     view = comment_view(result)
     verdict = view.verdict
     trials: dict[RowKey, list[TrialResult]] = {}

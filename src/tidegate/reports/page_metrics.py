@@ -1,4 +1,4 @@
-"""Result → the metrics of the report's overview: over all trials of a side, and what the test over the suite says."""
+"""The metrics in the report's overview: each side's mean over all trials, and the result of the suite's test."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tidegate.model.value import Value
 from tidegate.reports.filters import probability, signed
 from tidegate.reports.model_filters import measured, words
 
-SHARES = ("rate", "ratio")  # what metrics end in that are shares of one, and differ by points
+SHARES = ("rate", "ratio")  # name endings of metrics from 0 to 1, whose differences are in percentage points
 
 
 class SuiteMetric(Value):
-    """A metric over the suite: the mean of each side's trials, and the sentence of the test, if there was one."""
+    """A metric over the suite: each side's mean, and the text of its test, '' if it was not tested."""
 
     key: str
     name: str
@@ -27,7 +27,7 @@ class SuiteMetric(Value):
 
 
 def suite_metrics(result: Result) -> Iterator[SuiteMetric]:
-    """Those that any measured trial has."""
+    """Yield each metric that at least one measured trial has."""
     for key in (*TREND_METRICS, "judge_score"):
         base, head = _mean(result, "base", key), _mean(result, "head", key)
         if base is not None or head is not None:
@@ -49,7 +49,7 @@ def _mean(result: Result, side: Side, key: str) -> float | None:
 
 
 def change_text(key: str, change: MetricChange) -> str:
-    """`× 1.21 (1.05 to 1.40)`: head's mean over base's, or the difference in the metric's unit; with its interval."""
+    """Return a change with its interval: a ratio, as `× 1.21 (1.05 to 1.40)`, or a difference in the metric's unit."""
     if change.effect is None:
         return ""
     if change.scale == "ratio":
@@ -63,6 +63,6 @@ def change_text(key: str, change: MetricChange) -> str:
 
 
 def _tested(key: str, change: MetricChange) -> str:
-    """The change, scenario by scenario, with the q of its test."""
+    """Return the change over the scenarios, with the q of its test."""
     text = change_text(key, change)
     return text + (f", q = {probability(change.q)}" if text and change.q is not None else "")

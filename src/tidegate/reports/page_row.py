@@ -1,4 +1,4 @@
-"""A row of the result → RowView, what the HTML report shows of it: numbers as texts, and as numbers where drawn."""
+"""Build the RowView: what the HTML report shows of one row."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ COLUMNS = {
     "first_try_success_rate": ("first-try success", "percent"),
     "command_count": ("commands", "number"),
     "duration_s": ("time", "seconds"),
-}  # of the overview: title and unit
+}  # columns of the overview: title and filter
 
 
 class Cell(Value):
-    """A metric of a row as a text, and whether it got better or worse."""
+    """A metric of a row in the overview: its text, and whether it got better or worse."""
 
     text: str
     trend: Trend
@@ -35,7 +35,7 @@ class Cell(Value):
 
 
 class MetricLine(Value):
-    """A metric of a row on both sides, and how they differ; `tested` is '' where too few trials say so."""
+    """A metric of a row on both sides. `tested`: the change with its interval; '' if there are too few trials."""
 
     key: str
     name: str
@@ -46,7 +46,7 @@ class MetricLine(Value):
 
 
 class Subcommand(Value):
-    """What agents did with one subcommand of the target, over all trials of a side."""
+    """Counts of one subcommand of the tool under test, over all trials of each side."""
 
     name: str
     base: SubcommandCounts
@@ -54,7 +54,7 @@ class Subcommand(Value):
 
 
 class Mark(Value):
-    """A trial as a dot: how it ended, its metrics (number and text), and the row's gates in their order."""
+    """A trial as a dot in a plot: its outcome, its metrics as (number, text), and the row's gates in order."""
 
     side: Side
     index: int
@@ -63,17 +63,17 @@ class Mark(Value):
     decides: str
     reason: str
     metrics: dict[str, tuple[float, str]]
-    gates: tuple[bool | None, ...]  # None: this trial did not have it
+    gates: tuple[bool | None, ...]  # None: this trial does not have the gate
 
 
 class RowView(Value):
-    """One scenario × agent: a line of the overview, and a page of its own."""
+    """One scenario × agent: a line of the overview, and a page."""
 
     scenario: str
     agent: str
-    path: str  # `scenario/agent`, percent-encoded: the way to its page, and to its trials' folders
+    path: str  # `scenario/agent`, percent-encoded: the path of its page and of its trials' folders
     state: RowState
-    badge: str  # the state that has its colour
+    badge: str  # the state whose colour is used
     sign: str
     words: str
     reason: str
@@ -87,7 +87,7 @@ class RowView(Value):
     gates: tuple[GateCounts, ...]
     subcommands: tuple[Subcommand, ...]
     evidence: Evidence | None
-    parting: str  # where head leaves base's way, as the lines of a diff
+    parting: str  # the first divergence, as a diff
     judge: JudgeChange | None
     diagnosis: tuple[str, ...]
     definitions: tuple[str, ...]
@@ -96,7 +96,7 @@ class RowView(Value):
 
 
 def row_view(line: Line, view: CommentView, trials: Sequence[TrialResult], trend: RowTrend | None) -> RowView:
-    """`trials`: the row's own, of both sides."""
+    """Return the view of one row. `trials`: the row's trials of both sides."""
     row = line.row
     return RowView(
         scenario=row.scenario,
@@ -176,7 +176,7 @@ def _metric_lines(row: Row) -> Iterable[MetricLine]:
 
 
 def _tested(name: str, change: MetricChange) -> str:
-    """The change with its interval and the trials that it is of, base's first."""
+    """Return the change with its interval, and the number of trials on base and on head."""
     if change.compared is None:
         return ""
     alike = "" if change.interval else ", all alike"
@@ -212,7 +212,7 @@ def _mark(trial: TrialResult, gates: Sequence[GateCounts]) -> Mark:
 
 
 def _gates(trial: TrialResult, gates: Sequence[GateCounts]) -> tuple[bool | None, ...]:
-    """Gates that have one label are told apart by their order, as in the row."""
+    """Return whether the trial passed each of the row's gates; gates with the same label are matched by order."""
     left = [(gate.label, gate.passed) for gate in trial.gates]
     found: list[bool | None] = []
     for gate in gates:

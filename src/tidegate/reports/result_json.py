@@ -1,4 +1,4 @@
-"""Result → result.json, the public contract, and its JSON Schema."""
+"""Render result.json, the public contract, and its JSON Schema."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from tidegate.model.result import Result
 
 
 def result_json(result: Result) -> str:
-    """The whole result as indented JSON, its keys in the order of the model; ends with a newline."""
+    """Return the whole result as indented JSON, with keys in the model's order and a final newline."""
     return result.model_dump_json(indent=2) + "\n"
 
 
 def result_schema() -> dict[str, Any]:
-    """The schema of result.json. Within a version fields are added, so it allows those that it does not know."""
+    """Return the JSON Schema of result.json. It allows unknown fields, since a version may add fields."""
     schema: dict[str, Any] = _open(Result.model_json_schema(mode="serialization"))
     return schema
 
 
 def _open(schema: Any) -> Any:
-    """Without the rule that an object has no other fields."""
+    """Return the schema without `additionalProperties: false`."""
     match schema:
         case dict():
             return {

@@ -1,4 +1,4 @@
-"""A stored run for a reader at a terminal: as a table, and trial by trial as a story."""
+"""Render a stored run for the terminal: as a table, and each trial as a transcript."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tidegate.text.terminal_safe import one_line, shortened, visible
 
 _OUTPUT_LINES = 8
 _LINE = 400
-_AT = 10  # columns that an event's time takes
+_AT = 10  # width of the column with an event's time
 _OUTCOMES = {"pass": ("✓ pass", "green"), "fail": ("✗ fail", "red"), None: ("– not measured", "yellow")}
 
 
 def run_overview(run: Run) -> RenderableType:
-    """What the run was, and one line for each trial."""
+    """Return a header about the run, and a table with one line per trial."""
     revision = run.revision
     dirty = " with uncommitted changes" if revision.dirty else ""
     agents = ", ".join(
@@ -67,7 +67,7 @@ def _trials_table(trials: Sequence[TrialResult]) -> Table:
 
 
 def _reasons(trials: Sequence[TrialResult]) -> Iterator[RenderableType]:
-    """Why trials failed or were not measured, once for all that share a reason: in a column of the table it was cut."""
+    """Yield why trials failed or were not measured, once per reason. A table column would be too narrow for it."""
     shared: dict[tuple[str, str, str], list[str]] = {}
     for trial in trials:
         if trial.outcome != "pass" and trial.reason:
@@ -79,7 +79,7 @@ def _reasons(trials: Sequence[TrialResult]) -> Iterator[RenderableType]:
 
 
 def trial_story(result: TrialResult, events: Sequence[Event]) -> RenderableType:
-    """The trial from its first event to its gates: what the agent said, did and got back."""
+    """Return the trial's transcript: messages, calls with their output, gates, judge, metrics."""
     return Group(*_story(result, events))
 
 
@@ -95,7 +95,7 @@ def _story(result: TrialResult, events: Sequence[Event]) -> Iterator[RenderableT
     yield from _gates(result)
     yield from _judged(result)
     yield Text()
-    if result.outcome:  # of a trial that was not measured no number says anything
+    if result.outcome:  # the metrics of a trial that was not measured are meaningless
         yield from _metrics(result.metrics)
     for warning in result.warnings:
         yield _text(f"warning: {warning}", "yellow")
@@ -111,7 +111,7 @@ def _judged(result: TrialResult) -> Iterator[RenderableType]:
 
 
 def _told(event: Event, calls: list[Call]) -> Iterator[RenderableType]:
-    """One event; the target's calls that its command line holds are taken out of `calls` and shown with it."""
+    """Yield one event. Recorded calls that its command line makes are removed from `calls` and shown with it."""
     match event:
         case Message(role=role, text=text):
             yield _block(f"{'agent' if role == 'assistant' else role} says", text, "cyan")
@@ -134,14 +134,14 @@ def _told(event: Event, calls: list[Call]) -> Iterator[RenderableType]:
 
 
 def _taken(command: str, calls: list[Call]) -> list[Call]:
-    """The calls, in their order, that the command line makes, however it quotes them."""
+    """Remove from `calls` and return those that the command line makes, in order and however they are quoted."""
     target = calls[0].command.partition(" ")[0] if calls else ""
     lines = shell_lines(command, target) if target and command else ()
     return _first_of_each((made.argv for line in lines for made in line.calls), calls)
 
 
 def _first_of_each(argvs: Iterable[tuple[str, ...]], calls: list[Call]) -> list[Call]:
-    """The first call with each of these arguments, taken out of `calls`."""
+    """Remove from `calls` and return the first call with each of these arguments."""
     found = []
     for argv in argvs:
         call = next((call for call in calls if _argv(call) == argv), None)
@@ -152,7 +152,7 @@ def _first_of_each(argvs: Iterable[tuple[str, ...]], calls: list[Call]) -> list[
 
 
 def _of_server(event: ToolCall, calls: list[Call]) -> list[Call]:
-    """The recorded call that a tool of the target, an MCP server, was called by."""
+    """Remove from `calls` and return the recorded call of an MCP server that belongs to this tool call."""
     server = calls[0].command.partition(" ")[0] if calls else ""
     argv = tool_call(event, server) if server else None
     return _first_of_each([argv], calls) if argv else []
@@ -161,7 +161,7 @@ def _of_server(event: ToolCall, calls: list[Call]) -> list[Call]:
 def _argv(call: Call) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(call.command)[1:])
-    except ValueError:  # it was too long, and was cut
+    except ValueError:  # the command was truncated inside quotes
         return ()
 
 
@@ -173,7 +173,7 @@ def _call_line(call: Call) -> Padding:
 
 
 def _other_calls(calls: Sequence[Call], told: bool) -> Iterator[RenderableType]:
-    """Calls that no event names as they were: loops, scripts, agents that keep no record."""
+    """Yield recorded calls that match no event: calls from loops or scripts, or of agents without a log."""
     if calls:
         yield Text()
         yield _text("more calls of the target:" if told else "calls of the target:", "bold")
@@ -193,7 +193,7 @@ def _gates(result: TrialResult) -> Iterator[RenderableType]:
 
 
 def _metrics(metrics: Metrics) -> Iterator[RenderableType]:
-    """Two lines of numbers; what was not reported is not there."""
+    """Yield two lines of metrics; metrics that were not reported are left out."""
     interaction = [
         f"{words(name)} {measured(getattr(metrics, name), name)}"
         for name in ("command_count", "error_rate", "retry_rate", "first_try_success_rate", "help_count")
@@ -215,7 +215,7 @@ def _block(title: str, text: str, style: str) -> RenderableType:
 
 
 def _excerpt(text: str, lines: int = _OUTPUT_LINES) -> list[str]:
-    """The first and the last lines, since errors stand at either end; what is left out is counted in its place."""
+    """Return the first and last lines, since errors are at either end, with the number of lines left out between."""
     shown = visible(text).strip("\n").split("\n") if text.strip() else []
     left_out = len(shown) - lines
     if left_out > 0:
@@ -229,12 +229,12 @@ def _text(line: str, style: str = "") -> Text:
 
 
 def _indented(line: str, indent: int, style: str = "") -> Padding:
-    """A line whose continuation keeps the indent."""
+    """Return a line whose wrapped parts keep the indent."""
     return Padding(_text(line, style), (0, 0, 0, indent), expand=False)
 
 
 def _timed(event: Event, line: str) -> Table:
-    """What happened then, behind its time."""
+    """Return a line with the event's time before it."""
     row = Table.grid(padding=(0, 2, 0, 0))
     row.add_row(Text(f"{event.at:7.1f}s", style="bold"), _text(line, "bold"))
     return row

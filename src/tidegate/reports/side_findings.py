@@ -1,4 +1,4 @@
-"""Rows in groups, so that a cause that several of them share is told once."""
+"""Group rows, so that a cause that several rows share is reported once."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from tidegate.model.result import Result
 from tidegate.model.suite import RowState
 from tidegate.model.value import Value
 
-_NUMBER = re.compile(r"\d+")  # of a process, a line, a second: no difference between two causes
+_NUMBER = re.compile(r"\d+")  # process ids, line numbers, times: they do not tell causes apart
 
 
 class SameTrials(Value):
-    """Trials of one row that ended alike: in their outcome, its reason, and the number of commands and errors."""
+    """Trials of one row with the same outcome, reason, and number of commands and errors."""
 
     times: int
     trial: TrialResult  # the first of them
 
 
 class Finding(Value):
-    """What is worth a paragraph: one row, or several that one cause broke, and head's trials that show it."""
+    """A finding in the comment: one row, or several with the same cause, and the head trials of the first row."""
 
     row: Row
     others: tuple[Row, ...] = ()
-    unmeasured: tuple[Row, ...] = ()  # which the same cause kept from being measured
+    unmeasured: tuple[Row, ...] = ()  # rows that could not be measured for the same cause
     trials: tuple[SameTrials, ...] = ()
-    calls: tuple[FailedCall, ...] = ()  # those that failed, but for what the divergence shows already
+    calls: tuple[FailedCall, ...] = ()  # failed calls that the divergence does not show
 
     @property
     def amount(self) -> int:
-        """How many rows it is about, without those that were not measured."""
+        """Number of rows, without those that were not measured."""
         return 1 + len(self.others)
 
 
 class Group(Value):
-    """Rows of one state, for one and the same reason."""
+    """Rows with the same state and the same reason."""
 
     state: RowState
     reason: str
@@ -45,7 +45,7 @@ class Group(Value):
 
 
 def findings(result: Result, state: RowState) -> tuple[Finding, ...]:
-    """The rows of that state, those of one cause together, in the result's order."""
+    """Return the findings for the rows of that state, grouped by cause, in the result's order."""
     found: dict[object, list[Row]] = {}
     trials = {trial.id: trial for trial in result.trials}
     for row in result.rows:
@@ -74,7 +74,7 @@ def _alike(trials: Iterable[TrialResult]) -> Iterator[SameTrials]:
 
 
 def _kept_from_measuring(row: Row, rows: Iterable[Row]) -> Iterator[Row]:
-    """Rows that could not be measured because of what broke this one: one broken start is told once."""
+    """Yield rows that could not be measured because of the same setup failure, so that it is reported once."""
     message = row.evidence.message if row.evidence and row.kind == "setup" else ""
     for other in rows:
         if message and other.state == "not_measured" and message in other.reason:
@@ -82,7 +82,7 @@ def _kept_from_measuring(row: Row, rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def _other_calls(row: Row) -> Iterator[FailedCall]:
-    """The calls that failed and that the divergence does not show with their answers."""
+    """Yield the failed calls that the divergence does not show with their output."""
     found = row.evidence
     if found:
         shown = {call.command for call in found.divergence.head_steps} if found.divergence else set()
@@ -90,9 +90,10 @@ def _other_calls(row: Row) -> Iterator[FailedCall]:
 
 
 def _cause(row: Row, shows: TrialResult | None) -> object:
-    """Rows that broke at their start with the same words, and failed the same gate, are one finding.
+    """Return a key that is equal for rows with the same cause. `shows`: the trial of the row's evidence.
 
-    Every other row is its own: what another gate found is told nowhere else. `shows`: the trial of the row's evidence.
+    Setup failures have the same cause if their messages are equal but for numbers. Regressions also need the same gate
+    and the same error at the first divergent step: otherwise a gate's finding would not be reported at all.
     """
     found = row.evidence
     if row.kind == "setup" and found:
@@ -105,13 +106,13 @@ def _cause(row: Row, shows: TrialResult | None) -> object:
 
 
 def _type_of(gate: str | None, trial: TrialResult | None) -> str:
-    """The type of the gate with that label which the trial failed; '' where nobody knows."""
+    """Return the type of the required gate with that label that the trial failed; '' if unknown."""
     gates = (*trial.gates, *trial.before) if trial else ()
     return next((one.type for one in gates if one.label == gate and one.required and not one.passed), "")
 
 
 def groups(rows: Iterable[Row]) -> tuple[Group, ...]:
-    """The rows, those of one state and reason together, in their order."""
+    """Return the rows grouped by state and reason, in their order."""
     found: dict[tuple[RowState, str], list[Row]] = {}
     for row in rows:
         found.setdefault((row.state, row.reason), []).append(row)

@@ -1,4 +1,4 @@
-"""A row of the comparison as a line of the table of all rows: its metrics, and which of their changes matter."""
+"""A line of the table of all rows: the row's metrics, and which changes are marked."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from tidegate.model.value import Value
 
 Trend = Literal["better", "worse", "same"]
 
-# The margins above which a metric's change is worth an arrow (verdict.md): differences and ratios.
+# The smallest changes that get an arrow: differences, and ratios.
 _LOWER_BY: dict[str, float] = {"error_rate": 0.05}
 _HIGHER_BY: dict[str, float] = {"first_try_success_rate": 0.05}
 _LOWER_RATIO: dict[str, float] = {"command_count": 1.15, "duration_s": 1.25}
-_ONLY_BY_TEST = "duration_s"  # it drifts with the machine
+_ONLY_BY_TEST = "duration_s"  # it depends on the machine's load, so a change counts only if the test finds it
 COLUMNS = (*_LOWER_BY, *_HIGHER_BY, *_LOWER_RATIO)
 
 
 class MetricCell(Value):
-    """One metric of a row, as the table shows it."""
+    """One metric of a row in the table."""
 
     base: float | None = None
     head: float | None = None
@@ -28,21 +28,21 @@ class MetricCell(Value):
 
 
 class Line(Value):
-    """A row of the table of all rows."""
+    """One line of the table of all rows."""
 
     row: Row
     metrics: dict[str, MetricCell]
-    fails_on_both: bool = False  # nothing got worse, and nothing ever worked
+    fails_on_both: bool = False  # no trial passes on either side
     not_judged: str = ""  # why the judge could not judge
 
     @property
     def doubtful(self) -> bool:
-        """It is ok, and not plainly green."""
+        """True if the row is `ok` but weak evidence: it fails on both sides, or the judge could not judge it."""
         return self.row.state == "ok" and (self.fails_on_both or self.not_judged != "")
 
 
 def table_line(row: Row) -> Line:
-    """The row with the metrics of the table's columns."""
+    """Return the table's line for a row."""
     return Line(
         row=row,
         metrics={name: _metric(row, name) for name in COLUMNS},
@@ -61,9 +61,9 @@ def _metric(row: Row, name: str) -> MetricCell:
 
 
 def _is_no_chance(row: Row, trend: Trend) -> bool:
-    """Head was shown to differ from base in that direction: this says why. Else its trials do not differ by chance.
+    """Return True if the change is more than noise: the row changed in the same direction, or it is deterministic.
 
-    What regressed has nothing better to show: who gives up early needs few commands.
+    A regressed row shows no improvements: an agent that gives up early needs few commands.
     """
     if row.state == "regressed":
         return trend == "worse"

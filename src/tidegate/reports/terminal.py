@@ -1,4 +1,4 @@
-"""The comment and a final table, for a terminal and for a log."""
+"""Print the comment and a final table, to a terminal or a log."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _UNBOUND = 10_000  # columns
 
 
 def print_result(result: Result, console: Console) -> None:
-    """The comment; on a terminal, where its end is what a person sees, its table of all rows is the last thing."""
+    """Print the comment. On a terminal, where a person sees the end first, the table of all rows comes last."""
     last = console.is_terminal and bool(result.rows)
     print_comment(render_comment(result, table=not last), console)
     if last:
@@ -55,7 +55,7 @@ def _verdict(result: Result) -> Text:
 
 
 def print_comment(markdown: str, console: Console) -> None:
-    """Print the comment: rendered on a terminal, elsewhere as the Markdown that it is; never its marker."""
+    """Print the comment without its marker: rendered on a terminal, as Markdown elsewhere."""
     text = _MARKER.sub("", markdown)
     if console.is_terminal:
         console.print(_Markdown(_unfolded(text), hyperlinks=False))
@@ -65,13 +65,13 @@ def print_comment(markdown: str, console: Console) -> None:
 
 
 def _unfolded(text: str) -> str:
-    """A terminal folds nothing, and has no mentions that a zero-width space must break."""
+    """Return the text without folded sections and zero-width spaces, which have no use on a terminal."""
     text = _FOLD_END.sub("", _FOLD.sub(r"#### \1", text))
     return text.replace("&#8203;", "")
 
 
 class _WholeNames(TableElement):
-    """A table that, where it must be narrowed, breaks no word of its first two columns: the states and the names."""
+    """A table that, when it has to be narrowed, breaks no word in its first two columns: states and names."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for table in super().__rich_console__(console, options):
@@ -94,7 +94,7 @@ class _Markdown(Markdown):
 
 
 def result_table(result: Result) -> Table:
-    """One line for each row: its state, and the passes and trials of both sides."""
+    """Return a table with one line per row: its state, and the passes and trials of both sides."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("state", "scenario", "agent"):
         table.add_column(name, overflow="fold")
@@ -113,7 +113,7 @@ def result_table(result: Result) -> Table:
 
 
 def _state(row: Row) -> Text:
-    """The row's state in its colour; one that the judge could not judge is not plainly green."""
+    """Return the row's state in its colour; an `ok` row that the judge could not judge is yellow."""
     if row.judge and row.judge.not_measured:
         return Text(
             f"{words(row.state)}, judge: not measured",

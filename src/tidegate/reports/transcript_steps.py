@@ -1,4 +1,4 @@
-"""The events of a trial → the steps that a reader follows: what was said, and every call with its answer."""
+"""Turn a trial's events into the steps of a transcript: messages, and calls with their output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tidegate.model.value import Value
 
 
 class Step(Value):
-    """One step. Two steps are the same one on both sides if kind and title are; `ok`: None where nothing can fail."""
+    """One step. Steps of two trials match if kind and title are equal. `ok` is None for steps that cannot fail."""
 
     kind: Literal["message", "call", "note", "end"]
     title: str
@@ -23,7 +23,7 @@ class Step(Value):
 
 
 def steps(events: Iterable[Event], calls: Sequence[Call]) -> tuple[Step, ...]:
-    """The trial's steps; of an agent that keeps no record of what it does, the calls of the target."""
+    """Return the trial's steps; if the agent's log has no calls, the recorded calls take their place."""
     found = tuple(events)
     answers = {event.id: event for event in found if isinstance(event, ToolResult)}
     told = tuple(_step(event, answers) for event in found if not isinstance(event, ToolResult))

@@ -1,4 +1,4 @@
-"""Result → its trends as a reader sees them: series of rows and of the suite, and a chart for the step's summary."""
+"""Trends over base's commits: series for the HTML report, and a chart for the step summary."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from tidegate.reports.model_filters import measured, words
 SUCCESS = "success"
 NAMES = (SUCCESS, *TREND_METRICS)
 BARS = "▁▂▃▄▅▆▇█"
-FEWEST = 2  # commits that make a trend
-MOST_SHOWN = 20  # rows and commits in the step's summary
-MOST_DRAWN = 10  # commits in the chart: the hashes of more would lie on each other
+FEWEST = 2  # least commits of a trend
+MOST_SHOWN = 20  # rows and commits in the step summary
+MOST_DRAWN = 10  # commits in the chart; the labels of more would overlap
 SHORT_SHA = 7
-# Mermaid's own first colour can hardly be seen on white; this one can on white and on black.
+# Mermaid's default colour has too little contrast on white; this one is readable on white and on black.
 _THEME = '%%{init: {"themeVariables": {"xyChart": {"plotColorPalette": "#2f81f7"}}}}%%'
 
 Numbers = Mapping[str, float | None]
 
 
 class Series(Value):
-    """One number over base's commits, the oldest first, and what it is at this head."""
+    """One number over base's commits, oldest first, and its value on this head."""
 
     name: str
     title: str
@@ -37,13 +37,16 @@ class Series(Value):
 
 
 def row_series(trend: RowTrend, head: Numbers) -> tuple[Series, ...]:
-    """Success, and every metric that was measured at two commits at least."""
+    """Return the series of one row: success, and each metric measured at two or more commits."""
     points = [(point.sha, _numbers(trend, place)) for place, point in enumerate(trend.points)]
     return tuple(_series(points, head))
 
 
 def suite_series(result: Result) -> tuple[Series, ...]:
-    """Means over the rows. A commit at which only some were measured has the others as they were measured last."""
+    """Return the series of the suite, as means over its rows.
+
+    A row that was not measured at a commit counts with its latest earlier value.
+    """
     latest: dict[int, dict[str, float]] = {}
     at_commit: dict[str, dict[str, float]] = {}
     moments = sorted((p.at, row, place) for row, t in enumerate(result.trends) for place, p in enumerate(t.points))
@@ -59,7 +62,7 @@ def suite_series(result: Result) -> tuple[Series, ...]:
 
 
 def row_head(row: Row) -> Numbers:
-    """A row's numbers on head."""
+    """Return a row's numbers on head."""
     rate = row.head.passes / row.head.trials if row.head.trials else None
     return {SUCCESS: rate, **{name: change.head for name, change in row.metrics.items()}}
 
@@ -99,18 +102,18 @@ def _mean(values: Iterable[float]) -> float:
     return sum(found) / len(found)
 
 
-# --- the step's summary
+# --- the step summary
 
 
 def sparkline(values: Sequence[float], low: float, high: float) -> str:
-    """`▁▅█`: each value between the two ends as a bar."""
+    """Return a sparkline such as `▁▅█`: one bar per value, scaled between `low` and `high`."""
     if high <= low:
         return BARS[-1] * len(values)
     return "".join(BARS[round((value - low) / (high - low) * (len(BARS) - 1))] for value in values)
 
 
 def render_trends(result: Result) -> str:
-    """The suite's success over base's commits as a Mermaid chart, and each row's as a line of text; '' without any."""
+    """Return the suite's success over base's commits as a Mermaid chart, and a table of rows; '' without trends."""
     suite = next((series for series in suite_series(result) if series.name == SUCCESS), None)
     if suite is None:
         return ""
@@ -128,7 +131,7 @@ def _chart(shas: Sequence[str], values: Sequence[float]) -> list[str]:
 
 
 def _label(sha: str) -> str:
-    """A commit's short hash; nothing else, whatever a stored file says."""
+    """Return a commit's short hash, reduced to letters and digits, since stored files are untrusted input."""
     return "".join(letter for letter in sha[:SHORT_SHA] if letter.isalnum() and letter.isascii())
 
 

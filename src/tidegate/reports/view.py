@@ -1,4 +1,4 @@
-"""Result → CommentView, the one value that the comment's template sees: rows in groups, numbers as numbers."""
+"""Build the CommentView, the value that the comment's template gets. It holds numbers and rows, no rendered text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tidegate.reports.next_steps import advice
 from tidegate.reports.side_findings import Finding, Group, findings, groups
 from tidegate.reports.table_row import Line, table_line
 
-DELTA = 0.10  # verdict.md: a suite is "unchanged" when its whole interval lies inside ±delta
+DELTA = 0.10  # the suite is called "unchanged" if its whole interval is within ±DELTA
 
 VERDICT_SIGNS: dict[VerdictState, str] = {"passed": "✅", "failed": "❌", "inconclusive": "⚠️", "not_run": "⏭️"}
 STATE_SIGNS: dict[RowState, str] = {
@@ -32,13 +32,13 @@ STATE_SIGNS: dict[RowState, str] = {
     "improved": "🎉",
     "added": "🆕",
     "ok": "✅",
-}  # in the order in which a reader wants them
+}  # in the order of the report: the most important states first
 _RANK = {state: rank for rank, state in enumerate(STATE_SIGNS)}
 _NOTABLE = frozenset({"flaky", "base_moved", "added", "removed", "not_comparable"})
 
 
 class MetricWarning(Value):
-    """A metric that got worse by test and by margin: over the suite, or (where only that is known) in one row."""
+    """A metric that got worse, by test and by margin: over the suite, or in one row if the suite's was not compared."""
 
     row: Row | None
     metric: str
@@ -46,7 +46,7 @@ class MetricWarning(Value):
 
 
 class Saying(Value):
-    """What the numbers say of rows with the same ones. `about`: the subcommand or option that it is about; data."""
+    """A likely cause for one or more rows with the same numbers. `about`: the subcommand or option, as data."""
 
     rows: tuple[Row, ...]
     numbers: str
@@ -55,21 +55,21 @@ class Saying(Value):
 
 
 class Catch(Value):
-    """How probably this run would have caught a drop of that size."""
+    """The probability that this run would have detected a drop of that size (1.0: 100 percentage points)."""
 
     drop: float
     probability: float
 
 
 class CommentView(Value):
-    """All that the comment says, in the order in which it says it."""
+    """Everything that the comment shows, in its order."""
 
     instance: str
     version: str
     verdict: Verdict
-    notice: str = ""  # what a reader has to know before the verdict means anything
-    reasons: tuple[str, ...]  # of the verdict: those that no section below says
-    advice: tuple[str, ...]  # what to do about it: our own words, in Markdown
+    notice: str = ""  # shown directly below the verdict
+    reasons: tuple[str, ...]  # reasons for the verdict that no section below gives
+    advice: tuple[str, ...]  # next steps, as Markdown without data
     sides: Sides
     definitions: tuple[DefinitionChange, ...]
     regressed: tuple[Finding, ...]
@@ -81,19 +81,19 @@ class CommentView(Value):
     ok: int
     metric_warnings: tuple[MetricWarning, ...]
     diagnosis: tuple[Saying, ...]
-    judged: tuple[Row, ...]  # rows that a model has judged, or could not judge, or judges worse: those first
+    judged: tuple[Row, ...]  # rows with a judge: those rated lower first, then those that it could not judge
     judge: JudgeReport | None
     suite: SuiteEffect
-    catches: tuple[Catch, ...]  # the largest drop first; none where no row could have shown a regression
-    unchanged: bool  # the suite's whole interval lies inside ±delta
-    repeats: bool  # every measured row is deterministic, and a failure of it could be confirmed by repeats
-    measured: bool  # at least one row on both sides that could have shown a regression
+    catches: tuple[Catch, ...]  # largest drop first; none if no row could have shown a regression
+    unchanged: bool  # the suite's whole interval is within ±DELTA
+    repeats: bool  # every measured row is deterministic, and repeats could have confirmed its failure
+    measured: bool  # at least one row was measured on both sides and could have shown a regression
     warnings: tuple[str, ...]
     cost: Cost
 
 
 def comment_view(result: Result) -> CommentView:
-    """Everything that the comment needs, grouped and ranked; no text is made here."""
+    """Return everything that the comment needs, grouped and sorted. The template makes the text."""
     rows = sorted(result.rows, key=lambda row: _RANK[row.state])
     measured = [row for row in rows if row.head.trials and row.base.trials and not cannot_guard(row)]
     regressed = findings(result, "regressed")
@@ -133,13 +133,13 @@ def comment_view(result: Result) -> CommentView:
 
 
 def _judge_rank(row: Row) -> tuple[bool, bool]:
-    """Rows whose opinion got worse first, then those that could not be judged."""
+    """Return a sort key: rows rated lower by the judge first, then rows that it could not judge."""
     assert row.judge is not None
     return not row.judge.warns, not (row.judge.base.not_judged or row.judge.head.not_judged)
 
 
 def _reasons(result: Result) -> Iterator[str]:
-    """What neither the summary says, nor the row or the changed definition that it is of."""
+    """Yield the reasons that neither the summary nor a row nor a definition change already gives."""
     told = (*(row.reason for row in result.rows), *(change.detail for change in result.definitions))
     for reason in result.verdict.reasons:
         if reason not in result.verdict.summary and not any(reason.endswith(f": {words}") for words in told):
@@ -155,7 +155,7 @@ def _reasons(result: Result) -> Iterator[str]:
 
 
 def _never_passed(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
-    """Rows with the first of their gates that no trial of any side has passed."""
+    """Yield rows with the first of their gates that no trial passes on either side."""
     for row in rows:
         gate = next((gate.gate for gate in row.gates if gate.base[0] + gate.head[0] == 0), None)
         if gate is not None:
@@ -184,7 +184,7 @@ def _said_alike(found: Iterable[Diagnosed]) -> Iterator[Saying]:
 
 
 def _caught_by_repeats(measured: Sequence[Row], suite: SuiteEffect) -> bool:
-    """All or nothing: then one sentence says it, and no probability is needed."""
+    """Return True if every drop would have been detected for certain, so that one sentence replaces the table."""
     deterministic = bool(measured) and all(row.deterministic for row in measured)
     return deterministic and all(probability == 1 for probability in suite.detection.values())
 
