@@ -167,7 +167,8 @@ def test_a_broken_suite_is_said_in_log_summary_and_annotation(job: Job) -> None:
 
 def test_a_merge_queue_gets_its_answer_without_a_comment(job: Job) -> None:
     payload = load_event("merge_group.checks_requested")
-    payload["merge_group"]["base_sha"] = job.repo.git("rev-parse", "main")
+    shas = {"base_sha": job.repo.git("rev-parse", "main"), "head_sha": job.repo.git("rev-parse", "pr")}
+    payload["merge_group"] |= shas
     payload["repository"]["full_name"] = job.pull.repository
     step = job.make_step(job.repo.root, job.github.api_url)
 

@@ -63,7 +63,7 @@ def test_without_the_permission_for_it_there_is_no_status_and_everything_else(fo
         ({"inputs": {"sha": "3" * 40}}, "now, not at 3333"),
         ({"inputs": {"pull_request": "1; rm -rf /"}}, "not the number"),
         ({"inputs": {"pull_request": "99"}}, "#99"),
-        ({"checked_out": "main"}, "the checkout stands at"),
+        ({"checked_out": "main"}, "is checked out, which is neither"),
     ],
 )
 def test_nothing_is_run_where_anything_is_amiss(fork: Job, changes: dict[str, Any], said: str) -> None:

@@ -40,6 +40,13 @@ def test_a_draft() -> None:
     assert (event.draft, event.action) == (True, "converted_to_draft")
 
 
+@pytest.mark.parametrize(
+    ("changes", "retargeted"), [({"base": {"ref": {"from": "old"}}}, True), ({"title": {"from": "x"}}, False)]
+)
+def test_an_edit_knows_whether_it_is_of_the_base_branch(changes: dict[str, Any], retargeted: bool) -> None:
+    assert pull_request(action="edited", changes=changes).retargeted == retargeted
+
+
 def test_a_branch_of_the_repository_has_its_secrets() -> None:
     event = pull_request()
 

@@ -1,7 +1,7 @@
 """The state machine: what it asks for, what it concludes, and the laws that hold whatever comes.
 
 A line is a row and what its trials will be, in the order in which they are asked for (the last one repeats):
-P pass, F fail, S setup fails, H health check fails, X infrastructure, $ budget, M no agent.
+P pass, F fail, S setup fails, H health check fails, X infrastructure, $ budget, M no agent, L record lost.
 `past:38/40` is base's history.
 """
 
@@ -36,6 +36,7 @@ NOT_MEASURED: dict[str, NotMeasured] = {
     "X": "infrastructure",
     "$": "budget",
     "M": "missing_agent",
+    "L": "record_lost",
 }
 SIDES: tuple[Side, Side] = ("base", "head")
 LETTERS = "PF" + "".join(NOT_MEASURED)
@@ -223,6 +224,72 @@ def test_a_setup_that_fails_on_base_alone_can_not_be_compared() -> None:
 def test_a_setup_that_fails_without_a_base_that_is_fine_is_not_measured(line: str) -> None:
     conclusion = only(line)
     assert conclusion.state == "not_measured"
+
+
+# --- what head may have lost
+
+
+@pytest.mark.parametrize("line", ["docs det base:P head:L", "docs det base:F head:L", "docs min:1 base:P head:L"])
+def test_a_head_that_loses_every_trial_is_repeated_and_regresses(line: str) -> None:
+    story = Story(line)
+    (conclusion,) = story.conclusions
+    assert (conclusion.state, conclusion.kind) == ("regressed", "unmeasurable")
+    assert story.ids == [["b1", "h1"], ["b2", "h2", "h3"]]
+    assert conclusion.reason == "no outcome (record lost: because) in 3 of 3 trials on head, in 0 of 2 on base"
+    assert conclusion.clears_when == "its trials have an outcome on head"
+
+
+def test_a_head_that_loses_every_trial_is_compared_with_fresh_trials_where_base_has_a_history() -> None:
+    story = Story("docs past:40/40 base:P head:L")
+    assert story.ids == [["h1"], ["h2"], ["h3"], ["b1", "b2"]]
+    assert (story.conclusions[0].state, story.conclusions[0].kind) == ("regressed", "unmeasurable")
+
+
+@pytest.mark.parametrize("head", ["FLL", "LFL", "SFL"])
+def test_failures_whose_repeats_are_lost_are_confirmed_all_the_same(head: str) -> None:
+    conclusion = only(f"docs det base:P head:{head}")
+    assert (conclusion.state, conclusion.kind) == ("regressed", "outcome")
+    assert (
+        "passes 0 of 1 trials on head, 2 of 2 on base; no outcome" in conclusion.reason or "fails" in conclusion.reason
+    )
+
+
+@pytest.mark.parametrize("line", ["docs det base:P head:LP", "docs base:P head:LPP"])
+def test_a_trial_that_is_lost_now_and_then_on_head_alone_is_no_pass(line: str) -> None:
+    conclusion = only(line)
+    assert (conclusion.state, conclusion.kind) == ("suspicious", "unmeasurable")
+
+
+@pytest.mark.parametrize("line", ["docs det base:L head:L", "docs base:LLP head:L", "docs det base:S head:L"])
+def test_what_is_lost_on_both_sides_is_not_measured(line: str) -> None:
+    conclusion = only(line)
+    assert (conclusion.state, conclusion.not_measured) == ("not_measured", "record_lost")
+
+
+def test_a_base_that_loses_a_trial_is_tried_again() -> None:
+    assert Story("docs det base:LP head:P").conclusions[0].state == "ok"
+    assert Story("docs det base:L head:P").conclusions[0].state == "not_comparable"
+    assert Story("docs det base:L head:P").ids == [["b1", "h1"], ["b2", "b3"]]
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("docs det base:X head:L", "infrastructure"),  # base was kept from outside
+        ("docs det base:$ head:L", "record_lost"),  # head can use up the budget
+        ("docs base:P head:X$L max:1", "infrastructure"),
+        ("docs base:$ head:$$L", "record_lost"),
+        ("docs det base:$ head:F", "budget"),
+    ],
+)
+def test_the_cause_of_a_row_is_what_head_may_have_done_unless_base_was_kept_from_outside(line: str, cause: str) -> None:
+    conclusion = only(line)
+    assert (conclusion.state, conclusion.not_measured) == ("not_measured", cause)
+
+
+def test_base_s_history_stands_for_a_base_that_cannot_be_set_up() -> None:
+    assert only("docs past:40/40 base:S head:P").state == "ok"
+    assert only("docs past:40/40 base:S head:F").state == "regressed"
 
 
 # --- what was not measured
@@ -500,7 +567,7 @@ def test_a_row_that_does_on_head_what_it_does_on_base_never_regresses(outcomes: 
 
 
 @settings(deadline=None)
-@given(st.text("X$M", min_size=1, max_size=6), st.text("PFX", min_size=1, max_size=6), st.booleans())
+@given(st.text("X$", min_size=1, max_size=6), st.text("PFX", min_size=1, max_size=6), st.booleans())
 def test_excluded_trials_never_make_a_regression(excluded: str, base: str, deterministic: bool) -> None:
     kind = "det" if deterministic else "min:6"
     assert only(f"row {kind} base:{base} head:{excluded}").state == "not_measured"

@@ -203,7 +203,7 @@ def test_a_checkout_of_something_else_is_refused(make_repository: Make) -> None:
     repo = make_repository()
     repo.commit({"a": "1"})
 
-    with pytest.raises(ConfigurationError, match="neither the pull request's head nor"):
+    with pytest.raises(ConfigurationError, match=r"\(branch `main`\) is checked out, which is neither .* ffffffffffff"):
         checked_out_sides(repo.root, "f" * 40, "main")
 
 

@@ -12,14 +12,15 @@ from tidegate.model.result import Result
 
 
 def expire(event: PullRequestEvent, repository: RepositoryPort | None, job: Job) -> None:
-    """New commits were accepted by nobody: the label goes, so that it does not say otherwise."""
+    """Take the label away after a push or a change of the base branch: what is compared now was not accepted."""
     label = job.settings.accept_label
-    if repository is None or event.action != "synchronize" or job.runner.run_attempt > 1 or job.settings.dry_run:
+    is_new = event.action == "synchronize" or event.retargeted
+    if repository is None or not is_new or job.runner.run_attempt > 1 or job.settings.dry_run:
         return
     try:
         if label in repository.pull_request(event.number).labels:
             repository.remove_label(event.number, label)
-            job.say(f"The label `{label}` was given to earlier commits; it has been taken away.")
+            job.say(f"The label `{label}` was for what the pull request was before; it has been taken away.")
     except PublishError as error:
         if error.kind != "not_found":
             job.say(f"Whether the label `{label}` stands could not be seen to: {error.message}")

@@ -22,7 +22,7 @@ from tidegate.pipeline import pull_request, rewrite_reports
 from tidegate.run.checkouts import RevisionPair
 from tidegate.run.run_job import Options
 from tidegate.store.our_folder import make_our_folder
-from tidegate.vcs.revisions import checked_out_sides
+from tidegate.vcs.revisions import checked_out_sides, require_checked_out
 
 PAUSE_S = 60.0  # before a verification: longer than most bursts of trouble
 
@@ -62,6 +62,7 @@ async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:
 
 async def compare_merge_group(event: MergeGroupEvent, job: Job) -> int:
     """`merge_group`: the gate, and nobody to comment for."""
+    require_checked_out(job.workspace, event.head_sha)
     name = event.base_ref.removeprefix("refs/heads/")
     result = await compare(RevisionPair(event.base_sha, "HEAD", (name, "merge queue")), job)
     tell(result, None, _out(job), job)

@@ -17,7 +17,7 @@ _WORKFLOW = """\
 name: tidegate
 on:
   pull_request:
-    types: [opened, synchronize, reopened, ready_for_review]
+    types: [opened, synchronize, reopened, ready_for_review, edited]
 permissions: {}
 concurrency:
   group: tidegate-${{ github.ref }}

@@ -1,4 +1,4 @@
-"""The commands: one small file each."""
+"""The command line: one module per command."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ exit codes:
 
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    """The chosen command: its options, and `run`, which does it and returns the exit code."""
+    """Parse the arguments. The result has the command's options and `run`, which returns the exit code."""
     from tidegate.cli import (
         action,
         add,
@@ -75,13 +75,13 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     ):
         command.add(commands)
     arguments, unknown = parser.parse_known_args(argv)
-    if unknown:  # said by the command, whose usage shows what it takes
+    if unknown:  # reported by the subcommand's parser, so that its own usage is shown
         commands.choices[arguments.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     return arguments
 
 
 class _Version(argparse.Action):
-    """Looked up where it is asked for: no other start pays for it."""
+    """Prints the version and exits. The version is looked up only here, to keep other starts fast."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         from tidegate import __version__

@@ -1,4 +1,4 @@
-"""`tidegate action`: what the container runs on GitHub."""
+"""`tidegate action`: the command that the container runs on GitHub."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tidegate.gh.stop_commands import Fence
     from tidegate.settings import Runner, Settings
 
-EVENTS = ("action", "history", "publish")  # done as the event asks for
+EVENTS = ("action", "history", "publish")  # commands that depend on the event
 DESCRIPTION = """\
 Reads the event and the inputs from the runner's environment, compares both sides as `tidegate pr` does, keeps one
 comment on the pull request up to date, and writes the step's summary and outputs. The exit code is the verdict's,
@@ -36,7 +36,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """As the runner's environment says."""
+    """Run the action with the inputs from the environment, and return its exit code."""
     environ = options.environ()
     if args.dry_run:
         environ["INPUT_DRY_RUN"] = "true"
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def perform(environ: Mapping[str, str], connect: Connect, sleep: Callable[[float], None] = time.sleep) -> int:
-    """Do what the event and the inputs say, fenced off from the runner. `connect` and `sleep`: as in `Outside`."""
+    """Handle the event as the inputs say, and return the exit code. `connect` and `sleep` are those of `Outside`."""
     from tidegate.gh.stop_commands import Fence
 
     commands: list[str] = []
@@ -53,7 +53,7 @@ def perform(environ: Mapping[str, str], connect: Connect, sleep: Callable[[float
     try:
         return _perform(environ, connect, sleep, commands, fence)
     finally:
-        # Only now does the runner obey what is on stdout: no line before this one can have been an agent's command.
+        # The runner ignores workflow commands until here, so no output of an agent can have been one.
         fence.take_down(*commands)
 
 
@@ -77,18 +77,18 @@ def _perform(
 
 
 def _other_command(settings: Settings) -> int:
-    """One of the commands that a person has, with the input `args` as its arguments."""
+    """Run another subcommand with the input `args` as its arguments, and return its exit code."""
     from tidegate.cli import parse
     from tidegate.store.our_folder import OUR_FOLDER
     from tidegate.trial.users import give_back
 
-    # Of the commit: the users of trials cannot reach the working tree, which stands among the runner's own files.
+    # Use the commit: the working tree is in the runner's folders, which the users of trials cannot read.
     of_commit = ["--rev", "HEAD"] if settings.command == "run" else []
     try:
         arguments = parse([settings.command, *of_commit, *shlex.split(settings.args)])
     except ValueError as error:
         raise ConfigurationError(f"input `args`: {error}.", "Quote it as in a shell.") from None
-    except SystemExit as stopped:  # argparse has said why
+    except SystemExit as stopped:  # argparse has already printed the error
         return int(stopped.code or 0)
     try:
         code: int = arguments.run(arguments)

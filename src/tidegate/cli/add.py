@@ -1,4 +1,4 @@
-"""`tidegate add`: a scenario from something that happened."""
+"""`tidegate add`: writes a scenario from a stored trial or a transcript."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write it, check it, and say what comes next."""
+    """Write the scenario, validate the suite with it, and print the next steps."""
     from tidegate.authoring.add_scenario import ScenarioRequest, add_scenario
     from tidegate.errors import ConfigurationError
     from tidegate.plan import did_you_mean

@@ -1,4 +1,4 @@
-"""`tidegate calibrate`: how far the judge can be trusted."""
+"""`tidegate calibrate`: measures how well the judge agrees with people."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print and store it."""
+    """Calibrate the judge with the labels, then store and print the result."""
     from rich.console import Console
 
     from tidegate.calibration.labels_file import read_labels

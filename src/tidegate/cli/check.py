@@ -1,4 +1,4 @@
-"""`tidegate check`: is the suite right, and what would be run?"""
+"""`tidegate check`: validates the suite and prints what a pull request would run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what would be run, and advice; what is wrong is raised."""
+    """Print the planned trials and advice. An invalid suite raises ConfigurationError."""
     from tidegate.plan import make_plan
     from tidegate.suite.load import load_suite
     from tidegate.suite.missing_programs import missing_here
@@ -60,14 +60,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _root(folder: Path, config: str) -> Path:
-    """The folder that the suite is relative to: this one if it holds the suite, else the top of its repository."""
+    """Return the folder that the suite is relative to: `folder` if it has the file, else the repository root."""
     from tidegate.vcs.revisions import repository_root
 
     return folder if (folder / config).exists() else repository_root(folder)
 
 
 def _past(root: Path, suite: Suite, plan: Plan) -> Past:
-    """The history of the rows, where it matters; empty outside of a repository."""
+    """Return the rows' history. Empty outside of a repository, or if no advice depends on history."""
     from tidegate.errors import ConfigurationError
     from tidegate.history.known_results import history_counts
 

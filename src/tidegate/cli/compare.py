@@ -1,4 +1,4 @@
-"""`tidegate compare`: two stored runs, compared without running anything."""
+"""`tidegate compare`: compares two stored runs without running anything."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compare, print the comment, return the verdict's exit code."""
+    """Compare the runs, print the comment, and return the verdict's exit code."""
     from rich.console import Console
 
     from tidegate.pipeline import compare_runs

@@ -1,4 +1,4 @@
-"""`tidegate demo`: the whole thing on a throwaway repository."""
+"""`tidegate demo`: runs Tidegate on three pull requests of a small example repository."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Makes a small repository with a tool, its scenarios and three pull requests, of 
 agents do and one mends it. Runs each as `tidegate pr` would, prints the comments, and keeps everything in DIR.
 """
 NAMES = ("harmless", "regression", "improvement")
-UNEXPECTED = 70
+UNEXPECTED = 70  # exit code
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -40,7 +40,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the pull requests; 0 if each verdict is the one that it has to be."""
+    """Run the pull requests. Return 0 if every verdict is the expected one."""
     from rich.console import Console
 
     from tidegate.authoring.demo_repository import make_repository
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _made_anew(out: Path) -> Path:
-    """An empty folder; only what an earlier demo has made is ever removed."""
+    """Return an empty folder. Only a folder that an earlier demo created is ever deleted."""
     marker = out / ".made-by-tidegate-demo"
     if out.exists() and not marker.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ConfigurationError(f"{out} is there already.", "Name a new folder: `tidegate demo --out DIR`.")

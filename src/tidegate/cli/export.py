@@ -1,4 +1,4 @@
-"""`tidegate export`: stored trials in formats of others."""
+"""`tidegate export`: writes stored trials in the formats of other tools."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the files and say which."""
+    """Write the files and print their paths."""
     from tidegate.errors import ConfigurationError
     from tidegate.reports.export_atif import trajectory
     from tidegate.reports.export_otlp import Told, traces
@@ -64,5 +64,5 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _target(result: TrialResult) -> str:
-    """The target's name, as it stands before its calls."""
+    """Return the first word of the first recorded call, which is the target's name; '' if there was no call."""
     return result.calls[0].command.split()[0] if result.calls else ""

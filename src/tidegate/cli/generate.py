@@ -1,4 +1,4 @@
-"""`tidegate generate rubrics`: drafts the rubrics of an eval file from what its cases expect."""
+"""`tidegate generate rubrics`: drafts rubrics for an eval file from the expected outcomes of its cases."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Draft, write, and say what was written."""
+    """Draft the rubrics, write them into the file, and print a summary."""
     from tidegate.authoring.draft_rubrics import draft_rubrics
     from tidegate.errors import ConfigurationError
     from tidegate.judges.anthropic import AnthropicJudge

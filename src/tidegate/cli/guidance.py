@@ -1,4 +1,4 @@
-"""`tidegate guidance`: which of two guidance texts is better for agents."""
+"""`tidegate guidance`: compares two versions of the agents' instructions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run and print it. Exit code 0: neither text is a regression of anything."""
+    """Compare the two files and print the findings. Returns 0 even if one of them is worse."""
     from rich.console import Console
 
     from tidegate.authoring.compare_guidance import Texts, compare_guidance
@@ -79,7 +79,7 @@ def _told(compared: Compared, first: str, second: str) -> Iterator[str]:
 
 
 def _finding(forward: str, backward: str) -> str:
-    """Of the procedure, in both directions; a suspicion is none."""
+    """Return the finding for one row from its states in both directions."""
     if forward == "regressed":
         return "B is worse"
     if backward == "regressed":

@@ -1,4 +1,4 @@
-"""`tidegate import`: what other tools have measured, as a stored run."""
+"""`tidegate import`: stores the results of other tools as a run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Store it and print an overview."""
+    """Store the run and print an overview."""
     from rich.console import Console
 
     from tidegate.reports.show import run_overview

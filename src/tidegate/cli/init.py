@@ -1,4 +1,4 @@
-"""`tidegate init`: the first suite of a repository."""
+"""`tidegate init`: writes the first suite of a repository."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write what is missing, say what was written and what comes next."""
+    """Write the files that do not exist yet, then print what was written and the next steps."""
     from tidegate.authoring.starter import WORKFLOW, starter_files, suite_text, workflow_text
     from tidegate.authoring.survey import find_scenarios, missing_toolchain
     from tidegate.suite.load import SUITE_FILE, load_suite
@@ -64,7 +64,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _tool(root: Path, binary: str | None, *, needed: bool) -> Tool | None:
-    """The tool under test; scenarios that are there already may say themselves what they need."""
+    """Return the tool under test, or None if there is none and the existing scenarios do not need one.
+
+    Raises ConfigurationError if a tool is `needed` and none is found.
+    """
     from tidegate.authoring.survey import Tool, find_programs, find_tool, tool_at
     from tidegate.errors import ConfigurationError
     from tidegate.vcs.revisions import is_ignored
@@ -89,7 +92,7 @@ def _tool(root: Path, binary: str | None, *, needed: bool) -> Tool | None:
 
 
 def _guidance(root: Path, tool: Tool | None) -> tuple[str, ...]:
-    """What to name as guidance, if not the default; says which texts agents will read."""
+    """Return the value for `guidance` if its default is not enough, and print which files agents will read."""
     from tidegate.authoring.documenting_texts import README, documenting_texts, guidance_for
 
     if tool is None:
@@ -105,7 +108,7 @@ def _guidance(root: Path, tool: Tool | None) -> tuple[str, ...]:
 
 
 def _doubt(binary: str, found: Tool | None) -> None:
-    """Say so where the name may be a slip: no trial could be measured then."""
+    """Warn if no program has this name: if it is a typo, no trial can be measured."""
     import shutil
 
     if "/" in binary or shutil.which(binary):
@@ -116,7 +119,7 @@ def _doubt(binary: str, found: Tool | None) -> None:
 
 
 def _write(root: Path, name: str, text: str) -> bool:
-    """Write a file that is not there yet."""
+    """Write a new file. Return False if it exists already."""
     path = root / name
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -129,7 +132,7 @@ def _write(root: Path, name: str, text: str) -> bool:
 
 
 def _write_schemas(root: Path) -> None:
-    """The JSON Schemas that the `yaml-language-server` lines name; always of this version."""
+    """Write the JSON Schemas that the `yaml-language-server` lines refer to, always those of this version."""
     from tidegate.store.our_folder import make_our_folder
     from tidegate.suite.json_schema import file_schema
 
@@ -140,9 +143,9 @@ def _write_schemas(root: Path) -> None:
 
 
 def _action(toolchain: str | None) -> str:
-    """Where this Tidegate was installed from, as `uses:` names it, if it came from a commit on GitHub.
+    """Return the value for `uses:`: the GitHub commit that this Tidegate was installed from, or a placeholder.
 
-    The action without a container where the build needs a toolchain of the runner's.
+    With a toolchain, it is the native action, since the container does not have the runner's toolchains.
     """
     from tidegate.authoring.starter import UNKNOWN_ACTION, native_action
 

@@ -1,4 +1,4 @@
-"""`tidegate injections`: can the judge be talked round?"""
+"""`tidegate injections`: tests the judge for prompt injection."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Try the corpus, and print what got through."""
+    """Test the judge with all attacks, print those that raised the score, and return the exit code."""
     from tidegate.authoring.judge_injections import Injected, inject
     from tidegate.errors import ConfigurationError
     from tidegate.history.known_results import open_answers

@@ -1,4 +1,4 @@
-"""`tidegate label`: a person says whether criteria are met, without being told what the judge thinks."""
+"""`tidegate label`: records whether people consider criteria met. They do not see the judge's opinion."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Ask until there is nothing left, or the person has enough."""
+    """Ask for labels until none is left or the person quits."""
     from tidegate.calibration.labelling import items
     from tidegate.calibration.labels_file import add_label, read_labels
     from tidegate.errors import ConfigurationError
@@ -105,7 +105,7 @@ def _on_a_page(place: Path, left: Sequence[Item], given: Mapping[int, Mark], kee
 
 
 def _told(place: Path, item: Item) -> tuple[str, list[str]]:
-    """What the agent was asked to do, and the lines of what it said and did."""
+    """Return the agent's task, and the lines of its transcript."""
     from tidegate.rubrics.transcript import transcript
     from tidegate.store.run_folder import run_folder_of
     from tidegate.text.terminal_safe import visible
@@ -115,7 +115,7 @@ def _told(place: Path, item: Item) -> tuple[str, list[str]]:
 
 
 def _suspicious(result: Path) -> set[tuple[str, str]]:
-    """The rows that a comparison beside the runs could not decide on; none where there is no comparison."""
+    """Return the unconfirmed rows in the result.json beside the runs; empty if there is no such file."""
     from pydantic import ValidationError
 
     from tidegate.model.result import Result
@@ -128,7 +128,7 @@ def _suspicious(result: Path) -> set[tuple[str, str]]:
 
 
 def _show(console: Console, place: Path, item: Item, number: str) -> None:
-    """The trial's task and its last lines, with the agent's last words; then the criterion."""
+    """Print the trial's name, its task and the last lines of its transcript."""
     from rich.markup import escape
     from rich.rule import Rule
 
@@ -145,7 +145,7 @@ def _show(console: Console, place: Path, item: Item, number: str) -> None:
 
 
 def _answer(console: Console, place: Path, item: Item) -> str:
-    """One of y, n, b, s, q; the end of the input is q, and so is an interrupt: all answers are kept."""
+    """Ask about the criterion, and return y, n, b, s or q. The end of the input and Ctrl-C count as q."""
     from rich.markup import escape
 
     from tidegate.text.terminal_safe import one_line
@@ -164,7 +164,7 @@ def _answer(console: Console, place: Path, item: Item) -> str:
 
 
 def _tell(console: Console, place: Path, item: Item) -> None:
-    """The whole trial as a story; nothing of the judge's."""
+    """Print the whole trial without the judge's opinions."""
     from tidegate.calibration.labelling import without_opinions
     from tidegate.reports.show import trial_story
     from tidegate.store.run_folder import run_folder_of

@@ -1,4 +1,4 @@
-"""`tidegate label --page`: the same questions on a page that this machine serves to its owner alone."""
+"""The page of `tidegate label --page`: asks the same questions in a browser on this machine."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _FILES = {
 
 
 class Question(NamedTuple):
-    """One criterion of one trial as a person is told of it, and what the person has said of it so far."""
+    """One criterion of one trial as shown to the person, and the label given so far."""
 
-    of: int  # how many questions there are
+    of: int  # the number of questions
     name: str
     criterion: str
     description: str
@@ -40,7 +40,10 @@ class Question(NamedTuple):
 
 
 class LabelServer(ThreadingHTTPServer):
-    """On the loopback alone, below a path that nobody can guess; `ask` tells a question, `keep` keeps an answer."""
+    """Serves the page on the loopback interface only, below a secret path.
+
+    `ask` returns the question with a number; `keep` stores an answer.
+    """
 
     daemon_threads = True
 
@@ -49,15 +52,15 @@ class LabelServer(ThreadingHTTPServer):
         self.questions, self.ask, self.keep = questions, ask, keep
         self.origin = f"http://127.0.0.1:{self.server_port}"
         self.prefix = f"/{secrets.token_urlsafe(16)}/"
-        self.lock = threading.Lock()  # answers are kept one after the other
+        self.lock = threading.Lock()  # one answer is stored at a time
 
     @property
     def url(self) -> str:
-        """Where the page is."""
+        """The address of the page."""
         return self.origin + self.prefix
 
     def stop(self) -> None:
-        """End `serve_forever`, from a thread that answers a request."""
+        """End `serve_forever`. A request handler calls this, so it runs in another thread to avoid a deadlock."""
         threading.Thread(target=self.shutdown, daemon=True).start()
 
 
@@ -91,7 +94,10 @@ class _Handler(BaseHTTPRequestHandler):
         return self._send("", "text/plain")
 
     def _path(self) -> str | None:
-        """What is asked for below the secret path; None for strangers, and for a browser that was lured here."""
+        """Return the path below the secret prefix, or None if the prefix or the Host header is wrong.
+
+        The Host check stops pages of other sites that reach this server by DNS rebinding.
+        """
         known = f"http://{self.headers.get('Host')}" == self.server.origin
         return (
             self.path.removeprefix(self.server.prefix) if known and self.path.startswith(self.server.prefix) else None
@@ -126,4 +132,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_error(status)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: the terminal is for the person."""
+        """Log nothing, so that the terminal stays readable."""

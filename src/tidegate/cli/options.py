@@ -1,4 +1,4 @@
-"""The options that several commands share, and what they mean to the pipeline."""
+"""Options that several commands share, and their conversion into pipeline options."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from tidegate.run.run_job import Options
 
 T = TypeVar("T")
-MOST_TRIALS = 10_000  # of a row in one run; more would only be a slip
+MOST_TRIALS = 10_000  # per row and run; a larger number is most likely a typo
 
 
 def add_repository(parser: argparse.ArgumentParser) -> None:
-    """`--repo` and `--config`."""
+    """Add `--repo` and `--config`."""
     parser.add_argument(
         "--repo", type=Path, default=Path(), metavar="DIR", help="the repository (default: this folder)"
     )
@@ -27,7 +27,7 @@ def add_repository(parser: argparse.ArgumentParser) -> None:
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
-    """`--scenario`, `--agent`, `--tags`, `--tier`, `--jobs`, `--quiet`."""
+    """Add `--scenario`, `--agent`, `--tags`, `--tier`, `--jobs` and `--quiet`."""
     chosen = parser.add_argument_group("what to run (default: everything)")
     chosen.add_argument(
         "--scenario", action="append", default=[], metavar="NAME", help="only this one; may be repeated"
@@ -42,12 +42,12 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
 
 
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
-    """`--json`."""
+    """Add `--json`. `what` names the printed value in the help text."""
     parser.add_argument("--json", action="store_true", help=f"print {what} as JSON, and nothing else, on stdout")
 
 
 def positive(text: str) -> int:
-    """An argument that counts something."""
+    """Parse an integer of at least 1."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
@@ -55,7 +55,7 @@ def positive(text: str) -> int:
 
 
 def trials(text: str) -> int:
-    """An argument that is a number of trials."""
+    """Parse a number of trials, at most MOST_TRIALS."""
     number = positive(text)
     if number > MOST_TRIALS:
         raise argparse.ArgumentTypeError(f"must be at most {MOST_TRIALS}")
@@ -63,7 +63,7 @@ def trials(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """An argument that is a time."""
+    """Parse a time in seconds, less than a day."""
     number = float(text)
     if not 0 <= number < 86_400:
         raise argparse.ArgumentTypeError("must be between 0 and a day")
@@ -71,7 +71,7 @@ def seconds(text: str) -> float:
 
 
 def rate(text: str) -> float:
-    """An argument that is a success rate."""
+    """Parse a success rate from 0 to 1."""
     number = float(text)
     if not 0 <= number <= 1:
         raise argparse.ArgumentTypeError("must be between 0 and 1")
@@ -79,7 +79,7 @@ def rate(text: str) -> float:
 
 
 def new_folder(out: Path) -> Path:
-    """Where a run is to go: a folder that is not there yet, or has nothing in it."""
+    """Return the absolute path of the output folder. Raises ConfigurationError unless it is missing or empty."""
     from tidegate.errors import ConfigurationError
 
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
@@ -88,9 +88,10 @@ def new_folder(out: Path) -> Path:
 
 
 def run_until_stopped(start: Callable[[], Coroutine[None, None, T]]) -> T:
-    """Run it; Ctrl-C and SIGTERM end it in good order, which nothing that follows disturbs.
+    """Run the coroutine and return its result. On SIGINT or SIGTERM, cancel it and raise KeyboardInterrupt.
 
-    All that was started is gone before we are. A runner that cancels a job sends both, and people press Ctrl-C twice.
+    Both signals are ignored after the first, so that nothing interrupts the clean-up. A runner that cancels a job
+    sends both, and people press Ctrl-C twice.
     """
     import asyncio
     import signal
@@ -117,12 +118,12 @@ def run_until_stopped(start: Callable[[], Coroutine[None, None, T]]) -> T:
 
 
 def environ() -> dict[str, str]:
-    """Our environment, read in this one place."""
+    """Return a copy of the process environment. No other place reads it."""
     return dict(os.environ)
 
 
 def pipeline_options(args: argparse.Namespace, progress: Progress) -> Options:
-    """What the shared options say, for the pipeline."""
+    """Return the pipeline's options for these arguments."""
     from tidegate.plan import Selection
     from tidegate.run.run_job import Options
 
@@ -136,7 +137,7 @@ def pipeline_options(args: argparse.Namespace, progress: Progress) -> Options:
 
 
 def print_paths(out: Path) -> None:
-    """Where the reports are, and the runs that they are made of."""
+    """Print the paths of the reports and stored runs that exist in `out`."""
     for name, file in (
         ("comment", "comment.md"),
         ("result", "result.json"),

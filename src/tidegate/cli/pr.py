@@ -1,4 +1,4 @@
-"""`tidegate pr`: both sides of a pull request, locally, as the action would do it."""
+"""`tidegate pr`: compares a branch with its base locally, as the action does on a pull request."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run it, print the comment, return the verdict's exit code."""
+    """Run both sides, print the comment, and return the verdict's exit code."""
     from rich.console import Console
 
     from tidegate.cli.progress import make_progress
@@ -78,9 +78,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _left_out(root: Path, base: str, args: argparse.Namespace) -> str:
-    """What of the working tree is not compared, in a sentence; raises where there is nothing to compare at all.
+    """Return a warning if uncommitted changes are not compared, else ''.
 
-    Before anything is touched, so that the last run's evidence stays where this one would run nothing.
+    Raises ConfigurationError or NothingToRunError if there is nothing to compare. The check comes before anything is
+    written, so that the reports of the last run stay.
     """
     from tidegate.errors import ConfigurationError, NothingToRunError
     from tidegate.vcs.revisions import has_file, merge_base, resolve, working_tree

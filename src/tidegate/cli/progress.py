@@ -1,4 +1,4 @@
-"""What a person sees while trials run: a live view on a terminal, plain lines in a log."""
+"""Progress output: a live view on a terminal, plain lines in a log."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _LONGEST_REASON = 160
 def make_progress(
     console: Console, *, quiet: bool = False, command: Callable[[str], None] | None = None
 ) -> Iterator[Progress]:
-    """The view that fits the console, for as long as the block lasts.
+    """Yield the progress view that fits the console.
 
-    A runner's log is not a terminal, whatever colours it was told to take. `command`: says a line to the runner, which
-    acts on it; then the log is folded.
+    GitHub's log gets plain lines even if colours are forced. `command` sends a workflow command to the runner; with
+    it, the log is folded into groups.
     """
     if quiet:
         yield Silent()
@@ -53,7 +53,7 @@ def make_progress(
 
 
 class PlainProgress:
-    """One line for each finished trial and each thing said; nothing in it can steer a runner or a terminal."""
+    """Prints one line for each finished trial and each message. Lines cannot control the terminal or the runner."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -61,25 +61,25 @@ class PlainProgress:
         self._finished = 0
 
     def say(self, text: str) -> None:
-        """Print it, line by line."""
+        """Print the text line by line."""
         for line in text.splitlines():
             self._print(line)
 
     def stage(self, title: str) -> None:
-        """Nothing: every line says what it is about."""
+        """Do nothing: every line names its subject."""
 
     def expect(self, trials: int) -> None:
-        """Count them into the total."""
+        """Add to the expected total."""
         self._expected += trials
 
     def started(self, spec: TrialSpec) -> None:
-        """Nothing: a log only wants what is done."""
+        """Do nothing: only finished trials are logged."""
 
     def step(self, spec: TrialSpec, text: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def finished(self, result: TrialResult) -> None:
-        """Print its outcome."""
+        """Print the trial's outcome."""
         self._finished += 1
         total = str(max(self._expected, self._finished))
         self._print(f"[{self._finished:>{len(total)}}/{total}] {outcome_line(result)}")
@@ -89,7 +89,7 @@ class PlainProgress:
 
 
 class FoldedProgress(PlainProgress):
-    """The same, in a log on GitHub: every part of the run is a group, which a reader opens."""
+    """Prints the same lines in GitHub's log, with a foldable group for each stage."""
 
     def __init__(self, console: Console, command: Callable[[str], None]) -> None:
         super().__init__(console)
@@ -97,7 +97,7 @@ class FoldedProgress(PlainProgress):
         self._open = False
 
     def stage(self, title: str) -> None:
-        """End the group before, and begin the next."""
+        """End the current group and begin the next. An empty title begins none."""
         if self._open:
             self._command(END_GROUP)
         if title:
@@ -106,7 +106,7 @@ class FoldedProgress(PlainProgress):
 
 
 def outcome_line(result: TrialResult) -> str:
-    """`head  create_and_link × docs #1: FAIL, 3 commands, 2 errors, 1.2 s: out.json does not exist`."""
+    """Return the line for a trial: `head create_and_link × docs #1: FAIL, 3 commands, 2 errors, 1.2 s: no out.json`."""
     name = f"{result.side} {one_line(result.scenario)} × {one_line(result.agent)} #{result.index}"
     parts = [_OUTCOMES[result.outcome]]
     if result.outcome:
@@ -126,7 +126,7 @@ class _Running:
 
 
 class LiveProgress:
-    """Every running trial on a line of its own, the totals below, and above them what is done."""
+    """Shows one line per running trial, with the totals below. Failures and messages scroll by above."""
 
     def __init__(self, console: Console, clock: Clock = time.monotonic) -> None:
         self._console = console
@@ -137,34 +137,34 @@ class LiveProgress:
         self._running: dict[TrialSpec, _Running] = {}
         self._expected = 0
         self._outcomes = {"pass": 0, "FAIL": 0, "not measured": 0}
-        self._cost: float | None = None  # of the trials that have ended; None: no agent has told any
+        self._cost: float | None = None  # USD, of finished trials; None if no agent reported a cost
 
     def say(self, text: str) -> None:
-        """Print it above the live lines, where it stays."""
+        """Print the text above the live lines."""
         for line in text.splitlines():
             self._print(line, "")
 
     def stage(self, title: str) -> None:
-        """It stands before the totals."""
+        """Show the title before the totals."""
         self._stage = title
 
     def expect(self, trials: int) -> None:
-        """Count them into the total."""
+        """Add to the expected total."""
         self._expected += trials
 
     def started(self, spec: TrialSpec) -> None:
-        """Give it a line."""
+        """Add a line for the trial."""
         if self._first is None:
             self._first = self._clock()
         self._running[spec] = _Running(since=self._clock())
 
     def step(self, spec: TrialSpec, text: str) -> None:
-        """Show it on the trial's line."""
+        """Show the step on the trial's line."""
         if spec in self._running:
             self._running[spec].doing = one_line(text)
 
     def finished(self, result: TrialResult) -> None:
-        """Take its line away, and count it; what did not pass is printed."""
+        """Remove the trial's line and count its outcome. Print it unless it passed."""
         self._running.pop(result.spec, None)
         outcome = _OUTCOMES[result.outcome]
         self._outcomes[outcome] += 1
@@ -174,7 +174,7 @@ class LiveProgress:
             self._print(outcome_line(result), "red" if result.outcome == "fail" else "yellow")
 
     def render(self) -> RenderableType:
-        """The live lines as they are now."""
+        """Return the live lines."""
         from rich.console import Group
         from rich.table import Table
         from rich.text import Text
@@ -204,7 +204,7 @@ class LiveProgress:
         )
 
     def _time_left(self, now: float, done: int) -> list[str]:
-        """Of the trials that are planned by now, if those to come take as long as those that are done."""
+        """Return the time left for the planned trials, estimated from the finished ones; empty if unknown."""
         left = self._expected - done
         if self._first is None or not done or left <= 0:
             return []

@@ -1,4 +1,4 @@
-"""`tidegate regrade`: a stored run under the gates and evaluators of today."""
+"""`tidegate regrade`: grades a stored run again with the current gates and evaluators."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure again, and say what came out otherwise."""
+    """Grade the trials again, store the new run, and print which outcomes changed."""
     from tidegate.history.known_results import open_answers
     from tidegate.run.checkouts import REGRADED, scratch_folder
     from tidegate.run.regrade import RegradeJob, regrade
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.suite.load import load_suite
     from tidegate.vcs.revisions import repository_root
 
-    load_run(args.stored)  # before anything is made
+    load_run(args.stored)  # fails on an unreadable run before a folder is created
     source = RunFolder.at(args.stored).folder.resolve()
     out = options.new_folder(args.out or source.with_name(f"{source.name}{REGRADED}"))
     environ, root = options.environ(), repository_root(args.repo)

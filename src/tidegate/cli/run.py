@@ -1,4 +1,4 @@
-"""`tidegate run`: the suite on one revision."""
+"""`tidegate run`: runs the suite on one revision."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tidegate.cli import options
 if TYPE_CHECKING:
     from tidegate.model.measurement import Run
 
-FAILED = 1  # a trial that counts has failed
-CANNOT_RUN = 4  # no trial could be measured
+FAILED = 1  # exit code: a trial of a regression scenario failed
+CANNOT_RUN = 4  # exit code: no trial could be measured
 
 DESCRIPTION = """\
 Runs the suite on the working tree as it is (`build` leaves there what it makes), or on a checkout of --rev, and stores
@@ -41,7 +41,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run it and print an overview; the exit code says whether a trial failed."""
+    """Run the suite, print an overview, and return the exit code."""
     from rich.console import Console
 
     from tidegate.cli.progress import make_progress
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
             )
     finally:
         with suppress(OSError):
-            out.rmdir()  # where nothing was run, it is empty
+            out.rmdir()  # succeeds only if nothing was stored
     if args.json:
         print(stored.model_dump_json(indent=2))
     else:
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _exit_code(stored: Run, *, as_history: bool) -> int:
-    """Base's history is what it is: its failures are measured, no reason to stop."""
+    """Return the exit code. Failures do not count in a run for base's history, which only measures."""
     if all(trial.outcome is None for trial in stored.trials):
         return CANNOT_RUN
     counting = {row.key for row in stored.rows if row.purpose == "regression"}

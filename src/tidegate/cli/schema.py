@@ -1,4 +1,4 @@
-"""`tidegate schema`: JSON Schema, for editors and for scripts that read result.json."""
+"""`tidegate schema`: prints a JSON Schema for editors, or for scripts that read result.json."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print it."""
+    """Print the schema."""
     from tidegate.reports.result_json import result_schema
     from tidegate.suite.json_schema import DIALECT, file_schema
 

@@ -1,4 +1,4 @@
-"""`tidegate show`: reads a stored run, as an overview or trial by trial as a story."""
+"""`tidegate show`: prints a stored run as an overview, or the transcripts of its trials."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print it; of what `tidegate pr` wrote, both sides, base first."""
+    """Print the run. For a folder of `tidegate pr`, print base, then head."""
     from tidegate.store.run_folder import run_places
 
     places = run_places(args.stored)
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _show(args: argparse.Namespace, place: Path, *, both: bool) -> list[dict[str, Any]]:
-    """Print one run, or return it, where JSON is asked for."""
+    """Print one run and return an empty list; with `--json`, return its values and print nothing."""
     from rich.console import Console
 
     from tidegate.errors import ConfigurationError

@@ -1,4 +1,4 @@
-"""`tidegate simulate`: false alarms, power and cost of the policy on this suite, before anything is paid for."""
+"""`tidegate simulate`: estimates the policy's false-positive rate, power and cost on this suite."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Simulate and print the table."""
+    """Simulate pull requests and print the table."""
     from tidegate.authoring.simulate import Gate, drifts, simulate, situations
     from tidegate.history.known_results import history_counts
     from tidegate.plan import make_plan

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from tidegate.comparison.divergence import closest, divergence
 from tidegate.model.comparison import Counts, Evidence, FailedCall, GateCounts, MetricChange
 from tidegate.model.measurement import Call, GateResult, Metrics, PastTrial, Revision, TrialResult
-from tidegate.model.trial import SETUP_KINDS
+from tidegate.model.trial import is_inside
 from tidegate.procedure.steps import Conclusion
 
 MOST_CALLS = 3
@@ -26,7 +26,7 @@ def find_evidence(conclusion: Conclusion, base: Trials, head: Trials, revision: 
     if conclusion.state not in ("regressed", "suspicious", "improved"):
         return None
     improved = conclusion.state == "improved"
-    shows = _first(head, _setup_failed if conclusion.kind == "setup" else _passed if improved else _failed)
+    shows = _first(head, _unmeasured if conclusion.kind != "outcome" else _passed if improved else _failed)
     if shows is None:
         return None
     other = closest(shows, filter(_failed if improved else _passed, base)) or closest(shows, filter(_measured, base))
@@ -61,8 +61,8 @@ def _measured(trial: TrialResult) -> bool:
     return trial.decides is not None
 
 
-def _setup_failed(trial: TrialResult) -> bool:
-    return trial.decides is None and trial.not_measured in SETUP_KINDS
+def _unmeasured(trial: TrialResult) -> bool:
+    return trial.decides is None and is_inside(trial.not_measured)
 
 
 def _failed_gate(trial: TrialResult) -> GateResult | None:

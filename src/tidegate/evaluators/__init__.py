@@ -1,4 +1,4 @@
-"""The family of evaluators: one file, one line here, one entry in the docs and one test file for each."""
+"""All evaluators. A new evaluator is one file, one line here, one entry in the docs and one test file."""
 
 from __future__ import annotations
 
@@ -28,6 +28,6 @@ AnyEvaluator = Annotated[
     | PlanEvaluator,
     Field(discriminator="type"),
 ]
-"""Every evaluator that a scenario can name, told apart by `type`."""
+"""Every evaluator that a scenario can use, selected by `type`."""
 
 CompositeEvaluator.model_rebuild(_types_namespace={"AnyEvaluator": AnyEvaluator})

@@ -1,4 +1,4 @@
-"""An evaluator, its record and the answers so far → its next question, or its score."""
+"""Advance an evaluator by the answers so far: to its next request, or to its score."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from tidegate.text.patterns import PatternTooSlowError
 
 
 def advance(evaluator: Evaluator, record: Record, answers: Sequence[Answer]) -> Request | Score:
-    """What comes after these answers. Pure, so that a stored trial is evaluated again from the stored answers."""
+    """Return what follows these answers: the next request, or the score.
+
+    Pure, so that a stored trial can be evaluated again from its stored answers.
+    """
     evaluation = evaluator.evaluate(record)
     try:
         request = next(evaluation)
@@ -22,6 +25,6 @@ def advance(evaluator: Evaluator, record: Record, answers: Sequence[Answer]) -> 
         return score
     except PatternTooSlowError as error:
         return Score.unknown(f"a pattern is not decided: {error}")
-    except Exception as error:  # one that breaks, say by a schema without end, is this trial's trouble, not the run's
+    except Exception as error:  # a broken evaluator, say one with an endless schema, must not end the run
         return Score.unknown(f"the evaluator broke: {type(error).__name__}: {excerpt(str(error))}")
     return request

@@ -1,4 +1,4 @@
-"""A trial's stored answers → the results of its evaluators, and what they mean for its outcome."""
+"""Compute the evaluators' results from a trial's stored answers, and what they mean for the outcome."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ N = TypeVar("N", int, float)
 
 
 class Assessment(Value):
-    """What the evaluators say. `missing`: one that decides could not be measured, and `reason` says why.
+    """The evaluators' results. `missing` is set, with its `reason`, if a deciding evaluator could not be measured.
 
-    `failure` says, if it is not empty, why the evaluators alone make the trial fail.
+    `failure` is the reason if the evaluators alone make the trial fail, else ''.
     """
 
     results: tuple[EvaluatorResult, ...] = ()
@@ -35,7 +35,7 @@ class Assessment(Value):
 
 
 def record_of(trial: Trial, scenario: Scenario) -> Record:
-    """What evaluators know of a trial."""
+    """Return what evaluators know about a trial."""
     return Record(
         binary=scenario.target.binary,
         prompt=scenario.prompt,
@@ -47,7 +47,9 @@ def record_of(trial: Trial, scenario: Scenario) -> Record:
 
 
 def assess(trial: Trial, scenario: Scenario, *, judged: bool = True) -> Assessment:
-    """Score every evaluator of the scenario from the answers that the trial has; `judged` False: none with a model."""
+    """Score every evaluator of the scenario from the trial's answers. With `judged` False, skip those that need a
+    model.
+    """
     record = record_of(trial, scenario)
     evaluators = []
     scores = []
@@ -73,7 +75,7 @@ def assess(trial: Trial, scenario: Scenario, *, judged: bool = True) -> Assessme
 
 
 def judge_result(trial: Trial, scenario: Scenario) -> JudgeResult | None:
-    """What the scenario's own judge said; None if it has none, or a gate kept it from being asked."""
+    """Return the result of the scenario's own judge; None if it has none or a failed gate prevented it."""
     judge = scenario.judge
     if not isinstance(judge, RubricJudge) or not trial.judge_answers:
         return None
@@ -100,9 +102,9 @@ def judge_result(trial: Trial, scenario: Scenario) -> JudgeResult | None:
 
 
 def judge_score(judge: JudgeResult | None, results: Sequence[EvaluatorResult]) -> float | None:
-    """One number for all that a model had to say: the judge's score, else the mean of the judged evaluators' by weight.
+    """Return one score for all judging: the judge's score, else the mean of the judged evaluators by weight.
 
-    None where a part of it could not be judged.
+    None if any part of it could not be judged.
     """
     if judge is not None:
         return judge.weighted_score
@@ -115,12 +117,12 @@ def judge_score(judge: JudgeResult | None, results: Sequence[EvaluatorResult]) -
 
 
 def judge_use(trial: Trial) -> JudgeUse | None:
-    """What it took to judge the trial."""
+    """Return what it took to judge the trial; None if no model was asked."""
     return use_of([*trial.judge_answers, *(answer for stored in trial.evaluator_answers for answer in stored)])
 
 
 def use_of(answers: Iterable[Answer]) -> JudgeUse | None:
-    """What it took to get these answers; None if no model was asked."""
+    """Return what it took to get these answers; None if no model was asked."""
     replies = [reply for answer in answers if isinstance(answer, ModelAnswer) for reply in answer.replies]
     asked = [reply for reply in replies if reply.end != "no_judge" and reply.end != "budget"]
     if not asked:
@@ -136,7 +138,7 @@ def use_of(answers: Iterable[Answer]) -> JudgeUse | None:
 
 
 def _sum(values: Iterable[N | None]) -> N | None:
-    """Of what was reported; None where nothing was."""
+    """Return the sum of the reported values; None if none was reported."""
     reported = [value for value in values if value is not None]
     return sum(reported[1:], reported[0]) if reported else None
 
@@ -149,7 +151,7 @@ def _score(evaluator: Evaluator, record: Record, answers: Sequence[Answer]) -> S
 
 
 def _worded(score: Score, evaluator: Evaluator) -> Score:
-    """With the hash of the words that each criterion was judged by."""
+    """Return the score with the hash of each criterion's prompt text."""
     if score.judgement is None:
         return score
     wordings = evaluator.wordings
@@ -173,7 +175,7 @@ def _result(evaluator: Evaluator, score: Score) -> EvaluatorResult:
 
 
 def _case_score(results: Sequence[EvaluatorResult]) -> float | None:
-    """Σ score·weight / Σ weight; None if none has a weight, or one that has was not measured."""
+    """Return Σ score·weight / Σ weight; None if no evaluator has a weight, or a weighted one was not measured."""
     parts = [(result.weight, result.score) for result in results if result.weight > 0]
     scores = [score for _, score in parts if score is not None]
     if not parts or len(scores) < len(parts):

@@ -16,19 +16,21 @@ from tidegate.model.command import CommandResult
 from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
 from tidegate.model.probe import Answer, CommandAnswer, RunJudge
 
-_CANNOT_BE_RUN = (126, 127)  # as the shell says that there is no such program
+_CANNOT_BE_RUN = (126, 127)  # the shell's exit codes for a program that it cannot run
 
 
 class CodeJudge(Evaluator):
-    """Scores what a script of yours says: it reads the case and the answer as JSON on standard input (`question,
+    """Scores with your own script. The script reads the case and the answer as JSON on standard input (`question,
     expected_outcome, reference_answer, candidate_answer, input_messages, expected_messages, output_messages, …`) and
     prints `{score, hits, misses, reasoning}`.
 
-    A script that prints nothing scores 1 with exit status 0, else 0, so that `python -m py_compile x.py` works.
-    Anything else that is not such JSON, a score outside of 0..1 or that is no number, a crash, a timeout: not measured.
-    `script` is run by `sh -c` in `cwd` (default: the scenario's folder), with the script variables in its environment;
-    `TIDEGATE_FIXTURE_DIR` is the workspace. The files that the command names, and those beside them that these name or
-    import, are a part of the scenario: a pull request that edits them is judged by base's copies too.
+    A script that prints nothing scores 1 if it exits with status 0, else 0, so `python -m py_compile x.py` works as a
+    script. The evaluator is not measured if the output is anything else, the score is not a number from 0 to 1, or the
+    script crashes or times out.
+
+    `script` runs by `sh -c` in `cwd` (default: the scenario's folder) with the script variables in its environment;
+    `TIDEGATE_FIXTURE_DIR` is the workspace. Files named in the command, and files next to them that those name or
+    import, are part of the scenario: if a pull request edits them, base's copies judge the trial too.
     """
 
     type: Literal["code_judge"] = "code_judge"
@@ -38,7 +40,7 @@ class CodeJudge(Evaluator):
 
     @property
     def scripts(self) -> tuple[tuple[str, str], ...]:
-        """The one."""
+        """The script and its folder."""
         return ((self.script, self.cwd or "."),)
 
     def evaluate(self, record: Record) -> Evaluation:
@@ -53,7 +55,7 @@ class CodeJudge(Evaluator):
 
 
 def judged(answer: Answer) -> Score:
-    """What a judge's script said."""
+    """Return the score that a judge's script printed."""
     if not isinstance(answer, CommandAnswer):
         return Score.unknown("the script was not run")
     result = answer.result

@@ -1,4 +1,4 @@
-"""The calls that evaluators compare with an expectation: the agent's own tools, and the target's subcommands."""
+"""The calls that evaluators compare with an expectation: of the agent's tools, or of the tool under test."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ NO_TRACE = "the agent does not tell which tools it called"
 
 
 class Call(Value):
-    """One call: `bash`, `mcp__db__query`, or a subcommand of the target as `taskmgr:add`.
+    """One call: `bash`, `mcp__db__query`, or a subcommand of the tool under test, such as `taskmgr:add`.
 
-    A target's call has the input `{argv, command}` and the output `{exit_code, status}`.
+    A call of the tool under test has the input `{argv, command}` and the output `{exit_code, status}`.
     """
 
     tool: str
@@ -28,9 +28,9 @@ class Call(Value):
 
 
 def calls_of(record: Record, names: Collection[str]) -> tuple[Call, ...] | None:
-    """The calls of those kinds (agent's tools, target's subcommands) that the names belong to, in order of time.
+    """Return the calls of the kinds that the names belong to (agent's tools, tool under test), in order of time.
 
-    None: the agent's tools are asked for, and it does not tell them, which is not the same as no calls.
+    None if the agent's tools are needed and the agent does not report its calls, which differs from no calls.
     """
     of_target = {name for name in names if is_of_target(record, name)}
     calls = _target_calls(record) if of_target else []
@@ -42,7 +42,7 @@ def calls_of(record: Record, names: Collection[str]) -> tuple[Call, ...] | None:
 
 
 def is_of_target(record: Record, name: str) -> bool:
-    """The name is the target's, or one of its subcommands."""
+    """Return True if the name is that of the tool under test, or of one of its subcommands."""
     return bool(record.binary) and name.partition(":")[0] == record.binary.rpartition("/")[2]
 
 
@@ -65,7 +65,7 @@ def _input(call: ToolCall) -> dict[str, Any]:
 
 
 def _output(text: str | None) -> Any:
-    """The output as JSON where it is an object or a list, else as text."""
+    """Return the output parsed as JSON if it is an object or a list, else as text."""
     if text is None or not text.lstrip().startswith(("{", "[")):
         return text
     try:

@@ -26,14 +26,16 @@ Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class WeightedAverage(Value):
-    """Σ score·weight / Σ weight; a member that `weights` does not name has its own weight."""
+    """Σ score·weight / Σ weight. A member that `weights` does not name uses its own weight."""
 
     type: Literal["weighted_average"] = "weighted_average"
     weights: dict[str, Weight] = {}
 
 
 class CodeAggregator(Value):
-    """A script reads `{results: {name: {score, verdict, hits, misses, reasoning}}}` and prints as a code_judge does."""
+    """A script reads `{results: {name: {score, verdict, hits, misses, reasoning}}}` and prints the output of a
+    code_judge.
+    """
 
     type: Literal["code_judge"] = "code_judge"
     path: ShellCommand
@@ -42,7 +44,7 @@ class CodeAggregator(Value):
 
 
 class LlmAggregator(Value):
-    """The judge's model reads the same results, and answers as for an llm_judge; `prompt` is a file of yours."""
+    """The judge's model reads the same results and answers like an llm_judge. `prompt` is your own prompt file."""
 
     type: Literal["llm_judge"] = "llm_judge"
     prompt: NonEmpty | None = None
@@ -52,13 +54,18 @@ AnyAggregator = Annotated[WeightedAverage | CodeAggregator | LlmAggregator, Fiel
 
 
 class CompositeEvaluator(Evaluator):
-    """Scores by the scores of other `evaluators`, which may be composites themselves; their names must differ.
+    """Combines the scores of other `evaluators`, which may be composites themselves. Their names must differ.
 
-    `aggregator` is `{type: weighted_average, weights: {NAME: WEIGHT}}` (the default, with the members' own weights), or
-    `{type: code_judge, path: SCRIPT}`: the script reads `{results: {NAME: {score, verdict, hits, misses, reasoning}}}`
-    and prints what a code_judge prints; or `{type: llm_judge, prompt: FILE}`: the judge gets the same results, in the
-    place of `{{EVALUATOR_RESULTS_JSON}}` if the prompt is yours, and scores them. A `required` member that does not
-    pass fails the composite. Not measured where a member that counts is not.
+    `aggregator` is one of:
+
+    - `{type: weighted_average, weights: {NAME: WEIGHT}}`: the default, with the members' own weights
+    - `{type: code_judge, path: SCRIPT}`: the script reads `{results: {NAME: {score, verdict, hits, misses,
+    reasoning}}}` and prints the output of a code_judge
+    - `{type: llm_judge, prompt: FILE}`: the judge scores the same results, which replace `{{EVALUATOR_RESULTS_JSON}}`
+    in your prompt, or are part of the default prompt
+
+    The composite fails if a `required` member does not pass, and is not measured if a member that counts is not
+    measured.
     """
 
     type: Literal["composite"] = "composite"
@@ -79,7 +86,7 @@ class CompositeEvaluator(Evaluator):
         return self
 
     def evaluate(self, record: Record) -> Evaluation:
-        """Evaluate the members, then aggregate."""
+        """Evaluate the members, then aggregate their scores."""
         scores = yield from _scores({member.label: member.evaluate(record) for member in self.evaluators})
         failed = [m.label for m in self.evaluators if m.required and scores[m.label].verdict != "pass"]
         weights = self._weights()
@@ -97,17 +104,17 @@ class CompositeEvaluator(Evaluator):
 
     @property
     def judged(self) -> bool:
-        """If a member is, or the aggregator is a model."""
+        """True if the aggregator is a model or any member is judged."""
         return isinstance(self.aggregator, LlmAggregator) or any(member.judged for member in self.evaluators)
 
     @property
     def wordings(self) -> dict[str, str]:
-        """Of the aggregator, if it is a model: what members were told is not kept apart."""
+        """The hash of the aggregator's prompt, if it is a model. The members' prompts are not recorded separately."""
         return one_wording("aggregate", self.aggregator.prompt) if isinstance(self.aggregator, LlmAggregator) else {}
 
     @property
     def scripts(self) -> tuple[tuple[str, str], ...]:
-        """Those of its members, and the aggregator's."""
+        """The scripts of its members and of its aggregator."""
         of_members = [script for member in self.evaluators for script in member.scripts]
         if isinstance(self.aggregator, CodeAggregator):
             of_members.append((self.aggregator.path, self.aggregator.cwd or "."))
@@ -127,14 +134,17 @@ class CompositeEvaluator(Evaluator):
                 return (yield from one_score(filled(prompt, {RESULTS: results}, score_form())))
 
     def _weights(self) -> dict[str, float]:
-        """Each member's weight; where a script or a model aggregates, all count."""
+        """Return each member's weight. If a script or a model aggregates, every member counts 1."""
         if not isinstance(self.aggregator, WeightedAverage):
             return {member.label: 1.0 for member in self.evaluators}
         return {member.label: self.aggregator.weights.get(member.label, member.weight) for member in self.evaluators}
 
 
 def _scores(evaluations: Mapping[str, Evaluation]) -> Generator[Request, Answer, dict[str, Score]]:
-    """Each member's; all that they ask of the workspace comes first, since it is gone once a model is asked."""
+    """Return each member's score.
+
+    All workspace requests come first, since the workspace no longer exists when a model is asked.
+    """
     reached: dict[str, AskModel | Score] = {}
     for name, evaluation in evaluations.items():
         reached[name] = yield from _up_to_the_model(evaluation)
@@ -165,7 +175,7 @@ def _from_the_model_on(evaluation: Evaluation, request: Request) -> Evaluation:
 
 
 def _results(scores: dict[str, Score]) -> dict[str, dict[str, Any]]:
-    """What an aggregator is told of each member."""
+    """Return what an aggregator reads about each member."""
     return {
         name: {
             "score": score.value,
@@ -186,7 +196,7 @@ def _mean(scores: dict[str, Score], weights: dict[str, float]) -> Score:
 
 
 def _labelled(scores: dict[str, Score], total: Score) -> dict[str, tuple[str, ...]]:
-    """The hits and misses of all members, each with its member's name, and the aggregator's own."""
+    """Return the aggregator's hits and misses, followed by those of all members, labelled with their names."""
     return {
         kind: (*own, *(f"[{name}] {text}" for name, score in scores.items() for text in getattr(score, kind)))
         for kind, own in (("hits", total.hits), ("misses", total.misses))

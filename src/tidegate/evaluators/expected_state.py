@@ -16,11 +16,11 @@ _MISSING = object()
 
 
 class ExpectedState(Evaluator):
-    """Scores what the trial left behind: fields that are as `expected` / fields.
+    """Scores the state that the trial leaves behind: fields that equal their `expected` value / all expected fields.
 
-    The state is JSON, printed by `command` or in `file`. A field is a path of names and numbers with dots between them:
-    `tasks.0.done`. Equality is by type: 3 is 3.0, but not "3". No state at all (a command that fails, no file, no JSON)
-    scores 0, as it would fail a gate.
+    The state is JSON, printed by `command` or stored in `file`. A field is a path of keys and indexes joined by dots,
+    such as `tasks.0.done`. Types must match: 3 equals 3.0, but not "3". If there is no state (the command fails, the
+    file is missing, the text is not JSON), the score is 0.
     """
 
     type: Literal["expected_state"] = "expected_state"
@@ -36,7 +36,7 @@ class ExpectedState(Evaluator):
         return self
 
     def evaluate(self, record: Record) -> Evaluation:
-        """Ask for the state, and compare it field by field."""
+        """Request the state and compare it field by field."""
         if self.command is not None:
             answer = yield RunCommand(command=self.command, timeout_secs=self.timeout_secs)
         else:
@@ -55,7 +55,7 @@ class ExpectedState(Evaluator):
 
 
 def _at(state: Any, path: str) -> Any:
-    """What stands at a path; a key that holds a dot itself is found too, where it is all that is left of the path."""
+    """Return the value at a path. A key that contains a dot is found if it is the whole rest of the path."""
     if isinstance(state, dict) and path in state:
         return state[path]
     key, _, rest = path.partition(".")

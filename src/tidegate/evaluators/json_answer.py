@@ -1,4 +1,4 @@
-"""What was asked for as JSON: read from a command's output or a file, or the reason why it cannot be."""
+"""Read text or JSON from an answer to a request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tidegate.model.question import ModelAnswer
 
 
 def text_of(answer: Answer) -> str:
-    """The output of a command that succeeded, or the file's text; ValueError says why there is none."""
+    """Return a successful command's output, or a file's text. Raises ValueError with the reason if there is none."""
     if isinstance(answer, ModelAnswer):
         raise ValueError("nothing was read")
     if not isinstance(answer, CommandAnswer):
@@ -27,7 +27,7 @@ def text_of(answer: Answer) -> str:
 
 
 def json_of(answer: Answer) -> Any:
-    """The same as JSON; ValueError if it is none."""
+    """Return the same, parsed as JSON. Raises ValueError if it is not JSON."""
     text = text_of(answer)
     try:
         return parse_json(text)

@@ -1,4 +1,4 @@
-"""What a judge is told on standard input: the names are those of AgentV 1.5."""
+"""The JSON document that a judge script reads on standard input, with AgentV 1.5's field names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tidegate.rubrics.transcript import candidate_answer
 
 
 def judge_document(record: Record) -> str:
-    """The case and the agent's answer as JSON."""
+    """Return the case and the agent's answer as JSON."""
     case = record.case
     document = {
         "question": record.prompt,
@@ -31,7 +31,7 @@ def judge_document(record: Record) -> str:
 
 
 def _output_messages(record: Record) -> list[dict[str, Any]]:
-    """The agent's messages, each with the calls that follow it; `toolCalls` is AgentV's own older spelling."""
+    """Return the agent's messages, each with the calls that follow it. `toolCalls` is AgentV's older spelling."""
     outputs = {event.id: event.output for event in record.events if isinstance(event, ToolResult)}
     messages: list[dict[str, Any]] = []
     for event in record.events:

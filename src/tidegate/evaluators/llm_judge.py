@@ -24,10 +24,10 @@ _SCORE = (Criterion(id="score", description="the whole"),)
 class LlmJudge(Evaluator):
     """Asks the judge for one score of the agent's answer: `{score, hits, misses, reasoning}`.
 
-    `prompt` is a file beside the scenario with a prompt of yours, in which `{{question}}`, `{{expected_outcome}}`,
-    `{{reference_answer}}`, `{{candidate_answer}}`, `{{input_messages}}`, `{{expected_messages}}`, `{{output_messages}}`
-    and `{{transcript}}` stand for what the trial has; without it, ours is used. The judge is the one of
-    `tidegate.yaml`, else the one that a target's `judge_target` names.
+    `prompt` is a file next to the scenario with your own prompt. Its variables are `{{question}}`,
+    `{{expected_outcome}}`, `{{reference_answer}}`, `{{candidate_answer}}`, `{{input_messages}}`,
+    `{{expected_messages}}`, `{{output_messages}}` and `{{transcript}}`. Without `prompt`, the default prompt is used.
+    The judge is the one in `tidegate.yaml`, else the one that a target's `judge_target` names.
     """
 
     type: Literal["llm_judge"] = "llm_judge"
@@ -35,16 +35,16 @@ class LlmJudge(Evaluator):
 
     @property
     def judged(self) -> bool:
-        """Always."""
+        """Always True."""
         return True
 
     @property
     def wordings(self) -> dict[str, str]:
-        """Of the whole prompt."""
+        """The hash of the whole prompt."""
         return one_wording("answer", self.prompt)
 
     def evaluate(self, record: Record) -> Evaluation:
-        """Ask once."""
+        """Ask the judge once."""
         if self.prompt is not None:
             return (yield from one_score(filled(self.prompt, variables(record), score_form())))
         ask = question(
@@ -59,7 +59,7 @@ class LlmJudge(Evaluator):
 
 
 def one_score(ask: AskModel) -> Evaluation:
-    """Ask for a single score, and give it the judge's words."""
+    """Ask for a single score, and use the judge's reasoning as the reason."""
     score = judged_score(_SCORE, (yield from ask_until_read(ask, read_score)), met=PASS)
     if score.judgement is None:
         return score
@@ -68,13 +68,13 @@ def one_score(ask: AskModel) -> Evaluation:
 
 
 def one_wording(ours: str, own: str | None) -> dict[str, str]:
-    """That of a single score, asked for by our template or by a prompt of the project's."""
+    """Return the hash of a single score's prompt: template `ours`, or the project's `own` prompt."""
     (score,) = _SCORE
     return {score.id: wording(ours, "") if own is None else wording("own", own)}
 
 
 def variables(record: Record) -> dict[str, str]:
-    """What each variable of a prompt stands for; lists are JSON."""
+    """Return the value of each prompt variable. Lists are JSON."""
     told = json.loads(judge_document(record)) | {"transcript": transcript(record.events)}
     return {
         name: told[name] if isinstance(told[name], str) else json.dumps(told[name], ensure_ascii=False, indent=1)

@@ -1,4 +1,4 @@
-"""How an expected call is held against a call that was made, and lists of both against each other."""
+"""Compare an expected call with an actual call, and lists of both with each other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ B = TypeVar("B")
 
 
 def _check_patterns(expected: Any) -> Any:
-    """The value itself; ValueError if a `{regex: …}` in it is none."""
+    """Return the value. Raises ValueError if a `{regex: …}` in it is not a regular expression."""
     match expected:
         case {"regex": pattern} if len(expected) == 1:
             if not isinstance(pattern, str):
@@ -42,14 +42,14 @@ Matcher = Annotated[Any, AfterValidator(_check_patterns)]
 
 
 class ExpectedCall(Value):
-    """A call that should be made. What `input` and `output` name has to be there; more may be."""
+    """A call that should be made. The actual call may have more fields than `input` and `output` name."""
 
     tool: NonEmpty
     input: Matcher = None
     output: Matcher = None
 
     def is_met_by(self, call: Call) -> bool:
-        """The tool is the same, and whatever is named of input and output matches."""
+        """Return True if the tool is the same and the named parts of input and output match."""
         return (
             call.tool == self.tool
             and (self.input is None or matches(self.input, call.input))
@@ -58,7 +58,10 @@ class ExpectedCall(Value):
 
 
 def matches(expected: Any, actual: Any) -> bool:
-    """`{any: true}` meets everything, `{regex: …}` a string, a mapping one that has its fields, else equality."""
+    """Return True if a value matches: `{any: true}` accepts anything, `{regex: …}` a matching string.
+
+    A mapping accepts one that has matching fields, a list one of the same length. Everything else must be equal.
+    """
     match expected:
         case {"any": True} if len(expected) == 1:
             return True
@@ -75,7 +78,7 @@ def matches(expected: Any, actual: Any) -> bool:
 
 
 def common_length(left: Sequence[A], right: Sequence[B], is_same: Callable[[A, B], bool]) -> int:
-    """The length of the longest common subsequence."""
+    """Return the length of the longest common subsequence."""
     row = [0] * (len(right) + 1)
     for one in left:
         before = row
@@ -86,7 +89,10 @@ def common_length(left: Sequence[A], right: Sequence[B], is_same: Callable[[A, B
 
 
 def pairs(left: Sequence[A], right: Sequence[B], is_same: Callable[[A, B], bool]) -> int:
-    """How many of the left can each have a right one of its own (a largest matching, by augmenting paths)."""
+    """Return how many left items can each be matched to a different right item.
+
+    A maximum bipartite matching, found by augmenting paths.
+    """
     owner: dict[int, int] = {}
 
     def find(one: int, tried: set[int]) -> bool:

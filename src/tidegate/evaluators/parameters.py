@@ -20,11 +20,14 @@ from tidegate.text.patterns import search
 
 
 class Parameters(Evaluator):
-    """Scores the arguments of calls: the mean of two shares, both in the details.
+    """Scores the arguments of tool calls: the mean of two shares, which are also in the details.
 
-    `schemas` has a JSON Schema for each tool, as a file beside the scenario or in place: calls whose arguments satisfy
-    it / calls of those tools. `reference` has arguments for each tool: those that match (as in tool_trajectory) in the
-    call that comes nearest / all of them. A share without anything to divide by is left out.
+    - `schemas`: a JSON Schema for each tool, inline or as a file next to the scenario. The share is calls with valid
+    arguments / calls of these tools.
+    - `reference`: expected arguments for each tool. The share is arguments that match (as in `tool_trajectory`) in the
+    closest call / all expected arguments.
+
+    A share with nothing to count is left out. If neither can be computed, the evaluator is not measured.
     """
 
     type: Literal["parameters"] = "parameters"
@@ -41,7 +44,7 @@ class Parameters(Evaluator):
         return self
 
     def evaluate(self, record: Record) -> Evaluation:
-        """Check every call; nothing has to be asked."""
+        """Check every call. Needs no requests."""
         yield from ()
         calls = calls_of(record, {*self.schemas, *self.reference})
         if calls is None:
@@ -62,7 +65,7 @@ class Parameters(Evaluator):
         return Score(value=fmean(details.values()), reason="; ".join(misses[:3]), misses=misses, details=details)
 
     def _schema_problems(self, calls: Sequence[Call]) -> Iterator[str]:
-        """What is wrong with each call that has a schema; '' if nothing is."""
+        """Yield the problem of each call that has a schema; '' if it is valid."""
         for call in calls:
             schema = self.schemas.get(call.tool)
             if isinstance(schema, dict):
@@ -71,7 +74,7 @@ class Parameters(Evaluator):
                 yield "" if error is None else f"{call.tool}: {error.json_path}: {error.message}"[:300]
 
     def _references(self, calls: Sequence[Call]) -> tuple[int, int]:
-        """Reference arguments that match, and all of them."""
+        """Return the number of reference arguments that match, and of all."""
         matching = 0
         for tool, wanted in self.reference.items():
             met = [_met(wanted, call.input) for call in calls if call.tool == tool]
@@ -80,7 +83,7 @@ class Parameters(Evaluator):
 
 
 def schema_problem(schema: dict[str, Any]) -> str:
-    """Why this is no JSON Schema; '' if it is one."""
+    """Return why this is not a JSON Schema; '' if it is one."""
     try:
         validator_for(schema).check_schema(schema)
     except SchemaError as error:
@@ -89,7 +92,7 @@ def schema_problem(schema: dict[str, Any]) -> str:
 
 
 def _validator(schema: dict[str, Any]) -> Validator:
-    """With an empty registry, so that nothing is fetched, and with patterns that cannot hang the run."""
+    """Return a validator that fetches nothing (empty registry) and whose patterns cannot hang the run."""
     limited = {"pattern": _pattern, "patternProperties": _pattern_properties}
     kind: type[Validator] = extend(validator_for(schema), limited)  # type: ignore[no-untyped-call]
     return kind(schema, registry=Registry())

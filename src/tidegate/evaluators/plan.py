@@ -28,15 +28,15 @@ from tidegate.rubrics.samples import Criterion
 
 
 class PlanEvaluator(Evaluator):
-    """Scores the plan that the agent wrote down: longest common subsequence of the `expected` tools and those that the
-    plan names / expected (plan quality). Plan adherence, the same of planned and called tools / planned, is in the
-    details.
+    """Scores the agent's written plan against the `expected` tools (plan quality): the length of the longest common
+    subsequence of expected and planned tools / expected tools. Plan adherence, the same for planned and called tools /
+    planned tools, is in the details.
 
-    `from` says where the plan is: `first_message` of the agent, a `file` of the workspace, or a `field` of the agent's
-    last message, which then is JSON with a list of tools at the JSONPath `path`. In a text the plan is the tools in the
-    order in which they are named first.
+    `from` is where the plan is: the agent's `first_message`, a `file` of the workspace, or a `field` of the agent's
+    last message, which must be JSON with a list of tools at the JSONPath `path`. In plain text, the plan is the tools
+    in the order of their first mention.
 
-    An open task has no list of tools to expect: there `criterion` says in a sentence what a good plan does, and the
+    An open task has no list of expected tools. There, `criterion` says in one sentence what a good plan does, and the
     judge scores the plan by it.
     """
 
@@ -59,16 +59,16 @@ class PlanEvaluator(Evaluator):
 
     @property
     def judged(self) -> bool:
-        """If the task is open."""
+        """True if the task is open."""
         return self.criterion is not None
 
     @property
     def wordings(self) -> dict[str, str]:
-        """Of the criterion, if the task is open."""
+        """The hash of the criterion's prompt, if the task is open."""
         return {} if self.criterion is None else {"plan": wording("plan", self.criterion)}
 
     def evaluate(self, record: Record) -> Evaluation:
-        """Find the plan, and compare it with the expectation and with the calls, or have it judged."""
+        """Find the plan, and compare it with the expected tools and the calls, or have it judged."""
         if self.criterion is not None:
             return (yield from self._judged(record, self.criterion))
         said = [event.text for event in record.events if isinstance(event, Message) and event.role == "assistant"]
@@ -115,7 +115,7 @@ class PlanEvaluator(Evaluator):
 
 
 def _planned(text: str, known: Collection[str]) -> list[str]:
-    """A JSON list of tools as it is, else the known tools that the text names, each where it comes first."""
+    """Return a JSON list of tools unchanged, else the known tools in the order of their first mention."""
     try:
         value = parse_json(text)
     except ValueError:
@@ -129,7 +129,7 @@ def _planned(text: str, known: Collection[str]) -> list[str]:
 
 
 def _listed(text: str, path: str) -> list[str]:
-    """The list of tools at a path of JSON; empty where there is none."""
+    """Return the list of tools at a path of a JSON text; empty if there is none."""
     try:
         found = find(path, parse_json(text))
     except ValueError:

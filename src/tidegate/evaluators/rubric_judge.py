@@ -1,4 +1,4 @@
-"""The scenario's own judge: a rubric of weighted criteria, asked once all gates pass."""
+"""The scenario's own judge: a rubric of weighted criteria, used only if all gates pass."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tidegate.rubrics.reading import Scores, read_scores
 from tidegate.rubrics.samples import Criterion, combined, total
 from tidegate.rubrics.transcript import transcript
 
-WEIGHTS_WITHIN = 0.01  # of 1, as llm-tool-test has it
+WEIGHTS_WITHIN = 0.01  # tolerance of the weights' sum, as in llm-tool-test
 
 
 class RubricJudge(Evaluator):
-    """Scores a trial by a rubric: the sum of the criteria's scores by their weights, which is computed here."""
+    """Scores a trial by a rubric: the sum of weight · score over the criteria, computed here and not by the model."""
 
     type: Literal["judge"] = "judge"
     weight: float = 0.0
-    rubric: str = ""  # where it was read, for reports
+    rubric: str = ""  # where it was read from, for reports
     criteria: tuple[Criterion, ...] = Field(min_length=1)
     pass_threshold: Annotated[float, Field(ge=0, le=1)] = 0.70
 
@@ -39,21 +39,21 @@ class RubricJudge(Evaluator):
 
     @property
     def judged(self) -> bool:
-        """Always."""
+        """Always True."""
         return True
 
     @property
     def decides(self) -> bool:
-        """By its own threshold, not by the case score."""
+        """False: it decides by its own threshold, not through the case score."""
         return False
 
     @property
     def wordings(self) -> dict[str, str]:
-        """Of each criterion."""
+        """The hash of each criterion's prompt."""
         return {criterion.id: wording("rubric", described(criterion)) for criterion in self.criteria}
 
     def evaluate(self, record: Record) -> Evaluation:
-        """Show the whole transcript, and ask for every criterion."""
+        """Show the judge the whole transcript, and ask for every criterion."""
         ids = [criterion.id for criterion in self.criteria]
         ask = question(
             "rubric",
@@ -68,12 +68,12 @@ class RubricJudge(Evaluator):
 
 
 def described(criterion: Criterion) -> str:
-    """A criterion as the judge reads it; its weight would not make the judge fairer."""
+    """Return a criterion as the judge reads it. The weight is left out, since it must not influence the score."""
     return f"- `{criterion.id}`: {' '.join(criterion.description.split())}"
 
 
 def judged_score(criteria: tuple[Criterion, ...], answers: Answers[Scores], *, met: float) -> Score:
-    """All samples as one score; not measured where not even half of them could be read."""
+    """Combine all samples into one score. Not measured unless more than half of them could be read."""
     if not answers.enough:
         lost = f" ({len(answers.read)} of {answers.asked} samples could be read)" if answers.asked > 1 else ""
         return Score.unknown(f"{answers.problem}{lost}", "judge")

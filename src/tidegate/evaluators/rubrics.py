@@ -19,11 +19,11 @@ from tidegate.rubrics.reading import read_checks
 from tidegate.rubrics.samples import Criterion
 from tidegate.rubrics.transcript import candidate_answer, transcript
 
-_MET = 0.75  # of samples that say yes or no: more than half of them
+_MET = 0.75  # median of yes/no samples: more than half of them say yes
 
 
 class RubricItem(Value):
-    """One check; a plain text is its description. Without an `id` it is `rubric-N`."""
+    """One check. A plain text is its description; without an `id` it is named `rubric-N`."""
 
     id: NonEmpty | None = None
     description: NonEmpty
@@ -32,7 +32,7 @@ class RubricItem(Value):
 
 
 def _items(value: Any) -> Any:
-    """Texts as items."""
+    """Convert texts to items."""
     if not isinstance(value, list | tuple):
         return value
     return tuple({"description": item} if isinstance(item, str) else item for item in value)
@@ -42,13 +42,13 @@ RubricItems = Annotated[tuple[RubricItem, ...], BeforeValidator(_items)]
 
 
 class Rubrics(Evaluator):
-    """Asks the judge of each item of `rubrics` whether it is satisfied: the weight of those that are / the weight of
-    all that are declared. An item that the judge leaves out is not satisfied, one that it names twice counts once, one
-    that nobody declared is ignored; each is said. A `required` item (they all are, by default) that is not satisfied
-    fails the evaluator.
+    """Asks the judge whether each item of `rubrics` is satisfied. The score is the weight of the satisfied items / the
+    weight of all items. An item that the judge omits is not satisfied, one that it names twice counts once, and an
+    unknown one is ignored; the result notes each of these. The evaluator fails if a `required` item (the default) is
+    not satisfied.
 
-    The judge answers `{checks: [{id, reasoning, satisfied}]}` ([the forms](judges.md#what-it-answers)). An item is a
-    text, or `{id, description, weight, required}`. Inline `rubrics` of an AgentV case are this evaluator.
+    The judge answers `{checks: [{id, reasoning, satisfied}]}` ([answer formats](judges.md#what-it-answers)). An item is
+    a text, or `{id, description, weight, required}`. Inline `rubrics` of an AgentV case use this evaluator.
     """
 
     type: Literal["rubrics"] = "rubrics"
@@ -63,7 +63,7 @@ class Rubrics(Evaluator):
 
     @property
     def judged(self) -> bool:
-        """Always."""
+        """Always True."""
         return True
 
     @property
@@ -76,11 +76,11 @@ class Rubrics(Evaluator):
 
     @property
     def wordings(self) -> dict[str, str]:
-        """Of each item."""
+        """The hash of each item's prompt."""
         return {criterion.id: wording("checks", described(criterion)) for criterion in self.criteria}
 
     def evaluate(self, record: Record) -> Evaluation:
-        """Ask for all items at once."""
+        """Ask the judge about all items at once."""
         ids = [criterion.id for criterion in self.criteria]
         ask = question(
             "checks",
@@ -97,7 +97,7 @@ class Rubrics(Evaluator):
 
 
 def _whole(score: Score) -> Score:
-    """A median of yes and no: half is no. Then the score again, and whether all that is required is there."""
+    """Round each item's median to yes or no (a tie is no), then compute the score and whether it passes."""
     if score.judgement is None:
         return score
     criteria = tuple(one.model_copy(update={"score": float(one.score >= _MET)}) for one in score.judgement.criteria)

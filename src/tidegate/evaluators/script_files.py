@@ -1,4 +1,4 @@
-"""Which files of the repository the command of an evaluator's script may name."""
+"""Find the repository files that an evaluator script's command may name."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterator
 
 
 def named_files(command: str, folder: str) -> tuple[str, ...]:
-    """Paths from the repository's root that the words of the command can be; whether they exist is not known here."""
+    """Return paths, relative to the repository's root, that words of the command may name. They need not exist."""
     paths = (posixpath.normpath(posixpath.join(folder, word)) for word in _words(command))
     return tuple(dict.fromkeys(path for path in paths if not path.startswith(("/", "..")) and path != "."))
 
 
 def _words(command: str) -> Iterator[str]:
-    """The words of a shell command that may be files; of `python -m checks.judge`, its file or its package."""
+    """Yield the words of a shell command that may be files; for `python -m checks.judge`, its file and its package."""
     try:
         words = shlex.split(command)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The answers that a stored trial has, found again by the questions: for gates that have changed since."""
+"""Find a stored trial's answers by their requests, for gates that have changed since the trial ran."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tidegate.model.probe import Answer, CommandAnswer, FileAnswer, ReadFile, Re
 
 
 def gate_answers(gates: Sequence[Gate], stored: Sequence[Answer | None]) -> tuple[Answer | None, ...]:
-    """For each gate the answer to the same question, wherever it stands; None where that was never asked."""
+    """Return each gate's stored answer, at any position; None if the gate's request was never made."""
     answers = []
     for gate in gates:
         request = gate.request()
@@ -18,7 +18,7 @@ def gate_answers(gates: Sequence[Gate], stored: Sequence[Answer | None]) -> tupl
 
 
 def answer_to(request: Request, stored: Iterable[Answer | None]) -> Answer | None:
-    """The first stored answer to the same question."""
+    """Return the first stored answer to the same request; None if there is none."""
     return next((answer for answer in stored if answer is not None and _answers(answer, request)), None)
 
 

@@ -13,16 +13,15 @@ from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
 
 
 class ToolF1(Evaluator):
-    """Scores the tools that were called against those `expected`, both as multisets: the harmonic mean (F1) of
-    precision and recall, which are in the details, with routing accuracy (positions that agree / the longer of both
-    lists).
+    """Scores the called tools against the `expected` tools, both as multisets: the harmonic mean (F1) of precision and
+    recall. Precision, recall and routing accuracy (positions that agree / the longer list) are in the details.
     """
 
     type: Literal["tool_f1"] = "tool_f1"
     expected: tuple[NonEmpty, ...] = Field(min_length=1)
 
     def evaluate(self, record: Record) -> Evaluation:
-        """Count; nothing has to be asked."""
+        """Count the calls. Needs no requests."""
         yield from ()
         calls = calls_of(record, self.expected)
         if calls is None:

@@ -16,16 +16,20 @@ Limit = Annotated[int, Field(ge=0)]
 
 
 class ToolTrajectory(Evaluator):
-    """Scores which tools were called, and how: the agent's own (`bash`, `mcp__db__query`) and the target's subcommands
-    (`taskmgr:add`), of which only the kind is read that the evaluator names.
+    """Scores which tools were called, and how. Tools are the agent's own (`bash`, `mcp__db__query`) or subcommands of
+    the tool under test (`taskmgr:add`); only the kinds that the evaluator names are compared.
 
-    `mode` is one of: `any_order` (tools that were called at least as often as `minimums` says / tools listed) ·
-    `in_order` (longest common subsequence / `expected`) · `exact` (matching positions / the longer of both lists, so
-    that extra calls cost) · `superset` (1 if every expected call was made) · `subset` (1 if no other call was made).
+    `mode` is one of:
 
-    An expected call is `{tool, input, output}`. What `input` and `output` name has to be in the call, more may be; a
-    string can also be `{regex: PATTERN}`, anything `{any: true}`. In every mode a call of a `forbidden` tool, or more
-    calls than `max_calls` says, makes the score 0. Not measured where the agent does not tell its calls.
+    - `any_order`: tools called at least as often as in `minimums` / tools listed there
+    - `in_order`: longest common subsequence of `expected` and the calls / `expected`
+    - `exact`: matching positions / the longer list, so extra calls lower the score
+    - `superset`: 1 if every expected call was made
+    - `subset`: 1 if no other call was made
+
+    An expected call is `{tool, input, output}`. The actual call may have more fields than `input` and `output` name. A
+    string can also be `{regex: PATTERN}`, and any value `{any: true}`. In every mode, a call of a `forbidden` tool or
+    more calls than `max_calls` make the score 0. Not measured if the agent does not report its tool calls.
     """
 
     type: Literal["tool_trajectory"] = "tool_trajectory"
@@ -45,7 +49,7 @@ class ToolTrajectory(Evaluator):
         return self
 
     def evaluate(self, record: Record) -> Evaluation:
-        """Compare the calls of the record; nothing has to be asked."""
+        """Compare the recorded calls. Needs no requests."""
         yield from ()
         names = {*self.minimums, *(call.tool for call in self.expected)}
         compared = calls_of(record, names)

@@ -1,4 +1,4 @@
-"""The family of gates: one file, one line here, one entry in the docs and one test file for each."""
+"""All gates. A new gate is one file, one line here, one entry in the docs and one test file."""
 
 from __future__ import annotations
 
@@ -28,4 +28,4 @@ AnyGate = Annotated[
     | Script,
     Field(discriminator="type"),
 ]
-"""Every gate that a scenario can name, told apart by `type`."""
+"""Every gate that a scenario can use, selected by `type`."""

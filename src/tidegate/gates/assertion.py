@@ -13,7 +13,7 @@ from tidegate.gates.excerpt import excerpt
 from tidegate.gates.json_text import parse_json
 
 Check = Callable[[Any], str | None]
-"""Says why a value does not meet the assertion; None if it does."""
+"""Returns why a value does not meet the assertion; None if it does."""
 
 FORMS = "exists, equals <JSON or text>, contains <text>, len OP N, OP N (OP is ==, !=, >=, <=, > or <)"
 
@@ -32,7 +32,7 @@ _TYPES = {dict: "an object", list: "an array", str: "a string", bool: "a boolean
 
 
 def parse_assertion(text: str) -> Check:
-    """The check that an assertion stands for; ValueError, naming the forms, if it is none."""
+    """Return the check for an assertion. Raises ValueError, naming the valid forms, if the text is not an assertion."""
     word, _, rest = text.strip().partition(" ")
     rest = rest.strip()
     if word == "exists" and not rest:
@@ -47,7 +47,7 @@ def parse_assertion(text: str) -> Check:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Equality of JSON values by type: 3 is 3.0, but not "3"; true is not 1."""
+    """Return True if two JSON values are equal, including their types: 3 equals 3.0, but not "3"; true is not 1."""
     match left, right:
         case (list(), list()):
             return len(left) == len(right) and all(map(same, left, right))
@@ -58,15 +58,15 @@ def same(left: Any, right: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """A value as messages show it."""
+    """Return a value as messages show it."""
     try:
         return excerpt(json.dumps(value, ensure_ascii=False, default=str), 120)
-    except ValueError:  # an integer too long to be written
+    except ValueError:  # Python refuses to print very long integers
         return kind(value)
 
 
 def kind(value: Any) -> str:
-    """The type of a JSON value in words."""
+    """Return the type of a JSON value in words."""
     return _TYPES.get(type(value), "a number")
 
 

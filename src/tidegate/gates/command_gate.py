@@ -1,4 +1,4 @@
-"""What all gates that run a command have in common."""
+"""The base class of gates that run a command."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NOT_RUN = Decision(passed=False, message="the command was not run")
 
 
 class CommandGate(Gate):
-    """A gate that looks at the output of a command which has to end with exit status 0."""
+    """A gate that checks the output of a command, which must exit with status 0."""
 
     command: ShellCommand
 
@@ -33,12 +33,12 @@ class CommandGate(Gate):
         return self.decide_output(result) if result.ok else Decision(passed=False, message=what_went_wrong(result))
 
     def decide_output(self, result: CommandResult) -> Decision:
-        """Decide on what a successful command printed."""
+        """Decide on the output of a successful command."""
         raise NotImplementedError
 
 
 def what_went_wrong(result: CommandResult) -> str:
-    """How a command ended that should have succeeded, with its own words: `exit 2: unknown option --prio`."""
+    """Return how a failed command ended, with its error message: `exit 2: unknown option --prio`."""
     end = "command not found (exit 127)" if result.exit_code == 127 else result.how_it_ended()
     said = "" if result.end == "not_started" else complaint(result.stderr) or complaint(result.stdout)
     return f"{excerpt(end)}: {said}" if said else excerpt(end)

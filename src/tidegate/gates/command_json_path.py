@@ -22,14 +22,20 @@ def _check_assertion(text: str) -> str:
 
 
 class CommandJsonPath(CommandGate):
-    """Passes when `command` ends with exit status 0, prints JSON, and `assertion` holds for what stands at `path`.
+    """Passes when `command` exits with status 0, prints JSON, and `assertion` holds for the value at `path`.
 
-    `path` is a JSONPath in the language of jsonpath-ng with its extensions. A path that can match many (wildcard,
-    slice, filter, descent, union) gives the list of all matches, any other its one value.
+    `path` is a JSONPath as in jsonpath-ng with its extensions. A path that can match several values (wildcard, slice,
+    filter, descent, union) gives the list of all matches; any other path gives its single value.
 
-    `assertion` is one of: `exists` (present and not null; for a list of matches: at least one) ·
-    `equals <JSON or text>` (3 is 3.0, but not "3") · `contains <text>` (part of a string, or an equal element of an
-    array) · `len OP N` (arrays, objects, strings) · `OP N` (numbers), where OP is one of `==` `!=` `>=` `<=` `>` `<`.
+    `assertion` is one of:
+
+    - `exists`: present and not null; for a list of matches, at least one match that is not null
+    - `equals <JSON or text>`: 3 equals 3.0, but not "3"
+    - `contains <text>`: the text is part of a string, or equal to an element of an array
+    - `len OP N`: the length of an array, object or string
+    - `OP N`: a number
+
+    OP is one of `==` `!=` `>=` `<=` `>` `<`.
     """
 
     type: Literal["command_json_path"] = "command_json_path"
@@ -42,7 +48,7 @@ class CommandJsonPath(CommandGate):
         return excerpt(f"{self.command} → {self.path} {self.assertion}")
 
     def decide_output(self, result: CommandResult) -> Decision:
-        """Read the output as JSON, follow the path, and check what it leads to."""
+        """Parse the output as JSON, follow the path, and check the value."""
         if result.truncated:
             return Decision(passed=False, message="the output was cut, so it cannot be read as JSON: print less")
         try:
@@ -58,7 +64,7 @@ class CommandJsonPath(CommandGate):
 
     def _decide_matches(self, matches: list[object]) -> Decision:
         exists = self.assertion.strip() == "exists"
-        if exists:  # a list of matches is always there: what can be missing is what is in it
+        if exists:  # a list of matches always exists, so ask for its elements
             matches = [match for match in matches if match is not None]
         many = can_match_many(self.path)
         if not matches and (exists or not many):

@@ -13,7 +13,7 @@ from tidegate.model.gate import Decision
 
 
 class CommandOutputContains(CommandGate):
-    """Passes when `command` ends with exit status 0 and its standard output contains `substring`."""
+    """Passes when `command` exits with status 0 and its standard output contains `substring`."""
 
     type: Literal["command_output_contains"] = "command_output_contains"
     substring: NonEmpty
@@ -24,7 +24,7 @@ class CommandOutputContains(CommandGate):
         return excerpt(f"{self.command} → {self.substring}")
 
     def decide_output(self, result: CommandResult) -> Decision:
-        """Look for the substring; a cut output can show that it is there, never that it is not."""
+        """Search for the substring. Cut output can prove that it is there, but not that it is missing."""
         decision = contains("the output", result.stdout, self.substring)
         if result.truncated and not decision.passed:
             return decision.model_copy(update={"message": f"{decision.message} (the output was cut: print less)"})

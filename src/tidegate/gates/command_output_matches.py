@@ -13,9 +13,9 @@ from tidegate.model.gate import Decision
 
 
 class CommandOutputMatches(CommandGate):
-    """Passes when `command` ends with exit status 0 and the regular expression `pattern` is found in its output.
+    """Passes when `command` exits with status 0 and its standard output matches the regular expression `pattern`.
 
-    The syntax is that of Python's `re`; the pattern may be found anywhere (`re.search`).
+    The syntax is that of Python's `re`. The pattern may match anywhere in the output, as in `re.search`.
     """
 
     type: Literal["command_output_matches"] = "command_output_matches"
@@ -27,7 +27,7 @@ class CommandOutputMatches(CommandGate):
         return excerpt(f"{self.command} → {self.pattern}")
 
     def decide_output(self, result: CommandResult) -> Decision:
-        """Search the whole output; a cut one decides nothing, since a pattern may speak of what is not there."""
+        """Search the whole output. Cut output fails, since a pattern may depend on the part that is missing."""
         if result.truncated:
             return Decision(passed=False, message="the output was cut, so no pattern can be decided: print less")
         return matches("the output", result.stdout, self.pattern)

@@ -10,10 +10,10 @@ from tidegate.model.gate import Decision
 
 
 class CommandSucceeds(CommandGate):
-    """Passes when `command` ends with exit status 0."""
+    """Passes when `command` exits with status 0."""
 
     type: Literal["command_succeeds"] = "command_succeeds"
 
     def decide_output(self, result: CommandResult) -> Decision:
-        """Whatever it printed, it succeeded."""
+        """Pass for any output."""
         return Decision(passed=True, message=result.how_it_ended())

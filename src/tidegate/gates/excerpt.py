@@ -1,4 +1,4 @@
-"""Foreign text made fit for one line of a message."""
+"""Shorten untrusted text to one printable line for a message."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ _ESCAPE_SEQUENCES = re.compile(
     r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)"  # OSC and other strings: titles, links
     r"|\x1b[ -/]*[0-~]?"  # every other escape
 )
-_STACK = re.compile(  # of an interpreter that gave up: Python's, then Node's and Java's
+_STACK = re.compile(  # stack traces: Python's, then those of Node and Java
     r"^[ \t]*Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*|^[ \t]+at \S.*\n?", re.MULTILINE
 )
 
 
 def excerpt(text: str, limit: int = 300) -> str:
-    """One printable line of at most `limit` characters: no control or invisible character, cut from the middle.
+    """Return one printable line of at most `limit` characters, without control or invisible characters.
 
-    Tools put their reason first or last, so both ends are kept.
+    Longer text is cut in the middle, because tools put the reason either first or last.
     """
     window = text if len(text) <= 8 * limit else f"{text[: 4 * limit]} … {text[-4 * limit :]}"
     line = " ".join("".join(map(_printable, _ESCAPE_SEQUENCES.sub("", window))).split())
@@ -30,7 +30,7 @@ def excerpt(text: str, limit: int = 300) -> str:
 
 
 def complaint(text: str, limit: int = 300) -> str:
-    """What a failed program says, as `excerpt`; without its call stack, which hides the message."""
+    """Return a failed program's output like `excerpt`, without its stack trace, which would hide the message."""
     return excerpt(_STACK.sub("", text), limit) or excerpt(text, limit)
 
 

@@ -1,4 +1,4 @@
-"""The parameters that gates share, with the rules that they keep."""
+"""Field types that gates share, with their validation."""
 
 from __future__ import annotations
 

@@ -23,5 +23,5 @@ class FileContains(FileGate):
         return excerpt(f"{self.path} → {self.substring}")
 
     def decide_text(self, text: str) -> Decision:
-        """Look for the substring."""
+        """Search for the substring."""
         return contains(f"`{self.path}`", text, self.substring)

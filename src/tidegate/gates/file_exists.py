@@ -10,16 +10,16 @@ from tidegate.model.probe import FileAnswer
 
 
 class FileExists(FileGate):
-    """Passes when a file stands at `path` in the workspace; a folder is no file."""
+    """Passes when a file exists at `path` in the workspace. A folder does not count."""
 
     type: Literal["file_exists"] = "file_exists"
 
     def decide_without_text(self, answer: FileAnswer) -> Decision:
-        """A file whose text was not taken still exists."""
+        """Pass if the file exists, even though it is too large or not text."""
         if answer.state in ("present", "too_large"):
             return self.decide_text("")
         return super().decide_without_text(answer)
 
     def decide_text(self, text: str) -> Decision:
-        """Whatever is in it, it exists."""
+        """Pass for any content."""
         return Decision(passed=True, message=f"`{self.path}` exists")

@@ -1,4 +1,4 @@
-"""What all gates that look at one file have in common."""
+"""The base class of gates that check one file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NO_TEXT = {
 
 
 class FileGate(Gate):
-    """A gate that looks at one file of the workspace."""
+    """A gate that checks one file of the workspace."""
 
     path: WorkspacePath
 
@@ -31,7 +31,7 @@ class FileGate(Gate):
         return ReadFile(path=self.path)
 
     def decide(self, seen: Seen) -> Decision:
-        """Fail if there is no text to be read, else decide on it."""
+        """Fail if the file has no readable text, else decide on the text."""
         if not isinstance(seen.answer, FileAnswer):
             return Decision(passed=False, message="the file was not looked for")
         if seen.answer.text is None:
@@ -39,7 +39,7 @@ class FileGate(Gate):
         return self.decide_text(seen.answer.text)
 
     def decide_without_text(self, answer: FileAnswer) -> Decision:
-        """Say why there is no text."""
+        """Fail with the reason why there is no text."""
         return Decision(passed=False, message=f"`{self.path}` {_NO_TEXT[answer.state]}")
 
     def decide_text(self, text: str) -> Decision:

@@ -12,9 +12,9 @@ from tidegate.model.gate import Decision
 
 
 class FileMatches(FileGate):
-    """Passes when the regular expression `pattern` is found in the file at `path`.
+    """Passes when the file at `path` matches the regular expression `pattern`.
 
-    The syntax is that of Python's `re`; the pattern may be found anywhere (`re.search`).
+    The syntax is that of Python's `re`. The pattern may match anywhere in the file, as in `re.search`.
     """
 
     type: Literal["file_matches"] = "file_matches"

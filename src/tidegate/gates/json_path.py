@@ -1,4 +1,4 @@
-"""JSONPath in the full language of `jsonpath_ng.ext`, within limits: a hostile path must not hang a run."""
+"""JSONPath as in `jsonpath_ng.ext`, within limits, so that a hostile path cannot hang a run."""
 
 from __future__ import annotations
 
@@ -17,45 +17,47 @@ if TYPE_CHECKING:
     from jsonpath_ng import JSONPath
     from jsonpath_ng.ext.parser import ExtendedJsonPathParser
 
-MOST_CALLS = 5_000_000  # of functions while one path is followed: some seconds
+MOST_CALLS = 5_000_000  # function calls per path: a few seconds
 
 
 def check_path(path: str) -> str:
-    """The path itself; ValueError if it is none."""
+    """Return the path. Raises ValueError if it is not a JSONPath."""
     _parse(path)
     return path
 
 
 def find(path: str, document: Any) -> list[Any]:
-    """The values of all matches. ValueError if the path cannot be applied to this document."""
+    """Return the values of all matches. Raises ValueError if the path cannot be applied to this document."""
     parsed = _parse(path)
     try:
         with _limited():
             return [match.value for match in parsed.find(document)]
-    except Exception as error:  # the library lets errors of any class through
+    except Exception as error:  # the library raises errors of any class
         raise ValueError(f"cannot be applied: {error}") from None
 
 
 def can_match_many(path: str) -> bool:
-    """The path holds a wildcard, slice, filter, descent, union or anything else that can match more than once."""
+    """Return True if the path has a wildcard, slice, filter, descent, union or anything else that can match several
+    values.
+    """
     return _is_many(_parse(path))
 
 
 @lru_cache(maxsize=1024)
 def _parse(path: str) -> JSONPath:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # old forms stay allowed as long as the library has them
+        warnings.simplefilter("ignore", DeprecationWarning)  # old forms stay valid while the library supports them
         try:
             parsed = _parser().parse(path)
             _guard_patterns(parsed)
             return parsed
-        except Exception as error:  # lexer, parser and constructors each raise classes of their own
+        except Exception as error:  # lexer, parser and constructors raise different classes
             raise ValueError(f"is no JSONPath: {error}") from None
 
 
 @lru_cache(maxsize=1)
 def _parser() -> ExtendedJsonPathParser:
-    """One for all paths: to build its tables takes longer than to read a path."""
+    """Return the one parser for all paths. Building its tables takes longer than parsing a path."""
     from jsonpath_ng.ext.parser import ExtendedJsonPathParser
 
     return ExtendedJsonPathParser()
@@ -63,10 +65,10 @@ def _parser() -> ExtendedJsonPathParser:
 
 @contextmanager
 def _limited() -> Iterator[None]:
-    """Ends what is done in it with a ValueError after so many calls.
+    """Raise ValueError if the code inside makes too many function calls.
 
-    The library has no limit of its own, and `$..*..*..*` visits more nodes than any machine can. Calls are counted
-    rather than time, so that the same path and document have the same answer everywhere.
+    The library has no limit, and `$..*..*..*` visits too many nodes to finish. Calls are counted instead of time, so
+    that the same path and document give the same answer on every machine.
     """
     calls = 0
 
@@ -85,18 +87,18 @@ def _limited() -> Iterator[None]:
 
 
 class _Sub:
-    """Stands for the compiled expression of the library's `sub`."""
+    """Replaces the compiled regular expression of the library's `sub`."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = check_pattern(pattern)
 
     def sub(self, replacement: str, text: str) -> str:
-        """As of `re`, but within a limit."""
+        """Like `re.sub`, with a time limit."""
         return replace(self.pattern, replacement, text)
 
 
 def _guard_patterns(path: object) -> None:
-    """Regular expressions in a path keep the limits of all others."""
+    """Apply Tidegate's limits to the regular expressions in a path."""
     from jsonpath_ng.ext.filter import OPERATOR_MAP
     from jsonpath_ng.ext.string import Sub
 
@@ -109,7 +111,7 @@ def _guard_patterns(path: object) -> None:
 
 
 def _parts(path: object) -> Iterator[object]:
-    """The path and everything in it."""
+    """Yield the path and everything inside it."""
     from jsonpath_ng import JSONPath
 
     yield path
@@ -128,7 +130,7 @@ def _is_many(path: object) -> bool:
         case Child() | Operation():
             return _is_many(path.left) or _is_many(path.right)
         case Fields():
-            return len(path.fields) > 1 or "*" in path.fields  # older versions: the wildcard is the field `*`
+            return len(path.fields) > 1 or "*" in path.fields  # in older versions the wildcard is the field `*`
         case Index():
             return len(path.indices) > 1
         case _:

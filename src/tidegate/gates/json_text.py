@@ -1,4 +1,4 @@
-"""JSON as programs print it, read strictly and within limits."""
+"""Parse JSON that programs print, strictly and within limits."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import math
 from typing import Any, NoReturn
 
 MAX_DEPTH = 100
-MAX_DIGITS = 1000  # of a whole number
+MAX_DIGITS = 1000  # digits of an integer
 
 
 def parse_json(text: str) -> Any:
-    """The value of a JSON text.
+    """Return the value of a JSON text.
 
-    ValueError for NaN, infinities, numbers out of range (MAX_DIGITS of whole ones) and nesting over MAX_DEPTH.
+    Raises ValueError for NaN, infinities, numbers out of range (integers over MAX_DIGITS) and nesting over MAX_DEPTH.
     """
     try:
         value = json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_written_out)

@@ -12,12 +12,15 @@ from tidegate.model.trial import Invocation
 
 
 class NoTranscriptErrors(Gate):
-    """Passes when no call of the target failed or timed out; also, saying so, when the target was never called."""
+    """Passes when no call of the tool under test failed or timed out.
+
+    It also passes if the tool was never called; the message says so.
+    """
 
     type: Literal["no_transcript_errors"] = "no_transcript_errors"
 
     def decide(self, seen: Seen) -> Decision:
-        """Count the failures among the calls of which it is known how they ended."""
+        """Count the failures among the calls whose end is known."""
         calls = counted(seen.invocations)
         failures = [call for call in calls if failed(call)]
         if failures:

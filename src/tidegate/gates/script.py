@@ -13,14 +13,14 @@ from tidegate.model.gate import Decision, Gate, Seen
 from tidegate.model.probe import CommandAnswer, RunScript
 
 MAX_DETAIL = 20_000
-"""Characters of JSON that are stored of a script's `detail`."""
+"""Maximum length of a script's stored `detail`, in characters of JSON."""
 
 
 class Script(Gate):
-    """Passes as the script says: by a boolean `passed` in a JSON object on standard output, else by exit status 0.
+    """Passes according to the script: a JSON object on standard output with a boolean `passed`, else exit status 0.
 
-    The object's `message` is shown, its `detail` is stored. The script variables (`TIDEGATE_…`, `LLM_TOOL_TEST_…`)
-    are in its environment. A script that is stopped or killed fails, whatever it had printed.
+    The object's `message` is shown and its `detail` is stored. The environment has the script variables (`TIDEGATE_…`,
+    `LLM_TOOL_TEST_…`). A script that is stopped or killed fails, regardless of its output.
     """
 
     type: Literal["script"] = "script"
@@ -36,7 +36,7 @@ class Script(Gate):
         return RunScript(command=self.command, timeout_secs=self.timeout_secs)
 
     def decide(self, seen: Seen) -> Decision:
-        """Take the script's own word if it gave one, else its exit status."""
+        """Use the script's `passed` if it printed one, else its exit status."""
         if not isinstance(seen.answer, CommandAnswer):
             return NOT_RUN
         result = seen.answer.result
@@ -62,6 +62,6 @@ def _said(stdout: str) -> dict[str, Any]:
 
 
 def _storable(detail: Any) -> Any:
-    """The detail, or the beginning of its JSON if it is long; without lone surrogates, which no file can hold."""
+    """Return the detail, or the start of its JSON if it is long, without lone surrogates, which no file can hold."""
     text = json.dumps(detail, ensure_ascii=False).encode(errors="replace").decode()
     return json.loads(text) if len(text) <= MAX_DETAIL else f"{text[:MAX_DETAIL]}…"

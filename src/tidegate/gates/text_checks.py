@@ -1,4 +1,4 @@
-"""Decisions on text, the same for a command's output and a file's content."""
+"""Checks on text, for command output and file content alike."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from tidegate.text.patterns import PatternTooSlowError, search
 
 
 def contains(what: str, text: str, substring: str) -> Decision:
-    """Whether the substring is in the text, with the text's excerpt if it is not."""
+    """Pass if the text contains the substring. The message of a failure shows an excerpt of the text."""
     if substring in text:
         return Decision(passed=True, message=f"{what} contains `{excerpt(substring)}`")
     return Decision(passed=False, message=f"{what} does not contain `{excerpt(substring)}`: {_shown(text)}")
 
 
 def matches(what: str, text: str, pattern: str) -> Decision:
-    """Whether the regular expression is found in the text, with what it found or the text's excerpt."""
+    """Pass if the regular expression matches. The message shows the match, or an excerpt of the text."""
     try:
         found = search(pattern, text)
     except PatternTooSlowError as error:

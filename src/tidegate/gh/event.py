@@ -29,6 +29,7 @@ class PullRequestEvent(Value):
     base_repo: str
     sender: str
     label: str = ""  # that was added or removed just now
+    retargeted: bool = False  # `edited`: it goes to another branch now
 
     @property
     def is_fork(self) -> bool:
@@ -133,6 +134,7 @@ def _pull_request(raw: Mapping[str, Any]) -> PullRequestEvent:
         base_repo=payload.repository.full_name,
         sender=payload.sender.login,
         label=payload.label.name if payload.label else "",
+        retargeted=payload.changes is not None and payload.changes.base is not None,
     )
 
 

@@ -35,6 +35,14 @@ class _PullRequest(BaseModel):
     base: _Base
 
 
+class _OldBase(BaseModel):
+    """Which branch it went to before; GitHub sends it where that changed."""
+
+
+class _Changes(BaseModel):
+    base: _OldBase | None = None
+
+
 class PullRequestPayload(BaseModel):
     """`pull_request`, whatever its action."""
 
@@ -44,6 +52,7 @@ class PullRequestPayload(BaseModel):
     repository: _Repository
     sender: _User
     label: _Label | None = None
+    changes: _Changes | None = None
 
 
 class _Repo(_Repository):

@@ -42,8 +42,8 @@ SETUP_KINDS: frozenset[NotMeasured] = frozenset({"setup", "health_check", "build
 _OUTSIDE: frozenset[NotMeasured] = frozenset({"secret", "outage", "infrastructure", "budget", "cancelled", "judge"})
 
 
-def is_inside(cause: NotMeasured) -> bool:
-    """Return True if a process of a trial can have caused that the trial was not measured."""
+def is_inside(cause: NotMeasured | None) -> bool:
+    """Return True if a process of a trial can have caused that the trial was not measured; None: unknown."""
     return cause not in _OUTSIDE
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from tidegate.model.plan import RowKey
 from tidegate.model.trial import NotMeasured, Side
@@ -12,7 +12,7 @@ from tidegate.procedure.conclusion import Conclusion, say
 from tidegate.procedure.flaky import AT_LEAST, TOO_LOW
 from tidegate.procedure.observed import RowSeen
 from tidegate.procedure.one_shot import IMPROVED, Finding, compare_once
-from tidegate.procedure.repeats import Tally, repeats_needed
+from tidegate.procedure.repeats import NO_START, Tally, repeats_needed
 from tidegate.procedure.row_findings import found
 from tidegate.procedure.screened import Screened
 from tidegate.statistics.pair import Pair
@@ -32,7 +32,7 @@ def conclusions(
     open_ones = [entry for entry in entries if entry.row.key not in settled]
     tested = _compared_once([entry for entry in open_ones if entry.row.key not in screened], alpha)
     said = settled | tested | found([entry for entry in open_ones if entry.row.key in screened], screened)
-    return tuple(_doubting_setup(entry, said[entry.row.key]) for entry in entries)
+    return tuple(_doubting_loss(entry, said[entry.row.key]) for entry in entries)
 
 
 def _settled(entry: RowSeen) -> Conclusion | None:
@@ -40,10 +40,10 @@ def _settled(entry: RowSeen) -> Conclusion | None:
     row, base, head = entry.row, entry.tally("base"), entry.tally("head")
     if row.presence == "removed":
         return say(entry, "removed", "is no longer in the suite")
-    if entry.flip == "setup":
-        return _setup_failed(entry)
-    if row.presence == "both" and base.setup and not base.measured and head.measured:
-        reason = f"{_setup_word(entry, 'base')} fails on base alone, so there is nothing to compare with"
+    if entry.flip in NO_START:
+        return _unmeasurable(entry)
+    if row.presence == "both" and base.inside and not base.measured and head.measured and not entry.history[1]:
+        reason = f"{_what_failed(entry, 'base')} on base alone, so there is nothing to compare with"
         return say(entry, "not_comparable", f"{reason}; {words.passes_on(head)}")
     if unmeasured := [side for side in _sides(entry) if not entry.tally(side).measured]:
         return _unmeasured(entry, unmeasured)
@@ -69,41 +69,57 @@ def _repeated(entry: RowSeen) -> Conclusion:
     if entry.flip == "better":
         reason = counts if confirmed else f"no regression detected: {counts}; {words.unconfirmed(entry.most)}"
         return say(entry, "improved" if confirmed else "ok", reason)
-    reason = counts if confirmed else f"{counts}; {words.unconfirmed(entry.most)}"
+    lost = f"; {_what_failed(entry, 'head')} in {head.inside} more" if head.inside else ""
+    reason = f"{counts}{lost}" if confirmed else f"{counts}{lost}; {words.unconfirmed(entry.most)}"
     return say(entry, "regressed" if confirmed else "suspicious", reason, clears_when="it passes on head")
 
 
-def _setup_failed(entry: RowSeen) -> Conclusion:
-    """Return the conclusion on a row whose setup fails in every head trial and succeeds on base."""
-    base, head, what = entry.tally("base"), entry.tally("head"), _setup_word(entry, "head")
-    confirmed = repeats_needed("setup", base, head) == (0, 0)
-    reason = f"{what} fails in {head.setup} of {len(entry.of('head'))} trials on head, in 0 of {base.measured} on base"
+def _unmeasurable(entry: RowSeen) -> Conclusion:
+    """Return the conclusion on a row that head never measured, for a cause that head can bring about."""
+    base, head = entry.tally("base"), entry.tally("head")
+    confirmed = repeats_needed(_kind(head), base, head) == (0, 0)
+    total, what = len(entry.of("head")), _what_failed(entry, "head")
+    reason = f"{what} in {head.inside} of {total} trials on head, in 0 of {base.measured} on base"
     if not confirmed:
         reason = f"{reason}; {words.unconfirmed(entry.most)}"
-    return say(entry, "regressed" if confirmed else "suspicious", reason, "setup", f"{what} succeeds on head")
+    return say(entry, "regressed" if confirmed else "suspicious", reason, _kind(head), _clears(entry))
 
 
-def _doubting_setup(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
-    """Make an `ok` or `improved` row unconfirmed if its setup sometimes fails on head and never on base."""
+def _doubting_loss(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
+    """Make an `ok` or `improved` row unconfirmed if only head has trials without an outcome, for an inside cause."""
     base, head = entry.tally("base"), entry.tally("head")
-    if conclusion.state not in ("ok", "improved") or not head.setup or base.setup:
+    if conclusion.state not in ("ok", "improved") or not head.inside or base.inside:
         return conclusion
-    what = _setup_word(entry, "head")
-    total = len(entry.of("head"))
-    reason = f"{what} fails in {head.setup} of {total} trials on head and never on base; {words.passes_on(head, base)}"
-    doubt = {"state": "suspicious", "kind": "setup", "reason": reason, "clears_when": f"{what} succeeds on head"}
+    total, what = len(entry.of("head")), _what_failed(entry, "head")
+    reason = f"{what} in {head.inside} of {total} trials on head and never on base; {words.passes_on(head, base)}"
+    doubt = {"state": "suspicious", "kind": _kind(head), "reason": reason, "clears_when": _clears(entry)}
     return conclusion.model_copy(update=doubt)
 
 
-def _setup_word(entry: RowSeen, side: Side) -> str:
-    return _SETUP_WORDS[next(t.not_measured for t in entry.of(side) if t.not_measured in _SETUP_WORDS)]
+def _kind(head: Tally) -> Literal["setup", "unmeasurable"]:
+    return "setup" if head.setup >= head.lost else "unmeasurable"
+
+
+def _clears(entry: RowSeen) -> str:
+    if _kind(entry.tally("head")) == "unmeasurable":
+        return "its trials have an outcome on head"
+    return f"{_what_failed(entry, 'head').removesuffix(' fails')} succeeds on head"
+
+
+def _what_failed(entry: RowSeen, side: Side) -> str:
+    """`the setup fails`, or `no outcome (record lost: the list of calls is empty)`."""
+    tally = entry.tally(side)
+    if tally.setup >= tally.lost:
+        return f"{next(_SETUP_WORDS[t.not_measured] for t in entry.of(side) if t.not_measured in _SETUP_WORDS)} fails"
+    first = next(t for t in entry.of(side) if t.lost)
+    cause = (first.not_measured or "unfinished").replace("_", " ")
+    return f"no outcome ({cause}: {first.reason})" if first.reason else f"no outcome ({cause})"
 
 
 def _unmeasured(entry: RowSeen, sides: Sequence[Side]) -> Conclusion:
-    """Return `not_measured`, with the most frequent kind and the first reason given for that kind."""
+    """Return `not_measured`, with its cause and the first reason given for that cause."""
     trials = [trial for side in sides for trial in entry.of(side)]
-    kinds = Counter(trial.not_measured or "unfinished" for trial in trials).most_common(1)
-    kind: NotMeasured = kinds[0][0] if kinds else "unfinished"
+    kind = entry.cause(sides)
     detail = next((trial.reason for trial in trials if trial.not_measured == kind and trial.reason), "")
     detail = f": {detail.removeprefix(f'{kind}: ')}" if detail else ""
     reason = f"no trial was measured on {' and '.join(sides)} ({kind}{detail})"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from tidegate.model.measurement import Outcome, RunRow, TrialResult
-from tidegate.model.trial import SETUP_KINDS, NotMeasured, Phase, Side
+from tidegate.model.trial import SETUP_KINDS, NotMeasured, Phase, Side, is_inside
 from tidegate.model.value import Value
 from tidegate.procedure.repeats import HEAD_TRIALS, Flip, Tally, flip
 from tidegate.procedure.rules import LEAST_HISTORY, Counts
@@ -45,6 +45,11 @@ class SeenTrial(Value):
         """True if the setup, the health check or the build failed, so that the agent was not started."""
         return self.decides is None and self.not_measured in SETUP_KINDS
 
+    @property
+    def lost(self) -> bool:
+        """True if it has no outcome, for an inside cause other than its setup."""
+        return self.decides is None and self.not_measured not in SETUP_KINDS and is_inside(self.not_measured)
+
 
 class RowSeen(Value):
     """A row, its limits, and its observed trials in order of side and index."""
@@ -68,8 +73,8 @@ class RowSeen(Value):
         """Count the trials of one side."""
         trials = self.of(side)
         decides = Counter(t.decides for t in trials)
-        setup = sum(t.setup_failed for t in trials)
-        return Tally(decides["pass"], decides["fail"], setup, decides[None] - setup)
+        setup, lost = sum(t.setup_failed for t in trials), sum(t.lost for t in trials)
+        return Tally(decides["pass"], decides["fail"], setup, decides[None] - setup - lost, lost)
 
     @property
     def history(self) -> Counts:
@@ -97,10 +102,27 @@ class RowSeen(Value):
         return flip(self.tally("base"), self.tally("head"), self.row.deterministic)
 
     @property
-    def setup_unchecked(self) -> bool:
-        """True if no head trial got past its setup, and base was not run because it has a history."""
-        head = self.tally("head")
-        return self.row.presence == "both" and head.setup > 0 and not head.measured and not self.of("base")
+    def base_unchecked(self) -> bool:
+        """True if a side was never measured, for an inside cause, and base was not tried often enough to compare."""
+        base, head = self.tally("base"), self.tally("head")
+        if self.row.presence != "both" or base.measured:
+            return False
+        if head.measured:
+            return base.inside > 0 and not self.sequential
+        return head.inside > 0 and not self.of("base")
+
+    def cause(self, sides: Sequence[Side]) -> NotMeasured:
+        """Return why these sides were not measured: what head may have caused, unless base was kept from outside.
+
+        A budget that is used up does not count as outside here: head can use it up.
+        """
+        causes = {side: Counter(t.not_measured or "unfinished" for t in self.of(side)) for side in sides}
+        base, head = causes.get("base", Counter()), causes.get("head", Counter())
+        if base and not any(is_inside(cause) or cause == "budget" for cause in base):
+            return base.most_common(1)[0][0]
+        inside = Counter({cause: count for cause, count in head.items() if is_inside(cause)})
+        found = (inside or head + base).most_common(1)
+        return found[0][0] if found else "unfinished"
 
     @property
     def demoted(self) -> bool:

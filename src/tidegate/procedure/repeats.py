@@ -1,4 +1,4 @@
-"""Confirmation by repeats, for deterministic scenarios and for setups that fail (verdict.md)."""
+"""Confirmation by repeats, for deterministic scenarios and for sides that cannot be measured (verdict.md)."""
 
 from __future__ import annotations
 
@@ -7,21 +7,29 @@ from typing import Literal, NamedTuple
 HEAD_TRIALS = 3  # head trials of a confirmed flip: the first and two repeats
 BASE_TRIALS = 2  # base trials of a confirmed flip: the first and one repeat
 
-Flip = Literal["setup", "worse", "better"]
+Flip = Literal["setup", "unmeasurable", "worse", "better"]
+NO_START: frozenset[Flip] = frozenset({"setup", "unmeasurable"})
+WORSE: frozenset[Flip] = NO_START | {"worse"}
 
 
 class Tally(NamedTuple):
-    """Counts of one side's trials of a row: passed, failed, and two kinds without an outcome."""
+    """Counts of one side's trials of a row: passed, failed, and three kinds without an outcome."""
 
     passes: int = 0
     fails: int = 0
     setup: int = 0  # the setup, the health check or the build failed
-    excluded: int = 0  # anything else that kept them from being measured
+    excluded: int = 0  # kept from being measured by a cause outside of the trial
+    lost: int = 0  # kept from being measured by any other cause that a process of the trial can bring about
 
     @property
     def measured(self) -> int:
         """Number of trials with an outcome."""
         return self.passes + self.fails
+
+    @property
+    def inside(self) -> int:
+        """Number of trials without an outcome, for a cause that a process of the trial can bring about."""
+        return self.setup + self.lost
 
     @property
     def mixed(self) -> bool:
@@ -30,15 +38,17 @@ class Tally(NamedTuple):
 
 
 def flip(base: Tally, head: Tally, deterministic: bool) -> Flip | None:
-    """Return the difference that holds in all trials: `setup` for any row, `worse` or `better` for deterministic ones.
+    """Return the difference that holds in all trials; None if there is none, or base has no measured trial.
 
-    None if there is none, or base has no measured trial.
+    `setup` and `unmeasurable` are for any row that head never measured, the others for deterministic rows.
     """
     if not base.measured:
         return None
-    if head.setup and not head.measured:
-        return None if base.setup else "setup"
-    if not deterministic or base.mixed or head.mixed or not head.measured:
+    if not head.measured:
+        if not head.inside or base.inside:
+            return None
+        return "setup" if head.setup >= head.lost else "unmeasurable"
+    if not deterministic or base.mixed or head.mixed:
         return None
     if bool(base.passes) == bool(head.passes):
         return None
@@ -46,6 +56,10 @@ def flip(base: Tally, head: Tally, deterministic: bool) -> Flip | None:
 
 
 def repeats_needed(kind: Flip, base: Tally, head: Tally) -> tuple[int, int]:
-    """Return how many more trials base and head need to confirm the flip; (0, 0) if it is confirmed."""
-    shown = head.setup if kind == "setup" else head.measured
+    """Return how many more trials base and head need to confirm the flip; (0, 0) if it is confirmed.
+
+    A head trial that was lost counts as a failed one where base lost none: a tool must not escape its failures by
+    destroying their record.
+    """
+    shown = head.measured + (0 if kind == "better" or base.inside else head.inside)
     return max(0, BASE_TRIALS - base.measured), max(0, HEAD_TRIALS - shown)

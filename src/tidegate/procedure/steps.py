@@ -21,7 +21,7 @@ from tidegate.procedure.conclusion import Conclusion
 from tidegate.procedure.conclusions import conclusions
 from tidegate.procedure.flaky import is_flaky
 from tidegate.procedure.observed import RowSeen, SeenTrial
-from tidegate.procedure.repeats import BASE_TRIALS, HEAD_TRIALS, repeats_needed
+from tidegate.procedure.repeats import BASE_TRIALS, HEAD_TRIALS, WORSE, repeats_needed
 from tidegate.procedure.rules import SCREENING, Ask, Facts, Rules
 from tidegate.procedure.screen import Report, ScreenConfirmVerify
 from tidegate.procedure.suite_gate import SuiteFinding
@@ -176,7 +176,7 @@ def _failed_fast(state: State) -> bool:
     if not state.policy.fail_fast or "regressed" not in state.policy.block:
         return False
     return any(
-        entry.flip in ("worse", "setup")
+        entry.flip in WORSE
         and repeats_needed(entry.flip, entry.tally("base"), entry.tally("head")) == (0, 0)
         and entry.row.presence == "both"
         and entry.row.purpose == "regression"
@@ -224,7 +224,8 @@ def _repeats(entry: RowSeen) -> tuple[int, int]:
     if not entry.confirmable:
         return 0, 0
     if entry.flip is None:
-        return (BASE_TRIALS, 0) if entry.setup_unchecked else (0, 0)
+        missing = BASE_TRIALS - len(entry.of("base", "confirm"))
+        return (max(0, missing), 0) if entry.base_unchecked else (0, 0)
     base, head = repeats_needed(entry.flip, entry.tally("base"), entry.tally("head"))
     return (
         max(0, min(base, BASE_TRIALS - 1 - len(entry.of("base", "confirm")))),

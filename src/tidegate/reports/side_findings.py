@@ -74,8 +74,8 @@ def _alike(trials: Iterable[TrialResult]) -> Iterator[SameTrials]:
 
 
 def _kept_from_measuring(row: Row, rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield rows that could not be measured because of the same setup failure, so that it is reported once."""
-    message = row.evidence.message if row.evidence and row.kind == "setup" else ""
+    """Yield rows that could not be measured because of the same failed start, so that it is reported once."""
+    message = row.evidence.message if row.evidence and row.kind != "outcome" else ""
     for other in rows:
         if message and other.state == "not_measured" and message in other.reason:
             yield other
@@ -92,11 +92,11 @@ def _other_calls(row: Row) -> Iterator[FailedCall]:
 def _cause(row: Row, shows: TrialResult | None) -> object:
     """Return a key that is equal for rows with the same cause. `shows`: the trial of the row's evidence.
 
-    Setup failures have the same cause if their messages are equal but for numbers. Regressions also need the same gate
+    Failed starts have the same cause if their messages are equal but for numbers. Regressions also need the same gate
     and the same error at the first divergent step: otherwise a gate's finding would not be reported at all.
     """
     found = row.evidence
-    if row.kind == "setup" and found:
+    if row.kind != "outcome" and found:
         return (row.state, found.gate, _NUMBER.sub("0", found.message))
     first = found.divergence.head_steps[:1] if found and found.divergence else ()
     if found and first and row.state == "regressed" and first[0].status == "error" and first[0].message:

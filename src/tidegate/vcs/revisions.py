@@ -124,24 +124,57 @@ def merge_base(root: Path, base: Revision, head: Revision) -> Revision:
 
 
 def checked_out_sides(root: Path, head_sha: str, base_ref: str) -> tuple[str, str]:
-    """Return (base, head) to compare for the checkout of a pull request, as references for `resolve`.
+    """Return what to compare when a pull request is checked out: (base, head), for `resolve`.
 
-    A test-merge commit is compared with its first parent: the base that it was merged into. The pull request's own head
-    is compared with the point where it left the base branch. The payload's base.sha is not used: it may be older than
-    the merge, and later changes on base would count as the pull request's.
+    Two commits are the pull request: its head, which is compared with where it left the base branch, and GitHub's test
+    merge, whose second parent is that head and whose first parent is base. Any other commit is refused, also another
+    merge: its first parent would be taken for base. (The payload's base.sha may be older than the test merge, and
+    base's later changes would be charged to the pull request.)
     """
     head = must(root, "rev-parse", "HEAD")
-    # Read the raw commit: in a shallow clone, all other commands hide the parents.
-    header = must(root, "cat-file", "commit", "HEAD").partition("\n\n")[0]
-    parents = [line.split()[1] for line in header.splitlines() if line.startswith("parent ")]
-    if head != head_sha and len(parents) == 2:
-        return parents[0], head
     if head == head_sha:
         return base_ref, head
+    parents = _parents(root)
+    if len(parents) == 2 and parents[1] == head_sha and not _is_known_foreign(root, parents[0], base_ref):
+        return parents[0], head
     raise ConfigurationError(
-        f"the checkout stands at {head[:12]}, which is neither the pull request's head nor its test-merge commit.",
-        "Use actions/checkout without `ref`, before tidegate's step.",
+        f"{_checked_out(root)} is checked out, which is neither the pull request's head {head_sha[:12]} "
+        f"nor GitHub's test merge of it into `{base_ref}`.",
+        "In the step of actions/checkout, remove the line `ref:`, or set "
+        "`ref: ${{ github.event.pull_request.head.sha }}` (`ref: ${{ inputs.sha }}` on workflow_dispatch). "
+        "The name of a branch checks out whatever was pushed last.",
     )
+
+
+def require_checked_out(root: Path, sha: str) -> None:
+    """Raise ConfigurationError unless HEAD is that commit, which a merge queue wants to merge."""
+    if must(root, "rev-parse", "HEAD") != sha:
+        raise ConfigurationError(
+            f"{_checked_out(root)} is checked out, and the merge group is {sha[:12]}.",
+            "In the step of actions/checkout, remove the line `ref:`: on merge_group it then checks out the group.",
+        )
+
+
+def _parents(root: Path) -> list[str]:
+    """Return the parents of HEAD, from the commit's own text: a shallow clone hides them from other commands."""
+    header = must(root, "cat-file", "commit", "HEAD").partition("\n\n")[0]
+    return [line.split()[1] for line in header.splitlines() if line.startswith("parent ")]
+
+
+def _is_known_foreign(root: Path, sha: str, branch: str) -> bool:
+    """Return True if the whole branch is here and does not have that commit; a shallow clone cannot tell."""
+    tip = _commit(root, f"origin/{branch}") or _commit(root, branch)
+    if tip is None or must(root, "rev-parse", "--is-shallow-repository") == "true":
+        return False
+    return git(root, "merge-base", "--is-ancestor", sha, tip).returncode == 1
+
+
+def _checked_out(root: Path) -> str:
+    """Return HEAD's hash, and its branch or the first line of its message."""
+    subject = must(root, "log", "-1", "--format=%s", "HEAD")
+    branch = git(root, "symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip()
+    what = f"branch `{branch}`" if branch else f"“{subject[:60]}”"
+    return f"{must(root, 'rev-parse', 'HEAD')[:12]} ({what})"
 
 
 def own_commits(root: Path, base: Revision, head: Revision) -> frozenset[str]:

@@ -113,7 +113,8 @@ def pull_request_payload(
 ) -> dict[str, Any]:
     """GitHub's own example of `pull_request`, with our numbers in it.
 
-    `changes`: `action`, `title`, `draft`, `base_ref`, `sender`, and `head_repo` (None: a fork that was deleted).
+    `changes`: `action`, `title`, `draft`, `base_ref`, `sender`, `head_repo` (None: a fork that was deleted), and
+    `changes` (of the action `edited`: what it was before).
     """
     payload = load_event("pull_request.synchronize")
     pull = payload["pull_request"]
@@ -123,6 +124,8 @@ def pull_request_payload(
     payload["sender"]["login"] = changes.get("sender", "octocat")
     if "label" in changes:
         payload["label"] = {"name": changes["label"]}
+    if "changes" in changes:
+        payload["changes"] = changes["changes"]
     pull["title"] = changes.get("title", "Shorten --priority to --prio")
     pull["draft"] = changes.get("draft", False)
     pull["head"] |= {"sha": head_sha, "ref": head_ref}
