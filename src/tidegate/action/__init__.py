@@ -1,4 +1,4 @@
-"""What the container does on an event: what that asks for, said everywhere, and one exit code."""
+"""Handles the event that started the container: dispatches it to the event's module and reports every failure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ __all__ = ["Outside", "act"]
 
 
 async def act(outside: Outside) -> int:
-    """Do what the event asks for, say it everywhere, and return the exit code, which no publishing can change."""
+    """Handle the event, report the result, and return the exit code. Failing to publish never changes the code.
+
+    Raises TidegateError and CancelledError after reporting them in the step summary and the outputs.
+    """
     settings = Settings.from_environ(outside.environ)
     job = Job(settings, Runner.from_environ(outside.environ), outside)
     try:
@@ -47,7 +50,7 @@ async def act(outside: Outside) -> int:
 
 
 async def _act(event: Event, job: Job) -> int:
-    """The events, and who answers them; each is imported only where its event has come."""
+    """Call the event's handler and return its exit code. Handlers are imported only when needed, to start fast."""
     if job.settings.args:
         raise ConfigurationError(
             f"input `args`: `{job.settings.command}` takes none.", "It is for the commands that people have, as `run`."

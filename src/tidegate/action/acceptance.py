@@ -1,4 +1,4 @@
-"""A maintainer accepts what got worse, by a label: who, in which commit, for everybody to see, until the next push."""
+"""A maintainer accepts regressions with a label. It applies to one commit and is recorded in the comment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tidegate.model.result import Result
 
 
 def expire(event: PullRequestEvent, repository: RepositoryPort | None, job: Job) -> None:
-    """Take the label away after a push or a change of the base branch: what is compared now was not accepted."""
+    """Remove the acceptance label after a push or a change of the base branch: the new comparison was not accepted."""
     label = job.settings.accept_label
     is_new = event.action == "synchronize" or event.retargeted
     if repository is None or not is_new or job.runner.run_attempt > 1 or job.settings.dry_run:
@@ -29,10 +29,10 @@ def expire(event: PullRequestEvent, repository: RepositoryPort | None, job: Job)
 def accepted_by(
     event: PullRequestEvent, result: Result, repository: RepositoryPort | None, job: Job
 ) -> Acceptance | None:
-    """The acceptance that holds for this head now, where there is something to accept; None where there is none.
+    """Return the acceptance for this head, or None if there is none or nothing failed.
 
-    It is asked for when the verdict is there, so that a label that was taken away meanwhile counts for nothing.
-    Whatever GitHub does not answer is no acceptance.
+    Called after the verdict, so that a label removed during the run does not count. If GitHub does not answer, there
+    is no acceptance.
     """
     if repository is None or result.verdict.state != "failed":
         return None
@@ -44,7 +44,10 @@ def accepted_by(
 
 
 def _acceptance(event: PullRequestEvent, repository: RepositoryPort, job: Job) -> Acceptance | None:
-    """Our own record of it, or this very event; each holds only while the label stands, by the person who put it."""
+    """Return the acceptance from this event, or from the marker of an earlier run on the same commit.
+
+    It counts only while the label is set, by the person who set it last, if that person has write access.
+    """
     label = job.settings.accept_label
     now = repository.pull_request(event.number)
     if label not in now.labels or now.head_sha != event.head_sha:

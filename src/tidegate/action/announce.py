@@ -1,4 +1,4 @@
-"""Outputs, step summary and annotations: what is said of every end, wherever people look for it."""
+"""Writes outputs, the step summary and annotations, for every way in which a run can end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from tidegate.reports.trend_chart import render_trends
 
 
 def tell(result: Result, publication: Publication | None, out: Path, job: Job) -> None:
-    """Outputs, step summary, annotations, and what became of the comment. `out`: the folder of the reports."""
+    """Write the result to annotations, step summary and outputs, and log a comment that could not be published.
+
+    `out` is the folder with the reports, below the workspace.
+    """
     annotations = [*_regressions(result), *_no_comment(publication)]
     for line in annotate(annotations):
         job.outside.command(line)
@@ -34,7 +37,7 @@ def tell(result: Result, publication: Publication | None, out: Path, job: Job) -
 
 
 def skip(reason: VerdictReason, sentence: str, job: Job) -> int:
-    """Say that nothing was run, so that a required check reports; that is neither a pass nor a failure."""
+    """Report that nothing was run, and return 0, so that a required check does not stay pending."""
     job.say(sentence)
     summarise(render_not_run(reason, sentence), job)
     if job.runner.output is not None:
@@ -43,7 +46,7 @@ def skip(reason: VerdictReason, sentence: str, job: Job) -> int:
 
 
 def tell_failure(error: TidegateError, job: Job) -> None:
-    """A run that could not go on, where people look for it; the log has it anyway."""
+    """Write an error that ended the run to annotations, step summary and outputs. The log has it already."""
     text = f"{error.message}\n{error.advice}"
     for line in annotate([Annotation(level="error", title="tidegate could not run", message=text)]):
         job.outside.command(line)
@@ -53,7 +56,7 @@ def tell_failure(error: TidegateError, job: Job) -> None:
 
 
 def tell_cancelled(job: Job) -> None:
-    """A run that was cancelled; the log says it where it ends."""
+    """Write the cancellation to the step summary and the outputs. The log has it already."""
     summarise(render_cancelled(), job)
     if job.runner.output is not None:
         reason: VerdictReason = "cancelled"
@@ -61,13 +64,13 @@ def tell_cancelled(job: Job) -> None:
 
 
 def summarise(markdown: str, job: Job) -> None:
-    """Append to the step's summary, where there is one."""
+    """Append Markdown to the step summary, if the runner has one."""
     if job.runner.step_summary is not None:
         append_summary(job.runner.step_summary, [markdown])
 
 
 def warn(title: str, message: str, job: Job) -> None:
-    """In the log and as an annotation."""
+    """Write a warning to the log and as an annotation."""
     job.say(f"{title}: {message}")
     for line in annotate([Annotation(level="warning", title=title, message=message)]):
         job.outside.command(line)

@@ -1,4 +1,4 @@
-"""How git reaches the repository that the job was checked out of: with the job's own token, told to git alone."""
+"""Gives git the job's token for fetching from and pushing to the repository. No other process gets it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from tidegate.history.branch import Origin
 
 
 def origin_of(job: Job, *, writes: bool = False) -> Origin:
-    """`writes`: whether the event may add to base's history; a dry run never does."""
+    """Return git's credentials for the job's repository.
+
+    `writes` tells whether the event may add to base's history. A dry run never does.
+    """
     may_write = writes and not job.settings.dry_run
     token = job.settings.github_token
     if token is None:
         return Origin(writes=may_write)
     secret = base64.b64encode(f"x-access-token:{token.get_secret_value()}".encode()).decode()
-    # For this server alone. The empty one first takes back what actions/checkout may have left: two are refused.
+    # For this server only. The empty value removes a header that actions/checkout may have set: GitHub rejects two.
     name = f"http.{job.runner.server_url}/.extraheader"
     settings = [(name, ""), (name, f"AUTHORIZATION: basic {secret}")]
     first = int(job.outside.environ.get("GIT_CONFIG_COUNT") or 0)

@@ -1,4 +1,4 @@
-"""The job that we are a step of, and the ways out of the process."""
+"""The job that runs the action, and its connections to the outside."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from tidegate.gh.port import RepositoryPort
 from tidegate.model.progress import Progress
 from tidegate.settings import Runner, Settings
 
-OUT = "pr"  # below .tidegate in the workspace: of our folders the only one that later steps can see
+OUT = "pr"  # below .tidegate; the only one of our folders that later steps can read
 
 Connect = Callable[[Settings, Runner], RepositoryPort | None]
 
 
 @dataclass(frozen=True)
 class Outside:
-    """The ways out of the process, made in one place."""
+    """Everything that reaches outside of the process: environment, progress, GitHub, runner and clock."""
 
     environ: Mapping[str, str]
     progress: Progress
-    connect: Connect  # to the job's repository; None without a token
-    command: Callable[[str], None]  # one line to the runner, which acts on it
+    connect: Connect  # opens the job's repository; returns None without a token
+    command: Callable[[str], None]  # sends one workflow command to the runner
     sleep: Callable[[float], None]
 
 
 @dataclass(frozen=True)
 class Job:
-    """What every event's handler is given."""
+    """The context that every event handler gets."""
 
     settings: Settings
     runner: Runner
     outside: Outside
 
     def connect(self) -> RepositoryPort | None:
-        """The repository; None without a token, and in a dry run, which posts nothing."""
+        """Return the job's repository on GitHub, or None without a token."""
         return self.outside.connect(self.settings, self.runner)
 
     def say(self, text: str) -> None:
-        """To the log."""
+        """Write the text to the log."""
         self.outside.progress.say(text)
 
     @property
     def workspace(self) -> Path:
-        """Where the repository is checked out."""
+        """The folder that the repository is checked out in."""
         return self.runner.workspace

@@ -1,4 +1,4 @@
-"""Both sides of a pull request or of a merge group, compared; and what is said of it there."""
+"""Handles `pull_request` and `merge_group`: compares both sides and publishes the result."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from tidegate.run.run_job import Options
 from tidegate.store.our_folder import make_our_folder
 from tidegate.vcs.revisions import checked_out_sides, require_checked_out
 
-PAUSE_S = 60.0  # before a verification: longer than most bursts of trouble
+PAUSE_S = 60.0  # wait before a verification, longer than most outages of a provider
 
 
 @dataclass(frozen=True)
 class Subject:
-    """The pull request that the job speaks of; `repository`: None without a token."""
+    """The pull request that the result belongs to. `repository` is None without a token."""
 
     number: int
     head_sha: str
@@ -37,7 +37,10 @@ class Subject:
 
 
 async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:
-    """`pull_request`: the comment, and the exit code that the branch's rules ask for."""
+    """Compare the pull request's head with its base, publish the result, and return the verdict's exit code.
+
+    Skips closed pull requests, and drafts if the input `drafts` says so.
+    """
     if event.action == "closed":
         return skip("nothing_to_do", "The pull request is closed: there is nothing left to decide.", job)
     if event.draft and job.settings.drafts == "skip":
@@ -45,7 +48,7 @@ async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:
     subject = Subject(event.number, event.head_sha, job.connect())
     expire(event, subject.repository, job)
     base, head = checked_out_sides(job.workspace, event.head_sha, event.base_ref)
-    # A fork has no secrets, and its author can do nothing about it.
+    # A fork gets no secrets and its author cannot change that, so a missing key need not fail the job.
     lenient = event.without_secrets and job.settings.fork_without_key == "pass"
     try:
         result = await compare(RevisionPair(base, head, (event.base_ref, event.head_ref)), job, lenient_keys=lenient)
@@ -61,7 +64,7 @@ async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:
 
 
 async def compare_merge_group(event: MergeGroupEvent, job: Job) -> int:
-    """`merge_group`: the gate, and nobody to comment for."""
+    """Compare the merge group with its base, and return the verdict's exit code. There is no comment to write."""
     require_checked_out(job.workspace, event.head_sha)
     name = event.base_ref.removeprefix("refs/heads/")
     result = await compare(RevisionPair(event.base_sha, "HEAD", (name, "merge queue")), job)
@@ -70,7 +73,7 @@ async def compare_merge_group(event: MergeGroupEvent, job: Job) -> int:
 
 
 async def compare(asked: RevisionPair, job: Job, *, lenient_keys: bool = False) -> Result:
-    """Run both sides; the reports are in the workspace."""
+    """Run both sides and return the result. The reports are written to the workspace."""
     options = Options(
         environ=job.outside.environ,
         progress=job.outside.progress,
@@ -84,7 +87,7 @@ async def compare(asked: RevisionPair, job: Job, *, lenient_keys: bool = False) 
 
 
 def say(result: Result, acceptance: Acceptance | None, subject: Subject, job: Job) -> int:
-    """Comment, outputs, summary; and the exit code, which no publishing can change."""
+    """Publish the result as comment, outputs and summary, and return the exit code, which publishing cannot change."""
     if acceptance is not None:
         result = result.model_copy(update={"verdict": result.verdict.accepted(acceptance.actor)})
         rewrite_reports(result, _out(job))
@@ -108,7 +111,7 @@ def _published(result: Result, acceptance: Acceptance | None, subject: Subject, 
 
 
 def _say_cancelled(subject: Subject, job: Job) -> None:
-    """In the comment, as far as the runner's patience goes; the summary has it in any case."""
+    """Note the cancellation in the comment. One try only, since the runner ends the process soon."""
     if subject.repository is None or job.settings.dry_run:
         return
     port = subject.repository.comments(subject.number)

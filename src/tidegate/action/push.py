@@ -1,4 +1,4 @@
-"""Base's history, on the default branch: fed by what was merged, and by trials that are run for it."""
+"""Adds to base's history on the default branch: trials of merged pull requests, and trials run for history."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tidegate.pipeline import single_run
 from tidegate.run.checkouts import make_run_folder
 from tidegate.run.run_job import Options
 
-FIRST_TRIALS = 10  # of each row, when a person asks for a history to begin with
+FIRST_TRIALS = 10  # per row, when a person starts the workflow to create a first history
 
 
 async def feed_history(event: Event, job: Job) -> int:
-    """A push to the default branch adopts what was merged; anything else runs the suite once more."""
+    """Adopt the trials of the merged pull request on a push; on any other event, run the suite for history."""
     if isinstance(event, PushEvent):
         return _adopt_merged(event, job)
     started_by_hand = isinstance(event, DispatchEvent)
@@ -41,7 +41,7 @@ def _adopt_merged(event: PushEvent, job: Job) -> int:
 
 
 def _adopted(event: PushEvent, repository: RepositoryPort, job: Job) -> str:
-    """What became of it, in one sentence."""
+    """Look for the merged pull request's result, adopt it, and return a sentence on what happened."""
     heads = repository.merged_heads(event.sha)
     if not heads:
         return "No pull request of this repository was merged by this commit: history stays as it is."
@@ -73,14 +73,14 @@ async def _run_for_history(event: Event, trials: int | None, job: Job) -> int:
 
 
 def _say(sentence: str, job: Job) -> int:
-    """History has no verdict, and is never a reason to fail: fresh trials can stand in for it."""
+    """Report the sentence and return 0. History never fails a job: without it, more trials are run."""
     job.say(sentence)
     summarise(f"## Tidegate: history\n\n{sentence}", job)
     return 0
 
 
 def _is_of_default_branch(event: Event, job: Job) -> bool:
-    """A schedule is always; a person can start a workflow on any branch."""
+    """Return True for a schedule, which always runs on the default branch, or a manual start on that branch."""
     if isinstance(event, DispatchEvent):
         return job.runner.ref == f"refs/heads/{event.default_branch}"
     return event == OtherEvent(name="schedule")

@@ -1,4 +1,4 @@
-"""`workflow_dispatch`: a maintainer has read a stranger's commit and runs just that, with this repository's keys."""
+"""Handles `workflow_dispatch`: a maintainer runs a reviewed commit of a fork with this repository's keys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ _SHA = re.compile(r"[0-9a-f]{40}")
 
 
 async def run_for_maintainer(event: DispatchEvent, job: Job) -> int:
-    """Inputs of the workflow: `pull_request`, its number, and `sha`, the commit that has been read, in full."""
+    """Run the commit from the workflow's inputs, publish the result, set a commit status, return the exit code.
+
+    The inputs are `pull_request` (its number) and `sha` (the reviewed commit, 40 digits). Raises ConfigurationError
+    if the pull request is no longer at that commit.
+    """
     number, sha = _inputs(event)
     repository = job.connect()
     if repository is None:
@@ -56,7 +60,7 @@ def _inputs(event: DispatchEvent) -> tuple[int, str]:
 
 
 def _check_actors(event: DispatchEvent, repository: RepositoryPort, job: Job) -> None:
-    """Who started the workflow, and who started it again: both have to be allowed to push."""
+    """Check that the person who started the workflow and the one who re-ran it have write access."""
     for login in dict.fromkeys((event.sender, job.runner.triggering_actor or event.sender)):
         if not repository.may_write(login):
             raise ConfigurationError(
@@ -76,7 +80,7 @@ def _check_head(pull: PullRequest, sha: str) -> None:
 
 
 def _set_status(state: StatusState, said: str, sha: str, repository: RepositoryPort, job: Job) -> None:
-    """Beside the commit, as the workflow's own check stands beside the default branch's."""
+    """Set a commit status on the tested commit, since the workflow's own check is shown on the default branch."""
     if job.settings.dry_run:
         return
     context = "tidegate" if job.settings.instance == "default" else f"tidegate/{job.settings.instance}"
@@ -94,7 +98,7 @@ def _set_status(state: StatusState, said: str, sha: str, repository: RepositoryP
 
 
 def _state(verdict: Verdict) -> StatusState:
-    """What was not measured is neither a success nor the pull request's failure."""
+    """Return the status for a verdict. A run that was not measured is an error, neither success nor failure."""
     if verdict.state == "not_run":
         return "error"
     return "failure" if verdict.exit_code else "success"

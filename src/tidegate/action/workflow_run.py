@@ -1,6 +1,6 @@
-"""`workflow_run`: on the trusted side, the comment for a pull request whose own job may not write one.
+"""Handles `workflow_run`: publishes the comment for a pull request whose own job has no write access.
 
-Nothing that the stranger's job says about itself is believed but what has to be shown, and that is marked as such.
+The uploaded result is untrusted input. It is shown, marked as not verified, and never decides anything.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ CONTRADICTED = "The workflow run itself ended with {conclusion}, whatever is sai
 
 
 def publish(event: WorkflowRunEvent, job: Job) -> int:
-    """Find the pull request, the result and the comment, in this order; each step that fails says why.
+    """Find the pull request and the uploaded result, and publish the comment. Every failure says its reason.
 
-    The exit code is about the publishing alone: no verdict, least of all a pass, is ever made from what was found.
+    Return 0 if the comment is published or there is nothing to publish. The exit code never depends on the verdict.
     """
     if (why := _nothing_to_publish(event)) is not None:
         return skip("nothing_to_do", why, job)
@@ -41,7 +41,7 @@ def publish(event: WorkflowRunEvent, job: Job) -> int:
 
 
 def artifact_name(instance: str) -> str:
-    """What the pull request's job has to upload its result as."""
+    """Return the name under which the pull request's job uploads its result."""
     return ARTIFACT if instance == "default" else f"{ARTIFACT}-{instance}"
 
 
@@ -78,7 +78,10 @@ def _publish(event: WorkflowRunEvent, repository: RepositoryPort, job: Job) -> i
 
 
 def _pull_request(event: WorkflowRunEvent, repository: RepositoryPort) -> PullRequest | None:
-    """Found by GitHub's own word on the run, never by the artifact's, and only while it stands at the run's commit."""
+    """Return the open pull request of the run, or None.
+
+    It is looked up from GitHub's data about the run, never from the artifact, and must still be at the run's commit.
+    """
     owner = str(event.head_repo).partition("/")[0]
     found = [
         pull
@@ -89,7 +92,7 @@ def _pull_request(event: WorkflowRunEvent, repository: RepositoryPort) -> PullRe
 
 
 def _archive(run: int, name: str, repository: RepositoryPort) -> bytes | None:
-    """Of several attempts' artifacts the newest."""
+    """Return the newest artifact with this name, or None. Several attempts of a run may each upload one."""
     found = [artifact for artifact in repository.artifacts(run, name) if not artifact.expired]
     if not found:
         return None

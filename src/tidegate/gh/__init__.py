@@ -1,1 +1,1 @@
-"""GitHub: the event that started us, the comment that we keep, the files and lines that the runner reads."""
+"""GitHub: the event, the sticky comment, the API client, and the runner's files and workflow commands."""

@@ -1,6 +1,6 @@
-"""What a stranger's job has uploaded → a result that may be shown: read in memory, checked, and disarmed.
+"""Reads a result from an untrusted artifact: in memory, validated, without anything that could be run.
 
-Whoever opens a pull request from a fork decides what stands in this archive, every byte of it.
+Whoever opens a pull request from a fork controls every byte of the archive.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ MAX_FILES = 1  # the documented workflow uploads the one file
 
 
 class PoisonedError(Exception):
-    """The archive is not what our own action uploads; the text says in what, and quotes nothing of it but a name."""
+    """The archive is not what our action uploads. The message says why, and quotes nothing but a file name from it."""
 
 
 def read_result(archive: bytes, instance: str, *, ours: bool = False) -> Result:
-    """The result in the archive of an artifact, as far as it may be shown. PoisonedError where anything is amiss.
+    """Return the result in the archive, safe to show. Raises PoisonedError if anything about it is wrong.
 
-    `ours`: of a run of this repository's own branch, where a maintainer may have accepted what got worse.
+    `ours`: the run was on this repository's own branch, where a maintainer may have accepted regressions.
     """
     result = _parsed(_unpacked(archive))
     if result.instance != instance:
@@ -41,13 +41,13 @@ def read_result(archive: bytes, instance: str, *, ours: bool = False) -> Result:
     shown = _disarmed(result)
     try:
         render_comment(shown)
-    except Exception as error:  # of the right form, and yet nothing that our own code could have made
+    except Exception as error:  # valid by its model, but not something that our code could have produced
         raise PoisonedError(f"nothing can be shown of it ({type(error).__name__})") from None
     return shown
 
 
 def _unpacked(archive: bytes) -> bytes:
-    """The one file, never written anywhere: no path in the archive means anything here."""
+    """Return the content of the only file. Nothing is written to disk, so paths in the archive do no harm."""
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as zipped:
             entries = zipped.infolist()
@@ -72,7 +72,7 @@ def _unpacked(archive: bytes) -> bytes:
 def _parsed(text: bytes) -> Result:
     try:
         loaded = json.loads(text, parse_constant=_finite, parse_float=_finite, object_pairs_hook=_unambiguous)
-        json.dumps(loaded, ensure_ascii=False).encode()  # no half of a character, which nobody could write down again
+        json.dumps(loaded, ensure_ascii=False).encode()  # raises on lone surrogates, which cannot be printed
         return Result.model_validate(loaded)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
@@ -96,7 +96,10 @@ def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_contradictions(result: Result, ours: bool) -> None:
-    """What our own decision never says: a forged verdict may still agree with itself, which is why none is trusted."""
+    """Raise PoisonedError for a result that our own code never produces.
+
+    A forged result may still be consistent, which is why no verdict is trusted.
+    """
     verdict = result.verdict
     blocking = verdict.mode == "blocking" and verdict.state in ("passed", "failed")
     if blocking and (verdict.exit_code == 0) != (verdict.state == "passed"):
@@ -111,7 +114,7 @@ def _refuse_contradictions(result: Result, ours: bool) -> None:
 
 
 def _disarmed(result: Result) -> Result:
-    """Without what is run, rendered or pasted: templates, and commands that a reader is told to try."""
+    """Return the result without its comment template and without the commands that a reader would try."""
     return result.model_copy(
         update={"comment_template": None, "rows": tuple(_without_command(row) for row in result.rows)}
     )

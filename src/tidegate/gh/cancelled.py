@@ -1,4 +1,4 @@
-"""The comment of a run that was cancelled: a single try, since the runner leaves seconds for it."""
+"""Updates the comment after a cancelled run. It tries once, since the runner leaves only seconds."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ The run on `{head}` was cancelled before it had a verdict: nothing is known of t
 
 
 def note_cancelled(port: CommentPort, run: Run, instance: str, mode: CommentMode) -> Publication:
-    """Say in the comment that the run was cancelled.
+    """Note in the comment that the run was cancelled.
 
-    A verdict on the same commit stays, as does what belongs to a newer one. Modes that make no comment of every run
-    change one that stands, and make none.
+    A verdict on the same commit and anything about a newer commit stay. Modes other than `always` update an existing
+    comment, but create none.
     """
     if mode == "off":
         return Publication(outcome="off")

@@ -1,4 +1,4 @@
-"""The ports over PyGithub."""
+"""Implements the ports with PyGithub."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from github.Requester import Requester
 
 ACTIONS_BOT = "github-actions[bot]"
-MAY_WRITE = frozenset({"admin", "write"})  # `maintain` is told as `write` here
+MAY_WRITE = frozenset({"admin", "write"})  # this endpoint reports `maintain` as `write`
 
 
 def connect(api_url: str, token: SecretStr, repository: str, pace: Pace | None = None) -> PyGithubRepository:
-    """A port to the repository `owner/name`; nothing is sent yet."""
+    """Return a port to the repository `owner/name`. Nothing is sent yet."""
     pace = pace or Pace()
     return PyGithubRepository(lambda: open_connection(api_url, token, pace).get_repo(repository), repository, pace)
 
 
 class PyGithubRepository:
-    """One repository, through PyGithub, which is not even imported before the first question."""
+    """One repository. PyGithub is imported only on the first request, since that is slow."""
 
     def __init__(self, open_repository: Callable[[], Repository], name: str, pace: Pace) -> None:
         self._open, self._pace = open_repository, pace
@@ -49,23 +49,26 @@ class PyGithubRepository:
         return self._repository.requester
 
     def comments(self, number: int) -> PyGithubPort:
-        """Of one pull request."""
+        """Return the comments of one pull request."""
         return PyGithubPort(self._repository.get_issue(number), f"{self._url}/pulls/{number}")
 
     def pull_request(self, number: int) -> PullRequest:
-        """One GET."""
+        """Return the pull request, with one GET."""
         with asking("pull-requests: read"):
             return _pull_request(_asked(self._requester, f"{self._url}/pulls/{number}"))
 
     def pull_requests_of(self, owner: str, branch: str) -> list[PullRequest]:
-        """One GET: a branch has few of them. What GitHub answers is checked: it ignores filters that it cannot read."""
+        """Return the open pull requests from a branch, with one GET.
+
+        The answer is filtered again, since GitHub ignores a `head` filter that it cannot parse.
+        """
         query = f"state=open&per_page=100&head={quote(f'{owner}:{branch}', safe='')}"
         with asking("pull-requests: read"):
             found = [_pull_request(one) for one in _asked(self._requester, f"{self._url}/pulls?{query}")]
         return [one for one in found if one.head_ref == branch and one.is_open]
 
     def labelled_by(self, number: int, label: str) -> str:
-        """All pages of the issue's events, which nobody can write."""
+        """Read all pages of the issue's events, which unlike comments cannot be forged."""
         with asking("pull-requests: read"):
             events = list(self._repository.get_issue(number).get_events())
             ours = [event for event in events if event.event in ("labeled", "unlabeled") and event.label.name == label]
@@ -75,13 +78,13 @@ class PyGithubRepository:
             return actor.login if actor is not None else ""
 
     def remove_label(self, number: int, label: str) -> None:
-        """One DELETE."""
+        """Remove the label, with one DELETE."""
         with asking():
             address = f"{self._url}/issues/{number}/labels/{quote(label, safe='')}"
             self._requester.requestJsonAndCheck("DELETE", address)
 
     def may_write(self, login: str) -> bool:
-        """One GET; whom GitHub does not know here may not."""
+        """Return True if the person has write access, with one GET. Unknown people do not."""
         try:
             with asking("pull-requests: read"):
                 address = f"{self._url}/collaborators/{quote(login, safe='')}/permission"
@@ -92,7 +95,7 @@ class PyGithubRepository:
             return False
 
     def set_status(self, status: Status) -> None:
-        """One POST."""
+        """Set the status, with one POST."""
         said = {
             "state": status.state,
             "context": status.context,
@@ -105,7 +108,7 @@ class PyGithubRepository:
                 raise ValueError("another status")
 
     def artifacts(self, run: int, name: str) -> list[Artifact]:
-        """One GET; GitHub Enterprise Server of old ignores the name, so it is looked at here."""
+        """Return the artifacts, with one GET. Old GitHub Enterprise Servers ignore `name`, so it is checked here."""
         query = f"per_page=100&name={quote(name, safe='')}"
         with asking("actions: read"):
             answer = _asked(self._requester, f"{self._url}/actions/runs/{run}/artifacts?{query}")
@@ -113,13 +116,13 @@ class PyGithubRepository:
         return [artifact for artifact in found if artifact.name == name]
 
     def recent_artifacts(self, name: str) -> list[Artifact]:
-        """One GET."""
+        """Return the newest artifacts with that name, with one GET."""
         with asking("actions: read"):
             answer = _asked(self._requester, f"{self._url}/actions/artifacts?per_page=100&name={quote(name, safe='')}")
             return [_artifact(one) for one in answer["artifacts"] if one["name"] == name]
 
     def merged_heads(self, sha: str) -> list[str]:
-        """One GET: few pull requests end in one commit."""
+        """Return the merged heads, with one GET: only few pull requests have the same merge commit."""
         with asking("pull-requests: read"):
             found = _asked(self._requester, f"{self._url}/commits/{sha}/pulls?per_page=100")
             return [
@@ -132,53 +135,53 @@ class PyGithubRepository:
             ]
 
     def download(self, artifact: int, most: int) -> bytes:
-        """Where GitHub's answer leads, without our token."""
+        """Download the archive from where GitHub redirects to, without sending the token there."""
         with asking("actions: read"):
             address = f"{self._url}/actions/artifacts/{artifact}/zip"
             return download(self._requester, address, most, self._pace.timeout)
 
 
 class PyGithubPort:
-    """The comments of one pull request, through PyGithub."""
+    """The comments of one pull request."""
 
     def __init__(self, issue: Issue, pull_url: str) -> None:
         self._issue, self._pull_url = issue, pull_url
 
     def viewer(self) -> str:
-        """The token's own login; `github-actions[bot]` where GitHub does not say, as with GITHUB_TOKEN."""
+        """Return the token's login, or `github-actions[bot]` if GitHub does not tell, as for GITHUB_TOKEN."""
         with asking():
             return _user(self._issue.requester) or _bot(self._issue.requester) or ACTIONS_BOT
 
     def head_sha(self) -> str:
-        """One GET."""
+        """Return the pull request's head commit, with one GET."""
         with asking("pull-requests: read"):
             return str(_asked(self._issue.requester, self._pull_url)["head"]["sha"])
 
     def list_comments(self) -> list[Comment]:
-        """All of them, a hundred to a page."""
+        """Return all comments, read in pages of 100."""
         with asking():
             return sorted(map(_comment, self._issue.get_comments()), key=lambda comment: comment.id)
 
     def create_comment(self, body: str) -> Comment:
-        """One POST."""
+        """Create a comment, with one POST."""
         with asking():
             return _comment(self._issue.create_comment(body))
 
     def update_comment(self, comment: int, body: str) -> Comment:
-        """One PATCH; the answer shows what stands now."""
+        """Replace the body, with one GET and one PATCH. Return the comment from GitHub's answer."""
         with asking():
             found = self._issue.get_comment(comment)
             found.edit(body)
             return _comment(found)
 
     def delete_comment(self, comment: int) -> None:
-        """One DELETE."""
+        """Delete the comment, with one GET and one DELETE."""
         with asking():
             self._issue.get_comment(comment).delete()
 
 
 def _asked(requester: Requester, address: str) -> Any:
-    """The JSON of a GET."""
+    """Return the JSON answer to a GET."""
     return requester.requestJsonAndCheck("GET", address)[1]
 
 
@@ -216,14 +219,14 @@ def _comment(found: IssueComment) -> Comment:
 
 
 def _user(requester: Requester) -> str | None:
-    """The login of a person's token; None for the token of an app, which GitHub refuses here."""
+    """Return the login of a person's token, or None for an app's token, which GitHub refuses here."""
     with _refusal_is_no_answer():
         return str(requester.requestJsonAndCheck("GET", "/user")[1]["login"])
     return None
 
 
 def _bot(requester: Requester) -> str | None:
-    """The login of an app's token, as GraphQL knows it."""
+    """Return the login of an app's token, from GraphQL, or None if GitHub refuses."""
     with _refusal_is_no_answer():
         login = str(requester.graphql_query("query { viewer { login } }", {})[1]["data"]["viewer"]["login"])
         return f"{login.removesuffix('[bot]')}[bot]"
@@ -232,7 +235,7 @@ def _bot(requester: Requester) -> str | None:
 
 @contextmanager
 def _refusal_is_no_answer() -> Iterator[None]:
-    """Go on where GitHub refuses to say; trouble that may pass is raised."""
+    """Suppress GitHub's refusals, but raise rate limits and outages."""
     from github import GithubException, RateLimitExceededException
 
     try:

@@ -1,4 +1,4 @@
-"""One sticky comment per pull request and instance: found by its marker, updated in place, never there twice."""
+"""Keeps one comment per pull request and instance: found by its marker, updated in place, never duplicated."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tidegate.model.value import Value
 from tidegate.reports.comment import render_comment
 from tidegate.settings import CommentMode
 
-PAUSES = (0.0, 2.0, 5.0, 15.0)  # seconds before each try; after a failure GitHub needs a moment to know what it did
-PATIENCE = 60.0  # seconds of waiting between tries, in all; when GitHub asks for more, the comment is given up
+PAUSES = (0.0, 2.0, 5.0, 15.0)  # seconds before each try; a failed write may become visible only after a moment
+PATIENCE = 60.0  # the most seconds to wait in total; if GitHub asks for more, give up
 
 Outcome = Literal["created", "updated", "unchanged", "superseded", "off", "failed"]
 
 
 class Run(Value):
-    """The workflow run that speaks: GitHub's run id and attempt; the larger, the newer.
+    """The workflow run that writes the comment. A larger (id, attempt) is newer.
 
-    `head`: the pull request's own commit that it is about, which the test-merge commit is not.
+    `head` is the pull request's head commit, not the test-merge commit.
     """
 
     id: int
@@ -32,7 +32,7 @@ class Run(Value):
 
 
 class Statement(Value):
-    """What a run has to say. `notice`: a sentence right below the verdict, for who must not take it as it stands."""
+    """What the run publishes. `notice` is a warning shown right below the verdict."""
 
     result: Result
     notice: str = ""
@@ -40,9 +40,9 @@ class Statement(Value):
 
 
 class Publication(Value):
-    """What became of the comment. It never changes the exit code.
+    """The outcome of publishing the comment. It never changes the exit code.
 
-    `unchanged`: the mode asked for no comment now; `superseded`: a newer run has spoken; `failed`: see `problem`.
+    `unchanged`: the mode asked for no update; `superseded`: a newer run has written or will; `failed`: see `problem`.
     """
 
     outcome: Outcome
@@ -54,11 +54,11 @@ class Publication(Value):
 def publish_comment(
     port: CommentPort, statement: Statement, run: Run, mode: CommentMode, sleep: Callable[[float], None]
 ) -> Publication:
-    """Bring the comment in line with the statement. Every try starts by looking at what stands.
+    """Create or update the comment, with retries. Every try first reads the current comment.
 
-    `always`: every run writes. `on-change`: the first run writes, later ones when the verdict's state or the regressed
-    rows differ from what the standing comment says. `on-regression`: nothing is written before something regresses;
-    once a comment stands, it is kept up to date. `off`: nothing is read or written.
+    `always`: every run writes. `on-change`: the first run writes; later runs write if the verdict's state or the set
+    of regressed rows changed. `on-regression`: the comment is created by the first regression, then kept up to date.
+    `off`: nothing is read or written.
     """
     if mode == "off":
         return Publication(outcome="off")
@@ -82,7 +82,7 @@ def publish_comment(
 
 
 class _Desk:
-    """The publishing of one statement, over as many tries as it takes."""
+    """Publishes one statement. The state that must survive a retry is kept here."""
 
     def __init__(self, port: CommentPort, statement: Statement, run: Run, mode: CommentMode) -> None:
         self._port, self._statement, self._run, self._mode = port, statement, run, mode
@@ -95,7 +95,7 @@ class _Desk:
         before = _marker(standing)
         marker, body = self._drafted(before)
         if standing and standing.body.strip() == body.strip():
-            return Publication(outcome="updated", url=standing.url)  # an earlier try of ours that seemed to fail
+            return Publication(outcome="updated", url=standing.url)  # an earlier try that seemed to fail
         if self._is_superseded(before):
             return Publication(outcome="superseded", url=standing and standing.url)
         if self._has_nothing_new(before, marker):
@@ -105,9 +105,9 @@ class _Desk:
         return publication
 
     def _is_superseded(self, before: Marker | None) -> bool:
-        """Whether a newer run has spoken, or will: the pull request has moved on while we ran.
+        """Return True if a newer run has written or will, since the pull request has a newer head.
 
-        Asked last before every write. A comment on what is no longer head yields to us, whenever its run began.
+        Checked last before every write. A comment on an older head never supersedes us, whenever its run began.
         """
         if self._port.head_sha() != self._run.head:
             return True
@@ -118,7 +118,7 @@ class _Desk:
         return self._run.id, self._run.attempt
 
     def _drafted(self, before: Marker | None) -> tuple[Marker, str]:
-        """Drafted once: after a try that seemed to fail, the comment that stands may be our own."""
+        """Draft the comment only once: after a try that seemed to fail, the current comment may be our own."""
         if self._draft is None:
             marker = next_marker(before, self._result, self._run.id, self._run.attempt, self._run.head)
             marker = marker.model_copy(update={"accepted": self._statement.accepted})
@@ -140,12 +140,12 @@ class _Desk:
             try:
                 return Publication(outcome="updated", url=self._port.update_comment(standing.id, body).url)
             except PublishError as error:
-                if error.kind != "not_found":  # deleted meanwhile
+                if error.kind != "not_found":  # not_found: it was deleted meanwhile, so create a new one
                     raise
         return Publication(outcome="created", url=self._port.create_comment(body).url)
 
     def _mend(self, body: str) -> None:
-        """Look once more: another run may have written at the same moment. What is amiss now, a later run mends."""
+        """Check again after writing, since another run may have written meanwhile. Errors are left to a later run."""
         try:
             standing = self._standing()
             before = _marker(standing)
@@ -155,36 +155,36 @@ class _Desk:
             return
 
     def _standing(self) -> Comment | None:
-        """The newest of our comments; the others are deleted."""
+        """Return the newest of our comments, and delete the others."""
         ours = _ours(self._port.list_comments(), self._who(), self._result.instance)
         for comment in ours[:-1]:
             self._delete(comment)
         return ours[-1] if ours else None
 
     def _who(self) -> str:
-        """Asked once. (The lock of a cached property is every desk's.)"""
+        """Return our login, asked only once. (Python 3.11's cached_property would share one lock between instances.)"""
         self._viewer = self._viewer or self._port.viewer()
         return self._viewer
 
     def _delete(self, comment: Comment) -> None:
-        """A duplicate that cannot be deleted must not keep the newest comment from being true."""
+        """Delete a duplicate. A failure must not prevent the update of the newest comment."""
         with suppress(PublishError):
             self._port.delete_comment(comment.id)
 
 
 def standing_comment(port: CommentPort, instance: str) -> Comment | None:
-    """The newest of our comments; None where there is none. PublishError where GitHub does not say."""
+    """Return the newest of our comments, or None. Raises PublishError if GitHub does not answer."""
     ours = _ours(port.list_comments(), port.viewer(), instance)
     return ours[-1] if ours else None
 
 
 def standing_marker(port: CommentPort, instance: str) -> Marker | None:
-    """What that comment remembers."""
+    """Return the marker of that comment, or None."""
     return _marker(standing_comment(port, instance))
 
 
 def _ours(comments: list[Comment], viewer: str, instance: str) -> list[Comment]:
-    """Those with our marker of this instance that we have written, the newest last."""
+    """Return the comments with this instance's marker that `viewer` wrote, the newest last."""
     found = []
     for comment in comments:
         marker = _marker(comment)

@@ -1,4 +1,4 @@
-"""The connection to GitHub: who we are there, how long we wait, and everything that can go wrong as one error."""
+"""Opens the connection to GitHub, and turns everything that can go wrong into PublishError."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tidegate.model.value import Value
 if TYPE_CHECKING:
     from github import Github, GithubException
 
-SECONDARY_WAIT = 60.0  # seconds; what GitHub asks for where a secondary limit names no time
+SECONDARY_WAIT = 60.0  # seconds; GitHub's rule for a secondary rate limit without Retry-After
 _KINDS: dict[int, Kind] = {
     401: "unauthorized",
     403: "forbidden",
@@ -28,9 +28,9 @@ _KINDS: dict[int, Kind] = {
 
 
 class Pace(Value):
-    """How long to wait for GitHub and between writes, in seconds; `retries` are those of a single GET.
+    """Timeouts and pauses in seconds. `retries` is the number of retries of one GET.
 
-    GitHub asks for a second between writes, and for nothing but one at a time between reads.
+    GitHub asks for a second between writes, and for no pause between reads.
     """
 
     timeout: int = 10
@@ -41,14 +41,14 @@ class Pace(Value):
 
 
 def open_connection(api_url: str, token: SecretStr, pace: Pace) -> Github:
-    """PyGithub with our patience; nothing is sent yet. It is imported here: that takes a third of a second.
+    """Return a PyGithub client with our timeouts. Nothing is sent yet. The import takes a third of a second.
 
-    Only GET and HEAD are repeated by the library: with its defaults, one 502 makes four comments. A certificate that is
-    not trusted will not be a moment later (`other`).
+    Only GET and HEAD are retried: with the library's defaults, one 502 can create four comments. An untrusted
+    certificate is not retried (`other=0`), since a retry would fail too.
     """
     from github import Auth, Github, GithubRetry, set_log_level
 
-    set_log_level(logging.WARNING)  # below that it prints every 403, one of which each job expects
+    set_log_level(logging.WARNING)  # INFO prints every 403, and each job expects one
     retry = GithubRetry(
         total=pace.retries,
         other=0,
@@ -72,7 +72,7 @@ def open_connection(api_url: str, token: SecretStr, pace: Pace) -> Github:
 
 @contextmanager
 def asking(permission: Permission = "pull-requests: write") -> Iterator[None]:
-    """Everything that PyGithub and what is under it can raise, as PublishError."""
+    """Turn every exception of PyGithub and the libraries below it into PublishError."""
     from github import GithubException, RateLimitExceededException
     from requests import RequestException
     from requests.exceptions import SSLError
@@ -88,7 +88,7 @@ def asking(permission: Permission = "pull-requests: write") -> Iterator[None]:
     except RequestException as error:
         raise PublishError("outage", f"GitHub could not be reached: {type(error).__name__}") from error
     except (ValueError, TypeError, KeyError, AttributeError, AssertionError) as error:
-        # What PyGithub raises on an answer that is not GitHub's: a proxy's HTML page, half of a JSON text.
+        # PyGithub raises these on an answer that is not GitHub's, such as a proxy's HTML page or truncated JSON.
         raise PublishError("outage", f"GitHub's answer could not be read: {type(error).__name__}") from error
 
 
@@ -102,7 +102,7 @@ def _said(error: GithubException) -> str:
 
 
 def _wait(error: GithubException) -> float:
-    """Seconds, as GitHub's own rules say: Retry-After, else the primary limit's reset, else a minute."""
+    """Return the seconds to wait by GitHub's rules: Retry-After, else the primary limit's reset, else a minute."""
     headers: Mapping[str, object] = {name.lower(): value for name, value in (error.headers or {}).items()}
     if (after := str(headers.get("retry-after", ""))).isdecimal():
         return float(after)

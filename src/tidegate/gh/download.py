@@ -1,4 +1,4 @@
-"""An artifact's archive: GitHub leads to where it lies, which is another host and must not see our token."""
+"""Downloads an artifact's archive. GitHub redirects to another host, which must not get our token."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 def download(requester: Requester, address: str, most: int, timeout: int) -> bytes:
-    """The bytes, at most `most`: more are never read, whatever the archive's size was said to be."""
+    """Return the archive. Raises PublishError after `most` bytes, whatever size was announced."""
     import requests
 
     status, headers, body = requester.requestJson("GET", address)

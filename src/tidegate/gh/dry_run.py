@@ -1,4 +1,4 @@
-"""A dry run's last step: everything that the comment needs of GitHub, but the writing."""
+"""The last step of a dry run: makes the read requests that the comment needs, but writes nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ UNKNOWN = f"Whether the token may write is not known before it does; the job nee
 
 
 def rehearse(port: CommentPort, instance: str, run: Run) -> tuple[Publication, str]:
-    """What would become of the comment, and a sentence that says so; nothing is posted."""
+    """Return what would happen to the comment, and a sentence for the log. Nothing is posted."""
     try:
         standing = standing_comment(port, instance)
         moved_on = port.head_sha() != run.head

@@ -1,4 +1,4 @@
-"""The event that started the job: its name and payload → one frozen value."""
+"""Turns the name and payload of the job's event into one frozen value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEPENDABOT = "dependabot[bot]"
 
 
 class PullRequestEvent(Value):
-    """A pull request was opened, got new commits, a label, … `title` and the refs are its author's words: data."""
+    """A pull request was opened, updated, labelled, … `title` and the refs are untrusted input from its author."""
 
     number: int
     action: str
@@ -28,22 +28,22 @@ class PullRequestEvent(Value):
     base_ref: str
     base_repo: str
     sender: str
-    label: str = ""  # that was added or removed just now
-    retargeted: bool = False  # `edited`: it goes to another branch now
+    label: str = ""  # the label that this event added or removed
+    retargeted: bool = False  # `edited`: the pull request now has another base branch
 
     @property
     def is_fork(self) -> bool:
-        """Head is not a branch of this repository, so the job has neither secrets nor a token that may write."""
+        """True if head is not a branch of this repository: the job then has no secrets and a read-only token."""
         return self.head_repo != self.base_repo
 
     @property
     def without_secrets(self) -> bool:
-        """GitHub gives no secrets: a fork, or Dependabot, which it treats as one."""
+        """True if GitHub passes no secrets: for forks, and for Dependabot, which it treats like a fork."""
         return self.is_fork or self.sender == DEPENDABOT
 
 
 class MergeGroupEvent(Value):
-    """A merge queue asks whether these commits may go in together; there is no pull request to comment on."""
+    """A merge queue checks commits before merging them. There is no pull request to comment on."""
 
     head_sha: str
     base_sha: str
@@ -51,11 +51,11 @@ class MergeGroupEvent(Value):
 
 
 class WorkflowRunEvent(Value):
-    """Another workflow's run has ended. What it ran may be a stranger's; what stands here is GitHub's word."""
+    """Another workflow's run has ended. That run may have run untrusted code; these fields come from GitHub."""
 
     run: int
     attempt: int
-    trigger: str  # the event that had started that run
+    trigger: str  # the event that started that run
     conclusion: str
     head_sha: str
     head_branch: str
@@ -65,12 +65,12 @@ class WorkflowRunEvent(Value):
 
     @property
     def could_comment(self) -> bool:
-        """That run had a token that may write: it has said itself what there was to say."""
+        """True if that run had a token with write access, and so has written its comment itself."""
         return self.head_repo == self.base_repo and self.actor != DEPENDABOT
 
 
 class DispatchEvent(Value):
-    """A person started the workflow by hand. `inputs` are what that person typed."""
+    """A person started the workflow by hand. `inputs` are the values that the person typed."""
 
     sender: str
     inputs: dict[str, str]
@@ -78,20 +78,20 @@ class DispatchEvent(Value):
 
 
 class PushEvent(Value):
-    """Commits came to a branch; `is_default`: to the one that pull requests go to."""
+    """Commits were pushed to a branch. `is_default`: it is the repository's default branch."""
 
     sha: str
     is_default: bool
 
 
 class OtherEvent(Value):
-    """Any event that has no two sides to compare."""
+    """Any event without two sides to compare."""
 
     name: str
 
     @property
     def explanation(self) -> str:
-        """One sentence for the log."""
+        """A sentence for the log on why nothing is compared."""
         return f"`{self.name}` is no pull request: there are no two sides to compare."
 
 
@@ -99,7 +99,7 @@ Event = PullRequestEvent | MergeGroupEvent | WorkflowRunEvent | DispatchEvent | 
 
 
 def read_event(name: str, payload: Mapping[str, object]) -> Event:
-    """What happened. ConfigurationError for `pull_request_target`, and for a payload that lacks what GitHub sends."""
+    """Return the event. Raises ConfigurationError for `pull_request_target`, and for an incomplete payload."""
     if name == "pull_request_target":
         raise ConfigurationError(
             "the event `pull_request_target` is refused: it would run the pull request's code with a token that may"

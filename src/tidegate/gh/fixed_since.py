@@ -1,4 +1,4 @@
-"""What has changed since the comment that stands: known from its marker alone."""
+"""Compares a result with the last comment, using only the comment's marker."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ _GONE = frozenset({"removed"})
 
 
 def fixed_since(before: Marker | None, result: Result) -> Fixed | None:
-    """The rows that stood as regressed and work again; what could not be measured is never one of them."""
+    """Return the rows that the last comment reported as regressed and that pass again, or None if there are none.
+
+    A row that was not measured does not count as fixed.
+    """
     rows = _fixed(before.regressed, result) if before else ()
     return Fixed(since=before.head, rows=rows) if before and rows else None
 
 
 def next_marker(before: Marker | None, result: Result, run: int, attempt: int, head: str = "") -> Marker:
-    """The marker of the comment on `result`: it remembers what is regressed now, and what still stands as such.
+    """Return the marker for the new comment. It lists the rows that regressed now, or earlier and are not fixed yet.
 
-    `head`: the pull request's own commit, where the result is of its test-merge commit.
+    `head` is the pull request's head commit; the result itself is of the test-merge commit.
     """
     return Marker(
         instance=result.instance,
@@ -34,7 +37,7 @@ def next_marker(before: Marker | None, result: Result, run: int, attempt: int, h
 
 
 def _fixed(regressed: tuple[RowKey, ...], result: Result) -> tuple[RowKey, ...]:
-    if result.verdict.reason == "nothing_to_do":  # the change that broke them has been taken back
+    if result.verdict.reason == "nothing_to_do":  # the change that broke them was reverted
         return regressed
     states = {row.key: row.state for row in result.rows}
     return tuple(key for key in regressed if states.get(key) in _FIXED)

@@ -1,4 +1,4 @@
-"""What is read of GitHub's payloads; all the rest of them is ignored."""
+"""The fields that we read from GitHub's event payloads. All other fields are ignored."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Changes(BaseModel):
 
 
 class PullRequestPayload(BaseModel):
-    """`pull_request`, whatever its action."""
+    """The payload of `pull_request`, for every action."""
 
     number: int
     action: str
@@ -60,7 +60,7 @@ class _Repo(_Repository):
 
 
 class PushPayload(BaseModel):
-    """`push`."""
+    """The payload of `push`."""
 
     ref: str
     after: str
@@ -74,7 +74,7 @@ class _MergeGroup(BaseModel):
 
 
 class MergeGroupPayload(BaseModel):
-    """`merge_group`."""
+    """The payload of `merge_group`."""
 
     merge_group: _MergeGroup
 
@@ -91,14 +91,14 @@ class _WorkflowRun(BaseModel):
 
 
 class WorkflowRunPayload(BaseModel):
-    """`workflow_run`."""
+    """The payload of `workflow_run`."""
 
     workflow_run: _WorkflowRun
     repository: _Repository
 
 
 class DispatchPayload(BaseModel):
-    """`workflow_dispatch`."""
+    """The payload of `workflow_dispatch`."""
 
     sender: _User
     repository: _Repo

@@ -1,4 +1,4 @@
-"""What we need of GitHub, as small as can be, and the one way in which it fails."""
+"""The small part of GitHub's API that we use, and the one exception that it raises."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ADVICE: dict[Kind, str] = {
 
 
 class Comment(Value):
-    """A comment on the pull request; ids ascend in the order of creation."""
+    """A comment on the pull request. Ids ascend in the order of creation."""
 
     id: int
     author: str
@@ -31,7 +31,7 @@ class Comment(Value):
 
 
 class PullRequest(Value):
-    """A pull request as it is now. The refs are its author's words: data."""
+    """The current state of a pull request. The refs are untrusted input from its author."""
 
     number: int
     is_open: bool
@@ -44,18 +44,18 @@ class PullRequest(Value):
 
 
 class Artifact(Value):
-    """What a workflow run has uploaded; `size`: bytes of the archive, as GitHub says."""
+    """A file that a workflow run has uploaded. `size` is the archive's size in bytes, as GitHub reports it."""
 
     id: int
     name: str
     size: int
     expired: bool
-    head_sha: str = ""  # of the run that has uploaded it
-    own: bool = False  # the run's head is a branch of this repository
+    head_sha: str = ""  # head of the run that uploaded it
+    own: bool = False  # True if the run's head is a branch of this repository
 
 
 class Status(Value):
-    """A commit status: what stands beside the commit, and is a required check where the rules of a branch name it."""
+    """A commit status. Branch rules can make its `context` a required check."""
 
     sha: str
     state: StatusState
@@ -65,9 +65,9 @@ class Status(Value):
 
 
 class PublishError(Exception):
-    """GitHub did not do what it was asked. `retry_after`: seconds that GitHub asks to wait.
+    """A request to GitHub failed. `retry_after` is the time in seconds that GitHub asks to wait.
 
-    `permission`: what the request needs beyond `contents: read`.
+    `permission` is the permission that the request needs beyond `contents: read`.
     """
 
     def __init__(
@@ -81,12 +81,12 @@ class PublishError(Exception):
 
     @property
     def passing(self) -> bool:
-        """Whether another try may succeed."""
+        """True if a retry may succeed."""
         return self.kind in ("outage", "rate_limited")
 
     @property
     def advice(self) -> str:
-        """What a person can do about it."""
+        """What the user can do about it."""
         if self.kind != "forbidden":
             return _ADVICE[self.kind]
         needed = "" if self.permission == "pull-requests: write" else f"\n  {self.permission}"
@@ -98,59 +98,59 @@ class PublishError(Exception):
 
 
 class CommentPort(Protocol):
-    """The comments of one pull request. Every method raises PublishError, and only that."""
+    """The comments of one pull request. Methods raise PublishError and no other exception."""
 
     def viewer(self) -> str:
-        """The login under which our comments appear."""
+        """Return the login that our comments appear under."""
 
     def head_sha(self) -> str:
-        """The commit that the pull request is at now."""
+        """Return the pull request's current head commit."""
 
     def list_comments(self) -> list[Comment]:
-        """All of them, from every page, oldest first."""
+        """Return all comments, oldest first."""
 
     def create_comment(self, body: str) -> Comment:
-        """One POST, never repeated: after a failure nobody knows whether it was done."""
+        """Create a comment. The request is never retried, since a failed one may have succeeded."""
 
     def update_comment(self, comment: int, body: str) -> Comment:
-        """Replace the body; `not_found` where the comment has been deleted."""
+        """Replace the comment's body. Raises `not_found` if the comment was deleted."""
 
     def delete_comment(self, comment: int) -> None:
-        """Remove it; `not_found` where it has been deleted already."""
+        """Delete the comment. Raises `not_found` if it was deleted already."""
 
 
 class RepositoryPort(Protocol):
-    """One repository. Every method but the first raises PublishError, and only that."""
+    """One repository. Methods other than `comments` raise PublishError and no other exception."""
 
     def comments(self, number: int) -> CommentPort:
-        """Of one pull request; nothing is sent yet."""
+        """Return the comments of one pull request. Nothing is sent yet."""
 
     def pull_request(self, number: int) -> PullRequest:
-        """As it is now."""
+        """Return the current state of a pull request."""
 
     def pull_requests_of(self, owner: str, branch: str) -> list[PullRequest]:
-        """The open ones whose head is that branch of `owner`'s repository."""
+        """Return the open pull requests whose head is this branch of `owner`'s repository."""
 
     def labelled_by(self, number: int, label: str) -> str:
-        """Who put the label there last; '' where GitHub does not know of anybody."""
+        """Return the login of the person who set the label last; '' if it is not set or GitHub does not know."""
 
     def remove_label(self, number: int, label: str) -> None:
-        """`not_found` where it is not there."""
+        """Remove the label. Raises `not_found` if it is not set."""
 
     def may_write(self, login: str) -> bool:
-        """Whether that person may push to the repository."""
+        """Return True if the person has write access to the repository."""
 
     def set_status(self, status: Status) -> None:
-        """The newest of a context counts, so that setting it twice is no harm."""
+        """Set a commit status. It replaces an earlier one with the same context."""
 
     def artifacts(self, run: int, name: str) -> list[Artifact]:
-        """Those of one workflow run with that name."""
+        """Return the artifacts of one workflow run with that name."""
 
     def recent_artifacts(self, name: str) -> list[Artifact]:
-        """The newest hundred of that name, of any run."""
+        """Return the newest 100 artifacts with that name, of all runs."""
 
     def merged_heads(self, sha: str) -> list[str]:
-        """The heads of this repository's own pull requests that were merged by that commit."""
+        """Return the heads of this repository's own pull requests that were merged with this commit."""
 
     def download(self, artifact: int, most: int) -> bytes:
-        """Its archive; `invalid` if it has more than `most` bytes."""
+        """Return the artifact's archive. Raises `invalid` if it is larger than `most` bytes."""

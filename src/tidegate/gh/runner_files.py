@@ -1,4 +1,4 @@
-"""The files through which a step talks to its runner: outputs and the step's summary; and the event that it reads."""
+"""The runner's files: reads the event payload, writes step outputs and the step summary."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any
 from tidegate.errors import ConfigurationError
 from tidegate.model.result import Result
 
-MAX_SUMMARY_BYTES = 1024 * 1024  # for all of one step; the runner drops a larger one as a whole
+MAX_SUMMARY_BYTES = 1024 * 1024  # per step; the runner drops a larger summary entirely
 _LEFT_OUT = "\n{} of {} parts left out: the summary of a step may have 1 MiB.\n"
 _ROOM_FOR_NOTE = 100
 
 
 def read_payload(path: Path) -> dict[str, Any]:
-    """The event's payload, as GitHub sent it."""
+    """Return the event's payload. Raises ConfigurationError if the file cannot be read."""
     try:
         payload = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -30,9 +30,9 @@ def read_payload(path: Path) -> dict[str, Any]:
 
 
 def outputs(result: Result, comment_url: str | None = None, paths: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The outputs of action.yml; '' for what there is none of, never 0.
+    """Return the outputs of action.yml. A value that does not exist is '', never 0.
 
-    `paths`: `result_path` and `report_path`, relative to the workspace, as later steps see no other folder of ours.
+    `paths` holds `result_path` and `report_path`, relative to the workspace.
     """
     states = Counter(row.state for row in result.rows)
     return {
@@ -52,12 +52,15 @@ def outputs(result: Result, comment_url: str | None = None, paths: Mapping[str, 
 
 
 def write_outputs(path: Path, values: Mapping[str, str], token: Callable[[], str] = secrets.token_hex) -> None:
-    """Append outputs to the file of GITHUB_OUTPUT; no value can end its own block or begin another."""
+    """Append the outputs to the file of GITHUB_OUTPUT. A random delimiter keeps values from adding other outputs."""
     _append(path, "".join(_block(name, value, token) for name, value in values.items()))
 
 
 def append_summary(path: Path, parts: Sequence[str]) -> int:
-    """Append Markdown to the file of GITHUB_STEP_SUMMARY, whole parts, the most important first; how many fitted."""
+    """Append parts of Markdown to the file of GITHUB_STEP_SUMMARY, and return the number of parts that fit.
+
+    `parts` are in order of importance. A part is written whole or not at all.
+    """
     room = MAX_SUMMARY_BYTES - 1 - (path.stat().st_size if path.exists() else 0)
     sizes = list(accumulate(len(part.encode()) + 1 for part in parts))
     if sizes and sizes[-1] > room:

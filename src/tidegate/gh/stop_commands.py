@@ -1,4 +1,4 @@
-"""The fence around what others wrote on stdout. It imports nothing: it is the first that a job prints."""
+"""Stops the runner from obeying commands in the output of others. Imports nothing, since it runs first in a job."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ if TYPE_CHECKING:
 
 
 def fence(token: str) -> tuple[str, str]:
-    """The two lines between which the runner obeys nothing: around all that an agent may have written.
+    """Return the two lines between which the runner ignores workflow commands.
 
-    Both go to the stream that the rest goes to, as the runner reads stdout and stderr side by side.
-    `token`: random, at least 16 letters and digits, and new for every fence.
+    Print both to the stream that the output goes to, as the runner reads stdout and stderr concurrently.
+    `token` must be random, new for each fence, and at least 16 letters and digits; else ValueError is raised.
     """
     if len(token) < 16 or not token.isalnum():
         raise ValueError("the token has to be unguessable")
@@ -19,9 +19,9 @@ def fence(token: str) -> tuple[str, str]:
 
 
 class Fence:
-    """The runner obeys nothing that is written while it stands, but the lines that are given to `command`.
+    """While it is up, the runner ignores all workflow commands except those passed to `command`.
 
-    `new_token`: makes a new unguessable token whenever the fence is put up again.
+    `new_token` returns a new random token each time the fence is put up.
     """
 
     def __init__(self, write: Callable[[str], None], new_token: Callable[[], str]) -> None:
@@ -30,16 +30,16 @@ class Fence:
         self._end = ""
 
     def put_up(self) -> None:
-        """From here on nothing is obeyed."""
+        """Make the runner ignore workflow commands from here on."""
         begin, self._end = fence(self._new_token())
         self._write(begin)
 
     def take_down(self, *lines: str) -> None:
-        """From here on everything is, these lines first."""
+        """Make the runner obey workflow commands again, and print these commands first."""
         for line in (self._end, *lines):
             self._write(line)
 
     def command(self, line: str) -> None:
-        """This one line is obeyed."""
+        """Print one workflow command that the runner obeys."""
         self.take_down(line)
         self.put_up()

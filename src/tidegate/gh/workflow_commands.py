@@ -1,4 +1,4 @@
-"""Lines on stdout that the runner acts on: annotations, masks, and the fence around what others wrote."""
+"""Formats workflow commands: lines on stdout that the runner acts on, for annotations and log groups."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tidegate.model.value import Value
 
 Level = Literal["error", "warning", "notice"]
 
-MAX_PER_LEVEL = 10  # the runner shows no more of each in one step
+MAX_PER_LEVEL = 10  # the runner shows no more annotations per level and step
 END_GROUP = "::endgroup::"
-MAX_MESSAGE = 4_096  # characters; the runner cuts what is longer
+MAX_MESSAGE = 4_096  # characters; the runner truncates longer messages
 
 
 class Annotation(Value):
-    """A message on the pull request, at a place in a file where one is known."""
+    """A message on the pull request, optionally at a line of a file."""
 
     level: Level
     message: str
@@ -26,12 +26,12 @@ class Annotation(Value):
 
 
 def annotate(wanted: Iterable[Annotation]) -> list[str]:
-    """The commands for the first ten of each level."""
+    """Return the workflow commands for the first ten annotations of each level."""
     return [_command(annotation) for annotation in _first(wanted)]
 
 
 def group(title: str) -> str:
-    """The line that begins a fold of the log, which `END_GROUP` ends."""
+    """Return the command that begins a foldable group in the log. `END_GROUP` ends it."""
     return f"::group::{_data(title)}"
 
 
