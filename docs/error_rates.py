@@ -57,7 +57,7 @@ in 0.5 of all trials. As measured in November 2026, in two runs of half the size
 |---|---|---|
 | 200 clean ones | 1 | 33.5 trials each |
 | 20 with a scenario that stops working | 20 | each names it; 26 trials each |
-| 20 after a change that breaks a scenario on base and head alike | 0 | each says that base moved |
+| 20 after a change that breaks a scenario on base and head alike | 0 | each says that baseline changed |
 """
 
 

@@ -158,8 +158,8 @@ def test_what_was_not_selected_was_not_removed() -> None:
 
 
 def test_all_that_can_change_an_outcome_is_watched() -> None:
-    one = suite(scenario("a", template="t[1]/x"), subject=("src/**",), guidance=("AGENTS.md",))
-    other = suite(subject=("lib/**", "src/**"), guidance=())
+    one = suite(scenario("a", template="t[1]/x"), watch=("src/**",), guidance=("AGENTS.md",))
+    other = suite(watch=("lib/**", "src/**"), guidance=())
 
     assert watched_files(one, other) == (
         "src/**",

@@ -85,7 +85,7 @@ async def pull_request(repo: Path, asked: RevisionPair, out: Path, options: Opti
             plan, left_out = _runnable(plan, options.environ)
             warnings = (*warnings, *left_out)
         suites = (head_suite, base_suite or head_suite)
-        watched = tuple(dict.fromkeys(glob for one in suites for glob in (*one.subject, *one.guidance)))
+        watched = tuple(dict.fromkeys(glob for one in suites for glob in (*one.watch, *one.guidance)))
         work = Work(suite, plan, (base_side, head_side), scratch, open_answers(repo, suite), watched)
         touched = changed_files(repo, base_side.revision, head_side.revision, watched_files(*suites))
         definitions = changes(base_suite, head_suite, edited, options.selection)

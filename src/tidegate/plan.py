@@ -85,7 +85,7 @@ def watched_files(*suites: Suite) -> tuple[str, ...]:
     """
     patterns: dict[str, None] = {}
     for suite in suites:
-        patterns |= dict.fromkeys((*suite.subject, *suite.guidance, glob.escape(suite.file)))
+        patterns |= dict.fromkeys((*suite.watch, *suite.guidance, glob.escape(suite.file)))
         for scenario in suite.scenarios:
             patterns[glob.escape(scenario.file)] = None
             if scenario.template is not None:

@@ -30,7 +30,7 @@ TRIALS = [trial(1, 0.9), trial(2, 0.2), trial(3, 0.8, 0.5), trial(4, 0.9, scenar
 TRIALS += [trial(6, 0.7, 0.1), trial(7, 0.3, 0.3)]  # the first on both sides of 0.7, the second below it for sure
 
 
-def test_samples_that_disagree_then_failures_then_suspicious_rows_then_the_rest() -> None:
+def test_samples_that_disagree_then_failures_then_unconfirmed_rows_then_the_rest() -> None:
     found = items(TRIALS, [], {("odd", "a")})
     assert [item.trial.index for item in found] == [5, 3, 6, 7, 2, 4, 1]
 

@@ -132,7 +132,7 @@ def test_lenient_leaves_unknown_keys_out_and_says_them(tidegate: Run, tmp_path: 
     assert (
         "left out, since no file has such a key:\n"
         "  tidegate.yaml:3:37: agents.docs.colour: unknown key\n"
-        "  tidegate.yaml:4:1: relais: unknown key (did you mean `relay`?)\n"
+        "  tidegate.yaml:4:1: relais: unknown key (did you mean `model_proxy`?)\n"
         "  scenarios/first.yaml:6:1: tsak: unknown key (did you mean `task`?)\n"
         "  scenarios/first.yaml:7:1: owner: unknown key\n"
     ) in done.stdout

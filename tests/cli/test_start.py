@@ -59,7 +59,7 @@ def test_where_nothing_is_to_be_run_nothing_heavy_is_imported(event: str, tmp_pa
     ("suite", "changed", "inputs", "reason"),
     [
         ("agents: {a: {type: anthropic, model: claude-haiku-4-5}}\n", "bin/notes", {}, "fork_without_key"),
-        ("subject: [bin/**]\n", "README.md", {"comment": "off"}, "nothing_to_do"),
+        ("watch: [bin/**]\n", "README.md", {"comment": "off"}, "nothing_to_do"),
     ],
     ids=["a fork without key", "nothing of the subject"],
 )

@@ -220,7 +220,7 @@ def test_a_clean_run_says_what_it_would_have_caught(history: str, half: float) -
 def test_the_suite_s_own_test_is_in_the_comparison() -> None:
     lines = [f"{name} base: head:PPF" for name in "abcdefgh"]
     suite = compare(with_history(run("base", *lines), "P" * 18 + "FF"), run("head", *lines)).suite
-    assert suite.state == "suspicious"
+    assert suite.state == "unconfirmed"
     assert suite.p is not None
     assert suite.p <= 0.10
 
@@ -329,8 +329,8 @@ def test_a_changed_definition_is_named_once_unless_it_is_known() -> None:
         "head", "docs det definition:two head:P", "docs det agent:claude definition:two head:P", "kept det head:P"
     )
     (change,) = compare(base, head).definitions
-    assert (change.scenario, change.kind, change.loosened) == ("docs", "changed", False)
-    known = DefinitionChange(scenario="docs", kind="gate_removed", detail="out.json", loosened=True)
+    assert (change.scenario, change.kind, change.weakened) == ("docs", "changed", False)
+    known = DefinitionChange(scenario="docs", kind="gate_removed", detail="out.json", weakened=True)
     assert compare(base, head, [known]).definitions == (known,)
 
 
@@ -411,7 +411,7 @@ def test_the_policy_of_head_s_run_is_the_one_in_force() -> None:
     line = "docs base:PPP head:FFF"
     strict = run("head", line, policy=Policy(alpha=0.05))
     assert compare(run("base", line), strict, stored=True).rows[0].state == "regressed"
-    assert compared(line, stored=True).rows[0].state == "suspicious"
+    assert compared(line, stored=True).rows[0].state == "unconfirmed"
 
 
 @pytest.mark.parametrize(
@@ -428,13 +428,13 @@ def test_the_policy_of_head_s_run_is_the_one_in_force() -> None:
         ("a base:S head:FPF", {"scenario": "a", "kind": "changed"}, None),
     ],
 )
-def test_a_changed_definition_that_shows_nothing_any_more_is_loosened(
+def test_a_changed_definition_that_shows_nothing_any_more_is_weakened(
     line: str, change: dict[str, Any], said: str | None
 ) -> None:
     known = DefinitionChange(**{"scenario": None, "detail": "x", **change})
     found = compare(run("base", line), run("head", line), [known]).definitions
     assert found[-1] == known
-    assert [(c.scenario, c.loosened, c.detail.startswith(said or "?")) for c in found[:-1]] == (
+    assert [(c.scenario, c.weakened, c.detail.startswith(said or "?")) for c in found[:-1]] == (
         [("a", True, True)] if said else []
     )
 
@@ -442,7 +442,7 @@ def test_a_changed_definition_that_shows_nothing_any_more_is_loosened(
 def test_where_base_has_moved_no_metric_is_compared() -> None:
     moved = with_history(run("base", "a base:|FFF"), "P" * 40)
     found = compare(moved, run("head", "a head:F|FFF"))
-    assert (found.rows[0].state, found.suite.metrics) == ("base_moved", {})
+    assert (found.rows[0].state, found.suite.metrics) == ("baseline_changed", {})
     assert found.rows[0].metrics["error_rate"].compared is None
     still = with_history(run("base", "a base:|PPP"), "P" * 40)
     found = compare(still, run("head", "a head:F|FFF"))

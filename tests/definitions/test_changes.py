@@ -1,4 +1,4 @@
-"""What counts as a changed definition, what as a loosened one, and which suite is in force."""
+"""What counts as a changed definition, what as a weakened one, and which suite is in force."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def suite(*scenarios: Scenario, **more: Any) -> Suite:
 
 
 def changed(base: Suite, head: Suite) -> list[tuple[str | None, str, str, bool]]:
-    return [(c.scenario, c.kind, c.detail, c.loosened) for c in changes(base, head)]
+    return [(c.scenario, c.kind, c.detail, c.weakened) for c in changes(base, head)]
 
 
 def of_scenario(**more: Any) -> list[tuple[str, str, bool]]:
@@ -66,7 +66,7 @@ def test_without_a_base_there_is_nothing_to_change() -> None:
 # --- scenarios and gates
 
 
-def test_a_removed_scenario_loosens_and_a_new_one_does_not() -> None:
+def test_a_removed_scenario_weakens_and_a_new_one_does_not() -> None:
     base, head = suite(scenario("a"), scenario("b")), suite(scenario("b"), scenario("c"))
     assert changed(base, head) == [
         ("a", "scenario_removed", "scenario removed", True),
@@ -74,7 +74,7 @@ def test_a_removed_scenario_loosens_and_a_new_one_does_not() -> None:
     ]
 
 
-def test_a_removed_gate_loosens_and_a_new_one_does_not() -> None:
+def test_a_removed_gate_weakens_and_a_new_one_does_not() -> None:
     assert of_scenario(gates=(EXISTS,)) == [("gate_removed", CONTAINS.label, True)]
     assert of_scenario(gates=(EXISTS, CONTAINS, SUCCEEDS)) == [("added", f"gate {SUCCEEDS.label}", False)]
 
@@ -89,7 +89,7 @@ def test_one_of_two_equal_gates_can_be_removed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "loosened"),
+    ("change", "weakened"),
     [
         ({"substring": ""}, True),
         ({"required": False}, True),
@@ -97,10 +97,10 @@ def test_one_of_two_equal_gates_can_be_removed() -> None:
         ({"timeout_secs": 5.0}, False),
     ],
 )
-def test_a_changed_gate_may_be_looser_unless_only_words_or_time_changed(change: dict[str, Any], loosened: bool) -> None:
+def test_a_changed_gate_may_be_looser_unless_only_words_or_time_changed(change: dict[str, Any], weakened: bool) -> None:
     (key,) = change
     after = CONTAINS.model_copy(update=change)
-    assert of_scenario(gates=(EXISTS, after)) == [("gate_changed", f"{CONTAINS.label}: {key}", loosened)]
+    assert of_scenario(gates=(EXISTS, after)) == [("gate_changed", f"{CONTAINS.label}: {key}", weakened)]
 
 
 def test_a_gate_that_decided_nothing_can_go() -> None:
@@ -151,7 +151,7 @@ F1 = ToolF1(expected=("add",))
         ),
     ],
 )
-def test_what_checks_hang_on_loosens(
+def test_what_checks_hang_on_weakens(
     before: dict[str, Any], after: dict[str, Any], found: tuple[str, str, bool]
 ) -> None:
     ((_, *change),) = changed(suite(scenario(**before)), suite(scenario(**after)))
@@ -165,20 +165,20 @@ def test_edited_files_are_said_and_loosen_where_a_check_names_them() -> None:
         scripts={"docs": ("scenarios/judge.py", "b", "c")},
         templates={"docs": ("t/a.txt", "t/check.sh", "t/my-check.sh", "t/out.json")},
     )
-    assert [(c.kind, c.detail, c.loosened) for c in changes(one, one, edited)] == [
+    assert [(c.kind, c.detail, c.weakened) for c in changes(one, one, edited)] == [
         ("gate_changed", "files of its evaluators: scenarios/judge.py and 2 more", True),
         ("gate_changed", "files of its template that its checks name: t/check.sh, t/out.json", True),
         ("changed", "files of its template: t/a.txt, t/my-check.sh", False),
     ]
     shown = suite(scenario(evaluators=(script.model_copy(update={"weight": 0}),)))
-    assert not changes(shown, shown, Edited(scripts={"docs": ("x",)}))[0].loosened
+    assert not changes(shown, shown, Edited(scripts={"docs": ("x",)}))[0].weakened
 
 
 def test_a_scenario_that_the_selection_loses_is_removed() -> None:
     base, head = suite(scenario(tags=("a",))), suite(scenario(tags=("b",)))
     assert [c.kind for c in changes(base, head)] == ["changed"]
     found = changes(base, head, selection=Selection(tags=("a",)))
-    assert [(c.kind, c.loosened) for c in found] == [("scenario_removed", True), ("changed", False)]
+    assert [(c.kind, c.weakened) for c in found] == [("scenario_removed", True), ("changed", False)]
     assert len(changes(base, head, selection=Selection(tags=("b",)))) == 1
     assert len(changes(base, head, selection=Selection(tags=("c",)))) == 1
 
@@ -188,10 +188,10 @@ def test_where_a_judge_counts_its_scenario_is_not_decided_twice_and_that_is_said
     policy = Policy(judge_blocks=judged)
     base = suite(scenario(evaluators=(F1, LlmJudge())), policy=policy)
     found = changes(base, suite(scenario(evaluators=(LlmJudge(),)), policy=policy))
-    assert [(c.loosened, "not decided by base's definition" in c.detail) for c in found] == [(True, judged)]
+    assert [(c.weakened, "not decided by base's definition" in c.detail) for c in found] == [(True, judged)]
 
 
-def test_guidance_that_is_lost_loosens_and_more_of_it_does_not() -> None:
+def test_guidance_that_is_lost_weakens_and_more_of_it_does_not() -> None:
     base = suite(guidance=("A.md", "B.md"))
     assert changed(base, suite(guidance=("B.md",))) == [(None, "changed", "guidance", True)]
     assert changed(base, suite(guidance=("A.md", "B.md", "C.md"))) == [(None, "changed", "guidance", False)]
@@ -200,7 +200,7 @@ def test_guidance_that_is_lost_loosens_and_more_of_it_does_not() -> None:
 
 def test_an_agent_of_another_type_is_another_agent() -> None:
     head = suite(agents={"docs": Agent(type="command", deterministic=True)})
-    assert [(c.kind, c.agent, c.loosened) for c in changes(suite(), head)] == [("agent_changed", "docs", True)]
+    assert [(c.kind, c.agent, c.weakened) for c in changes(suite(), head)] == [("agent_changed", "docs", True)]
 
 
 def test_details_carry_no_values_that_may_be_secrets() -> None:
@@ -211,7 +211,7 @@ def test_details_carry_no_values_that_may_be_secrets() -> None:
 # --- the suite
 
 
-def test_a_removed_agent_loosens_once_and_a_new_one_does_not() -> None:
+def test_a_removed_agent_weakens_once_and_a_new_one_does_not() -> None:
     base, head = (
         suite(agents={"a": DOCS, "b": DOCS}),
         suite(agents={"b": DOCS, "c": DOCS}),
@@ -235,7 +235,7 @@ def test_an_agent_that_is_no_longer_deterministic_proves_less() -> None:
     ]
 
 
-def test_a_scenario_that_leaves_an_agent_out_is_loosened() -> None:
+def test_a_scenario_that_leaves_an_agent_out_is_weakened() -> None:
     agents = {"a": DOCS, "b": DOCS}
     head = suite(scenario(tool_matrix=(ToolMatrixEntry(tool="a"),)), agents=agents)
     assert changed(suite(agents=agents), head) == [("docs", "agent_removed", "agent b", True)]
@@ -261,14 +261,14 @@ def test_the_policy_s_changes_wait_for_the_merge() -> None:
 
 
 def test_what_is_read_at_head_is_listed() -> None:
-    assert changed(suite(), suite(subject=("src/**",))) == [(None, "changed", "subject", False)]
+    assert changed(suite(), suite(watch=("src/**",))) == [(None, "changed", "subject", False)]
 
 
-def test_what_loosens_comes_first() -> None:
+def test_what_weakens_comes_first() -> None:
     base, head = suite(scenario("a"), scenario("b")), suite(scenario("a", prompt="new", gates=(EXISTS,)), scenario("c"))
-    loosened = [change.loosened for change in changes(base, head)]
-    assert loosened == sorted(loosened, reverse=True)
-    assert loosened.count(True) == 2
+    weakened = [change.weakened for change in changes(base, head)]
+    assert weakened == sorted(weakened, reverse=True)
+    assert weakened.count(True) == 2
 
 
 @given(st.sets(st.sampled_from("abcdef")), st.sets(st.sampled_from("abcdef")))
@@ -276,7 +276,7 @@ def test_every_scenario_of_one_side_alone_is_named(base: set[str], head: set[str
     found = changes(suite(*map(scenario, sorted(base | {"x"}))), suite(*map(scenario, sorted(head | {"x"}))))
     assert {c.scenario for c in found if c.kind == "scenario_removed"} == base - head
     assert {c.scenario for c in found if c.kind == "added"} == head - base
-    assert all(c.loosened == (c.kind == "scenario_removed") for c in found)
+    assert all(c.weakened == (c.kind == "scenario_removed") for c in found)
 
 
 # --- the suite in force
@@ -308,7 +308,7 @@ RUBRIC = RubricJudge(criteria=(Criterion(id="good", description="It is good.", w
 
 @pytest.mark.parametrize("counts", [True, False])
 @pytest.mark.parametrize(
-    ("after", "kind", "loosens"),
+    ("after", "kind", "weakens"),
     [
         (None, "gate_removed", True),
         (RUBRIC.model_copy(update={"pass_threshold": 0.5}), "threshold_lowered", True),
@@ -316,11 +316,11 @@ RUBRIC = RubricJudge(criteria=(Criterion(id="good", description="It is good.", w
         (RUBRIC.model_copy(update={"criteria": (Criterion(id="x", description="y", weight=1),)}), "gate_changed", True),
     ],
 )
-def test_a_judge_is_loosened_only_where_it_counts(
-    after: RubricJudge | None, kind: str, loosens: bool, counts: bool
+def test_a_judge_is_weakened_only_where_it_counts(
+    after: RubricJudge | None, kind: str, weakens: bool, counts: bool
 ) -> None:
     policy = Policy(judge_blocks=counts)
     old = suite(scenario("s").model_copy(update={"judge": RUBRIC})).model_copy(update={"policy": policy})
     new = suite(scenario("s").model_copy(update={"judge": after})).model_copy(update={"policy": policy})
     (change,) = changes(old, new)
-    assert (change.kind, change.loosened) == (kind, loosens and counts)
+    assert (change.kind, change.weakened) == (kind, weakens and counts)

@@ -40,7 +40,7 @@ def test_deleting_the_gate_that_fails_is_not_green(changed: Make, files: dict[st
     assert row["evidence"]["gate"] == "command_output_matches: notes list → second"
     first, second = ran.result["definitions"]
     assert first["detail"] == "passes only because the scenario was changed: 3 of 3 trials on head"
-    assert (second["kind"], second["loosened"]) == ("gate_removed", True)
+    assert (second["kind"], second["weakened"]) == ("gate_removed", True)
     head = [trial for trial in ran.result["trials"] if trial["side"] == "head"]
     assert {(trial["outcome"], trial["decides"]) for trial in head} == {("pass", "fail")}
     assert head[0]["reason"].startswith("passes only because the scenario was changed; before, command_output")
@@ -56,26 +56,26 @@ def test_a_gate_made_easier_is_asked_as_it_was(changed: Make, files: dict[str, s
     assert ran.row("keep_notes")["head"]["passes"] == 0
 
 
-def test_a_loosened_scenario_that_still_does_what_was_asked_fails_by_the_definition_alone(
+def test_a_weakened_scenario_that_still_does_what_was_asked_fails_by_the_definition_alone(
     changed: Make, files: dict[str, str]
 ) -> None:
     ran = changed({"scenarios/keep.yaml": without_gate(files)})
 
-    assert (ran.code, ran.result["verdict"]["reason"]) == (1, "definition_loosened")
+    assert (ran.code, ran.result["verdict"]["reason"]) == (1, "weakened_check")
     assert ran.row("keep_notes")["state"] == "ok"
     assert [change["kind"] for change in ran.result["definitions"]] == ["gate_removed"]
 
 
-def test_a_stricter_gate_is_no_loosening(changed: Make, files: dict[str, str]) -> None:
+def test_a_stricter_gate_is_no_weakening(changed: Make, files: dict[str, str]) -> None:
     stricter = files["scenarios/keep.yaml"] + "    - {type: file_exists, path: notes.txt}\n"
     ran = changed({"scenarios/keep.yaml": stricter})
 
     assert ran.code == 0, ran.comment
-    assert [change["loosened"] for change in ran.result["definitions"]] == [False]
+    assert [change["weakened"] for change in ran.result["definitions"]] == [False]
 
 
 def test_the_policy_is_base_s_whatever_the_pull_request_says(changed: Make, files: dict[str, str]) -> None:
-    advisory = files["tidegate.yaml"] + "policy: {mode: advisory, block: [], loosened_definitions: warn}\n"
+    advisory = files["tidegate.yaml"] + "policy: {mode: advisory, block: [], weakened_checks: warn}\n"
     ran = changed({"bin/notes": files["bin/notes"].replace("  add)", "  append)"), "tidegate.yaml": advisory})
 
     assert ran.code == 1, ran.comment

@@ -177,7 +177,7 @@ END
 def test_an_agent_that_is_silent_about_its_providers_failure_is_not_measured(
     then: str, run_fake: Callable[..., Ran]
 ) -> None:
-    """As Gemini CLI and opencode are: the relay has seen what they do not tell."""
+    """As Gemini CLI and opencode are: the model proxy has seen what they do not tell."""
     with serving([], [Fault(503)] * 3) as server:
         ran = run_fake("claude", ASK + then, keys=", timeout_secs: 3", env={"ANTHROPIC_BASE_URL": server.url})
     assert ran.trial

@@ -56,7 +56,7 @@ def judged(make_repository: Make, tidegate: Make) -> Callable[..., Any]:
 
 
 def said(ran: Any) -> list[str]:
-    return [change["detail"] for change in ran.result["definitions"] if change["loosened"]]
+    return [change["detail"] for change in ran.result["definitions"] if change["weakened"]]
 
 
 @pytest.mark.parametrize(
@@ -94,10 +94,10 @@ def test_the_script_of_an_evaluator_is_base_s_for_base_s_definition(judged: Make
 
 def test_an_edited_script_alone_waits_for_somebody_to_accept_it(judged: Make) -> None:
     """Also where it is all that changed, and no part of the subject."""
-    base = {**SCORED, "tidegate.yaml": SUITE + "subject: [bin/**]\n"}
+    base = {**SCORED, "tidegate.yaml": SUITE + "watch: [bin/**]\n"}
     ran = judged(base, {"scenarios/judge.py": JUDGE + "# edited\n"})
 
-    assert (ran.code, ran.result["verdict"]["reason"]) == (1, "definition_loosened")
+    assert (ran.code, ran.result["verdict"]["reason"]) == (1, "weakened_check")
     assert (ran.row("keep_notes")["state"], said(ran)) == ("ok", ["files of its evaluators: scenarios/judge.py"])
 
 
@@ -213,7 +213,7 @@ def test_a_scenario_cannot_leave_the_selection_in_silence(judged: Make, more: st
 @pytest.mark.parametrize(
     "pr",
     [
-        {"tidegate.yaml": SUITE + "subject: [nothing/**]\n"},
+        {"tidegate.yaml": SUITE + "watch: [nothing/**]\n"},
         {"tidegate.yaml": SUITE.replace("[bin]", "[bin2]"), "bin2/notes": FORGETFUL["bin/notes"]},
         {"tidegate.yaml": SUITE + 'build: ["test -f marker"]\n', "marker": ""},
         {"tidegate.yaml": SUITE + "budget: {trials: 1}\ntrials: {max: 1}\npolicy: {agents: [], block: []}\n"},

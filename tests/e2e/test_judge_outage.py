@@ -60,7 +60,7 @@ REPOSITORY = {
 version: 1
 scenarios: [scenarios/by_*.yaml]
 path: [bin]
-subject: [AGENTS.md]
+watch: [AGENTS.md]
 agents: {{fake: {{type: scripted, seed: 1, steps: {{by_rubric: {STEPS}, by_checks: {STEPS}}}}}}}
 judge: {{type: anthropic, model: claude-sonnet-4-6, jobs: 1}}
 prices: {{claude-sonnet-4-6: {{input: 3, output: 15}}}}

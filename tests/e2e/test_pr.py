@@ -165,7 +165,7 @@ def test_the_definition_comes_from_head_and_a_removed_scenario_blocks(
         "new": "added",
         "other": "removed",
     }
-    assert (ran.code, ran.result["verdict"]["reason"]) == (1, "definition_loosened")
+    assert (ran.code, ran.result["verdict"]["reason"]) == (1, "weakened_check")
 
 
 def test_the_pull_request_that_brings_the_suite_is_judged_in_advisory_mode(
@@ -183,7 +183,7 @@ def test_the_pull_request_that_brings_the_suite_is_judged_in_advisory_mode(
 
 def test_what_no_agent_can_notice_is_not_run(make_repository: Make, tidegate: Make, files: dict[str, str]) -> None:
     repo = make_repository()
-    repo.commit({**files, "tidegate.yaml": files["tidegate.yaml"] + "subject: [bin/**, AGENTS.md]\n"})
+    repo.commit({**files, "tidegate.yaml": files["tidegate.yaml"] + "watch: [bin/**, AGENTS.md]\n"})
     repo.branch("pr", {"docs/unrelated.md": "text"})
 
     ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)

@@ -21,7 +21,7 @@ SUITE = """\
 version: 1
 scenarios: [scenarios/*.yaml]
 path: [bin]
-subject: [bin/**]
+watch: [bin/**]
 agents:
   fake:
     type: scripted
@@ -136,13 +136,13 @@ def test_a_run_killed_in_the_middle_of_a_confirmation_goes_on_to_the_same_end(
     assert "used again" in resumed.stderr
 
 
-def test_re_runs_of_a_suspicious_pull_request_are_one_test(flawed: Make, tidegate: Make) -> None:
+def test_re_runs_of_a_unconfirmed_pull_request_are_one_test(flawed: Make, tidegate: Make) -> None:
     repo = flawed("repo", 0.4, seed=2)
     start_history(tidegate, repo)
 
     ran = pr(tidegate, repo)
     first, head_trials = told(ran), ran.result["cost"]["trials"]["head"]
-    assert ran.row("keep_notes", "fake")["state"] == "suspicious", ran.comment
+    assert ran.row("keep_notes", "fake")["state"] == "unconfirmed", ran.comment
     for _ in range(5):
         ran = pr(tidegate, repo)
         head_trials += ran.result["cost"]["trials"]["head"]

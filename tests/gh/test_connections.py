@@ -27,7 +27,7 @@ Comment = Callable[..., Ran]
 def comment(make_step: MakeStep, make_repository: Callable[..., Repository]) -> Comment:
     """A job whose pull request has nothing to compare, so that the comment is all there is to it."""
     repo = make_repository()
-    repo.commit({**FILES, "tidegate.yaml": FILES["tidegate.yaml"] + "subject: [bin/**]\n"})
+    repo.commit({**FILES, "tidegate.yaml": FILES["tidegate.yaml"] + "watch: [bin/**]\n"})
     repo.branch("pr", {"LICENSE": "MIT\n"})
 
     def run(pull: PullRequest, **environ: str) -> Ran:

@@ -28,7 +28,9 @@ def test_what_works_again_is_fixed_and_forgotten(state: RowState) -> None:
     assert next_marker(BEFORE, result, 2, 1).regressed == ()
 
 
-@pytest.mark.parametrize("state", ["not_measured", "suspicious", "flaky", "base_moved", "not_comparable", "added"])
+@pytest.mark.parametrize(
+    "state", ["not_measured", "unconfirmed", "flaky", "baseline_changed", "not_comparable", "added"]
+)
 def test_what_nobody_has_seen_working_stays_in_memory(state: RowState) -> None:
     result = make_result(add=state)
 

@@ -20,7 +20,7 @@ from tidegate.action import Outside, act
 from tidegate.errors import TidegateError
 from tidegate.model.progress import Silent
 
-SUITE = FILES["tidegate.yaml"] + "subject: [bin/**]\n"
+SUITE = FILES["tidegate.yaml"] + "watch: [bin/**]\n"
 Payload = dict[str, Any]
 
 

@@ -40,7 +40,7 @@ def test_a_value_that_knows_the_delimiter_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_outputs_of_a_failed_run() -> None:
-    result = make_result(add="regressed", sync="regressed", list="improved", show="suspicious", undo="not_measured")
+    result = make_result(add="regressed", sync="regressed", list="improved", show="unconfirmed", undo="not_measured")
     result = result.model_copy(update={"cost": result.cost.model_copy(update={"usd": 0.12345})})
 
     assert outputs(result, "https://github.com/a/b/pull/1#x", {"result_path": ".tidegate/pr/result.json"}) == {
@@ -48,7 +48,7 @@ def test_the_outputs_of_a_failed_run() -> None:
         "reason": "regression",
         "regressions": "2",
         "improvements": "1",
-        "suspicious": "1",
+        "unconfirmed": "1",
         "not_measured": "1",
         "cost_usd": "0.1235",
         "matrix": "",

@@ -1,4 +1,4 @@
-"""The relay between agents and their models' providers, which are real servers on loopback."""
+"""The model proxy between agents and their models' providers, which are real servers on loopback."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def lent(*faults: Fault) -> Iterator[tuple[ModelServer, Lease]]:
     """A provider, and what a trial was lent to ask it."""
     with (
         serving([Step("Well.")], list(faults)) as server,
-        ModelProxy() as relay,
-        relay.lent(ANTHROPIC, KEY, server.url) as loan,
+        ModelProxy() as model_proxy,
+        model_proxy.lent(ANTHROPIC, KEY, server.url) as lease,
     ):
-        yield server, loan
+        yield server, lease
 
 
 def ask(
-    loan: Lease,
+    lease: Lease,
     path: str = "/v1/messages",
     token: str | None = None,
     *,
@@ -44,10 +44,10 @@ def ask(
     method: str = "POST",
     body: dict[str, Any] = QUESTION,
 ) -> tuple[int, bytes]:
-    """What the relay answers."""
-    place = urlsplit(loan.address)
+    """What the model proxy answers."""
+    place = urlsplit(lease.address)
     connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
-    sent = {header: loan.token if token is None else token, "anthropic-version": "2026-10-21"}
+    sent = {header: lease.token if token is None else token, "anthropic-version": "2026-10-21"}
     try:
         asked = json.dumps(body).encode() if method == "POST" else None
         connection.request(method, place.path + path, asked, sent)
@@ -59,27 +59,30 @@ def ask(
 
 @pytest.mark.parametrize(("header", "form"), [("x-api-key", "{}"), ("authorization", "Bearer {}")])
 def test_the_provider_sees_the_key_and_the_agent_the_answer(header: str, form: str) -> None:
-    with lent() as (server, loan):
-        status, body = ask(loan, token=form.format(loan.token), header=header)
+    with lent() as (server, lease):
+        status, body = ask(lease, token=form.format(lease.token), header=header)
     assert (status, json.loads(body)["content"][0]["text"]) == (200, "Well.")
     ((path, asked, headers),) = server.requests
     assert (path, asked, headers["anthropic-version"]) == ("/v1/messages", QUESTION, "2026-10-21")
     assert headers[header] == form.format(KEY)
     assert headers["host"] == urlsplit(server.url).netloc
-    assert loan.token not in json.dumps(headers)
+    assert lease.token not in json.dumps(headers)
 
 
 @pytest.mark.parametrize("token", ["", "tidegate-" + 48 * "0", KEY])
 def test_another_token_is_refused_and_nobody_is_asked(token: str) -> None:
-    with lent() as (server, loan):
-        status, body = ask(loan, token=token)
+    with lent() as (server, lease):
+        status, body = ask(lease, token=token)
     assert (status, json.loads(body)["error"]["type"]) == (401, "authentication_error")
     assert server.requests == []
 
 
 def test_a_token_is_worth_nothing_when_its_trial_is_over() -> None:
-    with serving([Step("Well.")]) as server, ModelProxy() as relay:
-        with relay.lent(ANTHROPIC, KEY, server.url) as over, relay.lent(ANTHROPIC, KEY, server.url) as other:
+    with serving([Step("Well.")]) as server, ModelProxy() as model_proxy:
+        with (
+            model_proxy.lent(ANTHROPIC, KEY, server.url) as over,
+            model_proxy.lent(ANTHROPIC, KEY, server.url) as other,
+        ):
             assert over.token != other.token
             assert ask(over)[0] == 200
         assert ask(over)[0] == 401
@@ -98,9 +101,9 @@ def test_a_token_is_worth_nothing_when_its_trial_is_over() -> None:
     ],
 )
 def test_only_models_are_asked(path: str) -> None:
-    with lent() as (server, loan):
-        assert ask(loan, path)[0] == 404
-        assert ask(loan, path, method="GET")[0] == 404
+    with lent() as (server, lease):
+        assert ask(lease, path)[0] == 404
+        assert ask(lease, path, method="GET")[0] == 404
     assert server.requests == []
 
 
@@ -115,21 +118,25 @@ def test_only_models_are_asked(path: str) -> None:
     ],
 )
 def test_every_provider_has_requests_of_its_own(provider: Any, path: str, known: bool) -> None:
-    with serving([]) as server, ModelProxy() as relay, relay.lent(provider, KEY, f"{server.url}/base") as loan:
-        assert loan.address.endswith("/base")
-        ask(loan, path, method="GET")
-        assert ask(loan, path, method="GET")[0] == (200 if known else 404)
+    with (
+        serving([]) as server,
+        ModelProxy() as model_proxy,
+        model_proxy.lent(provider, KEY, f"{server.url}/base") as lease,
+    ):
+        assert lease.address.endswith("/base")
+        ask(lease, path, method="GET")
+        assert ask(lease, path, method="GET")[0] == (200 if known else 404)
 
 
 def test_the_providers_errors_are_passed_on_with_their_headers() -> None:
-    with lent(Fault(529, "overloaded_error", {"retry-after-ms": "1"})) as (_, loan):
-        place = urlsplit(loan.address)
+    with lent(Fault(529, "overloaded_error", {"retry-after-ms": "1"})) as (_, lease):
+        place = urlsplit(lease.address)
         connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
-        connection.request("POST", "/v1/messages", b"{}", {"x-api-key": loan.token})
+        connection.request("POST", "/v1/messages", b"{}", {"x-api-key": lease.token})
         answer = connection.getresponse()
         assert (answer.status, answer.headers["retry-after-ms"]) == (529, "1")
         assert json.loads(answer.read())["error"]["type"] == "overloaded_error"
-        connection.request("POST", "/v1/messages", json.dumps(QUESTION).encode(), {"x-api-key": loan.token})
+        connection.request("POST", "/v1/messages", json.dumps(QUESTION).encode(), {"x-api-key": lease.token})
         assert connection.getresponse().status == 200, "the connection can be used again"
         connection.close()
 
@@ -137,8 +144,8 @@ def test_the_providers_errors_are_passed_on_with_their_headers() -> None:
 def test_a_provider_that_is_not_there_is_an_error_of_the_gateway() -> None:
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         port = nobody.getsockname()[1]
-    with ModelProxy() as relay, relay.lent(ANTHROPIC, KEY, f"http://127.0.0.1:{port}") as loan:
-        status, body = ask(loan)
+    with ModelProxy() as model_proxy, model_proxy.lent(ANTHROPIC, KEY, f"http://127.0.0.1:{port}") as lease:
+        status, body = ask(lease)
     assert status == 502
     assert "could not be reached: ConnectionRefusedError" in json.loads(body)["error"]["message"]
 
@@ -174,19 +181,19 @@ def lent_by(*parts: bytes, go_on: Event) -> Iterator[Lease]:
     """What a trial was lent to ask such a provider."""
     with (
         raw_provider(*parts, go_on=go_on) as url,
-        ModelProxy() as relay,
-        relay.lent(ANTHROPIC, KEY, url) as loan,
+        ModelProxy() as model_proxy,
+        model_proxy.lent(ANTHROPIC, KEY, url) as lease,
     ):
-        yield loan
+        yield lease
 
 
 def test_a_stream_is_passed_on_as_it_comes() -> None:
     """The second part is only sent when the first has arrived."""
     go_on = Event()
-    with lent_by(HEAD + b"\r\ndata: 1\n\n", b"data: 2\n\n", go_on=go_on) as loan:
-        place = urlsplit(loan.address)
+    with lent_by(HEAD + b"\r\ndata: 1\n\n", b"data: 2\n\n", go_on=go_on) as lease:
+        place = urlsplit(lease.address)
         connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
-        connection.request("POST", "/v1/messages", b"{}", {"x-api-key": loan.token})
+        connection.request("POST", "/v1/messages", b"{}", {"x-api-key": lease.token})
         answer = connection.getresponse()
         assert answer.read1() == b"data: 1\n\n"
         go_on.set()
@@ -196,25 +203,25 @@ def test_a_stream_is_passed_on_as_it_comes() -> None:
 
 def test_a_stream_that_breaks_off_is_no_whole_answer() -> None:
     with (
-        lent_by(HEAD + b"content-length: 100\r\n\r\ndata: 1\n\n", go_on=Event()) as loan,
+        lent_by(HEAD + b"content-length: 100\r\n\r\ndata: 1\n\n", go_on=Event()) as lease,
         pytest.raises(http.client.IncompleteRead),
     ):
-        ask(loan)
+        ask(lease)
 
 
 def test_an_address_that_is_none_is_said() -> None:
-    with ModelProxy() as relay, pytest.raises(ConfigurationError, match="ANTHROPIC_BASE_URL is no address: api"):
-        relay.lent(ANTHROPIC, KEY, "api.anthropic.com").__enter__()
+    with ModelProxy() as model_proxy, pytest.raises(ConfigurationError, match="ANTHROPIC_BASE_URL is no address: api"):
+        model_proxy.lent(ANTHROPIC, KEY, "api.anthropic.com").__enter__()
 
 
 def test_it_counts_the_tokens_of_whole_and_of_streamed_answers() -> None:
     """The scripted model's: 100 plain, 50 written to the cache, 20 said; each way the same."""
-    with lent() as (_, loan):
-        assert loan.traffic.told() is None
-        ask(loan)
-        once = loan.traffic.told()
-        ask(loan, body={**QUESTION, "stream": True})
-        twice = loan.traffic.told()
+    with lent() as (_, lease):
+        assert lease.traffic.told() is None
+        ask(lease)
+        once = lease.traffic.told()
+        ask(lease, body={**QUESTION, "stream": True})
+        twice = lease.traffic.told()
     assert once
     assert twice
     assert (once.end, once.tokens_in, once.tokens_out, once.tokens_cache_write) == ("killed", 150, 20, 50)
@@ -223,20 +230,24 @@ def test_it_counts_the_tokens_of_whole_and_of_streamed_answers() -> None:
 
 @pytest.mark.parametrize(("provider", "path"), [(OPENAI, "/responses"), (GOOGLE, "/v1beta/models/m:generateContent")])
 def test_every_providers_tokens_are_counted(provider: Any, path: str) -> None:
-    with serving([Step("Well.")]) as server, ModelProxy() as relay, relay.lent(provider, KEY, server.url) as loan:
-        ask(loan, path)
-        told = loan.traffic.told()
+    with (
+        serving([Step("Well.")]) as server,
+        ModelProxy() as model_proxy,
+        model_proxy.lent(provider, KEY, server.url) as lease,
+    ):
+        ask(lease, path)
+        told = lease.traffic.told()
     assert told
     assert (told.tokens_in, told.tokens_out) == (100, 20)
 
 
 @pytest.mark.parametrize(("status", "end"), [(401, "auth"), (429, "outage"), (500, "outage"), (529, "outage")])
 def test_it_knows_when_the_agent_gets_no_answers(status: int, end: str) -> None:
-    with lent(Fault(status)) as (_, loan):
-        ask(loan)
-        failed = loan.traffic.told()
-        ask(loan)
-        answered = loan.traffic.told()
+    with lent(Fault(status)) as (_, lease):
+        ask(lease)
+        failed = lease.traffic.told()
+        ask(lease)
+        answered = lease.traffic.told()
     assert failed
     assert answered
     assert (failed.end, failed.message) == (end, f"the model's provider answered {status}")
@@ -245,15 +256,15 @@ def test_it_knows_when_the_agent_gets_no_answers(status: int, end: str) -> None:
 
 def test_an_agent_that_hangs_up_is_not_the_providers_failure() -> None:
     go_on = Event()
-    with lent_by(HEAD + b"\r\ndata: 1\n\n", *(1 << 20) * [b"data: 2\n\n"], go_on=go_on) as loan:
-        place = urlsplit(loan.address)
+    with lent_by(HEAD + b"\r\ndata: 1\n\n", *(1 << 20) * [b"data: 2\n\n"], go_on=go_on) as lease:
+        place = urlsplit(lease.address)
         with socket.create_connection((str(place.hostname), int(place.port or 0))) as agent:
-            request = f"POST /v1/messages HTTP/1.1\r\nx-api-key: {loan.token}\r\ncontent-length: 2\r\n\r\n{{}}"
+            request = f"POST /v1/messages HTTP/1.1\r\nx-api-key: {lease.token}\r\ncontent-length: 2\r\n\r\n{{}}"
             agent.sendall(request.encode())
             assert agent.recv(10)
         go_on.set()
         deadline = time.monotonic() + 60
-        while (told := loan.traffic.told()) is None and time.monotonic() < deadline:
+        while (told := lease.traffic.told()) is None and time.monotonic() < deadline:
             time.sleep(0.01)
     assert told
     assert told.end == "killed"

@@ -1,4 +1,4 @@
-"""The relay's way to a provider by https: certificates and proxies of Tidegate's own environment."""
+"""The model proxy's way to a provider by https: certificates and proxies of Tidegate's own environment."""
 
 from __future__ import annotations
 
@@ -106,10 +106,13 @@ def proxy() -> Iterator[tuple[int, list[bytes]]]:
 
 
 def status_of_one_request(server: ModelServer) -> int:
-    with ModelProxy() as relay, relay.lent(ANTHROPIC, "the-key", f"https://127.0.0.1:{server.server_port}") as loan:
-        place = urlsplit(loan.address)
+    with (
+        ModelProxy() as model_proxy,
+        model_proxy.lent(ANTHROPIC, "the-key", f"https://127.0.0.1:{server.server_port}") as lease,
+    ):
+        place = urlsplit(lease.address)
         connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
-        connection.request("POST", "/v1/messages", QUESTION, {"x-api-key": loan.token})
+        connection.request("POST", "/v1/messages", QUESTION, {"x-api-key": lease.token})
         answer = connection.getresponse()
         answer.read()
         connection.close()
@@ -149,10 +152,10 @@ def test_hosts_of_no_proxy_are_asked_directly(authority: tuple[Path, Path], monk
 @pytest.mark.parametrize("value", ["socks5://127.0.0.1:1080", "http://127.0.0.1:many", "https://127.0.0.1:1"])
 def test_a_proxy_that_it_cannot_use_is_said(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", value)
-    with ModelProxy() as relay, relay.lent(ANTHROPIC, "the-key", "https://127.0.0.1:1") as loan:
-        place = urlsplit(loan.address)
+    with ModelProxy() as model_proxy, model_proxy.lent(ANTHROPIC, "the-key", "https://127.0.0.1:1") as lease:
+        place = urlsplit(lease.address)
         connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
-        connection.request("POST", "/v1/messages", QUESTION, {"x-api-key": loan.token})
+        connection.request("POST", "/v1/messages", QUESTION, {"x-api-key": lease.token})
         answer = connection.getresponse()
         assert (answer.status, b"HTTPS_PROXY has to be" in answer.read()) == (502, True)
         connection.close()

@@ -144,7 +144,7 @@ def test_a_flip_is_confirmed_in_one_more_round() -> None:
 )
 def test_repeats_that_disagree_demote_the_row(line: str) -> None:
     conclusion = only(line)
-    assert conclusion.state in ("suspicious", "ok")
+    assert conclusion.state in ("unconfirmed", "ok")
     assert not conclusion.deterministic
     assert conclusion.one_shot
     assert conclusion.warnings == ("said to be deterministic, but its repeats disagree: compared by its rates instead",)
@@ -166,18 +166,18 @@ def test_failing_on_both_sides_is_no_regression_and_says_so() -> None:
 def test_too_few_trials_allowed_to_confirm_leave_a_suspicion(limit: str) -> None:
     story = Story(f"docs det {limit} base:P head:F")
     assert story.ids == [["b1", "h1"]]
-    assert story.conclusions[0].state == "suspicious"
+    assert story.conclusions[0].state == "unconfirmed"
     assert f"trials.max allows {limit[-1]} on head" in story.conclusions[0].reason
 
 
 def test_the_suite_limit_holds_where_the_scenario_has_none() -> None:
-    assert only("docs det base:P head:F", trials=TrialCounts(max=2)).state == "suspicious"
+    assert only("docs det base:P head:F", trials=TrialCounts(max=2)).state == "unconfirmed"
     assert only("docs det max:3 base:P head:F", trials=TrialCounts(max=2)).state == "regressed"
 
 
 def test_a_repeat_that_was_not_measured_confirms_nothing() -> None:
     conclusion = only("docs det base:P head:FFX")
-    assert conclusion.state == "suspicious"
+    assert conclusion.state == "unconfirmed"
     assert "passes 0 of 2 trials on head" in conclusion.reason
     assert "not confirmed" in conclusion.reason
 
@@ -210,7 +210,7 @@ def test_three_screening_trials_are_repeats_enough_for_a_setup() -> None:
 @pytest.mark.parametrize("line", ["docs det base:P head:SP", "docs base:P head:SPP"])
 def test_a_setup_that_fails_now_and_then_is_neither_a_pass_nor_a_regression(line: str) -> None:
     conclusion = only(line)
-    assert (conclusion.state, conclusion.kind) == ("suspicious", "setup")
+    assert (conclusion.state, conclusion.kind) == ("unconfirmed", "setup")
     assert conclusion.reason.startswith("the setup fails in 1 of 3 trials on head and never on base")
 
 
@@ -257,7 +257,7 @@ def test_failures_whose_repeats_are_lost_are_confirmed_all_the_same(head: str) -
 @pytest.mark.parametrize("line", ["docs det base:P head:LP", "docs base:P head:LPP"])
 def test_a_trial_that_is_lost_now_and_then_on_head_alone_is_no_pass(line: str) -> None:
     conclusion = only(line)
-    assert (conclusion.state, conclusion.kind) == ("suspicious", "unmeasurable")
+    assert (conclusion.state, conclusion.kind) == ("unconfirmed", "unmeasurable")
 
 
 @pytest.mark.parametrize("line", ["docs det base:L head:L", "docs base:LLP head:L", "docs det base:S head:L"])
@@ -378,9 +378,9 @@ def test_seven_trials_are_no_history() -> None:
     assert Counter(spec.side for spec in Story("docs past:7/7 base:P head:P").specs) == {"base": 3, "head": 3}
 
 
-def test_a_drift_that_breaks_both_sides_says_that_base_moved() -> None:
+def test_a_drift_that_breaks_both_sides_says_that_baseline_changed() -> None:
     conclusion = only("docs past:40/40 base:F head:F")
-    assert conclusion.state == "base_moved"
+    assert conclusion.state == "baseline_changed"
     assert conclusion.reason.startswith("base itself passes 0 of 3 trials now, 40 of 40 before")
 
 
@@ -390,22 +390,22 @@ def test_a_row_that_recovers_is_ok_and_says_what_was_seen() -> None:
     assert "looked worse at first, not on fresh trials: passes 3 of 3" in conclusion.reason
 
 
-def test_what_cannot_be_confirmed_any_more_is_suspicious_and_says_what_it_would_take() -> None:
+def test_what_cannot_be_confirmed_any_more_is_unconfirmed_and_says_what_it_would_take() -> None:
     conclusion = only("docs past:40/40 base:P head:FFPPP")
-    assert conclusion.state == "suspicious"
+    assert conclusion.state == "unconfirmed"
     assert "fresh head trials would settle it" in conclusion.clears_when
 
 
 def test_too_few_trials_allowed_leave_a_suspicion_without_any_confirmation() -> None:
     story = Story("docs max:5 past:40/40 base:P head:F")
     assert Counter(spec.phase for spec in story.specs) == {"screen": 3}
-    assert story.conclusions[0].state == "suspicious"
+    assert story.conclusions[0].state == "unconfirmed"
 
 
 def test_the_first_regression_ends_the_run_unless_fail_fast_is_off() -> None:
     lines = ("a past:40/40 base:P head:F", "b past:40/40 base:P head:F", "c past:40/40 base:P head:P")
     fast, whole = Story(*lines), Story(*lines, fail_fast=False)
-    assert [c.state for c in fast.conclusions] == ["regressed", "suspicious", "ok"]
+    assert [c.state for c in fast.conclusions] == ["regressed", "unconfirmed", "ok"]
     assert "the run ended after 1 of 3 trials" in fast.conclusions[2].reason
     assert [(c.state, c.level) for c in whole.conclusions] == [
         ("regressed", 0.01),
@@ -428,9 +428,9 @@ def test_a_deterministic_regression_ends_the_run_too() -> None:
     assert "the run ended after 2 of 3 trials" in story.conclusions[1].reason
 
 
-def test_a_row_that_was_getting_worse_when_another_one_ended_the_run_is_suspicious_not_ok() -> None:
+def test_a_row_that_was_getting_worse_when_another_one_ended_the_run_is_unconfirmed_not_ok() -> None:
     story = Story("steady det base:P head:F", "docs base:P head:F", "calm base:P head:P")
-    assert [c.state for c in story.conclusions] == ["regressed", "suspicious", "ok"]
+    assert [c.state for c in story.conclusions] == ["regressed", "unconfirmed", "ok"]
     assert "the run ended after 2 of 3 trials" in story.conclusions[1].reason
 
 
@@ -505,7 +505,7 @@ def test_in_one_shot_a_collapse_is_significant_with_five_trials_and_not_with_thr
     assert five.reason == "passes 0 of 5 trials on head, 5 of 5 on base (p = 0.004, limit 0.02)"
     assert five.clears_when == "at least 5 of 5 trials pass on head"
     (three,) = shot("docs base:P head:F")
-    assert three.state == "suspicious"
+    assert three.state == "unconfirmed"
     assert three.p == pytest.approx(0.05)
     assert "at these rates 4 trials a side would settle it" in three.reason
 
@@ -638,14 +638,14 @@ def test_trials_of_other_rows_are_left_out() -> None:
 def test_no_more_head_trials_than_allowed_neither_prove_a_regression_nor_keep_a_row_from_recovering() -> None:
     """Six: three to screen, and three to confirm, of which none is left to verify what they show."""
     dead = Story("a past:40/40 base:P head:F max:6")
-    assert dead.conclusions[0].state == "suspicious"
+    assert dead.conclusions[0].state == "unconfirmed"
     assert Counter(spec.side for spec in dead.specs) == {"head": 6, "base": 3}
     assert Story("a past:40/40 base:P head:FPPP max:6").conclusions[0].state == "ok"
 
 
 def test_a_row_without_history_that_recovers_has_no_base_that_moved() -> None:
     said = Story("a base:P head:FFPP").conclusions[0]
-    assert (said.state, said.base_moved) == ("ok", False)
+    assert (said.state, said.baseline_changed) == ("ok", False)
     assert said.reason.startswith("no regression detected: looked worse at first, not on fresh trials")
 
 
@@ -676,18 +676,18 @@ def test_the_suite_s_second_look_has_the_rest_of_its_level() -> None:
 
 def test_a_row_that_turns_out_not_to_be_deterministic_ends_no_run() -> None:
     coin, other = Story("a det base:PF head:F", "b base:P head:P").conclusions
-    assert (coin.state, coin.deterministic) == ("suspicious", False)
+    assert (coin.state, coin.deterministic) == ("unconfirmed", False)
     assert (other.state, "ended" in other.reason) == ("ok", False)
 
 
 def test_a_setup_that_fails_now_and_then_on_base_too_is_nobody_s_doing() -> None:
     assert Story("a base:SPP head:SPP").conclusions[0].state == "ok"
-    assert Story("a base:PPP head:SPP").conclusions[0].state == "suspicious"
+    assert Story("a base:PPP head:SPP").conclusions[0].state == "unconfirmed"
 
 
 def test_a_doubt_that_is_left_when_base_has_moved_stays_a_doubt() -> None:
     said = Story("a past:40/40 base:PPPFFPFPFP head:FFFPFPFPFPF").conclusions[0]
-    assert (said.state, said.base_moved) == ("suspicious", True)
+    assert (said.state, said.baseline_changed) == ("unconfirmed", True)
     assert "before" in said.reason
 
 

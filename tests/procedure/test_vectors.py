@@ -81,7 +81,7 @@ def test_every_kind_of_vector_is_used() -> None:
 
 # Screen, confirm and verify
 
-FOUND = {"regressed": "regressed", "inconclusive": "suspicious", "not_confirmed": "ok"}
+FOUND = {"regressed": "regressed", "inconclusive": "unconfirmed", "not_confirmed": "ok"}
 
 
 @pytest.mark.parametrize("vector", [v for v in VECTORS if v["kind"] == "decision_trace"], ids=lambda v: v["id"])

@@ -30,7 +30,7 @@ def test_a_real_agent_is_recorded_exactly(case: Case, run_agent: Callable[[Case,
     results = {event.id: event for event in trial.events if isinstance(event, ToolResult)}
     assert {results[call.id].exit_code for call in shell} == {0}
     assert ran.run["agents"]["real"]["version"] == case.agent.tested
-    assert "keys kept by the relay" in ran.run["confinement"]
+    assert "keys kept by the model proxy" in ran.run["confinement"]
     assert ("own user" in ran.run["confinement"]) == (os.geteuid() == 0 and open_python() is not None)
     # Gemini CLI reads GEMINI.md alone, unless a project's settings say otherwise.
     assert case.agent is GeminiAgent or "of this folder are kept with `taskmgr`" in ran.requests, (
@@ -40,7 +40,7 @@ def test_a_real_agent_is_recorded_exactly(case: Case, run_agent: Callable[[Case,
 
 
 def assert_secrets_are_kept(case: Case, ran: Ran, shown: str, searched: str) -> None:
-    """Its shell sees a token of the relay's at most; the model's provider is asked with the key."""
+    """Its shell sees a token of the model proxy's at most; the model's provider is asked with the key."""
     names = {line.partition("=")[0] for line in shown.splitlines()}
     assert "PATH" in names
     assert (case.key in names and f"{case.key}=[{case.key}]" in shown) == case.shell_sees_token

@@ -319,7 +319,7 @@ def stochastic_regression() -> Result:
     )
     search = row(
         "search_flow",
-        "suspicious",
+        "unconfirmed",
         "41/43",
         "7/10",
         agent="claude",
@@ -386,7 +386,7 @@ def improvement() -> Result:
     )
 
 
-def suspicious() -> Result:
+def unconfirmed() -> Result:
     return _with_rows(all_fine_stochastic(), stochastic_regression().rows[1])
 
 
@@ -432,7 +432,7 @@ def accepted() -> Result:
     return found.model_copy(update={"verdict": found.verdict.accepted("octocat")})
 
 
-def loosened() -> Result:
+def weakened() -> Result:
     only = "passes only because the scenario was changed: 1 of 1 trials on head"
     return result(
         *all_fine().rows,
@@ -441,8 +441,8 @@ def loosened() -> Result:
         suite=all_fine().suite,
         definitions=(
             DefinitionChange(scenario="export_json", kind="added", detail="new scenario"),
-            DefinitionChange(scenario="add_task", kind="changed", detail=only, loosened=True),
-            DefinitionChange(scenario="add_task", kind="gate_removed", detail="file_exists: tasks.json", loosened=True),
+            DefinitionChange(scenario="add_task", kind="changed", detail=only, weakened=True),
+            DefinitionChange(scenario="add_task", kind="gate_removed", detail="file_exists: tasks.json", weakened=True),
             DefinitionChange(scenario=None, kind="policy_changed", detail="alpha: 0.02 → 0.05; after the merge"),
         ),
     )
@@ -495,7 +495,7 @@ def hostile() -> Result:
     alone = evil.evidence.model_copy(update={"base_message": ""})
     others = [
         evil.model_copy(update={"state": state, "scenario": f"{n}. {HOSTILE}", "evidence": alone})
-        for n, state in enumerate(("suspicious", "not_measured", "improved", "flaky", "ok"))
+        for n, state in enumerate(("unconfirmed", "not_measured", "improved", "flaky", "ok"))
     ]
     return result(
         evil,
@@ -510,7 +510,7 @@ def hostile() -> Result:
         ),
         instance=HOSTILE,
         warnings=(HOSTILE,),
-        definitions=(DefinitionChange(scenario=HOSTILE, kind="gate_removed", detail=HOSTILE, loosened=True),),
+        definitions=(DefinitionChange(scenario=HOSTILE, kind="gate_removed", detail=HOSTILE, weakened=True),),
         sides=Sides(base=BaseSide(sha=HOSTILE, ref=HOSTILE), head=HeadSide(sha=HOSTILE, ref=HOSTILE)),
         trials=(
             trial("x", "head", 1, "fail").model_copy(update={"scenario": HOSTILE, "agent": HOSTILE, "reason": HOSTILE}),
@@ -527,16 +527,16 @@ STORIES: dict[str, Callable[[], Result]] = {
         stochastic_regression,
         setup_regression,
         improvement,
-        suspicious,
+        unconfirmed,
         partly_not_measured,
         not_run,
         advisory,
         accepted,
-        loosened,
+        weakened,
         many_rows,
         hostile,
         situations.added_and_removed,
-        situations.base_moved,
+        situations.baseline_changed,
         situations.judged,
         situations.budget_used_up,
         situations.first_run,

@@ -31,10 +31,10 @@ _WORDS = (
     "help",
     "again",
 )
-_STATES: tuple[RowState, ...] = ("regressed", "regressed", "suspicious", "flaky", "improved", *("ok",) * 45)
+_STATES: tuple[RowState, ...] = ("regressed", "regressed", "unconfirmed", "flaky", "improved", *("ok",) * 45)
 _RATES = {
     "regressed": (1.0, 0.2),
-    "suspicious": (0.9, 0.6),
+    "unconfirmed": (0.9, 0.6),
     "flaky": (0.5, 0.5),
     "improved": (0.3, 1.0),
     "ok": (1.0, 1.0),

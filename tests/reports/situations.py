@@ -34,13 +34,13 @@ SIDES = Sides(
 
 
 def added_and_removed() -> Result:
-    """A scenario of head alone, and one of base alone, which the policy takes for a loosened definition."""
+    """A scenario of head alone, and one of base alone, which the policy takes for a weakened check."""
     return _result(
         _row("export_csv", "added", (0, 0), (1, 1), "new in the suite; passes 1 of 1 trials on head"),
         _row("old_export", "removed", (0, 0), (0, 0), "is no longer in the suite"),
         _fine("add_task"),
         definitions=(
-            DefinitionChange(scenario="old_export", kind="scenario_removed", detail="3 gates", loosened=True),
+            DefinitionChange(scenario="old_export", kind="scenario_removed", detail="3 gates", weakened=True),
             DefinitionChange(scenario="export_csv", kind="added", detail="2 gates"),
         ),
     )
@@ -85,12 +85,12 @@ def not_comparable() -> Result:
     )
 
 
-def base_moved() -> Result:
+def baseline_changed() -> Result:
     """History says one thing and fresh base trials another: the provider or the world changed, not the pull request."""
     moved = Row(
         scenario="search_text",
         agent="claude",
-        state="base_moved",
+        state="baseline_changed",
         reason="base itself passes 1 of 3 trials now, 39 of 40 before: the provider or the world changed",
         base=BaseCounts(passes=40, trials=43, history=(39, 40), fresh=(1, 3)),
         head=HeadCounts(passes=2, trials=6, screen=(1, 3), confirm=(1, 3)),
@@ -214,7 +214,7 @@ CHANGES = (
         scenarios=("add_high_priority",),
         diff="diff --git a/s.yaml b/s.yaml\n@@ -1 +1 @@\n-description: Add one.\n+description: Add a task.\n",
     ),
-    FileChange(path="cli.py", role="subject", diff="diff --git a/cli.py b/cli.py\n@@ -1 +1 @@\n---prio\n+--priority\n"),
+    FileChange(path="cli.py", role="watched", diff="diff --git a/cli.py b/cli.py\n@@ -1 +1 @@\n---prio\n+--priority\n"),
 )
 
 

@@ -86,15 +86,15 @@ def test_the_overview_says_what_the_comment_says(opened: Opened, stories: Storie
 
 
 def test_rows_are_found_by_words_states_and_agents(opened: Opened, stories: Stories) -> None:
-    page = opened(stories["suspicious"]())
+    page = opened(stories["unconfirmed"]())
     rows = page.locator(".rows tbody tr")
     every = rows.count()
-    suspicious = page.get_by_role("button", name="suspicious")
-    suspicious.click()
-    assert (rows.count(), suspicious.get_attribute("aria-pressed")) == (1, "true")
+    unconfirmed = page.get_by_role("button", name="unconfirmed")
+    unconfirmed.click()
+    assert (rows.count(), unconfirmed.get_attribute("aria-pressed")) == (1, "true")
     assert page.get_by_role("status").inner_text() == f"1 of {every} rows"
     address = page.url
-    suspicious.click()
+    unconfirmed.click()
     assert rows.count() == every
     page.get_by_label("Search").fill("no such words anywhere")
     assert rows.count() == 0

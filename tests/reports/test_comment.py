@@ -50,7 +50,7 @@ def test_hostile_text_makes_no_markup(stories: Stories) -> None:
         "❌ Tidegate",
         "Changed definitions",
         "❌ Regressed: ",
-        "⚠️ Suspicious",
+        "⚠️ Unconfirmed",
         "⏭️ Not measured",
         "🎉",
         "Also",
@@ -89,7 +89,7 @@ def test_no_comment_is_longer_than_github_takes(stories: Stories) -> None:
 def test_parts_are_dropped_in_order_and_named(stories: Stories) -> None:
     """Verdict, every regression's headline, changed definitions and cost stay."""
     result = stories["many_rows"]()
-    change = DefinitionChange(scenario="a", kind="gate_removed", detail="tests pass", loosened=True)
+    change = DefinitionChange(scenario="a", kind="gate_removed", detail="tests pass", weakened=True)
     text = render_comment(result.model_copy(update={"definitions": (change,)}))
     assert text.count("### ❌ Regressed: `scenario_") == 10
     assert text.count("\n- `scenario_") == 50

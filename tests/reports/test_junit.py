@@ -13,7 +13,7 @@ from tidegate.reports.junit import junit_xml
 
 Stories = Mapping[str, Callable[[], Result]]
 EXPECTED = {"regressed": "failed"} | dict.fromkeys(
-    ("suspicious", "not_measured", "removed", "not_comparable"), "skipped"
+    ("unconfirmed", "not_measured", "removed", "not_comparable"), "skipped"
 )
 
 

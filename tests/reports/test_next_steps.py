@@ -97,7 +97,9 @@ def test_what_no_row_shows_is_not_looked_for_in_one(stories: Stories) -> None:
     assert said.startswith("No single row shows it")
 
 
-@pytest.mark.parametrize("name", ["all_fine", "nothing_changed", "accepted", "improvement", "base_moved", "judged"])
+@pytest.mark.parametrize(
+    "name", ["all_fine", "nothing_changed", "accepted", "improvement", "baseline_changed", "judged"]
+)
 def test_where_nothing_has_to_be_done_nothing_is_said(stories: Stories, name: str) -> None:
     assert "What to do" not in render_comment(stories[name]())
 

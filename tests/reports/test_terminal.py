@@ -139,7 +139,7 @@ TERMINALS = {
 }
 
 
-@pytest.mark.parametrize("name", ["one_regression", "stochastic_regression", "suspicious", "all_fine", "hostile"])
+@pytest.mark.parametrize("name", ["one_regression", "stochastic_regression", "unconfirmed", "all_fine", "hostile"])
 @pytest.mark.parametrize("terminal", TERMINALS)
 def test_the_terminal_shows_the_golden_text(stories: Stories, name: str, terminal: str) -> None:
     """To the last column; without colour, whose codes other tests look at. TIDEGATE_UPDATE_GOLDEN=1 writes anew."""

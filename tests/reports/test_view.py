@@ -30,14 +30,14 @@ def test_every_state_has_a_sign_of_its_own() -> None:
 
 def test_the_table_shows_what_got_worse_first(stories: Stories) -> None:
     states = [line.row.state for line in comment_view(stories["stochastic_regression"]()).table]
-    assert states == ["regressed", "suspicious", "ok", "ok", "ok"]
+    assert states == ["regressed", "unconfirmed", "ok", "ok", "ok"]
 
 
 def test_every_row_stands_in_one_group(story: tuple[str, Result]) -> None:
     """No row can get lost between the groups."""
     _, result = story
     view = comment_view(result)
-    findings = (*view.regressed, *view.suspicious, *view.improved)
+    findings = (*view.regressed, *view.unconfirmed, *view.improved)
     grouped: list[Row] = [row for finding in findings for row in (finding.row, *finding.others, *finding.unmeasured)]
     grouped += [row for group in (*view.not_measured, *view.notable) for row in group.rows]
     assert len(grouped) + view.ok == len(result.rows) == len(view.table)
@@ -57,9 +57,9 @@ def test_rows_that_are_not_measured_are_grouped_by_reason(stories: Stories) -> N
     assert [len(group.rows) for group in groups] == [2, 1]
 
 
-def test_loosened_definitions_come_first(stories: Stories) -> None:
-    changes = comment_view(stories["loosened"]()).definitions
-    assert [change.loosened for change in changes] == [True, True, False, False]
+def test_weakened_checks_come_first(stories: Stories) -> None:
+    changes = comment_view(stories["weakened"]()).definitions
+    assert [change.weakened for change in changes] == [True, True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_may_be_chance_gets_no_arrow_without_a_test(stories: Stories) -> No
     """Three trials of an agent that is not deterministic differ in their numbers whatever they are compared with."""
     fine = with_metric(stories["all_fine"](), "error_rate", 0.0, 0.5)
     (row,) = fine.rows
-    for change, trend in (({}, "same"), ({"state": "regressed"}, "worse"), ({"state": "suspicious"}, "same")):
+    for change, trend in (({}, "same"), ({"state": "regressed"}, "worse"), ({"state": "unconfirmed"}, "same")):
         stochastic = row.model_copy(update={"deterministic": False, **change})
         (line,) = comment_view(fine.model_copy(update={"rows": (stochastic,)})).table
         assert line.metrics["error_rate"].trend == trend

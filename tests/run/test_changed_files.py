@@ -43,7 +43,7 @@ def test_the_suite_s_file_belongs_to_every_scenario(changes: Any) -> None:
 
 def test_guidance_is_the_subject_s(changes: Any) -> None:
     (change,) = changes({"AGENTS.md": "other words\n"}).values()
-    assert change.role == "subject"
+    assert change.role == "watched"
 
 
 def test_a_file_that_is_gone_is_shown_as_gone(changes: Any) -> None:

@@ -85,11 +85,11 @@ def graded(
         place = JudgeContext(folder=Path(), path="/usr/bin:/bin", credentials={})
         async with JudgeClient(
             judge, place, AnswerStore(store), price=price, deadline=time.monotonic() + left
-        ) as bench:
+        ) as judge_client:
 
             async def carry(request: Request) -> Answer | None:
                 assert isinstance(request, AskModel)
-                return await bench.answer(request)
+                return await judge_client.answer(request)
 
             return list(await asyncio.gather(*(grade(trial, SCENARIO, carry) for trial in made)))
 
@@ -168,10 +168,12 @@ def test_the_runs_own_budget_ends_the_judging_too() -> None:
     async def run() -> list[str]:
         place = JudgeContext(folder=Path(), path="/usr/bin:/bin", credentials={})
         deadline = time.monotonic() + 60
-        async with JudgeClient(judge, place, AnswerStore(None), price=Price(input=2), deadline=deadline) as bench:
-            bench.used_up = lambda: "the run's $4 were used up" if bench.spent_usd >= 4 else None
+        async with JudgeClient(
+            judge, place, AnswerStore(None), price=Price(input=2), deadline=deadline
+        ) as judge_client:
+            judge_client.used_up = lambda: "the run's $4 were used up" if judge_client.spent_usd >= 4 else None
             questions = [AskModel(system="", before=str(number)) for number in range(4)]
-            return [(await bench.answer(one)).replies[0].message for one in questions]
+            return [(await judge_client.answer(one)).replies[0].message for one in questions]
 
     assert asyncio.run(run()) == ["", "", "the run's $4 were used up", "the run's $4 were used up"]
 
@@ -181,11 +183,13 @@ def test_the_judges_tokens_count_in_the_runs_budget() -> None:
 
     async def run() -> list[str]:
         place = JudgeContext(folder=Path(), path="/usr/bin:/bin", credentials={})
-        async with JudgeClient(judge, place, AnswerStore(None), price=None, deadline=time.monotonic() + 60) as bench:
-            spending = Spending(Budget(tokens=2_000_000), lambda: (bench.spent_usd, bench.spent_tokens))
-            bench.used_up = spending.used_up
+        async with JudgeClient(
+            judge, place, AnswerStore(None), price=None, deadline=time.monotonic() + 60
+        ) as judge_client:
+            spending = Spending(Budget(tokens=2_000_000), lambda: (judge_client.spent_usd, judge_client.spent_tokens))
+            judge_client.used_up = spending.used_up
             questions = [AskModel(system="", before=str(number)) for number in range(3)]
-            return [(await bench.answer(one)).replies[0].message for one in questions]
+            return [(await judge_client.answer(one)).replies[0].message for one in questions]
 
     assert asyncio.run(run()) == ["", "", "the run's 2,000,000 tokens were used up"]
 

@@ -35,7 +35,7 @@ Load = Callable[..., Suite]
 EVERY_SUITE_KEY = """\
 version: 1
 scenarios: [scenarios/*.yaml, "more/**/*.yaml"]
-subject: [src/**]
+watch: [src/**]
 guidance: [AGENTS.md]
 build: [make]
 path: [bin]
@@ -62,13 +62,13 @@ policy:
   alpha: 0.05
   mode: advisory
   fail_fast: false
-  block: [regressed, suspicious, not_measured, inconclusive]
+  block: [regressed, unconfirmed, not_measured, inconclusive]
   agents: [docs, mine, "mine:small", "docs:m"]
   suite: "off"
   block_metrics: {}
   judge_blocks: false
-  loosened_definitions: warn
-relay: true
+  weakened_checks: warn
+model_proxy: true
 network: {setup: true, gates: true, agent: true}
 pass_env: [TOKEN]
 limits: {output_mb: 1, memory_mb: 2, processes: 3, files: 4}
@@ -174,7 +174,7 @@ def test_every_key_of_both_files_arrives(load: Load) -> None:
     )
     assert suite.model_copy(update={"agents": {}, "scenarios": ()}) == Suite(
         file="tidegate.yaml",
-        subject=("src/**",),
+        watch=("src/**",),
         guidance=("AGENTS.md",),
         build=("make",),
         path=("bin",),
@@ -188,10 +188,10 @@ def test_every_key_of_both_files_arrives(load: Load) -> None:
             alpha=0.05,
             mode="advisory",
             fail_fast=False,
-            block=("regressed", "suspicious", "not_measured", "inconclusive"),
+            block=("regressed", "unconfirmed", "not_measured", "inconclusive"),
             agents=("docs", "mine", "mine:small", "docs:m"),
             suite="off",
-            loosened_definitions="warn",
+            weakened_checks="warn",
         ),
         limits=Limits(output_mb=1, memory_mb=2, processes=3, files=4),
         pass_env=("TOKEN",),

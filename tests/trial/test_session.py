@@ -54,7 +54,7 @@ def at_work(
         folders.make(None)
         folders.workspace.mkdir()
         async with await Supervisor.start() as supervisor:
-            desk = StepContext(
+            context = StepContext(
                 supervisor=supervisor,
                 folders=folders,
                 definitions=tmp_path,
@@ -67,9 +67,9 @@ def at_work(
                 timeout_secs=seconds,
             )
             task = {"prompt": "p", "scenario": "s", "trial_id": "head/s/a/1", "binary": "tool"}
-            desk = replace(desk, silence_secs=silence, meter=meter)
+            context = replace(context, silence_secs=silence, meter=meter)
             session = TrialSession(
-                desk, task=task, guidance=(), max_turns=None, repo=tmp_path, on_step=lambda text: None
+                context, task=task, guidance=(), max_turns=None, repo=tmp_path, on_step=lambda text: None
             )
             async with aclosing(session):
                 return await work(session)

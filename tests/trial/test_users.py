@@ -99,7 +99,7 @@ echo "uid $(id -u)"
 SUITE = """\
 version: 1
 scenarios: [s.yaml]
-subject: [bin/**]
+watch: [bin/**]
 path: [bin]
 build: ["id -u > built-by", "echo changed >> tracked"]
 target: {binary: target}

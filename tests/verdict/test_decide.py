@@ -26,7 +26,7 @@ from tidegate.model.verdict import Verdict
 from tidegate.verdict.decide import decide, nothing_to_do
 
 STATES: tuple[RowState, ...] = get_args(RowState)
-LOOSENED = DefinitionChange(scenario="s1", kind="gate_removed", detail="out.json", loosened=True)
+LOOSENED = DefinitionChange(scenario="s1", kind="gate_removed", detail="out.json", weakened=True)
 ADDED = DefinitionChange(scenario="s1", kind="added", detail="new scenario")
 
 
@@ -60,7 +60,7 @@ def verdict(words: str, policy: dict[str, Any] | None = None, **more: Any) -> Ve
         ("regressed setup", "failed", "regression", 1, "2 of 2 scenarios regressed (s1, s2)"),
         ("setup ok", "failed", "setup_regression", 1, "1 of 2 scenarios regressed (s1)"),
         (
-            "regressed suspicious not_measured=outage improved ok",
+            "regressed unconfirmed not_measured=outage improved ok",
             "failed",
             "regression",
             1,
@@ -74,15 +74,15 @@ def verdict(words: str, policy: dict[str, Any] | None = None, **more: Any) -> Ve
             "1 of 4 scenarios could not be measured; nothing regressed in the others",
         ),
         (
-            "suspicious ok",
+            "unconfirmed ok",
             "inconclusive",
-            "suspicious",
+            "unconfirmed",
             0,
             "1 of 2 scenarios may have regressed; nothing regressed in the others",
         ),
         ("not_measured=budget ok", "inconclusive", "budget", 0, None),
         ("not_measured=cancelled not_measured=budget ok", "inconclusive", "cancelled", 0, None),
-        ("not_measured=outage suspicious", "inconclusive", "infrastructure", 0, None),
+        ("not_measured=outage unconfirmed", "inconclusive", "infrastructure", 0, None),
         (
             "not_measured=outage not_measured=setup",
             "not_run",
@@ -120,7 +120,7 @@ def test_only_a_few_short_names_stand_in_the_summary() -> None:
 
 def test_every_row_that_decided_has_its_sentence() -> None:
     assert verdict("regressed ok regressed").reasons == ("s1: the numbers", "s3: the numbers")
-    assert verdict("suspicious not_measured=outage ok").reasons == (
+    assert verdict("unconfirmed not_measured=outage ok").reasons == (
         "s2: the numbers",
         "s1: the numbers",
     )
@@ -148,12 +148,12 @@ def test_only_the_agents_that_the_policy_names_block_with_or_without_their_model
 @pytest.mark.parametrize(
     ("words", "block", "state", "reason", "exit_code"),
     [
-        ("suspicious ok", ("regressed", "suspicious"), "failed", "suspicious", 1),
+        ("unconfirmed ok", ("regressed", "unconfirmed"), "failed", "unconfirmed", 1),
         ("not_measured=outage ok", ("not_measured",), "failed", "infrastructure", 1),
         ("not_measured=budget not_measured=budget", ("not_measured",), "failed", "budget", 1),
-        ("suspicious ok", ("inconclusive",), "inconclusive", "suspicious", 5),
+        ("unconfirmed ok", ("inconclusive",), "inconclusive", "unconfirmed", 5),
         ("not_measured=outage ok", ("inconclusive",), "inconclusive", "infrastructure", 5),
-        ("capability:suspicious ok", ("inconclusive",), "inconclusive", "suspicious", 0),
+        ("capability:unconfirmed ok", ("inconclusive",), "inconclusive", "unconfirmed", 0),
         ("regressed ok", (), "passed", "no_regression", 0),
     ],
 )
@@ -187,21 +187,21 @@ def test_nothing_to_do_is_a_pass_that_says_so() -> None:
 # --- definitions
 
 
-def test_a_loosened_definition_fails_until_it_is_accepted() -> None:
+def test_a_weakened_definition_fails_until_it_is_accepted() -> None:
     made = verdict("ok", definitions=(LOOSENED, ADDED))
-    assert (made.state, made.reason, made.exit_code) == ("failed", "definition_loosened", 1)
-    assert made.summary == "1 definition loosened; nothing regressed in 1 scenario"
+    assert (made.state, made.reason, made.exit_code) == ("failed", "weakened_check", 1)
+    assert made.summary == "1 definition weakened; nothing regressed in 1 scenario"
     assert made.reasons == ("s1: gate removed: out.json",)
 
 
-def test_a_regression_comes_before_a_loosened_definition_and_both_are_listed() -> None:
+def test_a_regression_comes_before_a_weakened_definition_and_both_are_listed() -> None:
     made = verdict("regressed", definitions=(LOOSENED,))
     assert made.reason == "regression"
     assert made.reasons == ("s1: the numbers", "s1: gate removed: out.json")
 
 
 @pytest.mark.parametrize(
-    ("policy", "definitions"), [({"loosened_definitions": "warn"}, (LOOSENED,)), ({}, (ADDED,)), ({}, ())]
+    ("policy", "definitions"), [({"weakened_checks": "warn"}, (LOOSENED,)), ({}, (ADDED,)), ({}, ())]
 )
 def test_other_changes_of_definitions_decide_nothing(
     policy: dict[str, Any], definitions: tuple[DefinitionChange, ...]
@@ -246,7 +246,7 @@ def test_the_order_of_rows_does_not_matter(words: list[str], order: list[int]) -
     assert NAMES.sub("", one.summary) == NAMES.sub("", other.summary)
 
 
-@given(WORDS, st.sampled_from([(), ("regressed",), ("regressed", "suspicious"), ("not_measured", "inconclusive")]))
+@given(WORDS, st.sampled_from([(), ("regressed",), ("regressed", "unconfirmed"), ("not_measured", "inconclusive")]))
 def test_exit_code_and_state_never_disagree(words: list[str], block: tuple[str, ...]) -> None:
     made = verdict(" ".join(words), {"block": block})
     allowed = {"passed": {0}, "failed": {1}, "inconclusive": {0, 5}, "not_run": {3, 4}}
@@ -263,9 +263,9 @@ def test_a_suite_that_regressed_as_a_whole_fails_and_a_suspicion_is_only_said() 
     regressed = verdict("ok ok", suite=SuiteEffect(state="regressed", p=0.0001, level=0.001))
     assert (regressed.state, regressed.reason, regressed.exit_code) == ("failed", "regression", 1)
     assert regressed.summary == "the suite as a whole regressed; nothing regressed by itself in 2 scenarios"
-    suspicious = verdict("ok ok", suite=SuiteEffect(state="suspicious", p=0.08))
-    assert (suspicious.state, suspicious.exit_code) == ("passed", 0)
-    assert suspicious.summary.startswith("the suite as a whole looks a little worse, not confirmed")
+    unconfirmed = verdict("ok ok", suite=SuiteEffect(state="unconfirmed", p=0.08))
+    assert (unconfirmed.state, unconfirmed.exit_code) == ("passed", 0)
+    assert unconfirmed.summary.startswith("the suite as a whole looks a little worse, not confirmed")
 
 
 def test_a_metric_blocks_only_where_the_policy_names_it_and_by_more_than_it_allows() -> None:

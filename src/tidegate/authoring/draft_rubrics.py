@@ -37,8 +37,8 @@ async def draft_rubrics(path: Path, cases: Mapping[int, Scenario], judge: Judge,
     """
     async with JudgeClient(
         judge, place, AnswerStore(None), price=None, deadline=time.monotonic() + PATIENCE_SECS
-    ) as bench:
-        answers = await asyncio.gather(*(_drafted(scenario, bench) for scenario in cases.values()))
+    ) as judge_client:
+        answers = await asyncio.gather(*(_drafted(scenario, judge_client) for scenario in cases.values()))
     drafts = dict(zip(cases, answers, strict=True))
     found = {number: answer.read[0] for number, answer in drafts.items() if answer.read}
     if cases and not found:
@@ -54,9 +54,9 @@ async def draft_rubrics(path: Path, cases: Mapping[int, Scenario], judge: Judge,
     ]
 
 
-async def _drafted(scenario: Scenario, bench: JudgeClient) -> Answers[tuple[Drafted, ...]]:
+async def _drafted(scenario: Scenario, judge_client: JudgeClient) -> Answers[tuple[Drafted, ...]]:
     case = scenario.case
     asking = ask_until_read(draft_question(scenario.prompt, case.expected_outcome, case.reference_answer), read_draft)
-    found, _ = await to_its_end(asking, bench.carry)
+    found, _ = await to_its_end(asking, judge_client.carry)
     assert found is not None  # it asks the model alone
     return found

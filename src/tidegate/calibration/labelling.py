@@ -20,15 +20,15 @@ class Item(NamedTuple):
 
 
 def items(
-    trials: Iterable[TrialResult], labels: Iterable[Label], suspicious: Collection[tuple[str, str]] = ()
+    trials: Iterable[TrialResult], labels: Iterable[Label], unconfirmed: Collection[tuple[str, str]] = ()
 ) -> list[Item]:
-    """What is not labelled yet, the most doubtful first; `suspicious`: rows (scenario, agent) that are in question.
+    """What is not labelled yet, the most doubtful first; `unconfirmed`: rows (scenario, agent) that are in question.
 
-    Samples that disagree come first, then criteria that fail where all gates passed, then suspicious rows.
+    Samples that disagree come first, then criteria that fail where all gates passed, then unconfirmed rows.
     """
     done = {(label.trial, label.criterion) for label in labels}
     found = [
-        (_rank(one, said.met, (trial.scenario, trial.agent) in suspicious), Item(trial, name, one.description))
+        (_rank(one, said.met, (trial.scenario, trial.agent) in unconfirmed), Item(trial, name, one.description))
         for trial in trials
         for evaluator, said in judgements(trial).items()
         for one in said.criteria
@@ -37,10 +37,10 @@ def items(
     return [item for _, item in sorted(found, key=lambda ranked: ranked[0])]
 
 
-def _rank(one: CriterionScore, met: float, suspicious: bool) -> tuple[bool, float, bool, bool]:
+def _rank(one: CriterionScore, met: float, unconfirmed: bool) -> tuple[bool, float, bool, bool]:
     """`met`: where met begins; those come first whose samples lie on both sides of it, as far as the spread tells."""
     split = one.spread > 0 and one.score - one.spread < met <= one.score + one.spread
-    return not split, -one.spread, one.score >= met, not suspicious
+    return not split, -one.spread, one.score >= met, not unconfirmed
 
 
 def without_opinions(trial: TrialResult) -> TrialResult:

@@ -9,7 +9,7 @@ from tidegate.cli import options
 
 DESCRIPTION = """\
 Compares two stored runs in one shot and prints the comment; the exit code is the verdict's. No further trial can
-be asked for, so a change that repeats would have confirmed is called suspicious here, not regressed.
+be asked for, so a change that repeats would have confirmed is called unconfirmed here, not regressed.
 """
 
 

@@ -86,8 +86,8 @@ def _finding(forward: str, backward: str) -> str:
         return "A is worse"
     if "not_measured" in (forward, backward):
         return "not measured"
-    if "suspicious" in (forward, backward):
-        return f"{'B' if forward == 'suspicious' else 'A'} may be worse: not confirmed"
+    if "unconfirmed" in (forward, backward):
+        return f"{'B' if forward == 'unconfirmed' else 'A'} may be worse: not confirmed"
     return "not told apart"
 
 

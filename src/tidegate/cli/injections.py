@@ -46,8 +46,8 @@ def run(args: argparse.Namespace) -> int:
 
     async def tried() -> Injected:
         answers, price = open_answers(root, suite), suite.prices.get(judge.model)
-        async with JudgeClient(judge, place, answers, price=price, deadline=deadline) as bench:
-            return await inject(bench.carry)
+        async with JudgeClient(judge, place, answers, price=price, deadline=deadline) as judge_client:
+            return await inject(judge_client.carry)
 
     found = options.run_until_stopped(tried)
     for one in found.through:

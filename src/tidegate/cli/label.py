@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     file = args.labels or (place if place.is_dir() else place.parent) / "labels.jsonl"
     runs = stored_runs(place)
     labels = read_labels(file) if file.exists() else []
-    left = items([trial for run in runs for trial in run.trials], labels, _suspicious(place / "result.json"))
+    left = items([trial for run in runs for trial in run.trials], labels, _unconfirmed(place / "result.json"))
     if not left and not labels:
         raise ConfigurationError(f"{place} holds nothing that a judge has judged.", "Give its scenarios a `judge`.")
     given: dict[int, Mark] = {}
@@ -114,7 +114,7 @@ def _told(place: Path, item: Item) -> tuple[str, list[str]]:
     return store.prompt(spec), visible(transcript(store.events(spec))).splitlines()
 
 
-def _suspicious(result: Path) -> set[tuple[str, str]]:
+def _unconfirmed(result: Path) -> set[tuple[str, str]]:
     """Return the unconfirmed rows in the result.json beside the runs; empty if there is no such file."""
     from pydantic import ValidationError
 
@@ -124,7 +124,7 @@ def _suspicious(result: Path) -> set[tuple[str, str]]:
         found = Result.model_validate_json(result.read_bytes())
     except (OSError, ValidationError):
         return set()
-    return {(row.scenario, row.agent) for row in found.rows if row.state == "suspicious"}
+    return {(row.scenario, row.agent) for row in found.rows if row.state == "unconfirmed"}
 
 
 def _show(console: Console, place: Path, item: Item, number: str) -> None:

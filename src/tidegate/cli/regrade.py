@@ -44,8 +44,8 @@ def run(args: argparse.Namespace) -> int:
     environ, root = options.environ(), repository_root(args.repo)
     suite = load_suite(root, args.config, environ=environ)
     with scratch_folder() as scratch:
-        desk = RegradeJob(root, suite, scratch, environ, open_answers(root, suite))
-        done = options.run_until_stopped(lambda: regrade(source, out, desk))
+        job = RegradeJob(root, suite, scratch, environ, open_answers(root, suite))
+        done = options.run_until_stopped(lambda: regrade(source, out, job))
     if args.json:
         print(done.run.model_dump_json(indent=2))
     else:

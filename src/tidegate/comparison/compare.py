@@ -108,7 +108,7 @@ def _green_by_change(trials: Trials) -> Iterator[DefinitionChange]:
         own = [trial for trial in trials if trial.scenario == scenario and trial.decides is not None]
         count = sum(trial.only_by_change for trial in own)
         detail = f"passes only because the scenario was changed: {count} of {len(own)} trials on head"
-        yield DefinitionChange(scenario=scenario, kind="changed", detail=detail, loosened=True)
+        yield DefinitionChange(scenario=scenario, kind="changed", detail=detail, weakened=True)
 
 
 def _blind_by_change(rows: Sequence[Row], changes: Sequence[DefinitionChange]) -> Iterator[DefinitionChange]:
@@ -131,7 +131,7 @@ def _blind_by_change(rows: Sequence[Row], changes: Sequence[DefinitionChange]) -
 
 def _blind(row: Row, why: str) -> DefinitionChange:
     detail = f"{why}, so that it shows no regression ({row.agent})"
-    return DefinitionChange(scenario=row.scenario, agent=row.agent, kind="changed", detail=detail, loosened=True)
+    return DefinitionChange(scenario=row.scenario, agent=row.agent, kind="changed", detail=detail, weakened=True)
 
 
 def _asked_anew(rows: Sequence[Row], changes: Sequence[DefinitionChange]) -> Iterator[str]:

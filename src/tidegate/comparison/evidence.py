@@ -23,7 +23,7 @@ def find_evidence(conclusion: Conclusion, base: Trials, head: Trials, revision: 
     `trial` is a head trial. Gate, message and calls are those that fail on head; for an improved row, those that
     failed on base.
     """
-    if conclusion.state not in ("regressed", "suspicious", "improved"):
+    if conclusion.state not in ("regressed", "unconfirmed", "improved"):
         return None
     improved = conclusion.state == "improved"
     shows = _first(head, _unmeasured if conclusion.kind != "outcome" else _passed if improved else _failed)

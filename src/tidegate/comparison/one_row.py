@@ -126,7 +126,7 @@ def _pass_rates(base: Trials, head: Trials) -> dict[Literal["pass_at_k", "pass_h
 
 def suite_metrics(sides: Sequence[RowTrials], conclusions: Sequence[Conclusion]) -> dict[str, MetricChange]:
     """Return the metrics over the suite, from screening trials only (see `_pass_rates`); none if base changed."""
-    if any(said.base_moved for said in conclusions):
+    if any(said.baseline_changed for said in conclusions):
         return {}
     return compared_metrics(
         [RowTrials(past, _in_phases(base, "screen"), _in_phases(head, "screen")) for past, base, head in sides]
@@ -140,7 +140,7 @@ def _row_metrics(said: Conclusion, trials: RowTrials, suite: Mapping[str, Metric
     """
     own = metric_changes((*trials.past, *trials.base), trials.head)
     judged = {name: _judged(name, change, suite[name]) if name in suite else change for name, change in own.items()}
-    if said.deterministic or said.base_moved:
+    if said.deterministic or said.baseline_changed:
         return judged
     return {name: row_change(name, change, trials) for name, change in judged.items()}
 

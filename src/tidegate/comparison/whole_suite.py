@@ -41,12 +41,12 @@ def suite_effect(rows: Sequence[Row], state: State) -> SuiteEffect:
     )
 
 
-def _suite_state(finding: SuiteFinding | None) -> Literal["ok", "suspicious", "regressed"] | None:
+def _suite_state(finding: SuiteFinding | None) -> Literal["ok", "unconfirmed", "regressed"] | None:
     if finding is None:
         return None
     if finding.regressed:
         return "regressed"
-    return "suspicious" if finding.hit and finding.p is None else "ok"
+    return "unconfirmed" if finding.hit and finding.p is None else "ok"
 
 
 def _detection(both: Sequence[tuple[Row, RowSeen]], state: State) -> dict[str, float]:

@@ -29,7 +29,7 @@ def with_checks_of_base(plan: Plan, base: Plan, edited: Edited = EDITED, *, judg
     )
 
 
-def may_be_looser(before: Gate, after: Gate) -> bool:
+def may_be_weaker(before: Gate, after: Gate) -> bool:
     """Return True if the change could let a failing trial pass: any change but of `description` or `timeout_secs`."""
     harmless = {"description": after.description, "timeout_secs": after.timeout_secs}
     return before.model_copy(update=harmless) != after
@@ -55,7 +55,7 @@ def _lost(before: Iterable[Gate], after: Iterable[Gate]) -> Iterator[Gate]:
     """Yield required gates of base that have no equivalent in `after`."""
     kept = list(after)
     for gate in before:
-        same = next((other for other in kept if type(other) is type(gate) and not may_be_looser(gate, other)), None)
+        same = next((other for other in kept if type(other) is type(gate) and not may_be_weaker(gate, other)), None)
         if same is not None:
             kept.remove(same)
         elif gate.required:

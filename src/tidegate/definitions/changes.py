@@ -30,11 +30,11 @@ READ_AT_BASE = (
     "limits",
     "pass_env",
     "prices",
-    "relay",
+    "model_proxy",
     "store",
     "comment_template",
 )
-_NOT_OF_BASE = ("subject", "guidance", "build", "path")  # read from head, or from each side for itself
+_NOT_OF_BASE = ("watch", "guidance", "build", "path")  # read from head, or from each side for itself
 
 
 def in_force(base: Suite | None, head: Suite) -> Suite:
@@ -60,7 +60,7 @@ def changes(
         *_not_of_base(base, head),
         *_policy(base, head),
     )
-    return tuple(sorted(found, key=lambda change: not change.loosened))
+    return tuple(sorted(found, key=lambda change: not change.weakened))
 
 
 # --- the suite
@@ -70,7 +70,7 @@ def _agents(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
     for name, agent in base.agents.items():
         if name not in head.agents:
             yield DefinitionChange(
-                scenario=None, agent=name, kind="agent_removed", detail=f"agent {name}", loosened=True
+                scenario=None, agent=name, kind="agent_removed", detail=f"agent {name}", weakened=True
             )
         elif keys := _in_effect(base, head, name, different(agent, head.agents[name])):
             yield DefinitionChange(
@@ -78,7 +78,7 @@ def _agents(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
                 agent=name,
                 kind="agent_changed",
                 detail=f"agent {name}: {_what_changed(agent, head.agents[name], keys)}",
-                loosened=_is_another(agent, head.agents[name]),
+                weakened=_is_another(agent, head.agents[name]),
             )
     for name, agent in head.agents.items():
         if name not in base.agents:
@@ -113,10 +113,10 @@ def _scenarios(base: Suite, head: Suite, edited: Edited, selection: Selection) -
             yield from file_changes(scenario, edited, judged=base.policy.judge_blocks)
             if selection.takes(scenario) and not selection.takes(now):
                 detail = "it is not among the scenarios that are run any more"
-                yield DefinitionChange(scenario=now.name, kind="scenario_removed", detail=detail, loosened=True)
+                yield DefinitionChange(scenario=now.name, kind="scenario_removed", detail=detail, weakened=True)
         else:
             yield DefinitionChange(
-                scenario=scenario.name, kind="scenario_removed", detail="scenario removed", loosened=True
+                scenario=scenario.name, kind="scenario_removed", detail="scenario removed", weakened=True
             )
     for name in after:
         yield DefinitionChange(scenario=name, kind="added", detail="new scenario")
@@ -126,7 +126,7 @@ def _not_of_base(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
     """Yield changes of keys that are not read from base. Removing guidance weakens: no agent gets it any more."""
     if keys := [key for key in _NOT_OF_BASE if getattr(base, key) != getattr(head, key)]:
         lost = not set(base.guidance) <= set(head.guidance)
-        yield DefinitionChange(scenario=None, kind="changed", detail=", ".join(keys), loosened=lost)
+        yield DefinitionChange(scenario=None, kind="changed", detail=", ".join(keys), weakened=lost)
 
 
 def _policy(base: Suite, head: Suite) -> Iterator[DefinitionChange]:

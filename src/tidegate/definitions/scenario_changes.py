@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from math import inf
 from pathlib import PurePosixPath
 
-from tidegate.definitions.base_checks import may_be_looser, undecided
+from tidegate.definitions.base_checks import may_be_weaker, undecided
 from tidegate.model.comparison import DefinitionChange
 from tidegate.model.edited import Edited
 from tidegate.model.evaluator import Evaluator
@@ -34,23 +34,23 @@ def scenario_changes(before: Scenario, after: Scenario, base: Suite, head: Suite
     for tool, model in sorted(_matrix(before, base) - _matrix(after, head), key=str):
         if tool in head.agents:  # else the agent itself was removed, which is reported once for the suite
             agent = f"{tool}:{model}" if model else tool
-            yield DefinitionChange(scenario=name, kind="agent_removed", detail=f"agent {agent}", loosened=True)
+            yield DefinitionChange(scenario=name, kind="agent_removed", detail=f"agent {agent}", weakened=True)
     if (fewer := _fewer_trials(before, after, base)) or before.trials != after.trials:
         yield DefinitionChange(
-            scenario=name, kind="threshold_lowered" if fewer else "changed", detail="trials", loosened=fewer
+            scenario=name, kind="threshold_lowered" if fewer else "changed", detail="trials", weakened=fewer
         )
     if before.purpose != after.purpose:
         detail = f"purpose {before.purpose} → {after.purpose}"
-        yield DefinitionChange(scenario=name, kind="changed", detail=detail, loosened=after.purpose == "capability")
+        yield DefinitionChange(scenario=name, kind="changed", detail=detail, weakened=after.purpose == "capability")
     if before.deterministic != after.deterministic:
-        loosened = _CERTAINTY[after.deterministic] < _CERTAINTY[before.deterministic]
-        yield DefinitionChange(scenario=name, kind="changed", detail="deterministic", loosened=loosened)
+        weakened = _CERTAINTY[after.deterministic] < _CERTAINTY[before.deterministic]
+        yield DefinitionChange(scenario=name, kind="changed", detail="deterministic", weakened=weakened)
     if keys := [key for key in different(before, after) if key not in _OWN_CHECKS]:
-        loosened = _loosens(before, after, judged=base.policy.judge_blocks)
-        yield DefinitionChange(scenario=name, kind="changed", detail=", ".join(keys), loosened=loosened)
+        weakened = _weakens(before, after, judged=base.policy.judge_blocks)
+        yield DefinitionChange(scenario=name, kind="changed", detail=", ".join(keys), weakened=weakened)
 
 
-def _loosens(before: Scenario, after: Scenario, *, judged: bool) -> bool:
+def _weakens(before: Scenario, after: Scenario, *, judged: bool) -> bool:
     """Return True if the change affects an input of a check.
 
     Inputs are `post` scripts, the case that evaluators receive, the target whose calls are counted, and files that a
@@ -78,12 +78,12 @@ def file_changes(scenario: Scenario, edited: Edited, *, judged: bool) -> Iterato
     if scripts := edited.scripts.get(scenario.name):
         counts = any(evaluator.scripts and _counts(evaluator, judged) for evaluator in scenario.evaluators)
         detail = f"files of its evaluators: {_few(scripts)}"
-        yield DefinitionChange(scenario=scenario.name, kind="gate_changed", detail=detail, loosened=counts)
+        yield DefinitionChange(scenario=scenario.name, kind="gate_changed", detail=detail, weakened=counts)
     if files := edited.templates.get(scenario.name):
         checked = [path for path in files if _is_checked(PurePosixPath(path).name, scenario)]
         if checked:
             detail = f"files of its template that its checks name: {_few(checked)}"
-            yield DefinitionChange(scenario=scenario.name, kind="gate_changed", detail=detail, loosened=True)
+            yield DefinitionChange(scenario=scenario.name, kind="gate_changed", detail=detail, weakened=True)
         if others := [path for path in files if path not in checked]:
             detail = f"files of its template: {_few(others)}"
             yield DefinitionChange(scenario=scenario.name, kind="changed", detail=detail)
@@ -140,12 +140,12 @@ def _gates(scenario: str, before: Iterable[Gate], after: Iterable[Gate]) -> Iter
     for gate in gone:
         successor = next((candidate for candidate in new if candidate.type == gate.type), None)
         if successor is None:
-            yield DefinitionChange(scenario=scenario, kind="gate_removed", detail=gate.label, loosened=gate.required)
+            yield DefinitionChange(scenario=scenario, kind="gate_removed", detail=gate.label, weakened=gate.required)
         else:
             new.remove(successor)
             detail = f"{gate.label}: {', '.join(different(gate, successor))}"
-            loosened = gate.required and may_be_looser(gate, successor)
-            yield DefinitionChange(scenario=scenario, kind="gate_changed", detail=detail, loosened=loosened)
+            weakened = gate.required and may_be_weaker(gate, successor)
+            yield DefinitionChange(scenario=scenario, kind="gate_changed", detail=detail, weakened=weakened)
     for gate in new:
         yield DefinitionChange(scenario=scenario, kind="added", detail=f"gate {gate.label}")
 
@@ -162,17 +162,17 @@ def _evaluators(before: Scenario, after: Scenario, *, judged: bool) -> Iterator[
         if name not in new:
             detail = f"evaluator {name}{note}"
             yield DefinitionChange(
-                scenario=scenario, kind="gate_removed", detail=detail, loosened=_counts(evaluator, judged)
+                scenario=scenario, kind="gate_removed", detail=detail, weakened=_counts(evaluator, judged)
             )
         elif keys := different(evaluator, new[name]):
-            loosened = _counts(evaluator, judged) and keys != ["timeout_secs"]
+            weakened = _counts(evaluator, judged) and keys != ["timeout_secs"]
             detail = f"evaluator {name}: {', '.join(keys)}{note}"
-            yield DefinitionChange(scenario=scenario, kind="gate_changed", detail=detail, loosened=loosened)
+            yield DefinitionChange(scenario=scenario, kind="gate_changed", detail=detail, weakened=weakened)
     for name, evaluator in new.items():
         if name not in old:
-            loosened = counted and evaluator.weight > 0 and _counts(evaluator, judged)
+            weakened = counted and evaluator.weight > 0 and _counts(evaluator, judged)
             detail = f"evaluator {name}{note}"
-            yield DefinitionChange(scenario=scenario, kind="added", detail=detail, loosened=loosened)
+            yield DefinitionChange(scenario=scenario, kind="added", detail=detail, weakened=weakened)
 
 
 def _counts(evaluator: Evaluator, judged: bool) -> bool:
@@ -185,7 +185,7 @@ def _judge(before: Scenario, after: Scenario, *, counts: bool) -> Iterator[Defin
     if old is None and new is not None:
         yield DefinitionChange(scenario=before.name, kind="added", detail="judge")
     elif old is not None and new is None:
-        yield DefinitionChange(scenario=before.name, kind="gate_removed", detail="judge", loosened=counts)
+        yield DefinitionChange(scenario=before.name, kind="gate_removed", detail="judge", weakened=counts)
     elif old is not None and new is not None and (keys := different(old, new)):
         limits = [getattr(judge, "pass_threshold", 0.0) for judge in (old, new)]
         lowered = keys == ["pass_threshold"] and limits[1] < limits[0]
@@ -193,7 +193,7 @@ def _judge(before: Scenario, after: Scenario, *, counts: bool) -> Iterator[Defin
             scenario=before.name,
             kind="threshold_lowered" if lowered else "gate_changed",
             detail=f"judge: {', '.join(keys)}",
-            loosened=counts and not (keys == ["pass_threshold"] and not lowered),
+            weakened=counts and not (keys == ["pass_threshold"] and not lowered),
         )
 
 

@@ -62,7 +62,7 @@ def publish_comment(
     """
     if mode == "off":
         return Publication(outcome="off")
-    desk = _Desk(port, statement, run, mode)
+    context = _Desk(port, statement, run, mode)
     problem = PublishError("outage", "GitHub was not asked.")
     left = PATIENCE
     for pause in PAUSES:
@@ -73,7 +73,7 @@ def publish_comment(
         if wait:
             sleep(wait)
         try:
-            return desk.publish()
+            return context.publish()
         except PublishError as error:
             problem = error
             if not error.passing:

@@ -207,7 +207,7 @@ class SuiteEffect(Value):
     difference: float | None = None
     interval: Interval | None = None
     detection: dict[Drop, float] = {}  # drop → probability that this run detects it
-    state: Literal["ok", "suspicious", "regressed"] | None = None  # result of the suite-level test; None if not tested
+    state: Literal["ok", "unconfirmed", "regressed"] | None = None  # result of the suite-level test; None if not tested
     p: float | None = None  # p of that test: mid-p when screening, else p of the concurrent confirmation trials
     level: float | None = None
     metrics: dict[str, MetricChange] = {}  # tested over all scenarios; empty if the baseline changed
@@ -230,7 +230,7 @@ class DefinitionChange(Value):
         "changed",
     ]
     detail: str
-    loosened: bool = False
+    weakened: bool = False
 
 
 class Comparison(Value):

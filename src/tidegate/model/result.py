@@ -60,12 +60,12 @@ class Cost(Value):
 class FileChange(Value):
     """A file that the pull request changed, as a unified diff, which is cut if it is long.
 
-    `role` is `subject` if each side is tested with its own version, `definition` if both are tested with head's.
+    `role` is `watch` if each side is tested with its own version, `definition` if both are tested with head's.
     `scenarios` lists the scenarios that use the file; empty means all.
     """
 
     path: str
-    role: Literal["subject", "definition"]
+    role: Literal["watched", "definition"]
     scenarios: tuple[str, ...] = ()
     diff: str
 

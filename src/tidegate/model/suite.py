@@ -18,11 +18,11 @@ INITIAL_STATE = "initial-state"  # the template's subfolder that becomes the wor
 
 RowState = Literal[
     "regressed",
-    "suspicious",
+    "unconfirmed",
     "ok",
     "improved",
     "flaky",
-    "base_moved",
+    "baseline_changed",
     "added",
     "removed",
     "not_comparable",
@@ -168,12 +168,12 @@ class Policy(Value):
     alpha: float = 0.02  # one of .01, .02, .05, checked by the loader
     mode: Literal["blocking", "advisory"] = "blocking"
     fail_fast: bool = True
-    block: tuple[Literal["regressed", "suspicious", "not_measured", "inconclusive"], ...] = ("regressed",)
+    block: tuple[Literal["regressed", "unconfirmed", "not_measured", "inconclusive"], ...] = ("regressed",)
     agents: tuple[str, ...] | None = None
     suite: Literal["off", "warn", "block"] = "warn"
     block_metrics: dict[str, float] = {}
     judge_blocks: bool = False
-    loosened_definitions: Literal["block", "warn"] = "block"
+    weakened_checks: Literal["block", "warn"] = "block"
 
     def names(self, agent: str) -> bool:
         """Return True if rows of this agent (`name` or `name:model`) may block."""
@@ -206,7 +206,7 @@ class Suite(Value):
     """The content of `tidegate.yaml` and of every scenario that it names, validated and with defaults filled in."""
 
     file: str = "tidegate.yaml"
-    subject: tuple[str, ...] = ("**",)
+    watch: tuple[str, ...] = ("**",)
     guidance: tuple[str, ...] = ("AGENTS.md", "CLAUDE.md", ".claude/skills/**", ".agents/skills/**")
     build: tuple[str, ...] = ()
     path: tuple[str, ...] = ()
@@ -222,7 +222,7 @@ class Suite(Value):
     pass_env: tuple[str, ...] = ()
     store: Store = Store()
     prices: dict[str, Price] = {}  # by model
-    relay: bool = True  # agents get a proxy token instead of their API key
+    model_proxy: bool = True  # agents get a proxy token instead of their API key
     diagnosis: Diagnosis = Diagnosis()
     comment_template: str | None = None
     unread: tuple[str, ...] = ()  # keys of its files that have no effect, one sentence each

@@ -11,20 +11,20 @@ from tidegate.trial.directories import Attempt
 
 
 @contextmanager
-def with_lease(attempt: Attempt, relay: ModelProxy | None) -> Iterator[Attempt]:
+def with_lease(attempt: Attempt, model_proxy: ModelProxy | None) -> Iterator[Attempt]:
     """Yield the attempt with a token and the proxy's address in place of the agent's own variables.
 
     Without a proxy, or for an agent without a provider, the attempt is unchanged.
     """
     agent, own = attempt.row.agent, attempt.place.credentials
     provider = agent.provider
-    if relay is None or provider is None:
+    if model_proxy is None or provider is None:
         yield attempt
         return
     known = {**own, **agent.env}
-    with relay.lent(provider, known[provider.key], known.get(provider.endpoint) or provider.address) as loan:
+    with model_proxy.lent(provider, known[provider.key], known.get(provider.endpoint) or provider.address) as lease:
         rest = {name: value for name, value in agent.env.items() if name not in agent.variables}
         row = attempt.row.model_copy(update={"agent": agent.model_copy(update={"env": rest})})
-        lent = {provider.key: loan.token, provider.endpoint: loan.address}
+        lent = {provider.key: lease.token, provider.endpoint: lease.address}
         place = replace(attempt.place, credentials=lent)
-        yield replace(attempt, row=row, place=place, relayed=loan.traffic.told)
+        yield replace(attempt, row=row, place=place, relayed=lease.traffic.told)

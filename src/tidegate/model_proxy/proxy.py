@@ -96,7 +96,7 @@ class ModelProxy:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.loans.clear()
+        self._server.leases.clear()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -112,11 +112,11 @@ class ModelProxy:
             raise ConfigurationError(f"{provider.endpoint} is no address: {upstream}", "Write it as https://HOST/PATH.")
         token = f"tidegate-{secrets.token_hex(24)}"
         address = f"http://127.0.0.1:{self._server.server_port}{place.path.rstrip('/')}"
-        self._server.loans[token] = loan = Lease(token, address, key, provider, place, Traffic())
+        self._server.leases[token] = lease = Lease(token, address, key, provider, place, Traffic())
         try:
-            yield loan
+            yield lease
         finally:
-            del self._server.loans[token]
+            del self._server.leases[token]
 
 
 class _Server(ThreadingHTTPServer):
@@ -125,7 +125,7 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
         super().__init__(address, handler)
-        self.loans: dict[str, Lease] = {}
+        self.leases: dict[str, Lease] = {}
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Ignore the error: agents may close their connection at any time."""
@@ -187,27 +187,27 @@ class _Handler(BaseHTTPRequestHandler):
     def _pass_on(self) -> None:
         try:
             body = self._body()
-            loan = self._loan()
-            self._check_path(loan)
-            self._forward(loan, body)
+            lease = self._loan()
+            self._check_path(lease)
+            self._forward(lease, body)
         except _RefusedError as refused:
             self._refuse(refused)
 
     def _loan(self) -> Lease:
         for name in _KEY_HEADERS:
-            loan = self.server.loans.get((self.headers.get(name) or "").removeprefix("Bearer ").strip())
-            if loan is not None:
-                return loan
+            lease = self.server.leases.get((self.headers.get(name) or "").removeprefix("Bearer ").strip())
+            if lease is not None:
+                return lease
         raise _RefusedError(401, "authentication_error", "this token is of no trial that is running")
 
-    def _check_path(self, loan: Lease) -> None:
+    def _check_path(self, lease: Lease) -> None:
         """Refuse paths other than model requests: the key may also grant access to files, accounts or keys."""
         path = self.path.partition("?")[0]
-        base = loan.upstream.path.rstrip("/")
+        base = lease.upstream.path.rstrip("/")
         asked = path.removeprefix(base)
-        known = any(re.fullmatch(pattern, asked) for pattern in loan.provider.paths)
+        known = any(re.fullmatch(pattern, asked) for pattern in lease.provider.paths)
         if not path.startswith(base) or _DOTS.search(path) or not known:
-            raise _RefusedError(404, "not_found_error", "the relay passes on nothing but requests to models")
+            raise _RefusedError(404, "not_found_error", "the model proxy passes on nothing but requests to models")
 
     def _body(self) -> bytes:
         if "chunked" in (self.headers.get("transfer-encoding") or "").lower():
@@ -218,7 +218,7 @@ class _Handler(BaseHTTPRequestHandler):
             length = -1
         if not 0 <= length <= LARGEST_REQUEST:
             self.close_connection = True
-            raise _RefusedError(413, "request_too_large", "the request is too large for the relay")
+            raise _RefusedError(413, "request_too_large", "the request is too large for the model proxy")
         return self.rfile.read(length)
 
     def _chunks(self) -> bytes:
@@ -230,39 +230,39 @@ class _Handler(BaseHTTPRequestHandler):
                 size = int(self.rfile.readline(100).split(b";")[0], 16)
             if size < 0 or sum(map(len, parts)) + size > LARGEST_REQUEST:
                 self.close_connection = True
-                raise _RefusedError(413, "request_too_large", "the request is too large for the relay")
+                raise _RefusedError(413, "request_too_large", "the request is too large for the model proxy")
             parts.append(self.rfile.read(size))
             self.rfile.readline(100)
         return b"".join(parts)
 
-    def _forward(self, loan: Lease, body: bytes) -> None:
-        place = loan.upstream
+    def _forward(self, lease: Lease, body: bytes) -> None:
+        place = lease.upstream
         try:
             upstream = _connection(place)
         except ValueError:
-            loan.traffic.note(502, Tokens())
+            lease.traffic.note(502, Tokens())
             raise _RefusedError(502, "api_error", "HTTPS_PROXY has to be http://HOST:PORT") from None
         try:
             try:
-                upstream.request(self.command, self.path, body or None, self._headers_for(loan))
+                upstream.request(self.command, self.path, body or None, self._headers_for(lease))
                 answer = upstream.getresponse()
             except (OSError, http.client.HTTPException) as error:
-                loan.traffic.note(502, Tokens())
+                lease.traffic.note(502, Tokens())
                 what = f"the model's provider could not be reached: {type(error).__name__}"
                 raise _RefusedError(502, "api_error", what) from None
             with answer:  # the response may own the socket now, so it is closed as well
-                self._answer(answer, loan.traffic)
+                self._answer(answer, lease.traffic)
         finally:
             upstream.close()
 
-    def _headers_for(self, loan: Lease) -> dict[str, str]:
+    def _headers_for(self, lease: Lease) -> dict[str, str]:
         passed = {name: value for name, value in self.headers.items() if name.lower() not in _NOT_PASSED}
         keyed = {
-            name: value.replace(loan.token, loan.key) if name.lower() in _KEY_HEADERS else value
+            name: value.replace(lease.token, lease.key) if name.lower() in _KEY_HEADERS else value
             for name, value in passed.items()
         }
         keyed["Accept-Encoding"] = "identity"  # uncompressed, so that the token counts can be read
-        return {**keyed, "Host": loan.upstream.netloc.rpartition("@")[2]}
+        return {**keyed, "Host": lease.upstream.netloc.rpartition("@")[2]}
 
     def _answer(self, answer: http.client.HTTPResponse, traffic: Traffic) -> None:
         self.send_response(answer.status)

@@ -29,7 +29,7 @@ class Conclusion(Value):
     one_shot: bool = False
     deterministic: bool = False
     compared: tuple[Counts, Counts] | None = None
-    base_moved: bool = False  # fresh base trials contradict the history
+    baseline_changed: bool = False  # fresh base trials contradict the history
     clears_when: str = ""
     not_measured: NotMeasured | None = None
     warnings: tuple[str, ...] = ()

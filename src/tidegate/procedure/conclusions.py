@@ -71,7 +71,7 @@ def _repeated(entry: RowSeen) -> Conclusion:
         return say(entry, "improved" if confirmed else "ok", reason)
     lost = f"; {_what_failed(entry, 'head')} in {head.inside} more" if head.inside else ""
     reason = f"{counts}{lost}" if confirmed else f"{counts}{lost}; {words.unconfirmed(entry.most)}"
-    return say(entry, "regressed" if confirmed else "suspicious", reason, clears_when="it passes on head")
+    return say(entry, "regressed" if confirmed else "unconfirmed", reason, clears_when="it passes on head")
 
 
 def _unmeasurable(entry: RowSeen) -> Conclusion:
@@ -82,7 +82,7 @@ def _unmeasurable(entry: RowSeen) -> Conclusion:
     reason = f"{what} in {head.inside} of {total} trials on head, in 0 of {base.measured} on base"
     if not confirmed:
         reason = f"{reason}; {words.unconfirmed(entry.most)}"
-    return say(entry, "regressed" if confirmed else "suspicious", reason, _kind(head), _clears(entry))
+    return say(entry, "regressed" if confirmed else "unconfirmed", reason, _kind(head), _clears(entry))
 
 
 def _doubting_loss(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
@@ -92,7 +92,7 @@ def _doubting_loss(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
         return conclusion
     total, what = len(entry.of("head")), _what_failed(entry, "head")
     reason = f"{what} in {head.inside} of {total} trials on head and never on base; {words.passes_on(head, base)}"
-    doubt = {"state": "suspicious", "kind": _kind(head), "reason": reason, "clears_when": _clears(entry)}
+    doubt = {"state": "unconfirmed", "kind": _kind(head), "reason": reason, "clears_when": _clears(entry)}
     return conclusion.model_copy(update=doubt)
 
 
@@ -172,5 +172,5 @@ def _verdict_of_tests(entry: RowSeen, finding: Finding, flaky: bool) -> Conclusi
     if finding.screen_hit:
         settle = words.settled_by(pair, finding.limit)
         reason = f"{numbers}: this may be chance; {settle}"
-        return say(entry, "suspicious", reason, clears_when=f"{words.recovered(pair)}; {settle}")
+        return say(entry, "unconfirmed", reason, clears_when=f"{words.recovered(pair)}; {settle}")
     return say(entry, "ok", words.nothing_detected(entry.tally("head"), entry.tally("base")))

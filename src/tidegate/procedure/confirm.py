@@ -14,7 +14,7 @@ from tidegate.statistics.sequential import TIES, Look, p_seq
 from tidegate.statistics.stratified import stratified_less
 
 Asking = Generator[Sequence[Ask], Sequence[bool | None], "Confirmed"]
-Finding = Literal["regressed", "suspicious", "ok"]
+Finding = Literal["regressed", "unconfirmed", "ok"]
 
 
 class Confirmed(NamedTuple):
@@ -65,7 +65,7 @@ class Confirmation:
         """
         rules = self._rules
         if self._most < rules.first_heads:
-            return self._end("suspicious")
+            return self._end("unconfirmed")
         yield from self._ask(head=rules.first_heads)
         if self._recovered():
             return self._end("ok")
@@ -90,12 +90,12 @@ class Confirmation:
         if self._p() <= self._level * TIES:
             if self._phase == "verify":
                 return "regressed"
-            return None if self._left else "suspicious"
+            return None if self._left else "unconfirmed"
         if not self._left:
-            return "suspicious"
+            return "unconfirmed"
         if self._recovered():
             return "ok"
-        return None if self._can_reach() else "suspicious"
+        return None if self._can_reach() else "unconfirmed"
 
     def _verify(self) -> Generator[Sequence[Ask], Sequence[bool | None], None]:
         self._smallest = 1.0

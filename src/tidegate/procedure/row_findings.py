@@ -32,10 +32,10 @@ def _found(entry: RowSeen, row: Screened, q_better: float) -> Conclusion:
     counts = words.compared(row.head, row.compared_with)
     if row.hit:
         reason = f"{counts}: looks worse, and was not confirmed before the run ended"
-        conclusion = say(entry, "suspicious", reason, clears_when=_CLEARS)
+        conclusion = say(entry, "unconfirmed", reason, clears_when=_CLEARS)
     elif entry.cut_short and _worse(row):
         # Another row's regression or the budget ended the run while this row was looking worse: "ok" would be wrong.
-        conclusion = say(entry, "suspicious", f"looks worse: {counts}{_cut_short(entry)}", clears_when=_CLEARS)
+        conclusion = say(entry, "unconfirmed", f"looks worse: {counts}{_cut_short(entry)}", clears_when=_CLEARS)
     elif q_better <= IMPROVED * TIES:
         conclusion = say(entry, "improved", counts).model_copy(update={"p": q_better, "level": IMPROVED})
     elif is_flaky(entry.past):
@@ -64,19 +64,19 @@ def _confirmed(entry: RowSeen, row: Screened, end: Confirmed) -> Conclusion:
         conclusion = say(entry, "regressed", f"{numbers}, verified in a second batch", clears_when=best)
     elif end.moved and end.found == "ok":
         conclusion = say(
-            entry, "base_moved", f"{words.moved(end, entry.history)}; head does as base does now: {numbers}"
+            entry, "baseline_changed", f"{words.moved(end, entry.history)}; head does as base does now: {numbers}"
         )
     elif end.found == "ok":
         conclusion = say(entry, "ok", f"no regression detected: looked worse at first, not on fresh trials: {numbers}")
     else:
         moved = f"; {words.moved(end, entry.history)}" if end.moved else ""
         reason = f"{numbers}: this may be chance{moved}; {words.fresh_trials_needed(end)}"
-        conclusion = say(entry, "suspicious", reason, clears_when=words.fresh_trials_needed(end))
+        conclusion = say(entry, "unconfirmed", reason, clears_when=words.fresh_trials_needed(end))
     return conclusion.model_copy(
         update={
             "p": end.p,
             "level": end.level,
             "compared": (end.head, end.base) if end.head[1] and end.base[1] else None,
-            "base_moved": end.moved,
+            "baseline_changed": end.moved,
         }
     )

@@ -192,15 +192,15 @@ def _subcommand(call: Call) -> str:
 
 def _worse(row: Row, change: MetricChange, margin: float) -> bool:
     """Return True if head's value exceeds base's by the margin, or if the row regressed or is unconfirmed."""
-    if row.state in ("regressed", "suspicious") or change.base is None or change.head is None:
-        return row.state in ("regressed", "suspicious")
+    if row.state in ("regressed", "unconfirmed") or change.base is None or change.head is None:
+        return row.state in ("regressed", "unconfirmed")
     return change.head >= change.base + margin
 
 
 def _below(row: Row, change: MetricChange, threshold: float) -> bool:
     if change.head is None or change.head >= threshold:
         return False
-    return row.state in ("regressed", "suspicious") or (
+    return row.state in ("regressed", "unconfirmed") or (
         change.base is not None and change.head <= change.base - _RATE_MARGIN
     )
 

@@ -12,7 +12,7 @@ from tidegate.text.terminal_safe import one_line, visible
 if TYPE_CHECKING:
     from junitparser import TestCase
 
-_SKIPPED = frozenset({"suspicious", "not_measured", "not_comparable", "removed"})  # neither a pass nor a failure
+_SKIPPED = frozenset({"unconfirmed", "not_measured", "not_comparable", "removed"})  # neither a pass nor a failure
 
 
 def junit_xml(result: Result) -> str:

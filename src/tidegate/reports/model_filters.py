@@ -124,7 +124,7 @@ def beside(found: Evidence) -> str:
 
 def change_line(change: DefinitionChange) -> str:
     """Return a definition change as one line."""
-    parts = ("loosened" if change.loosened else "", words(change.kind), change.scenario or "", change.detail)
+    parts = ("weakened" if change.weakened else "", words(change.kind), change.scenario or "", change.detail)
     return " · ".join(filter(None, parts))
 
 

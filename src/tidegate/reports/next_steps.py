@@ -14,14 +14,14 @@ _ACCEPT = (
 )
 _AT_BASE = "It is read at base: a change of it holds once it is merged there."
 _AGAIN = "Run it again"
-_ACCEPTABLE: frozenset[VerdictReason] = frozenset({"regression", "definition_loosened", "metric"})
+_ACCEPTABLE: frozenset[VerdictReason] = frozenset({"regression", "weakened_check", "metric"})
 
 OF_VERDICT: dict[VerdictReason, str] = {
     "regression": "Mend what the evidence of each row shows.",
     "setup_regression": "Mend what keeps head's trials from starting; its own words stand with the row.",
-    "definition_loosened": "Put back what was loosened.",
+    "weakened_check": "Put back what was weakened.",
     "metric": f"Bring the metric back, or raise its margin in `policy.block_metrics`. {_AT_BASE}",
-    "suspicious": (
+    "unconfirmed": (
         "This may be chance. If the evidence shows a cause, mend it; if not, allow more trials with `trials.max` in"
         f" `tidegate.yaml`. {_AT_BASE}"
     ),

@@ -27,9 +27,9 @@ _FOLD = re.compile(r"^<details>\n<summary>(.*)</summary>$", re.MULTILINE)
 _FOLD_END = re.compile(r"^</details>$", re.MULTILINE)
 _STYLES: dict[RowState, str] = {
     "regressed": "bold red",
-    "suspicious": "yellow",
+    "unconfirmed": "yellow",
     "not_measured": "yellow",
-    "base_moved": "yellow",
+    "baseline_changed": "yellow",
     "flaky": "magenta",
     "improved": "bold green",
     "ok": "green",

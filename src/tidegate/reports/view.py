@@ -23,18 +23,18 @@ DELTA = 0.10  # the suite is called "unchanged" if its whole interval is within 
 VERDICT_SIGNS: dict[VerdictState, str] = {"passed": "✅", "failed": "❌", "inconclusive": "⚠️", "not_run": "⏭️"}
 STATE_SIGNS: dict[RowState, str] = {
     "regressed": "❌",
-    "suspicious": "⚠️",
+    "unconfirmed": "⚠️",
     "not_measured": "⏭️",
     "removed": "🗑️",
     "not_comparable": "↔️",
-    "base_moved": "🌊",
+    "baseline_changed": "🌊",
     "flaky": "🎲",
     "improved": "🎉",
     "added": "🆕",
     "ok": "✅",
 }  # in the order of the report: the most important states first
 _RANK = {state: rank for rank, state in enumerate(STATE_SIGNS)}
-_NOTABLE = frozenset({"flaky", "base_moved", "added", "removed", "not_comparable"})
+_NOTABLE = frozenset({"flaky", "baseline_changed", "added", "removed", "not_comparable"})
 
 
 class MetricWarning(Value):
@@ -73,10 +73,10 @@ class CommentView(Value):
     sides: Sides
     definitions: tuple[DefinitionChange, ...]
     regressed: tuple[Finding, ...]
-    suspicious: tuple[Finding, ...]
+    unconfirmed: tuple[Finding, ...]
     not_measured: tuple[Group, ...]
     improved: tuple[Finding, ...]
-    notable: tuple[Group, ...]  # flaky, base_moved, added, removed, not_comparable
+    notable: tuple[Group, ...]  # flaky, baseline_changed, added, removed, not_comparable
     table: tuple[Line, ...]
     ok: int
     metric_warnings: tuple[MetricWarning, ...]
@@ -106,9 +106,9 @@ def comment_view(result: Result) -> CommentView:
         reasons=tuple(_reasons(result)),
         advice=advice(result),
         sides=result.sides,
-        definitions=tuple(sorted(result.definitions, key=lambda change: not change.loosened)),
+        definitions=tuple(sorted(result.definitions, key=lambda change: not change.weakened)),
         regressed=regressed,
-        suspicious=findings(result, "suspicious"),
+        unconfirmed=findings(result, "unconfirmed"),
         not_measured=not_measured,
         improved=findings(result, "improved"),
         notable=groups(row for row in rows if row.state in _NOTABLE),

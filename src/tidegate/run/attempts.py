@@ -46,9 +46,9 @@ class RunContext:
 class Attempts:
     """Runs trials. Shared workspaces are prepared by the first trial that needs them."""
 
-    ground: RunContext
+    context: RunContext
     spending: Spending
-    relay: ModelProxy | None = None
+    model_proxy: ModelProxy | None = None
     _begun: int = 0
     _prepared: dict[tuple[str, Side], asyncio.Future[Prepared]] = field(default_factory=dict)
 
@@ -56,7 +56,7 @@ class Attempts:
         """Return the first attempt without an infrastructure error, or the last of three."""
         trial = Trial(spec=spec, not_measured="infrastructure")
         for _ in range(1 + RETRIES):
-            async with self.ground.slots.slot(row.agent.weight) as supervisor:
+            async with self.context.slots.slot(row.agent.weight) as supervisor:
                 if (used_up := self._used_up()) is not None:
                     return Trial(spec=spec, not_measured="budget", reason=used_up)
                 trial = await self._attempt(spec, row, supervisor)
@@ -66,7 +66,7 @@ class Attempts:
 
     async def late(self, request: RunJudge, spec: TrialSpec, row: PlanRow) -> Answer | None:
         """Run a script that needs the judge's answer after the trial has ended; return None if it cannot be run."""
-        async with self.ground.slots.slot() as supervisor:
+        async with self.context.slots.slot() as supervisor:
             attempt = await self._attempt_of(spec, row, supervisor, "graded")
             try:
                 return await run_late(request, attempt, "judge-late")
@@ -77,8 +77,8 @@ class Attempts:
 
     def _used_up(self) -> str | None:
         """Return why no further trial may start, or None. In that case the trial is counted as begun."""
-        budget = self.ground.suite.budget
-        if time.monotonic() >= self.ground.deadline:
+        budget = self.context.suite.budget
+        if time.monotonic() >= self.context.deadline:
             return f"the run's {budget.minutes:g} minutes were used up"
         if budget.trials is not None and self._begun >= budget.trials:
             return f"the run's {budget.trials} trials were used up"
@@ -88,49 +88,49 @@ class Attempts:
         return None
 
     async def _attempt(self, spec: TrialSpec, row: PlanRow, supervisor: Supervisor) -> Trial:
-        self.ground.checkouts[spec.side].store.clear_trial(spec)
+        self.context.checkouts[spec.side].store.clear_trial(spec)
         attempt = await self._attempt_of(spec, row, supervisor, "trials")
-        self.ground.progress.started(spec)
+        self.context.progress.started(spec)
         try:
-            with with_lease(attempt, self.relay) as lent:
+            with with_lease(attempt, self.model_proxy) as lent:
                 return await run_trial(lent)
         finally:
             await asyncio.to_thread(attempt.folders.remove_scratch)
 
     async def _attempt_of(self, spec: TrialSpec, row: PlanRow, supervisor: Supervisor, kind: str) -> Attempt:
         """Return the attempt, with a scratch folder of its own below the folder `kind`."""
-        ground = self.ground
-        checkout = ground.checkouts[spec.side]
+        context = self.context
+        checkout = context.checkouts[spec.side]
         record = checkout.store.record_folder(spec).resolve()  # absolute: the trial's commands run in other folders
         place = TrialDirectories(
             prepared=await self._workspace(row, checkout),
             repo=checkout.folder,
-            definitions=ground.definitions,
-            former=next(iter(ground.checkouts.values())).folder,
-            path=side_path(checkout.folder, checkout.path_of(ground.suite), ground.around.path),
-            passed_env=ground.around.passed,
-            credentials=ground.around.of_agent(row.agent),
-            limits=ground.suite.limits,
+            definitions=context.definitions,
+            former=next(iter(context.checkouts.values())).folder,
+            path=side_path(checkout.folder, checkout.path_of(context.suite), context.around.path),
+            passed_env=context.around.passed,
+            credentials=context.around.of_agent(row.agent),
+            limits=context.suite.limits,
         )
         return Attempt(
             spec=spec,
             row=row,
             place=place,
-            folders=Folders(record=record, scratch=ground.scratch / kind / spec.id),
+            folders=Folders(record=record, scratch=context.scratch / kind / spec.id),
             supervisor=supervisor,
-            deadline=ground.deadline,
-            on_step=lambda text: ground.progress.step(spec, text),
-            meter=self.spending.meter(ground.suite.prices.get(row.agent.model or ""), row.scenario.max_usd),
+            deadline=context.deadline,
+            on_step=lambda text: context.progress.step(spec, text),
+            meter=self.spending.meter(context.suite.prices.get(row.agent.model or ""), row.scenario.max_usd),
         )
 
     async def _workspace(self, row: PlanRow, checkout: Checkout) -> Prepared:
         """Return the scenario's workspace for this side. Concurrent trials share one preparation."""
-        ground = self.ground
+        context = self.context
         key = (row.key.scenario, checkout.side)
         if key not in self._prepared:
-            folder = ground.scratch / "prepared" / checkout.side / encoded(row.key.scenario)
+            folder = context.scratch / "prepared" / checkout.side / encoded(row.key.scenario)
             making = asyncio.to_thread(
-                prepare, row.scenario, ground.definitions, checkout.folder, ground.suite.guidance, folder
+                prepare, row.scenario, context.definitions, checkout.folder, context.suite.guidance, folder
             )
             self._prepared[key] = asyncio.ensure_future(making)
         return await self._prepared[key]

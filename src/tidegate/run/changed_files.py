@@ -73,7 +73,7 @@ def _change(
     left_out = len(diff) - MOST_CHARACTERS
     return FileChange(
         path=path,
-        role="definition" if is_definition else "subject",
+        role="definition" if is_definition else "watched",
         scenarios=tuple(dict.fromkeys(_scenarios(path, suites))),
         diff=f"{diff[:MOST_CHARACTERS]}\n… {left_out:,} characters left out" if left_out > 0 else diff,
     )

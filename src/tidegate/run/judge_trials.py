@@ -19,23 +19,23 @@ from tidegate.run.pairwise_judging import judge_pairs
 from tidegate.store.judge_answers import AnswerStore
 
 
-def bench_of(ground: RunContext, answers: AnswerStore) -> JudgeClient:
+def bench_of(context: RunContext, answers: AnswerStore) -> JudgeClient:
     """Return the client for the suite's judge, which works in the checkout that the rules are read from."""
-    rules, *_ = ground.checkouts.values()
-    judge, around = ground.suite.judge, ground.around
+    rules, *_ = context.checkouts.values()
+    judge, around = context.suite.judge, context.around
     place = JudgeContext(
         folder=rules.folder, path=around.path, credentials=around.own(judge.variables) if judge else {}
     )
-    price = ground.suite.prices.get(judge.model) if judge else None
-    return JudgeClient(judge, place, answers, price=price, deadline=ground.deadline)
+    price = context.suite.prices.get(judge.model) if judge else None
+    return JudgeClient(judge, place, answers, price=price, deadline=context.deadline)
 
 
 @dataclass(frozen=True)
 class Judging:
     """Sends questions about trials to the judge, and runs the scripts that need its answers."""
 
-    ground: RunContext
-    bench: JudgeClient
+    context: RunContext
+    judge_client: JudgeClient
     attempts: Attempts
 
     async def graded(self, trial: Trial, row: PlanRow) -> Trial:
@@ -44,19 +44,19 @@ class Judging:
         async def carry(request: Request) -> Answer | None:
             if isinstance(request, RunJudge):
                 return await self.attempts.late(request, trial.spec, row)
-            return await self.bench.carry(request)
+            return await self.judge_client.carry(request)
 
         graded = await grade(trial, row.scenario, carry)
         if graded is not trial:
-            self.ground.checkouts[trial.spec.side].store.keep_trial(graded)
+            self.context.checkouts[trial.spec.side].store.keep_trial(graded)
         return graded
 
     async def pairs(self, rows: Sequence[PlanRow], results: Sequence[TrialResult]) -> tuple[PairJudgement, ...]:
         """Have the judge compare base's trials with head's, if the suite enables pairwise judging."""
-        judge = self.ground.suite.judge
+        judge = self.context.suite.judge
         if judge is None or not judge.pairwise:
             return ()
-        return await judge_pairs(rows, results, self._events, self.bench.carry)
+        return await judge_pairs(rows, results, self._events, self.judge_client.carry)
 
     def _events(self, result: TrialResult) -> Iterable[Event]:
-        return self.ground.checkouts[result.side].store.events(result.spec)
+        return self.context.checkouts[result.side].store.events(result.spec)

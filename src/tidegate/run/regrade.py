@@ -49,7 +49,7 @@ class RegradeJob:
     environ: Mapping[str, str]
     answers: AnswerStore  # the judge's stored answers, so that none is paid for twice
 
-    def bench(self) -> JudgeClient:
+    def judge_client(self) -> JudgeClient:
         """Return the client that answers questions to the judge."""
         judge, around = self.suite.judge, HostEnvironment.of(self.environ, self.suite)
         keys = around.own(judge.variables) if judge else {}
@@ -58,14 +58,14 @@ class RegradeJob:
         place = JudgeContext(folder=self.root, path=around.path, credentials=keys)
         return JudgeClient(judge, place, self.answers, price=price, deadline=deadline)
 
-    def ground(self, supervisor: Supervisor) -> RegradeContext:
+    def context(self, supervisor: Supervisor) -> RegradeContext:
         """Return what the scripts of all trials share."""
         suite, around = self.suite, HostEnvironment.of(self.environ, self.suite)
         path = side_path(self.root, suite.path, around.path)
         return RegradeContext(self.root, suite.guidance, path, around.passed, suite.limits, supervisor)
 
 
-async def regrade(stored: Path, out: Path, desk: RegradeJob) -> Regraded:
+async def regrade(stored: Path, out: Path, job: RegradeJob) -> Regraded:
     """Evaluate every trial of a stored run again, and store the new run in `out`.
 
     Gates use the answers that were recorded then; a gate that needs a new answer leaves the trial not measured.
@@ -73,18 +73,18 @@ async def regrade(stored: Path, out: Path, desk: RegradeJob) -> Regraded:
     stored answer.
     """
     old, source, target = load_run(stored), RunFolder.at(stored), RunFolder(out)
-    scenarios = {scenario.name: scenario for scenario in desk.suite.scenarios}
+    scenarios = {scenario.name: scenario for scenario in job.suite.scenarios}
     supervisor = await Supervisor.start()
     results = []
     try:
-        async with desk.bench() as bench:
-            work = _Work(old, source, target, desk, desk.ground(supervisor), bench)
+        async with job.judge_client() as judge_client:
+            work = _Work(old, source, target, job, job.context(supervisor), judge_client)
             for result in old.trials:
                 target.copy_trial(result, source)
                 results.append(await work.measured(result, scenarios.get(result.scenario)))
     finally:
         await supervisor.close()
-    run = _run(old, tuple(results), desk.suite, scenarios)
+    run = _run(old, tuple(results), job.suite, scenarios)
     target.finish_run(run)
     unknown = dict.fromkeys(result.scenario for result in old.trials if result.scenario not in scenarios)
     return Regraded(run, old.trials, tuple(unknown))
@@ -97,9 +97,9 @@ class _Work:
     old: Run
     source: RunFolder
     target: RunFolder
-    desk: RegradeJob
-    ground: RegradeContext
-    bench: JudgeClient
+    job: RegradeJob
+    context: RegradeContext
+    judge_client: JudgeClient
 
     async def measured(self, result: TrialResult, scenario: Scenario | None) -> TrialResult:
         """Return the trial as measured now; unchanged if its record or scenario is missing or it was not measured."""
@@ -108,7 +108,7 @@ class _Work:
             return result
         trial = await self._asked(trial, scenario)
         self.target.keep_trial(trial)
-        again = measure_trial(trial, scenario, judge_blocks=self.desk.suite.policy.judge_blocks)
+        again = measure_trial(trial, scenario, judge_blocks=self.job.suite.policy.judge_blocks)
         cost = result.metrics.cost_usd if again.metrics.cost_usd is None else again.metrics.cost_usd
         again = again.model_copy(update={"metrics": again.metrics.model_copy(update={"cost_usd": cost})})
         self.target.finish_trial(again)
@@ -119,13 +119,13 @@ class _Work:
         if self.old.agents[spec.agent].type == IMPORTED and scenario.target.binary:
             calls = bypassed(trial.events, scenario.target, (), trial.agent_started_at)
             trial = trial.model_copy(update={"invocations": calls})
-        scratch = self.desk.scratch.joinpath(encoded(spec.scenario), encoded(spec.agent), str(spec.index))
-        asking = StoredTrial(trial, scenario, Folders(self.target.record_folder(spec), scratch), self.ground)
+        scratch = self.job.scratch.joinpath(encoded(spec.scenario), encoded(spec.agent), str(spec.index))
+        asking = StoredTrial(trial, scenario, Folders(self.target.record_folder(spec), scratch), self.context)
 
         async def carry(request: Request) -> Answer | None:
             if isinstance(request, RunJudge):
                 return await asking.script(request)
-            return await self.bench.carry(request)
+            return await self.judge_client.carry(request)
 
         asked = {
             "answers": gate_answers(scenario.gates, trial.answers),

@@ -53,7 +53,7 @@ class Runner:
         jobs: int | None = None,
     ) -> None:
         self._plan = plan
-        ground = RunContext(
+        context = RunContext(
             suite=suite,
             checkouts={checkout.side: checkout for checkout in checkouts},
             scratch=scratch,
@@ -63,12 +63,12 @@ class Runner:
             slots=SupervisorPool(jobs or suite.jobs or os.cpu_count() or 1, self._account),
             deadline=time.monotonic() + 60 * (suite.budget.minutes or _NO_LIMIT_MINUTES),
         )
-        self._ground = ground
-        self._bench = bench_of(ground, answers)
+        self._context = context
+        self._bench = bench_of(context, answers)
         spending = Spending(suite.budget, lambda: (self._bench.spent_usd, self._bench.spent_tokens))
         self._bench.used_up = spending.used_up
-        self._attempts = Attempts(ground, spending)
-        self._judging = Judging(ground, self._bench, self._attempts)
+        self._attempts = Attempts(context, spending)
+        self._judging = Judging(context, self._bench, self._attempts)
         self._users: Users | None = None
         self._open = AsyncExitStack()
         self.build_errors: dict[Side, str] = {}
@@ -78,18 +78,18 @@ class Runner:
 
     async def __aenter__(self) -> Self:
         """Build every side and check every agent. A failed build is recorded in `build_errors`."""
-        ground = self._ground
+        context = self._context
         async with AsyncExitStack() as opened:
             self._users = await self._choose_users()
             if self._users is not None:
                 opened.enter_context(self._users)
-            await opened.enter_async_context(ground.slots)
-            built = [checkout for checkout in ground.checkouts.values() if checkout.build_of(ground.suite)]
+            await opened.enter_async_context(context.slots)
+            built = [checkout for checkout in context.checkouts.values() if checkout.build_of(context.suite)]
             await _together([self._build(checkout) for checkout in built])
             agents = {row.key.agent: row.agent for row in self._plan.rows}
             await _together([self._check(name, agent) for name, agent in agents.items()])
-            if ground.suite.relay and any(agent.provider for agent in agents.values()):
-                self._attempts.relay = opened.enter_context(ModelProxy())
+            if context.suite.model_proxy and any(agent.provider for agent in agents.values()):
+                self._attempts.model_proxy = opened.enter_context(ModelProxy())
             await opened.enter_async_context(self._bench)
             self._open = opened.pop_all()
         return self
@@ -100,12 +100,12 @@ class Runner:
     @property
     def confinement(self) -> tuple[str, ...]:
         """Return how trials are isolated: by user, and whether the model proxy holds the API keys."""
-        relayed = ("keys kept by the relay",) if self._attempts.relay else ()
+        relayed = ("keys kept by the model proxy",) if self._attempts.model_proxy else ()
         return ("the user of Tidegate" if self._users is None else "own user", *relayed)
 
     async def run(self, specs: Sequence[TrialSpec]) -> list[TrialResult]:
         """Run the trials, as many at once as there are slots. Results are in the order of `specs`."""
-        self._ground.progress.expect(len(specs))
+        self._context.progress.expect(len(specs))
         return await _together([self._trial(spec) for spec in specs])
 
     async def judged_again(self, results: Sequence[TrialResult]) -> list[TrialResult]:
@@ -118,15 +118,15 @@ class Runner:
 
     async def _choose_users(self) -> Users | None:
         """Return a pool of users, one per slot; None if trials cannot run as separate users. Reports which once."""
-        ground = self._ground
+        context = self._context
         if os.geteuid() == 0:
-            ground.scratch.chmod(0o711)  # others may enter; each folder in it has its own permissions
-        checkouts = [checkout.folder for checkout in ground.checkouts.values()]
-        why = await why_not([ground.scratch, *checkouts], ground.around.path)
+            context.scratch.chmod(0o711)  # others may enter; each folder in it has its own permissions
+        checkouts = [checkout.folder for checkout in context.checkouts.values()]
+        why = await why_not([context.scratch, *checkouts], context.around.path)
         if why is None:
-            ground.progress.say("every trial runs as a user of its own")
+            context.progress.say("every trial runs as a user of its own")
             return Users()
-        ground.progress.say(f"trials run as the user of Tidegate: {why}")
+        context.progress.say(f"trials run as the user of Tidegate: {why}")
         return None
 
     def _account(self) -> Account | None:
@@ -134,23 +134,23 @@ class Runner:
 
     def _builder(self, checkout: Checkout) -> Account | None:
         """Return the user for a side's build, which then owns the checkout; None for the user's own working tree."""
-        if self._users is None or not checkout.folder.is_relative_to(self._ground.scratch):
+        if self._users is None or not checkout.folder.is_relative_to(self._context.scratch):
             return None
         account = self._users.take(BUILDERS)
         give(account, checkout.folder)
         return account
 
     async def _build(self, checkout: Checkout) -> None:
-        ground, builder = self._ground, self._builder(checkout)
+        context, builder = self._context, self._builder(checkout)
         # Not the slot's own supervisor: a trial's user must not own what all trials of the side share.
-        async with ground.slots.slot(), await Supervisor.start(builder) as supervisor:
+        async with context.slots.slot(), await Supervisor.start(builder) as supervisor:
             error = await build(
-                ground.suite,
+                context.suite,
                 checkout,
-                ground.around,
+                context.around,
                 supervisor,
-                deadline=ground.deadline,
-                progress=ground.progress,
+                deadline=context.deadline,
+                progress=context.progress,
             )
         if builder is not None:
             await asyncio.to_thread(make_readable, checkout.folder)
@@ -159,15 +159,15 @@ class Runner:
 
     async def _check(self, name: str, agent: Agent) -> None:
         """Check that the agent can run, and record its version. Raises CannotRunError if something is missing."""
-        ground = self._ground
-        side, *_ = ground.checkouts.values()
-        async with ground.slots.slot() as supervisor:
+        context = self._context
+        side, *_ = context.checkouts.values()
+        async with context.slots.slot() as supervisor:
             place = AgentCheckDirectories(
                 supervisor=supervisor,
-                folder=ground.scratch / "agents" / encoded(name),
+                folder=context.scratch / "agents" / encoded(name),
                 repo=side.folder,
-                path=side_path(side.folder, side.path_of(ground.suite), ground.around.path),
-                credentials=ground.around.of_agent(agent),
+                path=side_path(side.folder, side.path_of(context.suite), context.around.path),
+                credentials=context.around.of_agent(agent),
             )
             try:
                 self.versions[name] = await agent.check(place)
@@ -191,25 +191,25 @@ class Runner:
         if is_to_be_judged(trial, row.scenario):
             self.on_result(self._measured(trial, row))  # the agent's work is done, even if the judge fails
         result = await self._judged(trial, row)
-        self._ground.progress.finished(result)
+        self._context.progress.finished(result)
         return result
 
     async def _judged(self, trial: Trial, row: PlanRow, *, reused: bool = False) -> TrialResult:
         """Return the trial with the judge's answers, measured and stored."""
         result = self._measured(await self._judging.graded(trial, row), row)
         result = result.model_copy(update={"reused": reused})
-        self._ground.checkouts[result.side].store.finish_trial(result)
+        self._context.checkouts[result.side].store.finish_trial(result)
         self.on_result(result)
         return result
 
     def _measured(self, trial: Trial, row: PlanRow) -> TrialResult:
-        suite = self._ground.suite
+        suite = self._context.suite
         price = suite.prices.get(row.agent.model or "")
         return measure_trial(trial, row.scenario, price, row.before, judge_blocks=suite.policy.judge_blocks)
 
     async def _judged_again(self, result: TrialResult) -> TrialResult:
         row = self._plan.row(result.key)
-        trial = self._ground.checkouts[result.side].store.trial(result.spec)
+        trial = self._context.checkouts[result.side].store.trial(result.spec)
         left = trial and without_lost(trial, row.scenario)
         return await self._judged(left, row, reused=True) if left else result
 

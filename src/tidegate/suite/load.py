@@ -189,7 +189,7 @@ def _suite(file: str, suite: SuiteFile, scenarios: list[Scenario], targets: dict
         scenarios = [s if s.tool_matrix else s.model_copy(update={"tool_matrix": own}) for s in scenarios]
     return Suite(
         file=file,
-        subject=suite.subject,
+        watch=suite.watch,
         guidance=suite.guidance,
         build=suite.build,
         path=suite.path,
@@ -203,7 +203,7 @@ def _suite(file: str, suite: SuiteFile, scenarios: list[Scenario], targets: dict
         pass_env=suite.pass_env,
         store=Store(**dict(suite.store)),
         prices=suite.prices,
-        relay=suite.relay,
+        model_proxy=suite.model_proxy,
         diagnosis=Diagnosis(**dict(suite.diagnosis)),
         comment_template=suite.report.comment_template,
     )

@@ -91,7 +91,7 @@ class SuiteFile(Value):
 
     version: Annotated[int, only(1, what="must be 1"), Field(json_schema_extra={"const": 1})]
     scenarios: tuple[Text, ...]
-    subject: tuple[InsidePath, ...] = ("**",)
+    watch: tuple[InsidePath, ...] = ("**",)
     guidance: tuple[InsidePath, ...] = ("AGENTS.md", "CLAUDE.md", ".claude/skills/**", ".agents/skills/**")
     build: tuple[Text, ...] = ()
     path: tuple[InsidePath, ...] = ()
@@ -102,7 +102,7 @@ class SuiteFile(Value):
     judge: AnyJudge | None = None
     budget: BudgetFile = BudgetFile()
     policy: PolicyFile = PolicyFile()
-    relay: bool = True
+    model_proxy: bool = True
     network: NetworkFile = NetworkFile()
     pass_env: tuple[PassedVariable, ...] = ()
     limits: Limits = Limits()

@@ -115,7 +115,7 @@ async def _end(attempt: Attempt, session: TrialSession) -> tuple[End, NotMeasure
 
 
 def _completed_by(end: End, relayed: End | None) -> End:
-    """The end with what only the relay knows: that an agent without answers did not fail by itself, and the tokens."""
+    """The end with what only the model proxy knows: that an agent without answers did not fail by itself, and the tokens."""
     if relayed is None:
         return end
     if end.end == "crashed" and relayed.end in ("auth", "outage"):
@@ -147,7 +147,7 @@ def _session(
 ) -> TrialSession:
     scenario, agent, folders = attempt.scenario, attempt.row.agent, attempt.folders
     timeout = scenario.timeout_secs or agent.timeout_secs or DEFAULT_TIMEOUT_SECS
-    desk = StepContext(
+    context = StepContext(
         supervisor=attempt.supervisor,
         folders=folders,
         definitions=attempt.place.definitions,
@@ -168,7 +168,7 @@ def _session(
         "binary": scenario.target.binary,
     }
     return TrialSession(
-        desk,
+        context,
         task=task,
         guidance=attempt.place.prepared.guidance,
         max_turns=scenario.max_turns or agent.max_turns,

@@ -133,7 +133,7 @@ class Attempt:
     deadline: float  # of the run, on the monotonic clock
     on_step: Callable[[str], None]
     meter: CostMeter | None = None
-    relayed: Callable[[], End | None] = _nothing_relayed  # what the relay knows of the agent's requests by now
+    relayed: Callable[[], End | None] = _nothing_relayed  # what the model proxy knows of the agent's requests by now
 
     @property
     def scenario(self) -> Scenario:

@@ -38,7 +38,7 @@ class TrialSession:
 
     def __init__(
         self,
-        desk: StepContext,
+        context: StepContext,
         *,
         task: Mapping[str, str],
         guidance: tuple[str, ...],
@@ -51,26 +51,26 @@ class TrialSession:
         self.trial_id = task["trial_id"]
         self.binary = task["binary"]
         self.max_turns = max_turns
-        self.workspace = desk.folders.workspace
-        self.home = desk.folders.home
-        self.recorder = desk.recorder
-        self.server = desk.server
-        self.credentials = desk.credentials
+        self.workspace = context.folders.workspace
+        self.home = context.folders.home
+        self.recorder = context.recorder
+        self.server = context.server
+        self.credentials = context.credentials
         self.told: End | None = None
         self.repo = repo
         self.guidance = guidance
-        self.prompt_file = self._share_prompt(desk.folders)
+        self.prompt_file = self._share_prompt(context.folders)
         self.events: list[Event] = []
         self.killed_at: float | None = None  # when we began to kill the last command, if we did
         self._on_step = on_step
         self._steps = 0
-        self._desk = desk
-        self._redaction = Redaction(desk.credentials)
+        self._context = context
+        self._redaction = Redaction(context.credentials)
         self._started = time.monotonic()
         self._calls = 0
         self._client: McpClient | None = None
         self._open = AsyncExitStack()
-        self._log: TextIO = (desk.folders.record / "events.jsonl").open("a", encoding="utf-8", buffering=1)
+        self._log: TextIO = (context.folders.record / "events.jsonl").open("a", encoding="utf-8", buffering=1)
 
     def step(self, text: str) -> None:
         """Show what the agent is doing right now, which step it is, and what is known to be spent by then."""
@@ -117,19 +117,19 @@ class TrialSession:
         """Start the MCP server that is the target, if it is one; what it offers."""
         if self.server is None:
             return ServerTools()
-        desk = self._desk
+        context = self._context
         stderr = self._output("server.stderr")
         stderr.parent.mkdir(parents=True, exist_ok=True)
         self._open.callback(self._redaction.clean, stderr)
         program = Command(
             argv=(str(self.server.program),),
             cwd=self.workspace,
-            env=desk.environment,
+            env=context.environment,
             stdout=Path(os.devnull),
             stderr=stderr,
-            limits=desk.limits,
+            limits=context.limits,
         )
-        connection = connected(desk.supervisor, program, desk.folders.scratch / "server")
+        connection = connected(context.supervisor, program, context.folders.scratch / "server")
         self._client = await self._open.enter_async_context(connection)
         try:
             return await self.in_time(self._client.open())
@@ -152,7 +152,7 @@ class TrialSession:
 
     async def in_time(self, waiting: Awaitable[T]) -> T:
         """Wait for something else than a command, until the step's deadline at most."""
-        limit = asyncio.timeout(self._desk.deadline - time.monotonic())
+        limit = asyncio.timeout(self._context.deadline - time.monotonic())
         try:
             async with limit:
                 return await waiting
@@ -163,7 +163,7 @@ class TrialSession:
 
     def cost(self, used: End) -> float | None:
         """USD of the tokens, by the suite's prices."""
-        meter = self._desk.meter
+        meter = self._context.meter
         return cost_of(used, meter.price if meter else None)
 
     def emit(self, event: Event) -> None:
@@ -183,24 +183,24 @@ class TrialSession:
 
     def definition_text(self, path: str) -> str | None:
         """A text file of the checkout that scenarios are read at, or None."""
-        return self._read(self._desk.definitions, path)
+        return self._read(self._context.definitions, path)
 
     def _read(self, folder: Path, path: str) -> str | None:
-        answer = read_file(folder, path, int(self._desk.limits.output_mb * MEGABYTE))
+        answer = read_file(folder, path, int(self._context.limits.output_mb * MEGABYTE))
         if answer.state not in ("present", "missing"):
             self.emit(Warning(text=f"{path} was not read: {answer.state}"))
         return answer.text
 
     def home_file(self, name: str, text: str) -> Path:
         """Write a file below HOME, in the place of whatever a setup command has left there."""
-        account = self._desk.supervisor.account
+        account = self._context.supervisor.account
         return write_below(self.home, name, text, (account.uid, account.gid) if account else None)
 
     def side_file(self, path: Path) -> str:
         """A file that the agent's program left below HOME, kept beside its output."""
         if not path.resolve().is_relative_to(self.home.resolve()):
             return ""
-        text, _ = read_output(path, int(self._desk.limits.output_mb * MEGABYTE))
+        text, _ = read_output(path, int(self._context.limits.output_mb * MEGABYTE))
         text = self._redaction.text(text)
         if text:
             self._output("agent").with_name(f"agent.{path.name}").write_text(text, encoding="utf-8")
@@ -214,8 +214,8 @@ class TrialSession:
             self._log.close()
 
     def known(self) -> End | None:
-        """What the agent has told by now, else the relay: of a model that gives no answers, and of what is spent."""
-        relayed = self._desk.relayed()
+        """What the agent has told by now, else the model proxy: of a model that gives no answers, and of what is spent."""
+        relayed = self._context.relayed()
         without_answers = relayed is not None and relayed.end in ("auth", "outage")
         return relayed if self.told is None or without_answers else self.told
 
@@ -237,7 +237,7 @@ class TrialSession:
         return name
 
     def _output(self, name: str) -> Path:
-        return self._desk.folders.record / "output" / name
+        return self._context.folders.record / "output" / name
 
     def _share_prompt(self, folders: Folders) -> Path:
         (folders.record / "prompt.txt").write_text(self.prompt, encoding="utf-8")
@@ -251,8 +251,8 @@ class TrialSession:
 
         def look() -> None:
             self._stop_if_spent()
-            if not silent and time.monotonic() - tail.grew_at > self._desk.silence_secs:
-                raise AgentStopped("watchdog", f"the agent printed nothing for {self._desk.silence_secs:g} s")
+            if not silent and time.monotonic() - tail.grew_at > self._context.silence_secs:
+                raise AgentStopped("watchdog", f"the agent printed nothing for {self._context.silence_secs:g} s")
 
         def stopping() -> None:
             self.killed_at = time.time()
@@ -269,18 +269,18 @@ class TrialSession:
         env: Mapping[str, str] | None = None,
         interrupt_secs: float = 0,
     ) -> CommandResult:
-        left = self._desk.deadline - time.monotonic()
+        left = self._context.deadline - time.monotonic()
         if left <= 0:
             raise self._timed_out()
-        desk = self._desk
+        context = self._context
         result, ended = await run_shell(
-            desk.supervisor,
+            context.supervisor,
             command,
             cwd=self.workspace,
-            env={**desk.environment, "TIDEGATE_PROMPT_FILE": str(self.prompt_file), **(env or {})},
+            env={**context.environment, "TIDEGATE_PROMPT_FILE": str(self.prompt_file), **(env or {})},
             output=self._output(name),
             timeout_secs=min(left, timeout_secs or left),
-            limits=desk.limits,
+            limits=context.limits,
             stdin=stdin,
             interrupt_secs=interrupt_secs,
         )
@@ -290,12 +290,12 @@ class TrialSession:
     def _stop_if_over(self, result: CommandResult) -> None:
         if result.end == "limit":
             raise AgentStopped(f"limit:{result.limit}", f"`{result.command}` was {result.how_it_ended()}")
-        if result.end == "timeout" and time.monotonic() >= self._desk.deadline:
+        if result.end == "timeout" and time.monotonic() >= self._context.deadline:
             raise self._timed_out()
 
     def _stop_if_spent(self) -> None:
         """Stop where the trial or the run has spent what it may, as far as agents tell while they work."""
-        meter = self._desk.meter
+        meter = self._context.meter
         if meter is None:
             return
         if (known := self.known()) is not None:
@@ -304,4 +304,4 @@ class TrialSession:
             raise AgentStopped("budget", why)
 
     def _timed_out(self) -> AgentStopped:
-        return AgentStopped("timeout", f"the agent was stopped after {self._desk.timeout_secs:g} s")
+        return AgentStopped("timeout", f"the agent was stopped after {self._context.timeout_secs:g} s")

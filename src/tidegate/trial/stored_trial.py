@@ -37,11 +37,11 @@ class RegradeContext:
 class StoredTrial:
     """One stored trial; its record is in `folders.record`."""
 
-    def __init__(self, trial: Trial, scenario: Scenario, folders: Folders, ground: RegradeContext) -> None:
+    def __init__(self, trial: Trial, scenario: Scenario, folders: Folders, context: RegradeContext) -> None:
         self._trial = trial
         self._scenario = scenario
         self._folders = folders
-        self._ground = ground
+        self._context = context
         self._is_ready: bool | None = None
         self._scripts = 0
 
@@ -67,21 +67,21 @@ class StoredTrial:
             return None
         self._scripts += 1
         name = f"again-{self._scripts:02d}"
-        folders, ground = self._folders, self._ground
+        folders, context = self._folders, self._context
         stdin = folders.record / f"{name}.stdin.json"
         stdin.write_text(request.stdin, encoding="utf-8")
         result, _ = await run_shell(
-            ground.supervisor,
+            context.supervisor,
             request.command,
-            cwd=ground.root / request.folder,
+            cwd=context.root / request.folder,
             env={
-                **base_environment(ground.path, folders.home, folders.tmp, ground.passed_env),
+                **base_environment(context.path, folders.home, folders.tmp, context.passed_env),
                 **script_variables(self._trial.spec, None, folders),
                 **self._scenario.target.env,
             },
             output=folders.record / "output" / name,
             timeout_secs=request.timeout_secs,
-            limits=ground.limits,
+            limits=context.limits,
             stdin=stdin,
         )
         return CommandAnswer(result=result)
@@ -93,12 +93,12 @@ class StoredTrial:
 
     def _make_workspace(self) -> bool:
         """The scenario's workspace with what the agent changed; False where the change does not fit any more."""
-        folders, root = self._folders, self._ground.root
+        folders, root = self._folders, self._context.root
         folders.make(None)
         for name in ("transcript.txt", "events.jsonl"):
             if (folders.record / name).is_file():
                 folders.share(name)
-        start = prepare(self._scenario, root, root, self._ground.guidance, folders.scratch / "start")
+        start = prepare(self._scenario, root, root, self._context.guidance, folders.scratch / "start")
         copy_workspace(start, folders.workspace)
         diff = folders.record / "workspace.diff"
         if self._trial.workspace_lost:

@@ -14,16 +14,16 @@ from tidegate.model.verdict import Verdict, VerdictReason, VerdictState
 
 MOST_EXCLUDED = 0.20  # share of a run's trials; with more left out, "no regression" is not evidence (verdict.md)
 _NAMED, _LONGEST = 3, 100  # limits for naming rows in the summary: number of rows, total characters
-_COMPARED: tuple[RowState, ...] = ("ok", "improved", "flaky", "base_moved")
+_COMPARED: tuple[RowState, ...] = ("ok", "improved", "flaky", "baseline_changed")
 _BAD_NEWS: dict[RowState, str] = {
     "regressed": "regressed",
     "not_measured": "could not be measured",
-    "suspicious": "may have regressed",
+    "unconfirmed": "may have regressed",
 }
 _OTHER_NEWS: dict[RowState, str] = {
     "improved": "improved",
     "flaky": "flaky",
-    "base_moved": "changed on base too",
+    "baseline_changed": "changed on base too",
     "not_comparable": "not comparable",
     "added": "new",
     "removed": "removed",
@@ -32,7 +32,7 @@ _OTHER_NEWS: dict[RowState, str] = {
 
 _SUITE_NEWS = {
     "regressed": "the suite as a whole regressed",
-    "suspicious": "the suite as a whole looks a little worse, not confirmed",
+    "unconfirmed": "the suite as a whole looks a little worse, not confirmed",
 }
 
 
@@ -45,9 +45,9 @@ class _Decision(NamedTuple):
 
 def decide(comparison: Comparison, policy: Policy) -> Verdict:
     """Return the verdict: failed, else not run, else inconclusive, else passed. In advisory mode the exit code is 0."""
-    loosened = _loosened(comparison, policy)
+    weakened = _weakened(comparison, policy)
     decision = (
-        _failed(comparison, policy, loosened)
+        _failed(comparison, policy, weakened)
         or _not_run(comparison.rows)
         or _inconclusive(comparison, policy)
         or _useless(comparison.rows, policy)
@@ -57,8 +57,8 @@ def decide(comparison: Comparison, policy: Policy) -> Verdict:
         state=decision.state,
         reason=decision.reason,
         exit_code=0 if policy.mode == "advisory" else decision.exit_code,
-        summary=_summary(comparison, decision, loosened),
-        reasons=tuple(_reasons(comparison, decision, loosened, policy)),
+        summary=_summary(comparison, decision, weakened),
+        reasons=tuple(_reasons(comparison, decision, weakened, policy)),
         mode=policy.mode,
         would_block=decision.exit_code != 0,
     )
@@ -75,13 +75,13 @@ def nothing_to_do(policy: Policy) -> Verdict:
     )
 
 
-def _loosened(comparison: Comparison, policy: Policy) -> tuple[DefinitionChange, ...]:
+def _weakened(comparison: Comparison, policy: Policy) -> tuple[DefinitionChange, ...]:
     """Return the definition changes that fail the job until a maintainer accepts them."""
-    blocks = policy.loosened_definitions == "block"
-    return tuple(change for change in comparison.definitions if change.loosened and blocks)
+    blocks = policy.weakened_checks == "block"
+    return tuple(change for change in comparison.definitions if change.weakened and blocks)
 
 
-def _failed(comparison: Comparison, policy: Policy, loosened: Sequence[DefinitionChange]) -> _Decision | None:
+def _failed(comparison: Comparison, policy: Policy, weakened: Sequence[DefinitionChange]) -> _Decision | None:
     deciding = [row for row in comparison.rows if row.state in policy.block and _may_block(row, policy)]
     regressed = [row for row in deciding if row.state == "regressed"]
     if regressed:
@@ -91,11 +91,11 @@ def _failed(comparison: Comparison, policy: Policy, loosened: Sequence[Definitio
         return _Decision("failed", "regression", 1, deciding)
     if _blocking_metrics(comparison, policy):
         return _Decision("failed", "metric", 1, deciding)
-    if loosened:
-        return _Decision("failed", "definition_loosened", 1, deciding)
+    if weakened:
+        return _Decision("failed", "weakened_check", 1, deciding)
     if deciding:
-        suspicious = any(row.state == "suspicious" for row in deciding)
-        return _Decision("failed", "suspicious" if suspicious else _why_unmeasured(deciding), 1, deciding)
+        unconfirmed = any(row.state == "unconfirmed" for row in deciding)
+        return _Decision("failed", "unconfirmed" if unconfirmed else _why_unmeasured(deciding), 1, deciding)
     return None
 
 
@@ -123,12 +123,12 @@ def _not_run(rows: Sequence[Row]) -> _Decision | None:
 def _inconclusive(comparison: Comparison, policy: Policy) -> _Decision | None:
     """Return "inconclusive" if a row is unmeasured or unconfirmed, or if too many trials were left out; else None."""
     unmeasured = [row for row in comparison.rows if row.state == "not_measured"]
-    suspicious = [row for row in comparison.rows if row.state == "suspicious"]
+    unconfirmed = [row for row in comparison.rows if row.state == "unconfirmed"]
     thin = comparison.excluded_share > MOST_EXCLUDED
-    if not (unmeasured or suspicious or thin):
+    if not (unmeasured or unconfirmed or thin):
         return None
-    reason: VerdictReason = _why_unmeasured(unmeasured) if unmeasured or thin else "suspicious"
-    deciding = [*unmeasured, *suspicious]
+    reason: VerdictReason = _why_unmeasured(unmeasured) if unmeasured or thin else "unconfirmed"
+    deciding = [*unmeasured, *unconfirmed]
     matters = thin or any(_may_block(row, policy) for row in deciding)
     return _Decision("inconclusive", reason, 5 if matters and "inconclusive" in policy.block else 0, deciding)
 
@@ -164,17 +164,17 @@ def _why_unmeasured(rows: Sequence[Row]) -> VerdictReason:
 # --- wording
 
 
-def _summary(comparison: Comparison, decision: _Decision, loosened: Sequence[DefinitionChange]) -> str:
+def _summary(comparison: Comparison, decision: _Decision, weakened: Sequence[DefinitionChange]) -> str:
     """Return the verdict's summary in one line."""
     rows, states = comparison.rows, Counter(row.state for row in comparison.rows)
     if decision.reason == "no_scenarios":
         return "there is no scenario to run"
     if decision.state == "not_run":
         return f"none of {_things(len(rows) - states['removed'], rows)} could be measured"
-    parts = [f"{_number(len(loosened), 'definition')} loosened"] if decision.reason == "definition_loosened" else []
+    parts = [f"{_number(len(weakened), 'definition')} weakened"] if decision.reason == "weakened_check" else []
     if decision.reason == "metric":
         parts.append("a metric got worse by more than the policy allows")
-    if (suite := comparison.suite.state) in ("regressed", "suspicious"):
+    if (suite := comparison.suite.state) in ("regressed", "unconfirmed"):
         parts.append(_SUITE_NEWS[suite])
     if decision.reason == "nothing_passes":
         return f"of {_things(len(decision.rows), rows)} none passes on either side, so nothing could have regressed"
@@ -228,13 +228,13 @@ def _name(row: Row, rows: Sequence[Row]) -> str:
 
 
 def _reasons(
-    comparison: Comparison, decision: _Decision, loosened: Sequence[DefinitionChange], policy: Policy
+    comparison: Comparison, decision: _Decision, weakened: Sequence[DefinitionChange], policy: Policy
 ) -> Iterator[str]:
     """Yield a sentence for each row, definition change and metric that led to the decision."""
     for row in decision.rows:
         yield f"{_name(row, comparison.rows)}: {row.reason}"
     if decision.state == "failed":
-        for change in loosened:
+        for change in weakened:
             yield f"{change.scenario or 'suite'}: {change.kind.replace('_', ' ')}: {change.detail}"
         yield from _blocking_metrics(comparison, policy)
     elif comparison.excluded_share > MOST_EXCLUDED:
