@@ -261,7 +261,7 @@ def test_the_policy_s_changes_wait_for_the_merge() -> None:
 
 
 def test_what_is_read_at_head_is_listed() -> None:
-    assert changed(suite(), suite(watch=("src/**",))) == [(None, "changed", "subject", False)]
+    assert changed(suite(), suite(watch=("src/**",))) == [(None, "changed", "watch", False)]
 
 
 def test_what_weakens_comes_first() -> None:

@@ -128,7 +128,7 @@ def test_what_changed_is_told_file_by_file(repo: Any, tidegate: Make) -> None:
     definition, _, subject = changes.values()
     assert (definition["role"], definition["scenarios"]) == ("definition", ["keep_notes"])
     assert "+description: Both notes are kept." in definition["diff"]
-    assert (subject["role"], subject["scenarios"]) == ("subject", [])
+    assert (subject["role"], subject["scenarios"]) == ("watched", [])
     assert "+  append)" in subject["diff"]
 
 

@@ -222,7 +222,7 @@ def test_what_was_answered_before_a_kill_is_not_paid_for_twice(tmp_path: Path) -
     log, store = tmp_path / "log", tmp_path / "store"
     command = f"cat > {tmp_path}/in; echo call >> {log}; sleep 0.05; echo '{SAID}'"
     program = (
-        "import sys; from pathlib import Path; from tests.run.test_bench import graded, trials; "
+        "import sys; from pathlib import Path; from tests.run.test_judge_client import graded, trials; "
         "from tidegate.judges.command import CommandJudge; "
         f"graded(CommandJudge(type='command', command=sys.argv[1], jobs=2), Path({str(store)!r}), trials(40))"
     )

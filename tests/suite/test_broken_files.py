@@ -22,7 +22,7 @@ TYPES = ("doc-follower", "scripted", "replay", "command", "claude-code", "codex"
 IN_THE_SUITE = {
     "scenarois: [x]": "3:1: scenarois: unknown key (did you mean `scenarios`?)",
     "build: make": "3:8: build: must be a list",
-    "relay: 1": "3:8: relay: must be true or false",
+    "model_proxy: 1": "3:14: model_proxy: must be true or false",
     "build: [yes]": '3:9: build[0]: must be text; YAML reads yes as true, so quote it: "yes"',
     "trials: {min: '3'}": "3:15: trials.min: must be a whole number",
     "trials: {min: true}": "3:15: trials.min: must be a whole number",

@@ -115,7 +115,7 @@ async def _end(attempt: Attempt, session: TrialSession) -> tuple[End, NotMeasure
 
 
 def _completed_by(end: End, relayed: End | None) -> End:
-    """The end with what only the model proxy knows: that an agent without answers did not fail by itself, and the tokens."""
+    """Return the end, completed with what only the model proxy knows: an outage or refused key, and tokens."""
     if relayed is None:
         return end
     if end.end == "crashed" and relayed.end in ("auth", "outage"):

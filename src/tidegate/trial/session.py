@@ -214,7 +214,7 @@ class TrialSession:
             self._log.close()
 
     def known(self) -> End | None:
-        """What the agent has told by now, else the model proxy: of a model that gives no answers, and of what is spent."""
+        """Return what is known of the end by now: from the agent's output, else from the model proxy."""
         relayed = self._context.relayed()
         without_answers = relayed is not None and relayed.end in ("auth", "outage")
         return relayed if self.told is None or without_answers else self.told
