@@ -102,7 +102,7 @@ def _fit(payload: Payload, pull: PullRequest, repo: Repository) -> None:
             head["repo"]["full_name"] = pull.repository
         pull.push(head["sha"])
     if "merge_group" in payload:
-        payload["merge_group"]["base_sha"] = repo.git("rev-parse", "main")
+        payload["merge_group"] |= {"base_sha": repo.git("rev-parse", "main"), "head_sha": repo.git("rev-parse", "HEAD")}
 
 
 @pytest.fixture
