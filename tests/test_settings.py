@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tidegate.errors import ConfigurationError
-from tidegate.settings import Runner, Settings
+from tidegate.settings import GitHubJob, Settings
 
 JOB = {
     "GITHUB_EVENT_NAME": "pull_request",
@@ -72,7 +72,7 @@ def test_all_wrong_inputs_are_named_at_once_with_what_they_may_be() -> None:
 
 
 def test_the_runner_s_variables() -> None:
-    runner = Runner.from_environ(
+    runner = GitHubJob.from_environ(
         {**JOB, "GITHUB_RUN_ID": "12", "GITHUB_RUN_ATTEMPT": "3", "GITHUB_OUTPUT": "/github/file_commands/out"}
     )
 
@@ -83,14 +83,14 @@ def test_the_runner_s_variables() -> None:
 
 
 def test_an_enterprise_server_is_honoured() -> None:
-    runner = Runner.from_environ({**JOB, "GITHUB_API_URL": "https://ghe.example/api/v3"})
+    runner = GitHubJob.from_environ({**JOB, "GITHUB_API_URL": "https://ghe.example/api/v3"})
 
     assert runner.api_url == "https://ghe.example/api/v3"
 
 
 def test_outside_of_github_the_missing_variables_are_named() -> None:
     with pytest.raises(ConfigurationError) as refused:
-        Runner.from_environ({"GITHUB_REPOSITORY": "tool", "GITHUB_RUN_ID": "x"})
+        GitHubJob.from_environ({"GITHUB_REPOSITORY": "tool", "GITHUB_RUN_ID": "x"})
 
     assert {line.split(":")[0] for line in refused.value.message.splitlines()} == {
         *("GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH", "GITHUB_WORKSPACE"),

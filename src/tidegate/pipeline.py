@@ -39,7 +39,7 @@ from tidegate.reports.result_json import result_json
 from tidegate.run.build import Checkout
 from tidegate.run.changed_files import edited_files, file_changes
 from tidegate.run.checkouts import RevisionPair, one_side, scratch_folder, two_sides
-from tidegate.run.run_job import Options, Work, run_of, runner_of, screening_specs
+from tidegate.run.run_job import Options, RunJob, run_of, runner_of, screening_specs
 from tidegate.store.run_folder import RunFolder, load_run, write_text
 from tidegate.suite.load import load_suite, try_load_suite
 from tidegate.vcs.revisions import changed_files, own_commits
@@ -86,7 +86,7 @@ async def pull_request(repo: Path, asked: RevisionPair, out: Path, options: Opti
             warnings = (*warnings, *left_out)
         suites = (head_suite, base_suite or head_suite)
         watched = tuple(dict.fromkeys(glob for one in suites for glob in (*one.watch, *one.guidance)))
-        work = Work(suite, plan, (base_side, head_side), scratch, open_answers(repo, suite), watched)
+        work = RunJob(suite, plan, (base_side, head_side), scratch, open_answers(repo, suite), watched)
         touched = changed_files(repo, base_side.revision, head_side.revision, watched_files(*suites))
         definitions = changes(base_suite, head_suite, edited, options.selection)
         if touched or definitions:
@@ -122,7 +122,7 @@ async def single_run(
     with scratch_folder() as scratch, one_side(repo, rev, scratch, out) as side:
         suite = load_suite(side.folder, options.config, environ=options.environ)
         plan = make_plan(suite, options.selection)
-        work = Work(suite, plan, (side,), scratch, open_answers(repo, suite))
+        work = RunJob(suite, plan, (side,), scratch, open_answers(repo, suite))
         if as_history and side.revision.dirty:
             raise ConfigurationError(
                 "The working tree has uncommitted changes, which no base ever had.", "Commit them, or name `--rev`."
@@ -216,7 +216,7 @@ def _comment_template(side: Checkout, suite: Suite) -> str | None:
         ) from None
 
 
-async def _run_both(repo: Path, work: Work, options: Options) -> tuple[Run, Run, tuple[str, ...]]:
+async def _run_both(repo: Path, work: RunJob, options: Options) -> tuple[Run, Run, tuple[str, ...]]:
     """Run the trials that the procedure requests until it has decided; return both runs and warnings.
 
     The warnings name the history that was ignored. Base's new trials become history. If an earlier run began the same
@@ -255,7 +255,7 @@ async def _run_both(repo: Path, work: Work, options: Options) -> tuple[Run, Run,
     return base, head, known.warnings
 
 
-def _own_commits(repo: Path, work: Work) -> frozenset[str]:
+def _own_commits(repo: Path, work: RunJob) -> frozenset[str]:
     base, head = (side.revision for side in work.sides)
     return own_commits(repo, base, head)
 
@@ -266,7 +266,7 @@ def _say_stage(step: RunTrials, results: Sequence[TrialResult], options: Options
         options.progress.stage(STAGES[phase])
 
 
-async def _pause(step: RunTrials, results: Sequence[TrialResult], work: Work, options: Options) -> None:
+async def _pause(step: RunTrials, results: Sequence[TrialResult], work: RunJob, options: Options) -> None:
     """Wait before the first verification batch, so that an outage during the first trials is over."""
     begins = step.specs[0].phase == "verify" and not (results and results[-1].phase == "verify")
     most = SHARE_OF_PAUSE * 60 * (work.suite.budget.minutes or math.inf)

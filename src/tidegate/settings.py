@@ -41,7 +41,7 @@ class Settings(Value):
             raise ConfigurationError.of(problems, INPUTS_ADVICE) from None
 
 
-class Runner(Value):
+class GitHubJob(Value):
     """The GitHub job that Tidegate runs in, from the runner's variables."""
 
     event_name: str = Field(alias="GITHUB_EVENT_NAME")

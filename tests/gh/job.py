@@ -24,7 +24,7 @@ from tidegate.cli.action import perform
 from tidegate.errors import TidegateError
 from tidegate.gh.client import connect
 from tidegate.gh.port import RepositoryPort
-from tidegate.settings import Runner, Settings
+from tidegate.settings import GitHubJob, Settings
 
 MakeStep = Callable[..., Step]
 Start = Callable[[Step, Mapping[str, str]], Ran]
@@ -47,7 +47,7 @@ def act_here(step: Step, environ: Mapping[str, str]) -> Ran:
     return Ran(code, read_log(printed + complained), printed, complained)
 
 
-def connect_here(settings: Settings, runner: Runner) -> RepositoryPort | None:
+def connect_here(settings: Settings, runner: GitHubJob) -> RepositoryPort | None:
     """The product's way to GitHub, without pauses."""
     if settings.github_token is None:
         return None

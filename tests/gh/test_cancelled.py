@@ -18,7 +18,7 @@ from tests.gh.fake.server import PullRequest
 from tests.gh.job import Job
 from tests.gh.test_comment import publish
 from tidegate.gh.cancelled import note_cancelled
-from tidegate.gh.comment import Publication, Run
+from tidegate.gh.comment import Publication, WorkflowRun
 from tidegate.model.marker import Marker
 from tidegate.settings import CommentMode
 
@@ -27,7 +27,7 @@ GREEN_LATER = make_result(head="3" * 40, add="ok", list="ok")
 
 
 def cancelled(pull: PullRequest, run: int = 2, mode: CommentMode = "always", head: str = HEAD_SHA) -> Publication:
-    return note_cancelled(pull.port(None), Run(id=run, attempt=1, head=head), "default", mode)
+    return note_cancelled(pull.port(None), WorkflowRun(id=run, attempt=1, head=head), "default", mode)
 
 
 def only(pull: PullRequest) -> str:

@@ -11,7 +11,7 @@ from tests.gh.emulated.front import Fault, When
 from tests.gh.fake.server import FakeGitHub as GitHub
 from tests.gh.fake.server import PullRequest
 from tests.gh.fake.state import BOT
-from tidegate.gh.comment import Publication, Run, Statement, publish_comment
+from tidegate.gh.comment import Publication, Statement, WorkflowRun, publish_comment
 from tidegate.gh.port import PERMISSIONS
 from tidegate.model.marker import Marker
 from tidegate.model.result import Result
@@ -31,7 +31,7 @@ def publish(
     port, head = pull.port(token or None), result.sides.head.sha
     pull.push(head)
     publication = publish_comment(
-        port, Statement(result=result), Run(id=run, attempt=attempt, head=head), mode, slept.append
+        port, Statement(result=result), WorkflowRun(id=run, attempt=attempt, head=head), mode, slept.append
     )
     assert sum(slept) <= 60
     return publication
@@ -137,7 +137,7 @@ def test_a_run_that_the_pull_request_has_left_behind_says_nothing(github: GitHub
     pull = github.pull_request()
     pull.push("2" * 40)
 
-    run = Run(id=1, attempt=1, head=RED.sides.head.sha)
+    run = WorkflowRun(id=1, attempt=1, head=RED.sides.head.sha)
     publication = publish_comment(pull.port(), Statement(result=RED), run, "always", lambda _: None)
 
     assert (publication.outcome, pull.comments()) == ("superseded", [])
@@ -255,7 +255,7 @@ def test_a_short_wait_that_github_asks_for_is_kept(github: GitHub) -> None:
     github.front.faults.append(Fault("POST", LISTED, status=403, message=limit, headers={"Retry-After": "40"}))
     slept: list[float] = []
 
-    run = Run(id=1, attempt=1, head=HEAD_SHA)
+    run = WorkflowRun(id=1, attempt=1, head=HEAD_SHA)
     publication = publish_comment(pull.port(), Statement(result=RED), run, "always", slept.append)
 
     assert (publication.outcome, slept) == ("created", [40])

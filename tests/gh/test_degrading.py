@@ -24,7 +24,7 @@ from tidegate.gh.client import connect
 from tidegate.gh.event import PullRequestEvent, read_event
 from tidegate.model.progress import Silent
 from tidegate.reports.result_json import result_json
-from tidegate.settings import Runner, Settings
+from tidegate.settings import GitHubJob, Settings
 
 RED = make_result(head=HEAD_SHA, add="regressed")
 LABEL = "tidegate: accept"
@@ -42,11 +42,11 @@ def job_of(step: Step, event: str, payload: dict[str, object], token: str) -> tu
     environ = step.environ(event, payload, {"github_token": token})
     commands: list[str] = []
 
-    def impatient(settings: Settings, runner: Runner) -> object:
+    def impatient(settings: Settings, runner: GitHubJob) -> object:
         return connect(runner.api_url, settings.github_token or SecretStr(""), runner.repository, IMPATIENT)
 
     outside = Outside(environ, Silent(), impatient, commands.append, lambda _: None)  # type: ignore[arg-type]
-    return Job(Settings.from_environ(environ), Runner.from_environ(environ), outside), commands
+    return Job(Settings.from_environ(environ), GitHubJob.from_environ(environ), outside), commands
 
 
 @pytest.mark.parametrize(("path", "fault", "times"), [*itertools.product(ACCEPTING, FAULTS, (1, 99))])

@@ -17,11 +17,11 @@ from tests.gh.emulated.runner import read_key_values
 from tests.gh.fake.server import FakeGitHub, PullRequest
 from tidegate.action.job import Job, Outside
 from tidegate.action.pull_request import Subject, say
-from tidegate.gh.comment import PATIENCE, Run, Statement, publish_comment
+from tidegate.gh.comment import PATIENCE, Statement, WorkflowRun, publish_comment
 from tidegate.gh.connection import Pace
 from tidegate.model.marker import Marker
 from tidegate.model.progress import Silent
-from tidegate.settings import Runner, Settings
+from tidegate.settings import GitHubJob, Settings
 
 RED = make_result(head=HEAD_SHA, add="regressed", list="ok")
 IMPATIENT = Pace(timeout=30, retries=1, backoff=0, longest_wait=0, between_writes=0)
@@ -105,7 +105,7 @@ def end_of_job(workspace: Path, tmp_path: Path) -> Callable[..., Ended]:
         commands: list[str] = []
         settings = Settings(github_token=SecretStr(pull.github.token))
         outside = Outside(environ, Silent(), lambda *_: None, commands.append, slept.append)
-        job = Job(settings, Runner.from_environ(environ), outside)
+        job = Job(settings, GitHubJob.from_environ(environ), outside)
         code = say(
             RED, None, Subject(1, HEAD_SHA, pull.connect(pace=IMPATIENT.model_copy(update={"timeout": timeout}))), job
         )
@@ -167,7 +167,7 @@ OLD, NEW = "1" * 40, "2" * 40
 def run_on(pull: PullRequest, head: str, run: int) -> str:
     """A whole run on that head; what became of its comment."""
     result = make_result(head=head, add="regressed")
-    about = Run(id=run, attempt=1, head=head)
+    about = WorkflowRun(id=run, attempt=1, head=head)
     return publish_comment(pull.port(), Statement(result=result), about, "always", lambda _: None).outcome
 
 

@@ -20,7 +20,7 @@ from tidegate.action.job import Job as ActionJob
 from tidegate.action.job import Outside
 from tidegate.history.branch import copy_to, fetch
 from tidegate.model.progress import Silent
-from tidegate.settings import Runner, Settings
+from tidegate.settings import GitHubJob, Settings
 
 BRANCH = "tidegate-history"
 TOKEN = "ghs_contents-write"
@@ -54,7 +54,7 @@ def served(server: GitServer) -> Repository:
 def asked(server: GitServer, token: str, **environ: str) -> ActionJob:
     """A job, as far as git is concerned."""
     names = {"GITHUB_EVENT_NAME": "push", "GITHUB_EVENT_PATH": "/none", "GITHUB_REPOSITORY": "acme/notes"}
-    runner = Runner.from_environ({**names, "GITHUB_WORKSPACE": "/none", "GITHUB_SERVER_URL": server.url})
+    runner = GitHubJob.from_environ({**names, "GITHUB_WORKSPACE": "/none", "GITHUB_SERVER_URL": server.url})
     outside = Outside(environ, Silent(), lambda *_: None, print, lambda _: None)
     return ActionJob(Settings.from_environ({"INPUT_GITHUB_TOKEN": token}), runner, outside)
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Repository
-from tidegate.history import branch as history_branch
 from tidegate.history.branch import MARKER, MAX_BYTES, NotKeptError, Origin, copy_to, fetch, write
 from tidegate.history.store import DAY, History
 from tidegate.model.measurement import PastTrial
@@ -240,7 +239,7 @@ def test_a_push_without_an_answer_is_not_repeated(
     hook = origin.root / ".git/hooks/pre-receive"
     hook.write_text("#!/bin/sh\necho asked >> asked\nsleep 30\n")
     hook.chmod(0o755)
-    monkeypatch.setattr(history_branch, "PATIENCE_S", 6.0)
+    monkeypatch.setattr(branch, "PATIENCE_S", 6.0)
 
     with pytest.raises(NotKeptError, match="1 times tried: no answer in time"):
         add(job, past(1))

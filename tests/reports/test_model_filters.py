@@ -4,33 +4,33 @@ import pytest
 
 from tidegate.model.comparison import BaseCounts, Divergence, FailedCall, HeadCounts
 from tidegate.model.measurement import Call
-from tidegate.reports import model_filters as pieces
+from tidegate.reports import model_filters
 from tidegate.reports.table_row import MetricCell
 
 
 def test_the_tool_s_words_can_not_look_like_another_call() -> None:
-    text = pieces.console([FailedCall(command="t a", exit_code=2, message="no\n$ t b\n[exit 0]")])
+    text = model_filters.console([FailedCall(command="t a", exit_code=2, message="no\n$ t b\n[exit 0]")])
     assert text == "$ t a\n  no\n  $ t b\n  [exit 0]\n  [exit 2]"
 
 
 def test_a_call_without_an_exit_code_has_none() -> None:
-    assert pieces.console([FailedCall(command="t a\nb")]) == "$ t a b\n  [no exit code]"
+    assert model_filters.console([FailedCall(command="t a\nb")]) == "$ t a b\n  [no exit code]"
 
 
 def test_a_call_that_is_repeated_at_once_is_shown_once() -> None:
     one = FailedCall(command="t a", exit_code=2)
     other = FailedCall(command="t b", exit_code=1)
-    assert pieces.console([one, one, other, one]) == (
+    assert model_filters.console([one, one, other, one]) == (
         "$ t a\n  [exit 2, 2 times]\n$ t b\n  [exit 1]\n$ t a\n  [exit 2]"
     )
 
 
 def test_a_side_that_had_ended_says_so() -> None:
-    assert pieces.diff(Divergence(step=3, base="t a\n- t b", head="")) == "- $ t a - t b\n+ (had ended)"
+    assert model_filters.diff(Divergence(step=3, base="t a\n- t b", head="")) == "- $ t a - t b\n+ (had ended)"
 
 
 def test_an_interval_is_in_points() -> None:
-    assert pieces.interval((-0.56, 0.03)) == "−56 to +3"
+    assert model_filters.interval((-0.56, 0.03)) == "−56 to +3"
 
 
 @pytest.mark.parametrize(
@@ -45,12 +45,12 @@ def test_an_interval_is_in_points() -> None:
     ],
 )
 def test_a_number_that_moved_shows_both_sides(cell: MetricCell, shown: str) -> None:
-    assert pieces.moved(cell, "percent").replace("\N{NO-BREAK SPACE}", " ") == shown
+    assert model_filters.moved(cell, "percent").replace("\N{NO-BREAK SPACE}", " ") == shown
 
 
 def test_no_trial_is_not_zero_of_zero() -> None:
-    assert pieces.passed(BaseCounts()) == "–"
-    assert pieces.passed(HeadCounts(passes=0, trials=3)) == "0/3"
+    assert model_filters.passed(BaseCounts()) == "–"
+    assert model_filters.passed(HeadCounts(passes=0, trials=3)) == "0/3"
 
 
 @pytest.mark.parametrize(
@@ -65,16 +65,16 @@ def test_no_trial_is_not_zero_of_zero() -> None:
     ],
 )
 def test_a_metric_has_its_own_unit(value: float | None, metric: str, shown: str) -> None:
-    assert pieces.measured(value, metric) == shown
+    assert model_filters.measured(value, metric) == shown
 
 
 @pytest.mark.parametrize(("passes", "trials", "full"), [(0, 40, 0), (1, 40, 1), (20, 40, 5), (39, 40, 9), (40, 40, 10)])
 def test_a_bar_is_full_or_empty_only_where_all_or_none_passed(passes: int, trials: int, full: int) -> None:
-    assert pieces.bar(HeadCounts(passes=passes, trials=trials)) == f"`{'█' * full}{'░' * (10 - full)}`"
+    assert model_filters.bar(HeadCounts(passes=passes, trials=trials)) == f"`{'█' * full}{'░' * (10 - full)}`"
 
 
 def test_what_was_not_measured_has_no_bar() -> None:
-    assert pieces.bar(BaseCounts()) == ""
+    assert model_filters.bar(BaseCounts()) == ""
 
 
 def call(command: str, message: str = "", exit_code: int | None = 0) -> Call:
@@ -86,7 +86,7 @@ def test_a_divergence_shows_the_step_before_and_what_each_side_did_and_got() -> 
     base = (call("t a", "done\n+ $ t forged"), call("t b"))
     head = (call("t a", "no", exit_code=2), Call(command="t c", status="timeout"))
     found = Divergence(step=2, base="", head="", before="t l", base_steps=base, head_steps=head)
-    assert pieces.diff(found).split("\n") == [
+    assert model_filters.diff(found).split("\n") == [
         "  $ t l",
         "  $ t a",
         "-     done + $ t forged",
@@ -99,4 +99,4 @@ def test_a_divergence_shows_the_step_before_and_what_each_side_did_and_got() -> 
 
 def test_what_both_sides_did_and_got_stands_once() -> None:
     found = Divergence(step=1, base="", head="", base_steps=(call("t a", "x"),), head_steps=(call("t a", "x"),))
-    assert pieces.diff(found) == "  $ t a\n      x"
+    assert model_filters.diff(found) == "  $ t a\n      x"

@@ -19,13 +19,13 @@ from tidegate.model.event import End, Message, ToolCall, ToolResult
 from tidegate.model.suite import Budget, Limits, McpServer, Price
 from tidegate.trial.cost_meter import CostMeter, Spending
 from tidegate.trial.directories import Folders
-from tidegate.trial.mcp import recording as mcp
+from tidegate.trial.mcp import recording
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.session import TrialSession
 from tidegate.trial.step_context import AgentStopped, StepContext
 
 T = TypeVar("T")
-Work = Callable[[TrialSession], Awaitable[T]]
+RunJob = Callable[[TrialSession], Awaitable[T]]
 KEY = "dummy-secret-key"
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 
@@ -33,13 +33,13 @@ ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 def server_script(folders: Folders, quirks: str) -> ServerScript:
     """The MCP server of the tests, behind the recorder."""
     server = McpServer(command=f"{sys.executable} -IS {mcp_server.__file__} {quirks}", name="shelf")
-    script = mcp.install(folders.scratch / "recorder", server, ENVIRONMENT, folders.workspace, folders.calls)
+    script = recording.install(folders.scratch / "recorder", server, ENVIRONMENT, folders.workspace, folders.calls)
     return ServerScript(server.name, script)
 
 
 def at_work(
     tmp_path: Path,
-    work: Work[T],
+    work: RunJob[T],
     *,
     seconds: float = 60,
     silence: float = 20,
@@ -79,7 +79,7 @@ def at_work(
 
 def stopped(
     tmp_path: Path,
-    work: Work[object],
+    work: RunJob[object],
     *,
     seconds: float = 60,
     silence: float = 20,
@@ -193,7 +193,7 @@ def test_what_trials_spend_adds_up_and_the_last_word_of_each_counts() -> None:
     assert other.over() == "the run's $1 were used up"
 
 
-def calls(*titles: str) -> Work[TrialSession]:
+def calls(*titles: str) -> RunJob[TrialSession]:
     """Calls the server's tool with these titles, between commands of the shell."""
 
     async def work(session: TrialSession) -> TrialSession:
@@ -230,7 +230,7 @@ def test_a_call_ends_with_the_step(tmp_path: Path) -> None:
     began = time.monotonic()
     assert stopped(tmp_path, calls("sleep"), seconds=4, server="") == "timeout: the agent was stopped after 4 s"
     assert time.monotonic() - began < 120
-    (call,) = mcp.read(tmp_path / "scratch/shared/invocations.log", killed_at=None).invocations
+    (call,) = recording.read(tmp_path / "scratch/shared/invocations.log", killed_at=None).invocations
     assert call.status == "unfinished"
 
 

@@ -18,7 +18,7 @@ from tidegate.gh.event import (
     read_event,
 )
 from tidegate.gh.runner_files import read_payload
-from tidegate.settings import Runner, Settings
+from tidegate.settings import GitHubJob, Settings
 from tidegate.store.our_folder import OUR_FOLDER
 from tidegate.trial.users import give_back
 
@@ -31,7 +31,7 @@ async def act(outside: Outside) -> int:
     Raises TidegateError and CancelledError after reporting them in the step summary and the outputs.
     """
     settings = Settings.from_environ(outside.environ)
-    job = Job(settings, Runner.from_environ(outside.environ), outside)
+    job = Job(settings, GitHubJob.from_environ(outside.environ), outside)
     try:
         return await _act(read_event(job.runner.event_name, read_payload(job.runner.event_path)), job)
     except TidegateError as error:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from tidegate.gh.port import RepositoryPort
 from tidegate.model.progress import Progress
-from tidegate.settings import Runner, Settings
+from tidegate.settings import GitHubJob, Settings
 
 OUT = "pr"  # below .tidegate; the only one of our folders that later steps can read
 
-Connect = Callable[[Settings, Runner], RepositoryPort | None]
+Connect = Callable[[Settings, GitHubJob], RepositoryPort | None]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Job:
     """The context that every event handler gets."""
 
     settings: Settings
-    runner: Runner
+    runner: GitHubJob
     outside: Outside
 
     def connect(self) -> RepositoryPort | None:

@@ -12,7 +12,7 @@ from tidegate.action.git_credentials import origin_of
 from tidegate.action.job import OUT, Job
 from tidegate.errors import MissingKeyError
 from tidegate.gh.cancelled import note_cancelled
-from tidegate.gh.comment import Publication, Run, Statement, publish_comment
+from tidegate.gh.comment import Publication, Statement, WorkflowRun, publish_comment
 from tidegate.gh.dry_run import rehearse
 from tidegate.gh.event import MergeGroupEvent, PullRequestEvent
 from tidegate.gh.port import RepositoryPort
@@ -120,8 +120,8 @@ def _say_cancelled(subject: Subject, job: Job) -> None:
         job.say(f"The comment does not say that the run was cancelled: {publication.problem}")
 
 
-def _run(subject: Subject, job: Job) -> Run:
-    return Run(id=job.runner.run_id, attempt=job.runner.run_attempt, head=subject.head_sha)
+def _run(subject: Subject, job: Job) -> WorkflowRun:
+    return WorkflowRun(id=job.runner.run_id, attempt=job.runner.run_attempt, head=subject.head_sha)
 
 
 def _out(job: Job) -> Path:

@@ -9,7 +9,7 @@ from tidegate.action.announce import skip, summarise
 from tidegate.action.job import Job
 from tidegate.errors import CannotRunError, ConfigurationError, TidegateError
 from tidegate.gh.artifact import MAX_ARCHIVE, PoisonedError, read_result
-from tidegate.gh.comment import Publication, Run, Statement, publish_comment
+from tidegate.gh.comment import Publication, Statement, WorkflowRun, publish_comment
 from tidegate.gh.event import WorkflowRunEvent
 from tidegate.gh.port import PublishError, PullRequest, RepositoryPort
 from tidegate.gh.runner_files import write_outputs
@@ -113,7 +113,7 @@ def _comment(
     summarise(render_comment(result, notice=notice).partition("\n")[2], job)
     if job.settings.dry_run:
         return Publication(outcome="off")
-    run = Run(id=event.run, attempt=event.attempt, head=event.head_sha)
+    run = WorkflowRun(id=event.run, attempt=event.attempt, head=event.head_sha)
     port = repository.comments(pull.number)
     statement = Statement(result=result, notice=notice)
     publication = publish_comment(port, statement, run, job.settings.comment, job.outside.sleep)

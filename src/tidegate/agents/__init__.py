@@ -1,4 +1,4 @@
-"""The family of agents: one file each, told apart by `type`."""
+"""All agents, one file each, selected by `type`."""
 
 from __future__ import annotations
 

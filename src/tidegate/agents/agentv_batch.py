@@ -1,4 +1,4 @@
-"""The `cli` provider with `provider_batching`: one process does all cases, and prints one JSON line for each."""
+"""AgentV's `cli` provider with `provider_batching`: one process runs all cases and prints one JSON line for each."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tidegate.model.command import CommandResult
 from tidegate.model.event import End
 from tidegate.streams import agentv
 
-BATCH = "batch"  # what {EVAL_ID} is
+BATCH = "batch"  # the value of {EVAL_ID}
 
 
 class _Batch:
-    """What one process printed: the lines by their id, and how it ended."""
+    """The output of one process: its lines by id, and how it ended."""
 
     def __init__(self, text: str, result: CommandResult) -> None:
         self.result = result
@@ -30,7 +30,7 @@ class _Batch:
                 self.lines.setdefault(identity, []).append(line)
 
     def line(self, identity: str) -> str:
-        """The only line of that id; NoAnswerError if there is none, or more than one."""
+        """Return the only line with that id. Raises NoAnswerError if there is none or more than one."""
         lines = self.lines.get(identity, [])
         if len(lines) == 1:
             return lines[0]
@@ -43,11 +43,12 @@ class _Batch:
 
 
 class AgentVBatch(AgentVCli):
-    """Runs `command_template` once for all cases of an attempt: {PROMPT} and {GUIDELINES} are empty, {FILES} are all.
+    """Runs `command_template` once for all cases of an attempt. {PROMPT} and {GUIDELINES} are empty; {FILES} are all
+    files.
 
-    The first trial of an attempt starts it, in its own workspace; the others wait for what it prints, one JSON line
-    `{id, text}` or `{id, output_messages}` for each case. An id that is missing or there twice is not measured, and
-    nothing is run a second time.
+    The first trial of an attempt starts the process in its own workspace. The others wait for its output: one JSON line
+    `{id, text}` or `{id, output_messages}` per case. A case whose id is missing or repeated is not measured. Nothing
+    runs twice.
     """
 
     _batches: dict[tuple[Path, str], asyncio.Future[_Batch]] = PrivateAttr(default_factory=dict)
@@ -82,7 +83,7 @@ class AgentVBatch(AgentVCli):
                 f"the batch was ended before it had printed everything; the trial of `{first}`, which ran it, says why"
             )
             future.set_exception(NoAnswerError(what))
-            future.exception()  # nobody may be waiting for it
+            future.exception()  # marks the exception as retrieved, since no other trial may wait for it
             raise
         batch = _Batch(text, result)
         future.set_result(batch)

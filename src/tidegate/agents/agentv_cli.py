@@ -21,13 +21,13 @@ from tidegate.model.event import End
 from tidegate.model.value import Value
 from tidegate.streams import agentv
 
-OUTPUT_FILE = ".agentv-output"  # in the workspace, which is the trial's own
+OUTPUT_FILE = ".agentv-output"  # relative to the trial's workspace
 PLACEHOLDERS = ("PROMPT", "GUIDELINES", "EVAL_ID", "ATTEMPT", "FILES", "OUTPUT_FILE")
 _PLACEHOLDER = re.compile(r"\{([A-Z_]+)\}")
 
 
 class CliCase(Value):
-    """What the template's placeholders stand for in one case; files are relative to the checkout's root."""
+    """The values of the template's placeholders for one case. Files are relative to the checkout's root."""
 
     eval_id: str
     question: str
@@ -36,7 +36,7 @@ class CliCase(Value):
 
 
 class HttpCheck(Value):
-    """Healthy if GET answers with a status below 400."""
+    """Healthy if a GET request returns a status below 400."""
 
     type: Literal["http"]
     url: str = Field(pattern="^https?://")
@@ -44,7 +44,7 @@ class HttpCheck(Value):
 
 
 class CommandCheck(Value):
-    """Healthy if the command succeeds; it runs in `cwd`, or else where the agent does."""
+    """Healthy if the command succeeds. It runs in `cwd`, or in the agent's folder."""
 
     type: Literal["command"]
     command_template: str = Field(min_length=1)
@@ -56,7 +56,7 @@ HealthCheck = Annotated[HttpCheck | CommandCheck, Field(discriminator="type")]
 
 
 class AgentVCli(Agent):
-    """Runs `command_template` in `folder` of the side's checkout. Each placeholder is shell-quoted."""
+    """Runs `command_template` in `folder` of the side's checkout. Placeholders are shell-quoted."""
 
     type: Literal["agentv-cli"] = "agentv-cli"
     command_template: str
@@ -66,7 +66,7 @@ class AgentVCli(Agent):
     cases: dict[str, CliCase] = {}
 
     async def check(self, machine: Machine) -> str | None:
-        """What the cases need is there, as far as `healthcheck` says."""
+        """Run the `healthcheck`, if there is one. Raises CannotRunError if it fails."""
         if self.health is None:
             return None
         if isinstance(self.health, HttpCheck):
@@ -81,14 +81,14 @@ class AgentVCli(Agent):
         return None
 
     async def _failing(self, check: CommandCheck, machine: Machine) -> str:
-        """How the command failed; '' if it did not. Its placeholders are empty, as there is no case yet."""
+        """Return how the command failed; '' if it succeeded. Placeholders are empty, as there is no case yet."""
         template = filled(check.command_template, dict.fromkeys(PLACEHOLDERS, "''"))
         command = f"cd {shlex.quote(str(machine.repo / (check.cwd or self.folder)))} && {template}"
         result = await machine.output(f"timeout {check.timeout_seconds:g} sh -c {shlex.quote(command)}")
         return "" if result.ok else how(result)
 
     async def run(self, session: Session) -> End:
-        """Run the command, and read what it wrote to {OUTPUT_FILE}, or else printed."""
+        """Run the command, and read the file {OUTPUT_FILE}, or else its standard output."""
         result, output = await self.program(session, self.case(session))
         for event in agentv.parse(output):
             session.emit(event)
@@ -96,11 +96,11 @@ class AgentVCli(Agent):
         return End(end="completed" if result.ok else "crashed", message=message, traced=agentv.is_traced(output))
 
     def case(self, session: Session) -> CliCase:
-        """The case that the session's scenario is."""
+        """Return the case of the session's scenario."""
         return self.cases.get(session.scenario) or CliCase(eval_id=session.scenario, question=session.prompt)
 
     async def program(self, session: Session, case: CliCase) -> tuple[CommandResult, str]:
-        """Run the command for a case; how it ended, and its output."""
+        """Run the command for a case, and return how it ended and its output."""
         values = {
             "PROMPT": shlex.quote(case.question),
             "GUIDELINES": shlex.quote(case.guidelines),
@@ -120,7 +120,7 @@ class AgentVCli(Agent):
 
 
 def _unreachable(check: HttpCheck) -> str:
-    """Why the address does not answer as it should; '' if it does."""
+    """Return why the address is not healthy; '' if it is."""
     try:
         with urlopen(check.url, timeout=check.timeout_seconds):
             return ""
@@ -132,10 +132,10 @@ def _unreachable(check: HttpCheck) -> str:
 
 
 def filled(template: str, values: Mapping[str, str]) -> str:
-    """The template with every placeholder replaced."""
+    """Return the template with every placeholder replaced."""
     return _PLACEHOLDER.sub(lambda found: values.get(found[1], found.group()), template)
 
 
 def unknown_placeholder(template: str) -> str | None:
-    """The first placeholder of a template that there is not."""
+    """Return the template's first unknown placeholder; None if all are known."""
     return next((name for name in _PLACEHOLDER.findall(template) if name not in PLACEHOLDERS), None)

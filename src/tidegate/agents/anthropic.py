@@ -1,4 +1,4 @@
-"""Tidegate's own agent: a model of Anthropic's with a shell, and nothing between them that has to be guessed."""
+"""The agent `anthropic`: an Anthropic model with a shell, driven by Tidegate, so that every call is known exactly."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 KEY = "ANTHROPIC_API_KEY"
 MAX_TURNS = 50
-CALL_SECS = 120.0  # of one command or call of a tool, as in other agents
-MAX_OUTPUT = 30_000  # characters of what comes back from it that the model is told
+CALL_SECS = 120.0  # seconds for one command or tool call, as in other agents
+MAX_OUTPUT = 30_000  # characters of a result that the model gets to read
 SYSTEM = (
     "You work in a shell, in the current folder, without anybody to ask. Every command runs in a shell of its own, "
     "which starts in this folder. Do the task, and then say in one sentence what you have done."
@@ -40,15 +40,16 @@ _ENDS: dict[str, TrialEnd] = {
 
 
 class AnthropicAgent(Agent):
-    """A model of Anthropic's with a shell, driven by Tidegate itself. Needs `ANTHROPIC_API_KEY`.
+    """An Anthropic model with a shell, driven by Tidegate itself. Needs `ANTHROPIC_API_KEY`.
 
-    Each command is a process of its own with its own exit code; the key never leaves Tidegate. `max_tokens` is
-    the most that the model may say in one turn, `thinking_budget` how much of that it may think before (none, if
-    nobody says otherwise); a trial ends after `max_turns` turns, else 50, or when it has cost `max_usd` by the
-    suite's `prices`.
-    The tools of an MCP server that is the target are offered beside the shell, as `mcp__SERVER__TOOL`; those that the
-    API does not take are left out, which is a warning of the trial.
-    Needs the package's extra: `pip install tidegate[anthropic]`.
+    Each command is a separate process with its own exit code. The API key never leaves Tidegate. `max_tokens` limits
+    the model's output per turn; `thinking_budget` is the part of it for extended thinking (default: none). A trial ends
+    after `max_turns` turns (default: 50), or when its cost by the suite's `prices` reaches `max_usd`.
+
+    If the tool under test is an MCP server, its tools are offered in addition to the shell, as `mcp__SERVER__TOOL`.
+    Tools that the API rejects are left out with a warning in the trial.
+
+    Install the package's extra: `pip install tidegate[anthropic]`.
     """
 
     calls_servers: ClassVar[bool] = True
@@ -61,13 +62,13 @@ class AnthropicAgent(Agent):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The key, and where the model is."""
+        """The API key and the address of the model."""
         return (KEY, "ANTHROPIC_BASE_URL")
 
     async def check(self, machine: Machine) -> str | None:
-        """The SDK is installed, and there is a key."""
+        """Check that the SDK is installed and an API key is set, and return the SDK's version."""
         try:
-            found = version("anthropic")  # an import takes more than a second, and a fork without a key needs none
+            found = version("anthropic")  # importing it takes over a second, which a run without a key can save
         except PackageNotFoundError:
             raise CannotRunError(
                 "The agent anthropic needs the package `anthropic`.", "Install it: pip install 'tidegate[anthropic]'"
@@ -79,7 +80,7 @@ class AnthropicAgent(Agent):
         return found
 
     async def run(self, session: Session) -> End:
-        """Ask, run what the model wants to run, tell it what came back, until it is done."""
+        """Send the prompt, run the calls that the model makes and return their results, until it is done."""
         from anthropic import AsyncAnthropic
 
         server = await session.server_tools()
@@ -94,7 +95,7 @@ class AnthropicAgent(Agent):
 
 @dataclass
 class _Conversation:
-    """How far the model has come."""
+    """The state of the conversation with the model."""
 
     agent: AnthropicAgent
     session: Session
@@ -118,10 +119,10 @@ class _Conversation:
         return self._end("max_turns", f"{len(self.used)} turns")
 
     async def _turn(self) -> TrialEnd | None:
-        """One answer of the model, and what it asks for; how the conversation ended, if it did."""
+        """Get one answer of the model and run its calls. Return how the conversation ended; None if it goes on."""
         answer = await self._ask()
         self.used.append(answer)
-        self.session.told = self._end("crashed")  # what it has cost, if it is stopped from outside
+        self.session.told = self._end("crashed")  # keeps the cost known if the trial is stopped from outside
         self.messages.append({"role": "assistant", "content": answer.content})
         for block in answer.content:
             if block.type == "text" and block.text:
@@ -136,7 +137,7 @@ class _Conversation:
         return None
 
     async def _ask(self) -> Answer:
-        """The SDK retries what is worth it: 408, 409, 429, 5xx and broken connections."""
+        """Request one answer. The SDK retries temporary failures: 408, 409, 429, 5xx and broken connections."""
         from anthropic import omit
 
         budget = self.agent.thinking_budget
@@ -193,7 +194,9 @@ class _Conversation:
 
 
 def _end_of(status: int | None) -> TrialEnd:
-    """A request that is wrong is the agent's fault; everything else that fails is the provider's, or the network's."""
+    """Return the end for an HTTP status. A bad request is the agent's fault; other failures are the provider's or
+    network's.
+    """
     return "crashed" if status in (400, 413, 422) else end_of_api(status)
 
 
@@ -202,6 +205,6 @@ def _result(call: str, text: str, *, failed: bool) -> ToolResultBlockParam:
 
 
 def _told(result: CommandResult) -> str:
-    """What the model is told of a command: exit code or end, stdout, stderr."""
+    """Return what the model reads about a command: exit code or other end, stdout, stderr."""
     end = "" if result.ok else result.how_it_ended().replace("exit ", "Exit code ", 1)
     return both_ends("\n".join(filter(None, (end, result.printed))) or "(no output)", MAX_OUTPUT)

@@ -1,4 +1,4 @@
-"""Claude Code as an agent."""
+"""The agent `claude-code`."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _QUIET = (
 class ClaudeCodeAgent(CodingAgent):
     """Claude Code, the program `claude`. Needs `ANTHROPIC_API_KEY`.
 
-    It may run commands and edit files in its workspace; it reads the project's own guidance (`CLAUDE.md`, skills), and
-    nobody's personal settings. `max_usd` ends a trial that costs more.
+    It may run commands and edit files in its workspace. It reads the project's guidance (`CLAUDE.md`, skills), but no
+    personal settings. A trial that costs more than `max_usd` is ended.
     """
 
     type: Literal["claude-code"]
@@ -38,11 +38,11 @@ class ClaudeCodeAgent(CodingAgent):
 
     @property
     def provider(self) -> Provider:
-        """Of its models."""
+        """The provider of its models."""
         return ANTHROPIC
 
     def launch(self, session: Session) -> Launch:
-        """The prompt comes on stdin, where it may be long."""
+        """Pass the prompt on stdin, where it may be long."""
         options = {"--model": self.model, "--max-turns": session.max_turns, "--max-budget-usd": self.max_usd}
         chosen = [word for name, value in options.items() if value is not None for word in (name, str(value))]
         return Launch(
@@ -61,7 +61,7 @@ class ClaudeCodeAgent(CodingAgent):
         )
 
     def _tools(self, session: Session) -> tuple[str, ...]:
-        """What it may use without asking; of MCP servers the target alone."""
+        """Return the options for the tools that need no permission. The only MCP server is the one under test."""
         server = session.server
         if server is None:
             return "--allowedTools", "Bash,Edit,Write", "--strict-mcp-config"
@@ -69,5 +69,5 @@ class ClaudeCodeAgent(CodingAgent):
         return "--allowedTools", f"Bash,Edit,Write,mcp__{server.name}", "--mcp-config", str(file), "--strict-mcp-config"
 
     def stream(self, session: Session) -> JsonLines:
-        """Everything is in what it prints."""
+        """Its output has everything."""
         return ClaudeCode()

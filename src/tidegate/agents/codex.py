@@ -1,4 +1,4 @@
-"""Codex as an agent."""
+"""The agent `codex`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tidegate.model.event import Event
 from tidegate.streams.codex import Codex, invalid_calls
 from tidegate.streams.json_lines import JsonLines
 
-_UNUSED = ("plugins", "remote_plugin", "apps")  # they look hosts up when Codex starts
-# JSON's text is TOML's, too. A login shell would reset PATH, and pass the recorder by.
+_UNUSED = ("plugins", "remote_plugin", "apps")  # features that look up hosts when Codex starts
+# Values are JSON strings, which are valid TOML. A login shell would reset PATH and so bypass the recorder.
 _CONFIG = """\
 model_provider = "tidegate"
 approval_policy = "never"
@@ -41,7 +41,7 @@ required = true
 class CodexAgent(CodingAgent):
     """Codex, the program `codex`. Needs `OPENAI_API_KEY`.
 
-    It reports no cost, and has no limit of turns.
+    It does not report costs and does not enforce a turn limit.
     """
 
     type: Literal["codex"]
@@ -53,11 +53,11 @@ class CodexAgent(CodingAgent):
 
     @property
     def provider(self) -> Provider:
-        """Of its models."""
+        """The provider of its models."""
         return OPENAI
 
     def launch(self, session: Session) -> Launch:
-        """Its own sandbox stays off: trials are confined by Tidegate, and a sandbox in a sandbox breaks."""
+        """Its own sandbox is off: Tidegate isolates trials, and nested sandboxes fail."""
         without_turn_limit(self.type, session)
         base_url = {**session.credentials, **self.env}.get(OPENAI.endpoint, OPENAI.address)
         text = _CONFIG.format(base_url=json.dumps(base_url))
@@ -76,11 +76,11 @@ class CodexAgent(CodingAgent):
         )
 
     def stream(self, session: Session) -> JsonLines:
-        """All but invalid calls is in what it prints."""
+        """Its output has everything but invalid calls."""
         return Codex()
 
     def after(self, stderr: str) -> tuple[Event, ...]:
-        """Calls of tools that do not exist."""
+        """Return the calls of tools that do not exist."""
         return tuple(
             event for number, tool in enumerate(invalid_calls(stderr), 1) for event in invalid_call(number, tool)
         )

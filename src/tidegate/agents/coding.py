@@ -1,4 +1,4 @@
-"""What the agents have in common that are programs of others: found, checked, started, read, and their end told."""
+"""The base class of agents that are external programs: check, start, read the output, and find how they ended."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tidegate.streams.json_lines import JsonLines
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _NOT_FOUND = (126, 127)
-PASSED_BY = 96  # exit status of the preflight
+PASSED_BY = 96  # exit status of the preflight check
 
 
 class RecorderBypassedError(Exception):
@@ -26,7 +26,7 @@ class RecorderBypassedError(Exception):
 
 @dataclass(frozen=True)
 class Launch:
-    """How the agent's program is to be started; its configuration files are written by then."""
+    """How to start the agent's program. Its configuration files are already written."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
@@ -35,14 +35,14 @@ class Launch:
 
 @dataclass
 class _Reading:
-    """What the program has printed so far; read as it comes to show it, and to stop what has no future."""
+    """The program's output so far, read as it arrives to show progress and to stop hopeless runs early."""
 
     session: Session
     live: JsonLines
     lines: list[tuple[str, float]] = field(default_factory=list)
 
     def watch(self, line: str, at: float) -> End | None:
-        """Keep the line, show what the agent does, and end a run whose key is refused."""
+        """Keep the line, show what the agent does, and end a run whose API key is refused."""
         self.lines.append((line, at))
         events = list(self.live.read(line))
         self.session.told = self.live.so_far()
@@ -53,9 +53,9 @@ class _Reading:
 
 
 class CodingAgent(Agent):
-    """A program on PATH that does the task by itself and prints what it does as JSON lines.
+    """A program on PATH that does the task by itself and prints its actions as JSON lines.
 
-    `version` pins the program's exact version. `args` are given to it besides those that Tidegate gives.
+    `version` pins the program's exact version. `args` are added to the arguments that Tidegate passes.
     """
 
     args: tuple[str, ...] = ()
@@ -63,22 +63,22 @@ class CodingAgent(Agent):
 
     calls_servers: ClassVar[bool] = True
     program: ClassVar[str]
-    package: ClassVar[str]  # of npm
-    oldest: ClassVar[tuple[int, int, int]]  # version whose output and options are known
-    tested: ClassVar[str]  # version that the project's tests run
+    package: ClassVar[str]  # npm package
+    oldest: ClassVar[tuple[int, int, int]]  # oldest supported version
+    tested: ClassVar[str]  # version used in the project's tests
 
     @property
     def provider(self) -> Provider:
-        """Of its models."""
+        """The provider of its models."""
         raise NotImplementedError
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The key, and where the model is."""
+        """The API key and the address of the model."""
         return self.provider.key, self.provider.endpoint
 
     async def check(self, machine: Machine) -> str | None:
-        """The program is there, its version is right, and there is a key."""
+        """Check that the program is on PATH, its version is supported and a key is set, and return the version."""
         result = await machine.output(f"{self.program} --version")
         if result.shell_status in _NOT_FOUND:
             raise CannotRunError(f"The agent {self.type} needs the program `{self.program}` on PATH.", self._install())
@@ -106,7 +106,7 @@ class CodingAgent(Agent):
         return f"Install it: npm install --global {self.package}@{self.version or self.tested}"
 
     async def run(self, session: Session) -> End:
-        """Start the program, record what it says and does, and tell how it ended."""
+        """Start the program, record what it says and does, and return how it ended."""
         launch = self.launch(session)
         reading = _Reading(session, self.stream(session))
         command = f"{_preflight(session)}exec {shlex.join(launch.argv)}"
@@ -121,7 +121,7 @@ class CodingAgent(Agent):
         return own_end(told, result)
 
     def _record(self, session: Session, reading: _Reading) -> End | None:
-        """The whole of it once more, now that there are side files and it is known when the end came."""
+        """Read the whole output again, now that the side files and the time of the end are known."""
         stream = self.stream(session)
         last, told = 0.0, None
         for line, last in reading.lines:
@@ -136,36 +136,38 @@ class CodingAgent(Agent):
         return told
 
     def launch(self, session: Session) -> Launch:
-        """Write the program's configuration below HOME and say how to start it."""
+        """Write the program's configuration below HOME, and return how to start it."""
         raise NotImplementedError
 
     def stream(self, session: Session) -> JsonLines:
-        """The reader of what it prints, with what its side files tell by now."""
+        """Return a reader for the program's output, with what its side files contain so far."""
         raise NotImplementedError
 
     def after(self, stderr: str) -> tuple[Event, ...]:
-        """What is told on stderr alone."""
+        """Return the events that only stderr reports."""
         return ()
 
     def own_environment(self, session: Session) -> dict[str, str]:
-        """The agent's key, and where its model is."""
+        """Return the agent's API key and the address of its model."""
         return dict(session.credentials)
 
 
 def invalid_call(number: int, tool: str) -> tuple[Event, ...]:
-    """A call of a tool that does not exist."""
+    """Return the events of a call of a tool that does not exist."""
     name = f"invalid-{number}"
     return ToolCall(id=name, tool=tool), ToolResult(id=name, status="invalid")
 
 
 def without_turn_limit(agent: str, session: Session) -> None:
-    """Say that a limit cannot be kept."""
+    """Warn that the agent does not enforce a turn limit, if one is set."""
     if session.max_turns is not None:
         session.emit(Warning(text=f"{agent} has no limit of turns: max_turns {session.max_turns} was not enforced"))
 
 
 def _preflight(session: Session) -> str:
-    """Shell lines that end the start if bash, the agents' shell, finds something else by the target's name."""
+    """Return shell lines that stop the start if bash, the agents' shell, does not resolve the tool's name to the
+    recorder.
+    """
     if session.recorder is None:
         return ""
     name = session.binary.rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""Any program as an agent."""
+"""The agent `command`: any program."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Message, ToolCall
 from tidegate.streams import PARSERS, StreamName, agentv
 
-_WHOLE = ("agentv", "atif")  # one document, read when the program has ended
+_WHOLE = ("agentv", "atif")  # formats that are one document, read after the program has ended
 PLACEHOLDERS = ("prompt", "prompt_file", "workspace", "repo", "mcp_config")
 MCP_CONFIG = "TIDEGATE_MCP_CONFIG"
 
 
 class CommandAgent(Agent):
-    """Any program. It gets the prompt by placeholder, in `TIDEGATE_PROMPT_FILE`, or with `stdin: prompt` on stdin.
+    """Any program. It gets the prompt by placeholder, in the file `TIDEGATE_PROMPT_FILE`, or with `stdin: prompt` on
+    stdin.
 
-    `command` is run by `sh -c` in the workspace. Its placeholders `{prompt}`, `{prompt_file}`, `{workspace}`, `{repo}`
-    (the side's checkout) and `{mcp_config}` are shell-quoted, so they stand outside of quotes; `{{` and `}}` are
-    literal braces. Where the target is an MCP server, `{mcp_config}` is a file `{mcpServers: {NAME: {command, args}}}`;
-    its path is also in `TIDEGATE_MCP_CONFIG`.
-    `output` says how its standard output is read: `text`, `events` (Tidegate's own JSON lines), `agentv`, or as the
-    stream of an agent that it imitates, such as `claude-code`.
+    `command` runs by `sh -c` in the workspace. The placeholders `{prompt}`, `{prompt_file}`, `{workspace}`, `{repo}`
+    (the side's checkout) and `{mcp_config}` are shell-quoted already, so do not put them in quotes. Write `{{` and `}}`
+    for literal braces. If the tool under test is an MCP server, `{mcp_config}` is its configuration file:
+    `{mcpServers: {NAME: {command, args}}}`. The file's path is also in `TIDEGATE_MCP_CONFIG`.
+
+    `output` is the format of its standard output: `text`, `events` (Tidegate's JSON lines), `agentv`, or the stream of
+    an agent that it imitates, such as `claude-code`.
     """
 
     type: Literal["command"]
@@ -55,7 +57,7 @@ class CommandAgent(Agent):
         return command
 
     async def run(self, session: Session) -> End:
-        """Run the program, read its output, and say how it ended."""
+        """Run the program, read its output, and return how it ended."""
         server = session.server
         servers = str(session.home_file("mcp.json", servers_file(server))) if server else ""
         values = {
@@ -68,7 +70,7 @@ class CommandAgent(Agent):
         stdin = session.prompt_file if self.stdin == "prompt" else None
 
         def watch(line: str, at: float) -> None:
-            """Show what the program does as it prints it; the whole is read when it has ended."""
+            """Show what the program does as it prints. The events are recorded from the whole output later."""
             for event in PARSERS[self.output](line) if self.output not in _WHOLE else ():
                 if isinstance(event, ToolCall | Message):
                     session.step(event.text if isinstance(event, Message) else event.command or event.tool)
@@ -91,7 +93,7 @@ class CommandAgent(Agent):
 
 
 def _parts(command: str) -> Iterator[tuple[str, str | None]]:
-    """The literal texts of the command, each with the placeholder that follows it, if any."""
+    """Yield the literal texts of the command, each with the placeholder that follows it, if any."""
     for literal, name, specification, conversion in Formatter().parse(command):
         if specification or conversion:
             raise ValueError(f"{{{name}}}: a placeholder is a name in braces and nothing more")

@@ -1,4 +1,4 @@
-"""An agent without a model: it does what the docs say, literally."""
+"""The agent `doc-follower`: runs the commands in the docs, without a model."""
 
 from __future__ import annotations
 
@@ -17,29 +17,30 @@ if TYPE_CHECKING:
     from tidegate.invocations.shell_grammar import ShellLine
 
 MAX_LINES = 200
-MAX_CHARACTERS = 200_000  # of one document
+MAX_CHARACTERS = 200_000  # characters of one document
 
 
 class DocFollower(Agent):
-    """Executes what the docs say, literally. Deterministic, free and fast: it finds docs that no longer match the tool.
+    """Runs the commands in your docs verbatim. Deterministic, free and fast: it finds docs that no longer match the
+    tool.
 
-    It reads the prompt, then the guidance files and README.md in the workspace: fenced blocks marked `sh`, `bash`,
-    `shell`, `console` or not at all, and indented ones (outside the prompt only those with `$ ` prompts); in a block
-    with `$ ` prompts only what was typed there. Of the blocks that call the target it runs every line, in order,
-    identical ones once. `cd`, `export` and variables hold until the end of their block. When a call of the target
-    fails, it runs `TARGET SUBCOMMAND --help`, then the same line once more. A line with a placeholder (`<id>`, `…`)
-    is skipped and counted. It stops after 200 lines.
+    It reads the prompt, then the guidance files and README.md in the workspace. It reads fenced blocks marked `sh`,
+    `bash`, `shell`, `console` or not at all, and indented blocks (outside the prompt only those with `$ ` prompts). In
+    a block with `$ ` prompts, it runs only the lines typed there. In blocks that call the tool under test, it runs
+    every line in order, identical lines once. `cd`, `export` and variables last until the end of the block. When a call
+    of the tool fails, it runs `TOOL SUBCOMMAND --help` and then the line again. Lines with a placeholder (`<id>`, `…`)
+    are skipped and counted. It stops after 200 lines.
     """
 
     type: Literal["doc-follower"]
 
     @property
     def is_deterministic(self) -> bool:
-        """Always, unless `deterministic: false` says that the target itself is not."""
+        """True, unless `deterministic: false` is set because the tool under test is not."""
         return self.deterministic is not False
 
     async def run(self, session: Session) -> End:
-        """Follow the prompt, then the guidance, then README.md; always completes."""
+        """Follow the prompt, then the guidance, then README.md. Always completes."""
         reading = _Reading(session)
         for name, blocks in _documents(session):
             await reading.follow(name, blocks)
@@ -47,8 +48,8 @@ class DocFollower(Agent):
 
 
 def _documents(session: Session) -> Iterator[tuple[str, tuple[Block, ...]]]:
-    """What there is to follow, each document with its blocks; only read when its turn has come."""
-    from tidegate.agents.instructions import blocks  # the Markdown parser and the grammar load for this agent alone
+    """Yield each document to follow, with its blocks. A document is only read when it is reached."""
+    from tidegate.agents.instructions import blocks  # slow imports that only this agent needs
 
     yield "the prompt", blocks(session.prompt, session.binary, indented=True)
     guidance = [path for path in session.guidance if path.lower().endswith((".md", ".markdown"))]
@@ -61,7 +62,7 @@ def _documents(session: Session) -> Iterator[tuple[str, tuple[Block, ...]]]:
 
 @dataclass
 class _Reading:
-    """How far the agent has come in its documents."""
+    """The agent's progress through its documents."""
 
     session: Session
     failed: int = 0
@@ -74,12 +75,12 @@ class _Reading:
         return f"ran {len(self.results)} lines, {self.failed} failed, {self.skipped} skipped"
 
     async def follow(self, name: str, blocks: tuple[Block, ...]) -> None:
-        """Run what is to be run of one document."""
+        """Run the lines of one document."""
         if blocks:
             lines = sum(len(block.lines) for block in blocks)
             self.session.emit(Message(text=f"Following {name}: {lines} lines in {len(blocks)} blocks."))
         for block in blocks:
-            state: list[str] = []  # what earlier lines of the block have changed in the reader's shell
+            state: list[str] = []  # state of the reader's shell after the block's earlier lines
             for line in block.lines:
                 if line.unfit:
                     self._skip(f"{name}, line {line.row} was skipped, {line.unfit}: {line.text[:200]}")
@@ -87,7 +88,7 @@ class _Reading:
                     state += await self._state_after(line, state)
 
     async def _state_after(self, line: ShellLine, state: list[str]) -> list[str]:
-        """Run the line, unless it was run before, and say what it changed in the reader's shell."""
+        """Run the line, unless it ran before, and return what it changed in the reader's shell."""
         command = " && ".join([*state, line.text])
         if command not in self.results:
             if self._is_full():
@@ -101,9 +102,9 @@ class _Reading:
         return [f"{line.variable}={shlex.quote(result.stdout)}"] if line.variable else list(line.state)
 
     async def _run(self, command: str, line: ShellLine, state: list[str]) -> CommandResult:
-        """Run the line; if it calls the target and fails, read the help and run it once more."""
+        """Run the line. If it calls the tool and fails, read the help and run it again."""
         if line.variable:
-            command += f' && printf %s "${line.variable}"'  # so that the next lines can be given the value
+            command += f' && printf %s "${line.variable}"'  # so that later lines can use the value
         result = await self.session.shell(command)
         if result.ok or not line.calls:
             return result
@@ -114,14 +115,14 @@ class _Reading:
         return len(self.results) + self.skipped >= MAX_LINES
 
     def _skip(self, warning: str) -> None:
-        """Count a line that is not run; only those within the limit, and the first after it, are warned of."""
+        """Count a line that is not run. Warn only up to the first line over the limit."""
         if len(self.results) + self.skipped <= MAX_LINES:
             self.session.emit(Warning(text=warning))
         self.skipped += 1
 
 
 def _help(line: ShellLine) -> str:
-    """`TARGET SUBCOMMAND --help` for the line's last call: the one that, as a rule, its exit status belongs to."""
+    """Return `TOOL SUBCOMMAND --help` for the line's last call, which usually sets its exit status."""
     call = line.calls[-1]
     name = subcommand(call.program, call.argv, None)
     return shlex.join([call.program, *([name] if name else []), "--help"])

@@ -1,4 +1,4 @@
-"""How an agent's program ended: its own last word and its exit status together."""
+"""How an agent's program ended, from its own report and its exit status."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tidegate.model.event import End
 
 
 def own_end(told: End | None, result: CommandResult) -> End:
-    """The program's own last word; it completed only if its exit status says so too."""
+    """Return the end that the program reports. It counts as completed only if the exit status is 0 too."""
     if told is None:
         return End(end="crashed", message=f"ended without an end event, {how(result)}")
     if told.end == "completed" and not result.ok:
@@ -16,5 +16,5 @@ def own_end(told: End | None, result: CommandResult) -> End:
 
 
 def how(result: CommandResult) -> str:
-    """How the program ended, with its last word on stderr."""
+    """Return how the program ended, with its last line on stderr."""
     return ": ".join([result.how_it_ended(), *result.stderr.strip().splitlines()[-1:]])

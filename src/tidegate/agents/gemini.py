@@ -1,4 +1,4 @@
-"""Gemini CLI as an agent."""
+"""The agent `gemini`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tidegate.streams.json_lines import JsonLines
 class GeminiAgent(CodingAgent):
     """Gemini CLI, the program `gemini`. Needs `GEMINI_API_KEY`.
 
-    It reports no cost. Of guidance it reads `GEMINI.md`, not `AGENTS.md`, unless the workspace has settings that say so
-    (`.gemini/settings.json`). Without `model` it asks a small model first which one to take.
+    It does not report costs. It reads the guidance file `GEMINI.md`, not `AGENTS.md`, unless settings in the workspace
+    (`.gemini/settings.json`) say otherwise. Without `model`, it first asks a small model which one to use.
     """
 
     type: Literal["gemini"]
@@ -28,11 +28,11 @@ class GeminiAgent(CodingAgent):
 
     @property
     def provider(self) -> Provider:
-        """Of its models."""
+        """The provider of its models."""
         return GOOGLE
 
     def launch(self, session: Session) -> Launch:
-        """Without trust in the folder it would not be offered a shell at all."""
+        """Trust the folder, since Gemini CLI offers no shell tool in an untrusted one."""
         settings: dict[str, Any] = {
             "security": {
                 "auth": {"selectedType": "gemini-api-key"},
@@ -56,6 +56,6 @@ class GeminiAgent(CodingAgent):
         )
 
     def stream(self, session: Session) -> JsonLines:
-        """Exit codes are in its session file alone."""
+        """Exit codes are only in its session file."""
         chats = sorted((session.home / ".gemini" / "tmp").glob("*/chats/session-*.jsonl"))
         return Gemini(told_in("\n".join(map(session.side_file, chats))))

@@ -1,4 +1,4 @@
-"""A Markdown document → the command lines that it tells its reader to run."""
+"""Find the command lines that a Markdown document tells its reader to run."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ MAX_BLOCK_CHARACTERS = 20_000
 
 
 class Block(Value):
-    """One block of commands that calls the target somewhere; rows count from 1, as in the document."""
+    """One block of commands that calls the tool under test. Rows count from 1, as in the document."""
 
     lines: tuple[ShellLine, ...]
 
 
 def blocks(markdown: str, target: str, *, indented: bool = False) -> tuple[Block, ...]:
-    """The blocks of the document that call the target, in order.
+    """Return the document's blocks that call the tool under test, in order.
 
-    Fenced blocks marked sh, bash, shell, console or not at all are read, and CommonMark's indented ones where they
-    show `$ ` prompts; `indented` adds those without.
+    Fenced blocks marked sh, bash, shell, console or not at all are read, and CommonMark's indented blocks if they have
+    `$ ` prompts. `indented` adds those without prompts.
     """
     tokens = MarkdownIt("commonmark").parse(markdown)
     read = (_lines(token, target) for token in tokens if _is_read(token, indented))
@@ -51,7 +51,7 @@ def _lines(token: Token, target: str) -> tuple[ShellLine, ...]:
     rows = token.content.split("\n")
     if len(token.content) > MAX_BLOCK_CHARACTERS:
         return (_too_long(start, rows[0], target),) if target in token.content else ()
-    # A block with prompts is a session: what has no prompt is output, whatever the block is marked as.
+    # A block with prompts is a session: lines without a prompt are output, regardless of the block's language.
     session = _language(token) == "console" or _has_prompts(rows)
     parts = _typed(rows) if session else [(0, token.content)]
     return tuple(
@@ -67,7 +67,7 @@ def _too_long(row: int, text: str, target: str) -> ShellLine:
 
 
 def _typed(rows: list[str]) -> Iterator[tuple[int, str]]:
-    """What was typed in a session, each with its row: what stands after `$ `, and the rows that continue it."""
+    """Yield what was typed in a session, with its row: the text after `$ ` and the rows that continue it."""
     position = 0
     while position < len(rows):
         start, position = position, position + 1

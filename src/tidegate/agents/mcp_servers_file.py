@@ -1,4 +1,4 @@
-"""How agents are told of the MCP server that is the target."""
+"""The configuration file that tells agents about the MCP server under test."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from tidegate.model.agent import ServerScript
 
 
 def servers_file(server: ServerScript) -> str:
-    """The usual configuration file of clients: `{mcpServers: {NAME: {command, args}}}`."""
+    """Return the common client configuration: `{mcpServers: {NAME: {command, args}}}`."""
     return json.dumps({"mcpServers": {server.name: {"command": str(server.program), "args": []}}})

@@ -1,4 +1,4 @@
-"""The tools of an MCP server as Anthropic's API takes them, without those that it would refuse a whole request for."""
+"""Convert an MCP server's tools to Anthropic's API, without those for which it would reject the whole request."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from anthropic.types import ToolParam
 
 MAX_TOOLS = 512
-MAX_BYTES = 1_000_000  # of all definitions: about 250,000 tokens, more than most models can be told
-MAX_NAME = 64  # characters; newer models take twice as many
-NAMES_SHOWN = 3  # of tools that are left out
+MAX_BYTES = 1_000_000  # bytes of all definitions: about 250,000 tokens, more than most models take
+MAX_NAME = 64  # characters; newer models accept twice as many
+NAMES_SHOWN = 3  # names of omitted tools in a warning
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 _PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
-_CHOICES = ("oneOf", "allOf", "anyOf")  # which the API takes below the top level alone
+_CHOICES = ("oneOf", "allOf", "anyOf")  # the API accepts these only below the top level
 
 
 class Offer(NamedTuple):
-    """What the model is offered, the server's own name of each tool by the offered one, and what was left out."""
+    """The tools offered to the model, the server's name of each by its offered name, and warnings for omitted tools."""
 
     definitions: tuple[ToolParam, ...]
     names: Mapping[str, str]
@@ -31,9 +31,9 @@ class Offer(NamedTuple):
 
 
 def offered(server: str, tools: Iterable[Tool]) -> Offer:
-    """The tools as `mcp__SERVER__TOOL`, in the server's order.
+    """Return the tools as `mcp__SERVER__TOOL`, in the server's order.
 
-    What a name may not hold becomes `_`; a name that is too long, or is taken by then, ends with a hash of the whole.
+    Characters that a name must not contain become `_`. A name that is too long or already taken ends with a hash.
     """
     definitions: dict[str, ToolParam] = {}
     names: dict[str, str] = {}
@@ -67,7 +67,7 @@ def _definition(name: str, tool: Tool) -> ToolParam:
 
 
 def _refused(tool: Tool, names: Iterable[str], count: int, size: int) -> str | None:
-    """Why the API, or reason, would not take it."""
+    """Return why the tool is left out: the API rejects it, or it exceeds a limit. None if it is offered."""
     if not tool.name:
         return "it has no name"
     if tool.name in names:

@@ -1,4 +1,4 @@
-"""opencode as an agent."""
+"""The agent `opencode`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tidegate.streams.opencode import OpenCode
 
 
 class _Client(NamedTuple):
-    """A client that comes with opencode; its address goes on where that of the provider's own variable ends."""
+    """A client that comes with opencode. `version` is appended to the provider's address."""
 
     package: str
     provider: Provider
@@ -31,10 +31,10 @@ _OFF = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "SHARE"
 
 
 class OpenCodeAgent(CodingAgent):
-    """opencode, the program `opencode`. `model` is `PROVIDER/MODEL`; needs the provider's key.
+    """opencode, the program `opencode`. `model` is `PROVIDER/MODEL`; needs the provider's API key.
 
     Providers are `anthropic` (`ANTHROPIC_API_KEY`), `openai` (`OPENAI_API_KEY`) and `google` (`GEMINI_API_KEY`). It
-    has no limit of turns that it keeps.
+    does not enforce a turn limit.
     """
 
     type: Literal["opencode"]
@@ -55,7 +55,7 @@ class OpenCodeAgent(CodingAgent):
 
     @property
     def provider(self) -> Provider:
-        """Of its model."""
+        """The provider of its model."""
         return self._client.provider
 
     @property
@@ -63,7 +63,7 @@ class OpenCodeAgent(CodingAgent):
         return _CLIENTS[self.model.partition("/")[0]]
 
     def launch(self, session: Session) -> Launch:
-        """One provider, one model, everything allowed, and nothing fetched at the start."""
+        """Configure one provider and one model, allow everything, and fetch nothing at the start."""
         without_turn_limit(self.type, session)
         file = session.home_file("opencode.json", json.dumps(self._configuration(session)))
         return Launch(
@@ -93,5 +93,5 @@ class OpenCodeAgent(CodingAgent):
         }
 
     def stream(self, session: Session) -> JsonLines:
-        """Everything is in what it prints."""
+        """Its output has everything."""
         return OpenCode()

@@ -1,4 +1,4 @@
-"""The providers of models that coding agents ask: their variables, their addresses, and what is asked of them."""
+"""Model providers of coding agents: environment variables, addresses and allowed request paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An agent without a model: it does again what a stored trial did."""
+"""The agent `replay`: runs the commands of a stored trial again, without a model."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from tidegate.model.event import End, Event, Message, ToolCall, ToolResult, Warn
 from tidegate.streams import PARSERS, StreamName
 
 _NEVER_RAN = frozenset({"denied", "invalid", "not_executed"})
-# Agents like to name their workspace in full; a trial's own one is always called like this.
+# Agents often use their workspace's absolute path, which has this form in every trial.
 _WORKSPACE = re.compile(r"""/[^\s'"]*/trials/(?:base|head)/[^\s'"/]+/[^\s'"/]+/\d+/workspace""")
 
 
 class Replay(Agent):
-    """Does what an agent did in a stored trial once more, command by command. Needs no key, and is deterministic.
+    """Replays a recorded trial, command by command. Needs no API key and is deterministic.
 
-    It answers whether what a real agent once did with the tool still works, without asking a model. `traces` names each
-    scenario's file in the repository: the `events.jsonl` of a stored trial, or with `format` an ATIF trajectory
-    (`atif`) or an agent's own stream. Commands run again in the fresh workspace, whatever becomes of each, with the
-    recorder in front of the target; calls of other tools (an editor's) are not repeated, and counted. What had been
-    denied is not run.
+    It shows whether what a real agent once did with the tool still works. `traces` maps each scenario to a file in the
+    repository: the `events.jsonl` of a stored trial, or with `format` an ATIF trajectory (`atif`) or an agent's own
+    stream. Commands run in the fresh workspace, regardless of their outcome, and calls of the tool under test are
+    recorded. Calls of other tools, such as an editor, are not repeated but counted. Calls that were denied are not run.
     """
 
     type: Literal["replay"]
@@ -32,11 +31,11 @@ class Replay(Agent):
 
     @property
     def is_deterministic(self) -> bool:
-        """Always, unless `deterministic: false` says that the target itself is not."""
+        """True, unless `deterministic: false` is set because the tool under test is not."""
         return self.deterministic is not False
 
     async def run(self, session: Session) -> End:
-        """Repeat the trace of the session's scenario; always completes."""
+        """Repeat the trace of the session's scenario. Always completes."""
         name = self.traces.get(session.scenario)
         if name is None:
             session.emit(Warning(text=f"this agent has no trace for the scenario {session.scenario}"))
@@ -56,7 +55,7 @@ class Replay(Agent):
 
 
 def _ran(events: Sequence[Event]) -> dict[str, ToolCall]:
-    """The calls that were carried out, by their id."""
+    """Return the calls that were carried out, by id."""
     never = {event.id for event in events if isinstance(event, ToolResult) and event.status in _NEVER_RAN}
     return {event.id: event for event in events if isinstance(event, ToolCall) and event.id not in never}
 

@@ -1,4 +1,4 @@
-"""An agent that runs given commands with given probabilities."""
+"""The agent `scripted`: runs given commands with given probabilities."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from tidegate.model.value import Value
 
 
 class ScriptedStep(Value):
-    """One command, which is run with the given probability."""
+    """One command, which runs with the given probability."""
 
     run: str
     probability: float = Field(default=1.0, ge=0, le=1)
 
 
 class Scripted(Agent):
-    """Runs given commands with seeded probabilities: for tests, demos and for trying a policy.
+    """Runs given commands with seeded probabilities: for tests, for demos and for trying a policy.
 
-    `steps` names the commands of each scenario: a string, or `{run: COMMAND, probability: P}`. A step that its
-    probability skips is not run. The draws depend on seed, scenario, side and index alone.
+    `steps` are the commands of each scenario: a string, or `{run: COMMAND, probability: P}`. The random choices depend
+    only on `seed`, scenario, side and the trial's index, so a run can be repeated.
     """
 
     type: Literal["scripted"]
@@ -34,20 +34,20 @@ class Scripted(Agent):
 
     @property
     def is_deterministic(self) -> bool:
-        """True while no step has a probability below 1, unless `deterministic` says otherwise."""
+        """True if no step has a probability below 1, unless `deterministic` is set."""
         if self.deterministic is not None:
             return self.deterministic
         return all(step.probability == 1 for scenario in self.steps for step in self._steps(scenario))
 
     async def run(self, session: Session) -> End:
-        """Run the steps of the session's scenario in order, whatever becomes of each; always completes."""
+        """Run the steps of the session's scenario in order, regardless of their outcome. Always completes."""
         if session.scenario not in self.steps:
             session.emit(Warning(text=f"this agent has no steps for the scenario {session.scenario}"))
         draw = _draws(self.seed, session)
         steps = self._steps(session.scenario)
         ran = 0
         for step in steps:
-            # One draw per step, so that a step's chance does not hang on the steps before it.
+            # One sample per step, so that a step's sample does not depend on the other steps' probabilities.
             if draw.random() < step.probability:
                 ran += 1
                 await session.shell(step.run)
@@ -62,7 +62,7 @@ class Scripted(Agent):
 
 
 def _draws(seed: int, session: Session) -> Random:
-    """The trial's own chance: the same in every process and on every machine (SHA-256, Mersenne Twister)."""
+    """Return the trial's random generator, the same on every machine (SHA-256, Mersenne Twister)."""
     side, *_, index = session.trial_id.split("/")
     key = json.dumps([seed, session.scenario, side, index])
     return Random(int.from_bytes(sha256(key.encode()).digest()))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tidegate.action.job import Connect
     from tidegate.gh.port import RepositoryPort
     from tidegate.gh.stop_commands import Fence
-    from tidegate.settings import Runner, Settings
+    from tidegate.settings import GitHubJob, Settings
 
 EVENTS = ("action", "history", "publish")  # commands that depend on the event
 DESCRIPTION = """\
@@ -97,7 +97,7 @@ def _other_command(settings: Settings) -> int:
     return code
 
 
-def _connect(settings: Settings, runner: Runner) -> RepositoryPort | None:
+def _connect(settings: Settings, runner: GitHubJob) -> RepositoryPort | None:
     from tidegate.gh.client import connect
 
     if settings.github_token is None:

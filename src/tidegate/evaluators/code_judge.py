@@ -20,9 +20,9 @@ _CANNOT_BE_RUN = (126, 127)  # the shell's exit codes for a program that it cann
 
 
 class CodeJudge(Evaluator):
-    """Scores with your own script. The script reads the case and the answer as JSON on standard input (`question,
-    expected_outcome, reference_answer, candidate_answer, input_messages, expected_messages, output_messages, …`) and
-    prints `{score, hits, misses, reasoning}`.
+    """Scores with your own script. The script reads the case and the answer as JSON on standard input (`question`,
+    `expected_outcome`, `reference_answer`, `candidate_answer`, `input_messages`, `expected_messages`,
+    `output_messages`, …) and prints `{score, hits, misses, reasoning}`.
 
     A script that prints nothing scores 1 if it exits with status 0, else 0, so `python -m py_compile x.py` works as a
     script. The evaluator is not measured if the output is anything else, the score is not a number from 0 to 1, or the

@@ -59,8 +59,8 @@ class CompositeEvaluator(Evaluator):
     `aggregator` is one of:
 
     - `{type: weighted_average, weights: {NAME: WEIGHT}}`: the default, with the members' own weights
-    - `{type: code_judge, path: SCRIPT}`: the script reads `{results: {NAME: {score, verdict, hits, misses,
-    reasoning}}}` and prints the output of a code_judge
+    - `{type: code_judge, path: SCRIPT}`: the script reads
+    `{results: {NAME: {score, verdict, hits, misses, reasoning}}}` and prints the output of a code_judge
     - `{type: llm_judge, prompt: FILE}`: the judge scores the same results, which replace `{{EVALUATOR_RESULTS_JSON}}`
     in your prompt, or are part of the default prompt
 

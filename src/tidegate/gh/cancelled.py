@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidegate.gh.comment import Publication, Run, standing_comment
+from tidegate.gh.comment import Publication, WorkflowRun, standing_comment
 from tidegate.gh.port import CommentPort, PublishError
 from tidegate.model.marker import Marker
 from tidegate.settings import CommentMode
@@ -14,7 +14,7 @@ The run on `{head}` was cancelled before it had a verdict: nothing is known of t
 """
 
 
-def note_cancelled(port: CommentPort, run: Run, instance: str, mode: CommentMode) -> Publication:
+def note_cancelled(port: CommentPort, run: WorkflowRun, instance: str, mode: CommentMode) -> Publication:
     """Note in the comment that the run was cancelled.
 
     A verdict on the same commit and anything about a newer commit stay. Modes other than `always` update an existing
@@ -28,7 +28,7 @@ def note_cancelled(port: CommentPort, run: Run, instance: str, mode: CommentMode
         return Publication(outcome="failed", problem=error.message, advice=error.advice)
 
 
-def _noted(port: CommentPort, run: Run, instance: str, mode: CommentMode) -> Publication:
+def _noted(port: CommentPort, run: WorkflowRun, instance: str, mode: CommentMode) -> Publication:
     standing = standing_comment(port, instance)
     before = Marker.parse(standing.body) if standing else None
     if port.head_sha() != run.head:

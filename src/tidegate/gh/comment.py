@@ -20,7 +20,7 @@ PATIENCE = 60.0  # the most seconds to wait in total; if GitHub asks for more, g
 Outcome = Literal["created", "updated", "unchanged", "superseded", "off", "failed"]
 
 
-class Run(Value):
+class WorkflowRun(Value):
     """The workflow run that writes the comment. A larger (id, attempt) is newer.
 
     `head` is the pull request's head commit, not the test-merge commit.
@@ -52,7 +52,7 @@ class Publication(Value):
 
 
 def publish_comment(
-    port: CommentPort, statement: Statement, run: Run, mode: CommentMode, sleep: Callable[[float], None]
+    port: CommentPort, statement: Statement, run: WorkflowRun, mode: CommentMode, sleep: Callable[[float], None]
 ) -> Publication:
     """Create or update the comment, with retries. Every try first reads the current comment.
 
@@ -84,7 +84,7 @@ def publish_comment(
 class _Desk:
     """Publishes one statement. The state that must survive a retry is kept here."""
 
-    def __init__(self, port: CommentPort, statement: Statement, run: Run, mode: CommentMode) -> None:
+    def __init__(self, port: CommentPort, statement: Statement, run: WorkflowRun, mode: CommentMode) -> None:
         self._port, self._statement, self._run, self._mode = port, statement, run, mode
         self._result = statement.result
         self._draft: tuple[Marker, str] | None = None

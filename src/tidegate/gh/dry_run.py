@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tidegate.gh.comment import Publication, Run, standing_comment
+from tidegate.gh.comment import Publication, WorkflowRun, standing_comment
 from tidegate.gh.port import PERMISSIONS, CommentPort, PublishError
 
 UNKNOWN = f"Whether the token may write is not known before it does; the job needs:\n{PERMISSIONS}"
 
 
-def rehearse(port: CommentPort, instance: str, run: Run) -> tuple[Publication, str]:
+def rehearse(port: CommentPort, instance: str, run: WorkflowRun) -> tuple[Publication, str]:
     """Return what would happen to the comment, and a sentence for the log. Nothing is posted."""
     try:
         standing = standing_comment(port, instance)

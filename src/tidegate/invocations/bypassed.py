@@ -1,4 +1,4 @@
-"""Calls of the target that passed the recorder by, from the commands in the agent's own log."""
+"""Finds calls of the target that bypassed the recorder, in the commands of the agent's own log."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from tidegate.model.event import Event
 from tidegate.model.suite import Target
 from tidegate.model.trial import Invocation
 
-_EXPANDED = frozenset("$`*?[{~\\")  # what a shell may make something else of
-CLOCKS_SECS = 5.0  # that the log may tell too early or too late: agents buffer, and machines are busy
+_EXPANDED = frozenset("$`*?[{~\\")  # characters that a shell may expand
+CLOCKS_SECS = 5.0  # tolerance for the log's times: agents buffer, and machines are busy
 
 
 def bypassed(
     events: Sequence[Event], target: Target, recorded: Sequence[Invocation], started_at: float
 ) -> tuple[Invocation, ...]:
-    """The calls that only the agent's log has: by a path, which PATH does not serve, or where PATH had been reset.
+    """Return the calls that only the agent's log has: calls by a path, or after the agent reset PATH.
 
-    A call by the bare name that is not in the record did not happen (`a || b`), unless it was all of a command that
-    ran. A call is never counted twice: each recorded one answers for one of the log with the same arguments, if it
-    was made while that command ran. The exit code is the shell's where the call was the whole command; else it is
-    unknown. `started_at`: when the log's times begin, in seconds since the epoch.
+    A call by bare name that was not recorded did not happen (`a || b`), unless it was the whole command. To count no
+    call twice, each recorded call is matched with one logged call that has the same arguments and ran at that time.
+    The exit code is the shell's if the call was the whole command, else unknown. `started_at` is the start of the log's
+    times, in seconds since the epoch.
     """
     left = list(recorded)
     unseen = []
     found = sorted(logged_calls(events, target.binary), key=lambda logged: "/" in logged.call.program)
-    for logged in found:  # bare names have the first claim
+    for logged in found:  # match bare names first: only they go through the recorder
         answer = next((call for call in left if _may_be(call, logged, started_at)), None)
         if answer is not None:
             left.remove(answer)
@@ -41,9 +41,9 @@ def bypassed(
 
 
 def never_arrived(events: Sequence[Event], server: str, started_at: float) -> tuple[Invocation, ...]:
-    """The calls of an MCP server's tools that its recorder cannot have: of a tool that there is not, or refused before.
+    """Return the MCP tool calls that never reached the recorder: unknown tools, and calls refused earlier.
 
-    They count in no rate, and tell what the agent wanted: a tool that the pull request has renamed.
+    They count in no rate, but show what the agent wanted, such as a tool that the pull request renamed.
     """
     return tuple(
         Invocation(
@@ -59,12 +59,15 @@ def never_arrived(events: Sequence[Event], server: str, started_at: float) -> tu
 
 
 def was_never_found(invocations: Sequence[Invocation]) -> bool:
-    """The agent has called the target, and its shell did not find it once: it had another PATH than it was given."""
+    """Return True if the agent called the target but its shell never found it, because PATH was changed."""
     return bool(invocations) and all(call.source == "events" and call.exit_code == 127 for call in invocations)
 
 
 def _may_be(recorded: Invocation, logged: LoggedCall, started_at: float) -> bool:
-    """The same arguments, at a time when the command ran; a log that tells a command when it ends has no such time."""
+    """Return True if the arguments are equal and the call started while the logged command ran.
+
+    A log that records a command only when it ends has no such time; then the arguments decide.
+    """
     if recorded.argv != logged.call.argv:
         return False
     began, ended = logged.command.at, logged.result.at
@@ -86,7 +89,7 @@ def _invocation(logged: LoggedCall, target: Target, started_at: float, *, whole:
 
 
 def _is_whole(command: str, call: Call) -> bool:
-    """The call is all that the command does, and its arguments are as they are written."""
+    """Return True if the command consists of this call only, with its arguments as written."""
     if _EXPANDED & set(command):
         return False
     try:

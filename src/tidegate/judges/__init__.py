@@ -1,4 +1,4 @@
-"""The family of judges: one file, one line here, one entry in the docs and one test file for each."""
+"""All judges. A new judge is one file, one line here, one entry in the docs and one test file."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ from tidegate.judges.command import CommandJudge
 from tidegate.judges.scripted import ScriptedJudge
 
 AnyJudge = Annotated[AnthropicJudge | CommandJudge | ScriptedJudge, Field(discriminator="type")]
-"""Every judge that a suite can name, told apart by `type`."""
+"""Every judge that a suite can name, selected by `type`."""

@@ -1,4 +1,4 @@
-"""A model of Anthropic's as a judge."""
+"""The judge `anthropic`."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ _ENDS: dict[str, ReplyEnd] = {
 
 
 class AnthropicJudge(Judge):
-    """A model of Anthropic's, held to the form of the answer by structured output. Needs `ANTHROPIC_API_KEY`.
+    """An Anthropic model, held to the answer's form by structured output. Needs `ANTHROPIC_API_KEY`.
 
-    Failures that may pass (408, 409, 429, 5xx, broken connections) are tried again as the SDK does it. The cost is
-    computed from `prices` of `tidegate.yaml`, if the model is there. Needs the package's extra:
-    `pip install tidegate[anthropic]`.
+    The SDK retries temporary failures (408, 409, 429, 5xx, broken connections). The cost is computed from `prices` in
+    `tidegate.yaml`, if they include the model. Install the package's extra: `pip install tidegate[anthropic]`.
     """
 
     type: Literal["anthropic"]
@@ -41,12 +40,12 @@ class AnthropicJudge(Judge):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The key, and where the model is."""
+        """The API key and the address of the model."""
         return (KEY, "ANTHROPIC_BASE_URL")
 
     @asynccontextmanager
     async def opened(self, place: JudgeContext) -> AsyncIterator[Ask]:
-        """One client for all questions; without SDK or key, every question is told so."""
+        """Open one client for all questions. Without SDK or key, every reply says what is missing."""
         try:
             from anthropic import AsyncAnthropic
         except ImportError:
@@ -73,7 +72,7 @@ class AnthropicJudge(Judge):
             reply = _reply(await self._message(client, question, sample))
         except APIError as error:
             reply = Reply(end=_end_of(error), message=_told(error))
-        except (AttributeError, TypeError, ValueError) as error:  # the SDK takes whatever a proxy says for a message
+        except (AttributeError, TypeError, ValueError) as error:  # the SDK accepts any response of a proxy as a message
             reply = Reply(end="outage", message=f"what came back is no message of a model: {excerpt(str(error), 200)}")
         known = {"sample": sample, "attempt": question.attempt, "seconds": round(time.monotonic() - started, 3)}
         return reply.model_copy(update=known)
@@ -113,7 +112,7 @@ def _end_of(error: APIError) -> ReplyEnd:
 
 
 def _told(error: APIError) -> str:
-    """What the provider said, in its own words where it did: `HTTP 529, overloaded_error: Overloaded`."""
+    """Return the provider's error message, if there is one: `HTTP 529, overloaded_error: Overloaded`."""
     body = error.body.get("error") if isinstance(error.body, dict) else None
     status = getattr(error, "status_code", None)
     if status is None or not isinstance(body, dict):

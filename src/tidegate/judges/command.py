@@ -1,4 +1,4 @@
-"""Any program as a judge."""
+"""The judge `command`."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ from tidegate.model.judge import Ask, Judge, JudgeContext
 from tidegate.model.question import AskModel, Reply
 
 MAX_OUTPUT = 1_000_000  # bytes
-MAX_NAME = 255  # characters: no longer word is looked for as a file
+MAX_NAME = 255  # characters; longer words are not looked up as files
 
 
 class CommandJudge(Judge):
-    """Any program: it reads the prompt on standard input and prints the answer as JSON on standard output.
+    """Any program. It reads the prompt on standard input and prints the answer as JSON on standard output.
 
-    `command` is run by `sh -c` in the checkout that the rules are read at: base's on a pull request, so that no pull
-    request brings its own. Its answers are kept by the command's text and by what the files of that checkout hold that
-    are words of it: whoever edits `judge.py` of `python3 judge.py` asks anew. Where the command names no file, or its
-    program hangs on others, `.tidegate/store/judge` goes by the command's text alone: remove it to ask anew.
+    `command` runs by `sh -c` in the checkout that defines the suite, which is base's on a pull request, so a pull
+    request cannot bring its own judge. Answers are cached by the command's text and the content of the files in that
+    checkout that it names: editing `judge.py` of `python3 judge.py` invalidates the cache. Changes to other files that
+    the program depends on do not; remove `.tidegate/store/judge` to ask again.
 
-    `secrets` are the variables of Tidegate's environment that it gets. `model` is the model that it asks, as agents
-    would name it: it must not be the tested one. An exit status that is not 0, a signal or no output is no answer.
+    `secrets` are the variables of Tidegate's environment that the program gets. `model` is the model that it asks,
+    named as for agents; it must not be the model under test. A non-zero exit status, a signal or empty output is not an
+    answer.
     """
 
     type: Literal["command"]
@@ -44,16 +45,16 @@ class CommandJudge(Judge):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Those that it is given."""
+        """The variables in `secrets`."""
         return self.secrets
 
     def identity(self, folder: Path) -> str:
-        """With what the files hold that the command names."""
+        """Return the judge's settings with the content hashes of the files that the command names."""
         return json.dumps([super().identity(folder), *named_files(self.command, folder)])
 
     @asynccontextmanager
     async def opened(self, place: JudgeContext) -> AsyncIterator[Ask]:
-        """Each question is a process of its own."""
+        """Prepare to run one process per question."""
 
         async def ask(question: AskModel, sample: int) -> Reply:
             return await self._ask(question, sample, place)
@@ -99,7 +100,7 @@ class CommandJudge(Judge):
 
 
 async def _talk(process: asyncio.subprocess.Process, prompt: bytes) -> tuple[bytes, bytes]:
-    """What it says to the prompt, on both of its ways, when it has ended."""
+    """Send the prompt, and return stdout and stderr once the program has ended."""
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
@@ -111,7 +112,7 @@ async def _talk(process: asyncio.subprocess.Process, prompt: bytes) -> tuple[byt
 
 
 async def _heard(stream: asyncio.StreamReader) -> bytes:
-    """No more than a byte too much of it; the rest is read and forgotten, so that no answer fills the memory."""
+    """Read the stream, keeping at most MAX_OUTPUT + 1 bytes, so that a long answer cannot fill the memory."""
     kept = bytearray()
     while chunk := await stream.read(65_536):
         kept += chunk[: MAX_OUTPUT + 1 - len(kept)]
@@ -119,20 +120,20 @@ async def _heard(stream: asyncio.StreamReader) -> bytes:
 
 
 async def _told(stream: asyncio.StreamWriter, prompt: bytes) -> None:
-    with suppress(BrokenPipeError, ConnectionResetError):  # it may end without having read it
+    with suppress(BrokenPipeError, ConnectionResetError):  # it may exit without reading its input
         stream.write(prompt)
         await stream.drain()
     stream.close()
 
 
 def named_files(command: str, folder: Path) -> list[tuple[str, str]]:
-    """The files in `folder` that are words of the command, each with the SHA-256 of what it holds."""
+    """Return the files in `folder` that are words of the command, each with the SHA-256 of its content."""
     words = shlex.shlex(command, posix=True, punctuation_chars=True)
     words.whitespace_split = True
     words.commenters = ""
     try:
         named = list(words)
-    except ValueError:  # a quotation that the shell alone understands
+    except ValueError:  # quoting that only a shell understands
         named = command.split()
     root = folder.resolve()
     files = {word: (root / word).resolve() for word in named if len(word) < MAX_NAME and "\0" not in word}
@@ -144,6 +145,6 @@ def named_files(command: str, folder: Path) -> list[tuple[str, str]]:
 
 
 def written(question: AskModel, sample: int) -> str:
-    """The whole question as one text, with the form of the answer at its end."""
+    """Return the whole question as one text, with the answer's JSON Schema at the end."""
     form = json.dumps(question.answer_schema, indent=1)
     return f"{question.system}\n\n{question.prompt(sample)}\n\nThe JSON Schema of the answer:\n\n{form}\n"

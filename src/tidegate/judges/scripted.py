@@ -1,4 +1,4 @@
-"""A judge that says what its script says: for tests, for demonstrations, and for trying a policy without a key."""
+"""The judge `scripted`: for tests, for demos, and for trying a policy without an API key."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tidegate.model.value import Value
 
 
 class ScriptedAnswer(Value):
-    """An answer to every prompt in which the regular expression `when` is found.
+    """The answers to every prompt that matches the regular expression `when`.
 
-    `answers` are the answers of sample 1, 2, …, from the start again when they are used up: JSON, or a text as it is.
+    `answers` are for sample 1, 2, …, and repeat from the start: JSON, or a text that is used unchanged.
     """
 
     when: Regex = ""
@@ -28,10 +28,10 @@ class ScriptedAnswer(Value):
 
 
 class ScriptedJudge(Judge):
-    """Gives the answers of its `script`: the first entry whose `when` is found in the prompt.
+    """Gives the answers in its `script`, from the first entry whose `when` matches the prompt.
 
-    Each entry has `answers`, one for each sample and then from the start again: JSON, or a text that is no JSON to see
-    what comes of it; with an `end` other than `answered` it fails in that way. It costs nothing and asks nobody.
+    Each entry has `answers`, one per sample, which repeat from the start. An answer is JSON, or a text that is not JSON
+    to test how that is handled. An `end` other than `answered` simulates that failure. It is free and calls no model.
     """
 
     type: Literal["scripted"]
@@ -40,7 +40,7 @@ class ScriptedJudge(Judge):
 
     @asynccontextmanager
     async def opened(self, place: JudgeContext) -> AsyncIterator[Ask]:
-        """There is nothing to connect."""
+        """Needs no connection."""
         yield self._ask
 
     async def _ask(self, question: AskModel, sample: int) -> Reply:

@@ -33,7 +33,7 @@ class Record(Value):
 class Score(Value):
     """An evaluator's result: a value from 0 to 1, or None if it could not be measured, with the cause in `missing`.
 
-    `passes` is False if a required part failed, whatever the value. `details` are numbers for the report.
+    `passes` is False if a required part failed, regardless of the value. `details` are numbers for the report.
     """
 
     value: float | None

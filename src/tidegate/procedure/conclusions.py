@@ -7,7 +7,7 @@ from typing import Literal
 
 from tidegate.model.plan import RowKey
 from tidegate.model.trial import NotMeasured, Side
-from tidegate.procedure import wording as words
+from tidegate.procedure import wording
 from tidegate.procedure.conclusion import Conclusion, say
 from tidegate.procedure.flaky import AT_LEAST, TOO_LOW
 from tidegate.procedure.observed import RowSeen
@@ -44,11 +44,11 @@ def _settled(entry: RowSeen) -> Conclusion | None:
         return _unmeasurable(entry)
     if row.presence == "both" and base.inside and not base.measured and head.measured and not entry.history[1]:
         reason = f"{_what_failed(entry, 'base')} on base alone, so there is nothing to compare with"
-        return say(entry, "not_comparable", f"{reason}; {words.passes_on(head)}")
+        return say(entry, "not_comparable", f"{reason}; {wording.passes_on(head)}")
     if unmeasured := [side for side in _sides(entry) if not entry.tally(side).measured]:
         return _unmeasured(entry, unmeasured)
     if row.presence == "added":
-        return say(entry, "added", f"new in the suite; {words.passes_on(head)}")
+        return say(entry, "added", f"new in the suite; {wording.passes_on(head)}")
     if not row.deterministic or entry.demoted:
         return None
     return _repeated(entry)
@@ -62,15 +62,15 @@ def _sides(entry: RowSeen) -> tuple[Side, ...]:
 def _repeated(entry: RowSeen) -> Conclusion:
     """Return the conclusion on a deterministic row whose repeats all agree."""
     base, head = entry.tally("base"), entry.tally("head")
-    counts = words.passes_on(head, base)
+    counts = wording.passes_on(head, base)
     if entry.flip is None:
-        return say(entry, "ok", words.nothing_detected(head, base))
+        return say(entry, "ok", wording.nothing_detected(head, base))
     confirmed = repeats_needed(entry.flip, base, head) == (0, 0)
     if entry.flip == "better":
-        reason = counts if confirmed else f"no regression detected: {counts}; {words.unconfirmed(entry.most)}"
+        reason = counts if confirmed else f"no regression detected: {counts}; {wording.unconfirmed(entry.most)}"
         return say(entry, "improved" if confirmed else "ok", reason)
     lost = f"; {_what_failed(entry, 'head')} in {head.inside} more" if head.inside else ""
-    reason = f"{counts}{lost}" if confirmed else f"{counts}{lost}; {words.unconfirmed(entry.most)}"
+    reason = f"{counts}{lost}" if confirmed else f"{counts}{lost}; {wording.unconfirmed(entry.most)}"
     return say(entry, "regressed" if confirmed else "unconfirmed", reason, clears_when="it passes on head")
 
 
@@ -81,7 +81,7 @@ def _unmeasurable(entry: RowSeen) -> Conclusion:
     total, what = len(entry.of("head")), _what_failed(entry, "head")
     reason = f"{what} in {head.inside} of {total} trials on head, in 0 of {base.measured} on base"
     if not confirmed:
-        reason = f"{reason}; {words.unconfirmed(entry.most)}"
+        reason = f"{reason}; {wording.unconfirmed(entry.most)}"
     return say(entry, "regressed" if confirmed else "unconfirmed", reason, _kind(head), _clears(entry))
 
 
@@ -91,7 +91,7 @@ def _doubting_loss(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
     if conclusion.state not in ("ok", "improved") or not head.inside or base.inside:
         return conclusion
     total, what = len(entry.of("head")), _what_failed(entry, "head")
-    reason = f"{what} in {head.inside} of {total} trials on head and never on base; {words.passes_on(head, base)}"
+    reason = f"{what} in {head.inside} of {total} trials on head and never on base; {wording.passes_on(head, base)}"
     doubt = {"state": "unconfirmed", "kind": _kind(head), "reason": reason, "clears_when": _clears(entry)}
     return conclusion.model_copy(update=doubt)
 
@@ -162,15 +162,15 @@ def _found(entry: RowSeen, finding: Finding, flaky: bool) -> Conclusion:
 
 
 def _verdict_of_tests(entry: RowSeen, finding: Finding, flaky: bool) -> Conclusion:
-    pair, numbers = _pair(entry), words.tested(_pair(entry), finding)
+    pair, numbers = _pair(entry), wording.tested(_pair(entry), finding)
     if finding.better:
-        return say(entry, "improved", words.passes_on(entry.tally("head"), entry.tally("base")))
+        return say(entry, "improved", wording.passes_on(entry.tally("head"), entry.tally("base")))
     if flaky:
         return say(entry, "flaky", f"base passes too seldom to tell: {numbers}")
     if finding.worse:
-        return say(entry, "regressed", numbers, clears_when=words.recovered(pair))
+        return say(entry, "regressed", numbers, clears_when=wording.recovered(pair))
     if finding.screen_hit:
-        settle = words.settled_by(pair, finding.limit)
+        settle = wording.settled_by(pair, finding.limit)
         reason = f"{numbers}: this may be chance; {settle}"
-        return say(entry, "unconfirmed", reason, clears_when=f"{words.recovered(pair)}; {settle}")
-    return say(entry, "ok", words.nothing_detected(entry.tally("head"), entry.tally("base")))
+        return say(entry, "unconfirmed", reason, clears_when=f"{wording.recovered(pair)}; {settle}")
+    return say(entry, "ok", wording.nothing_detected(entry.tally("head"), entry.tally("base")))

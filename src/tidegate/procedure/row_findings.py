@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tidegate.model.plan import RowKey
-from tidegate.procedure import wording as words
+from tidegate.procedure import wording
 from tidegate.procedure.conclusion import Conclusion, say
 from tidegate.procedure.confirm import Confirmed
 from tidegate.procedure.flaky import is_flaky
@@ -29,7 +29,7 @@ def found(entries: Sequence[RowSeen], screened: Mapping[RowKey, Screened]) -> di
 def _found(entry: RowSeen, row: Screened, q_better: float) -> Conclusion:
     if row.confirmed is not None:
         return _confirmed(entry, row, row.confirmed)
-    counts = words.compared(row.head, row.compared_with)
+    counts = wording.compared(row.head, row.compared_with)
     if row.hit:
         reason = f"{counts}: looks worse, and was not confirmed before the run ended"
         conclusion = say(entry, "unconfirmed", reason, clears_when=_CLEARS)
@@ -58,20 +58,20 @@ def _cut_short(entry: RowSeen) -> str:
 
 def _confirmed(entry: RowSeen, row: Screened, end: Confirmed) -> Conclusion:
     """Return the conclusion on a row that went through CONFIRM and VERIFY."""
-    numbers = words.confirmed(end)
+    numbers = wording.confirmed(end)
     if end.found == "regressed":
-        best = f"at least {words.enough_passes(end)} of {end.head[1]} fresh trials pass on head"
+        best = f"at least {wording.enough_passes(end)} of {end.head[1]} fresh trials pass on head"
         conclusion = say(entry, "regressed", f"{numbers}, verified in a second batch", clears_when=best)
     elif end.moved and end.found == "ok":
         conclusion = say(
-            entry, "baseline_changed", f"{words.moved(end, entry.history)}; head does as base does now: {numbers}"
+            entry, "baseline_changed", f"{wording.moved(end, entry.history)}; head does as base does now: {numbers}"
         )
     elif end.found == "ok":
         conclusion = say(entry, "ok", f"no regression detected: looked worse at first, not on fresh trials: {numbers}")
     else:
-        moved = f"; {words.moved(end, entry.history)}" if end.moved else ""
-        reason = f"{numbers}: this may be chance{moved}; {words.fresh_trials_needed(end)}"
-        conclusion = say(entry, "unconfirmed", reason, clears_when=words.fresh_trials_needed(end))
+        moved = f"; {wording.moved(end, entry.history)}" if end.moved else ""
+        reason = f"{numbers}: this may be chance{moved}; {wording.fresh_trials_needed(end)}"
+        conclusion = say(entry, "unconfirmed", reason, clears_when=wording.fresh_trials_needed(end))
     return conclusion.model_copy(
         update={
             "p": end.p,

@@ -1,1 +1,1 @@
-"""Rubric and record → what a judge is asked; its answers → scores. Pure: the asking is done elsewhere."""
+"""Turn a rubric and a trial's record into the judge's prompts, and its answers into scores. Pure: sends nothing."""

@@ -1,4 +1,4 @@
-"""A question asked until its answer can be read, which is as pure as asking once: the answers are stored in order."""
+"""Repeat a question until its answer can be read. Pure, because the answers are stored in order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Answers(NamedTuple, Generic[T]):
-    """What could be read, sample by sample; `problem`: why another one could not, '' if all could."""
+    """The readable answers, sample by sample. `problem` says why another sample could not be read, '' if all could."""
 
     read: tuple[T, ...]
     asked: int
@@ -23,12 +23,15 @@ class Answers(NamedTuple, Generic[T]):
 
     @property
     def enough(self) -> bool:
-        """More than half of the samples."""
+        """True if more than half of the samples could be read."""
         return 2 * len(self.read) > self.asked
 
 
 def ask_until_read(ask: AskModel, read: Callable[[str], T]) -> Generator[Request, Answer, Answers[T]]:
-    """Ask, and ask again for each sample that `read` refuses by a ValueError, that was cut off, or refused."""
+    """Ask, and ask again for each sample that was refused, cut off, or that `read` rejects with a ValueError.
+
+    Gives up after ATTEMPTS attempts.
+    """
     found: dict[int, T] = {}
     problems: dict[int, str] = {}
     model: str | None = None
@@ -57,7 +60,7 @@ def ask_until_read(ask: AskModel, read: Callable[[str], T]) -> Generator[Request
 
 
 class _LostError(Exception):
-    """Asking again would not help."""
+    """The sample is lost: asking again would not help."""
 
 
 def _can_be_read(read: Callable[[str], object], text: str) -> bool:

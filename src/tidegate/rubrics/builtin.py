@@ -1,4 +1,4 @@
-"""Rubrics that ship with Tidegate: `rubric: builtin:NAME`."""
+"""Rubrics that ship with Tidegate, used as `rubric: builtin:NAME`."""
 
 from __future__ import annotations
 

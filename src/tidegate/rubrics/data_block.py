@@ -1,7 +1,7 @@
-"""Foreign text made fit for a prompt: without what tells who it was, cut to a budget, and fenced as data.
+"""Prepare untrusted text for a prompt: anonymous, cut to a budget, and marked as data.
 
-The judge must not know which side, agent or model it reads, and nothing inside of the fence can end it: the fence's
-name is a hash of what it holds, which no text can hold itself.
+The judge must not learn which side, agent or model it reads. No text can end its data block, because the block's name
+is a hash of the content, which the content cannot contain itself.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 import unicodedata
 
 MAX_PART = 4_000  # characters of one message or output
-MAX_TEXT = 60_000  # of a whole transcript
+MAX_TEXT = 60_000  # characters of a whole transcript
 
 _ABOVE = r"(?:/[^/\s'\"`<>|;:]{1,100}){0,12}"
 _FOLDERS = re.compile(
@@ -30,14 +30,14 @@ _SECRETS = re.compile(
 
 
 def anonymous(text: str) -> str:
-    """The text without folders that name a side or an agent, names of models and agents, and what looks like a key."""
+    """Return the text without folders that name a side or agent, names of models and agents, and likely API keys."""
     text = _FOLDERS.sub(lambda found: f"/{found[1]}" if found[1] else "/checkout", text)
     text = _SECRETS.sub("[secret]", text)
     return _MODELS.sub("the-agent", text)
 
 
 def cut(text: str, limit: int) -> str:
-    """At most about `limit` characters: what is too much is taken out of the middle, and said."""
+    """Return at most about `limit` characters. The middle is cut out and replaced by a note."""
     left_out = len(text) - limit
     if left_out <= 0:
         return text
@@ -46,12 +46,12 @@ def cut(text: str, limit: int) -> str:
 
 
 def clean(text: str) -> str:
-    """Without control and invisible characters, which could hide words from a person and show them to a model."""
+    """Return the text without control and invisible characters, which a model reads and people cannot see."""
     return "".join(filter(_is_visible, text.replace("\r\n", "\n")))
 
 
 def fenced(name: str, text: str, limit: int = MAX_TEXT) -> str:
-    """The text as a block that cannot be left from inside."""
+    """Return the text as a data block that its content cannot end."""
     body = cut(clean(anonymous(text)), limit)
     fence = hashlib.sha256(f"{name}\n{body}".encode(errors="replace")).hexdigest()[:16]
     return f"<data {fence} name={name}>\n{body}\n</data {fence}>"

@@ -1,4 +1,4 @@
-"""Rubrics drafted by a model from what a case expects."""
+"""Rubrics that a model drafts from what a case expects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 
 
 class Drafted(Value):
-    """One check, as it is written into a case."""
+    """One drafted check, as it is written into a case."""
 
     id: str
     description: str
@@ -26,13 +26,13 @@ class Drafted(Value):
 
 
 def draft_question(task: str, expected: str, reference: str) -> AskModel:
-    """Ask for three to seven checks, once."""
+    """Return the question for three to seven checks, with a single sample."""
     ask = question("draft", draft_form(), task=task, expected=expected, reference=reference)
     return ask.model_copy(update={"samples": (1,)})
 
 
 def read_draft(text: str) -> tuple[Drafted, ...]:
-    """The checks; ValueError says why they are none."""
+    """Return the checks in the answer. Raises ValueError with the reason if it has none."""
     found = mapping_of(text).get("rubrics")
     if not isinstance(found, list) or not FEWEST <= len(found) <= MOST:
         raise ValueError(f"it has no list of {FEWEST} to {MOST} `rubrics`")

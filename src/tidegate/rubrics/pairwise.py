@@ -1,4 +1,4 @@
-"""One base and one head trial, seen by the judge in both orders: which one meets each criterion better?"""
+"""Ask the judge which of one base and one head trial meets each criterion better, in both orders."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ from tidegate.rubrics.samples import Criterion
 
 Said = Literal["better", "worse", "same"]
 _ORDERS: tuple[dict[str, Said], dict[str, Said]] = (
-    {"first": "worse", "second": "better", "same": "same"},  # base is read first
+    {"first": "worse", "second": "better", "same": "same"},  # base is shown first
     {"first": "better", "second": "worse", "same": "same"},
 )
 
 
 class Pair(NamedTuple):
-    """What the judge says of head, by criterion; `problem`: why it says nothing."""
+    """How head compares with base, by criterion. `problem` says why there is no answer."""
 
     said: dict[str, Said]
     problem: str = ""
 
 
 def compare_pair(criteria: Sequence[Criterion], task: str, base: str, head: str) -> Generator[Request, Answer, Pair]:
-    """Ask in both orders. What depends on the order counts as the same; the judge is not told which side is which."""
+    """Ask in both orders. An answer that depends on the order counts as `same`.
+
+    The judge does not learn which side is which.
+    """
     heard: list[dict[str, Said]] = []
     for order, texts in zip(_ORDERS, ((base, head), (head, base)), strict=True):
         answers = yield from ask_until_read(

@@ -1,4 +1,4 @@
-"""The judge's prompts, from the templates in `judge/`: every value that is not ours stands inside a fence."""
+"""The judge's prompts, from the templates in `judge/`. Every untrusted value is inside a data block."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tidegate.rubrics.data_block import clean, fenced
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_HERE = "\x00"  # where the items go; no data holds it, since it is cleaned
+_HERE = "\x00"  # marks the items' position; cleaned data cannot contain it
 
 
 def question(template: str, schema: dict[str, Any], items: Sequence[str] = (), **values: object) -> AskModel:
-    """The question that a template of ours writes. Its `items` are the criteria, or the like."""
+    """Return the question made from one of Tidegate's templates. `items` are criteria or similar."""
     text = _environment().get_template(f"judge/{template}.md.j2").render(items=_HERE, **values)
     before, here, after = text.partition(_HERE)
     assert bool(here) == bool(items), template
@@ -32,7 +32,7 @@ def question(template: str, schema: dict[str, Any], items: Sequence[str] = (), *
 
 
 def filled(prompt: str, variables: Mapping[str, str], schema: dict[str, Any]) -> AskModel:
-    """The question that a project's own prompt asks: each `{{name}}` becomes a fenced value."""
+    """Return the question made from a project's own prompt. Each `{{name}}` becomes a data block."""
     from tidegate.rubrics.variables import VARIABLE
 
     def value(found: Any) -> str:
@@ -44,7 +44,7 @@ def filled(prompt: str, variables: Mapping[str, str], schema: dict[str, Any]) ->
 
 
 def wording(template: str, words: str) -> str:
-    """SHA-256 of the words by which a judge is asked about a criterion, ours and its own, but for those of a trial."""
+    """Return the SHA-256 of the prompt text for a criterion, without the data of any trial."""
     environment = _environment()
     assert environment.loader is not None
     ours, *_ = environment.loader.get_source(environment, f"judge/{template}.md.j2")
@@ -53,7 +53,7 @@ def wording(template: str, words: str) -> str:
 
 @cache
 def system() -> str:
-    """What every judge is told first."""
+    """Return the system prompt of every judge."""
     return _environment().get_template("judge/system.md.j2").render()
 
 
@@ -66,7 +66,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        autoescape=False,  # the reader is a model; what keeps data apart is the fence
+        autoescape=False,  # the reader is a model; data blocks separate the data
     )
     environment.filters["fenced"] = lambda text, name: fenced(name, text)
     return environment

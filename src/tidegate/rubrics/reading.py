@@ -1,4 +1,4 @@
-"""A judge's answer as text → scores. What cannot be read is a ValueError: never a 0, and never a pass."""
+"""Parse a judge's answer into scores. An unreadable answer raises ValueError: it is never a 0 and never a pass."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ class Scores(NamedTuple):
 
 
 def read_scores(text: str, ids: Collection[str]) -> Scores:
-    """Of a rubric: exactly its criteria, each once, each from 0 to 1. `weighted_score` is not read: it is computed."""
+    """Parse the answer to a rubric: each criterion exactly once, with a score from 0 to 1.
+
+    `weighted_score` is ignored, because Tidegate computes it.
+    """
     answer = mapping_of(text)
     scores: dict[str, float] = {}
     reasons: dict[str, str] = {}
@@ -57,9 +60,10 @@ def read_scores(text: str, ids: Collection[str]) -> Scores:
 
 
 def read_checks(text: str, ids: Sequence[str]) -> Scores:
-    """Of inline rubrics: an omitted check is unmet, a doubled one counts once, an unknown one is ignored; all is said.
+    """Parse the answer to inline rubrics. The result notes every irregularity.
 
-    An answer without any of the checks is no answer.
+    An omitted check is unmet, a repeated one counts once, an unknown one is ignored. Raises ValueError if the answer
+    has none of the checks.
     """
     answer = mapping_of(text)
     checks = answer.get("checks")
@@ -90,7 +94,7 @@ def read_checks(text: str, ids: Sequence[str]) -> Scores:
 
 
 def read_score(text: str, name: str = "score") -> Scores:
-    """Of a single score, as AgentV's judges give it: `{score, hits, misses, reasoning}`."""
+    """Parse a single score, in the form of AgentV's judges: `{score, hits, misses, reasoning}`."""
     answer = mapping_of(text)
     if "score" not in answer:
         raise ValueError(f"it has no `score`; expected {SCORE}")
@@ -101,7 +105,7 @@ def read_score(text: str, name: str = "score") -> Scores:
 
 
 def read_pair(text: str, ids: Collection[str]) -> dict[str, str]:
-    """Of a pair: for each criterion `first`, `second` or `same`."""
+    """Parse the comparison of two trials: `first`, `second` or `same` for each criterion."""
     answer = mapping_of(text)
     said: dict[str, str] = {}
     for name, value in _entries(answer, "better", PAIR):
@@ -117,12 +121,15 @@ def read_pair(text: str, ids: Collection[str]) -> dict[str, str]:
 
 
 def mapping_of(text: str) -> dict[str, Any]:
-    """The JSON object that an answer is, also in a Markdown fence; ValueError if it is none, or a key comes twice."""
+    """Return the JSON object in the answer, with or without a Markdown fence.
+
+    Raises ValueError if there is none or a key occurs twice.
+    """
     body = text.strip()
     if body.startswith("```") and body.endswith("```"):
         body = body.removesuffix("```").partition("\n")[2]
     try:
-        parse_json(body)  # its limits
+        parse_json(body)  # enforces the limits; json.loads then finds repeated keys
         answer = json.loads(body, object_pairs_hook=_unique)
     except json.JSONDecodeError:
         raise ValueError(f"it is no JSON: {excerpt(text, 80)}") from None
@@ -140,7 +147,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _entries(answer: dict[str, Any], name: str, expected: str) -> list[tuple[str, Any]]:
-    """`[{id, …}]`, or a mapping by id."""
+    """Return the entries by id, from a list `[{id, …}]` or a mapping."""
     value = answer.get(name)
     if isinstance(value, dict):
         return list(value.items())

@@ -1,4 +1,4 @@
-"""Several answers to one question → one judgement: medians, spread, and how often the judge agreed with itself."""
+"""Combine several answers to one question: medians, spread, and how often the judge agrees with itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tidegate.rubrics.reading import Scores
 
 
 class Criterion(Value):
-    """What a judge scores: `required`, unmet, fails the whole."""
+    """What a judge scores. An unmet `required` criterion fails the whole rubric."""
 
     id: str
     description: str
@@ -21,7 +21,7 @@ class Criterion(Value):
 
 
 def combined(criteria: Sequence[Criterion], answers: Sequence[Scores], *, met: float, asked: int) -> Judgement:
-    """All answers together. `met`: the score from which a criterion counts as met, for the agreement."""
+    """Combine all answers. `met` is the score from which a criterion counts as met, for the agreement."""
     weights = {criterion.id: criterion.weight for criterion in criteria}
     confidences = [answer.confidence for answer in answers if answer.confidence is not None]
     scores = tuple(_criterion(criterion, answers) for criterion in criteria)
@@ -41,12 +41,12 @@ def combined(criteria: Sequence[Criterion], answers: Sequence[Scores], *, met: f
 
 
 def weighted(weights: dict[str, float], scores: dict[str, float]) -> float:
-    """Σ weight·score / Σ weight, over the declared criteria."""
+    """Return Σ weight·score / Σ weight over the declared criteria."""
     return sum(weight * scores[name] for name, weight in weights.items()) / sum(weights.values())
 
 
 def total(judgement: Judgement) -> float:
-    """The weighted score of the criteria's medians."""
+    """Return the weighted score of the criteria's medians."""
     weights = {criterion.id: criterion.weight for criterion in judgement.criteria}
     return weighted(weights, {criterion.id: criterion.score for criterion in judgement.criteria})
 
@@ -67,7 +67,7 @@ def _criterion(criterion: Criterion, answers: Sequence[Scores]) -> CriterionScor
 
 
 def _agreement(criteria: Sequence[Criterion], answers: Sequence[Scores], met: float) -> float | None:
-    """The mean over criteria of the share of pairs of answers that say the same; None for a single answer."""
+    """Return the share of answer pairs that agree (met or not) over all criteria; None for a single answer."""
     pairs = list(combinations(answers, 2))
     if not pairs:
         return None

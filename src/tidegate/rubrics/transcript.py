@@ -9,12 +9,12 @@ from tidegate.rubrics.data_block import MAX_PART, cut
 
 
 def transcript(events: Iterable[Event]) -> str:
-    """What the agent said, did and got back, in order; no times, so that equal trials are equal to the judge."""
+    """Return what the agent wrote, did and received, in order. Without times, so that equal trials read the same."""
     return "\n".join(_lines(events)) or "(the agent's work left no record)"
 
 
 def candidate_answer(events: Iterable[Event]) -> str:
-    """The agent's last words; '' if it said nothing."""
+    """Return the agent's last message; '' if there is none."""
     said = [event.text for event in events if isinstance(event, Message) and event.role == "assistant"]
     return said[-1] if said else ""
 
@@ -32,4 +32,4 @@ def _lines(events: Iterable[Event]) -> Iterator[str]:
                 ended = status if code is None else f"exit {code}"
                 yield f"[result: {ended}] {cut(output, MAX_PART)}".rstrip()
             case _:
-                pass  # retries, warnings and the end tell about the machinery, not about the work
+                pass  # retries, warnings and the end are not the agent's work

@@ -1,4 +1,4 @@
-"""The variables of a project's own prompt, as AgentV 1.5 names them."""
+"""The variables of a project's own prompt, with AgentV 1.5's names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ RESULTS = "EVALUATOR_RESULTS_JSON"
 
 
 def prompt_problem(prompt: str, known: Collection[str] = VARIABLES, needed: Collection[str] = ANSWERS) -> str:
-    """What is wrong with a prompt; '' if nothing is. One that shows nothing of the trial would judge nothing."""
+    """Return what is wrong with a prompt; '' if nothing is.
+
+    A prompt that shows nothing of the trial is rejected, since the judge could not judge anything.
+    """
     names = VARIABLE.findall(prompt)
     if unknown := [name for name in names if name not in known]:
         return f"names `{{{{{unknown[0]}}}}}`; there are {', '.join(known)}"

@@ -47,7 +47,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Work:
+class RunJob:
     """A plan and the checkouts that it runs in. Scenarios and templates are read from the last checkout."""
 
     suite: Suite
@@ -101,7 +101,7 @@ class Work:
         return keys
 
 
-def screening_specs(work: Work, trials: int | None) -> list[TrialSpec]:
+def screening_specs(work: RunJob, trials: int | None) -> list[TrialSpec]:
     """Return the trials of a single run: `trials` per row if given, else as many as a pull request's screening has."""
     suite = work.suite
     return [
@@ -111,7 +111,7 @@ def screening_specs(work: Work, trials: int | None) -> list[TrialSpec]:
     ]
 
 
-def runner_of(work: Work, options: Options) -> Runner:
+def runner_of(work: RunJob, options: Options) -> Runner:
     """Return the runner for this work. Raises ConfigurationError if a model would judge itself."""
     refuse_self_judging(work.suite, work.plan)
     return Runner(
@@ -128,7 +128,7 @@ def runner_of(work: Work, options: Options) -> Runner:
 
 
 def run_of(
-    work: Work,
+    work: RunJob,
     checkout: Checkout,
     results: Sequence[TrialResult],
     started: float,
@@ -161,7 +161,7 @@ def run_of(
     )
 
 
-def _judge(work: Work) -> JudgeInfo | None:
+def _judge(work: RunJob) -> JudgeInfo | None:
     judge = work.suite.judge
     if judge is None or not any(row.scenario.judged for row in work.plan.rows):
         return None

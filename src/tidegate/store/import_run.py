@@ -12,8 +12,7 @@ from tidegate.invocations.metrics import trial_metrics
 from tidegate.model.measurement import AgentInfo, Revision, Run, RunRow, TrialResult
 from tidegate.model.suite import Policy
 from tidegate.model.trial import TrialSpec
-from tidegate.store import import_agentv as agentv_results
-from tidegate.store import import_llm_tool_test as llm_tool_test
+from tidegate.store import import_agentv, import_llm_tool_test
 from tidegate.store.imported_attempt import PastAttempt
 from tidegate.store.run_folder import RunFolder, write_text, write_value
 
@@ -40,7 +39,7 @@ def _read(source: Path) -> list[PastAttempt]:
     if not (source.is_dir() or source.is_file()):
         raise ConfigurationError(f"{source} is neither a file nor a folder.", "Name a file or folder with results.")
     try:
-        attempts = llm_tool_test.read(source) if _is_llm_tool_test(source) else agentv_results.read(source)
+        attempts = import_llm_tool_test.read(source) if _is_llm_tool_test(source) else import_agentv.read(source)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{source} cannot be read: {error}", "Name a file or folder with results.") from None
     except ValueError as error:
@@ -57,7 +56,7 @@ _WANTED = (
 
 
 def _is_llm_tool_test(source: Path) -> bool:
-    return source.is_dir() or source.name == llm_tool_test.EVENTS
+    return source.is_dir() or source.name == import_llm_tool_test.EVENTS
 
 
 def _store(attempt: PastAttempt, spec: TrialSpec, folder: RunFolder) -> TrialResult:

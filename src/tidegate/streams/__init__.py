@@ -1,4 +1,4 @@
-"""The family of streams: an agent's raw output → events. No parser ever raises; what it cannot read is a warning."""
+"""Parsers of agents' raw output into events. A parser never raises; what it cannot read becomes a warning."""
 
 from __future__ import annotations
 

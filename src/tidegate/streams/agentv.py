@@ -19,9 +19,9 @@ _Json = dict[str, Any]
 
 
 def parse(text: str) -> tuple[Event, ...]:
-    """The messages, calls and results of the output in order.
+    """Return the messages, calls and results of the output, in order.
 
-    A call without output has no result; the status of a result is `unknown`, since the format does not tell it.
+    A call without output has no result. A result's status is `unknown`, since the format does not have it.
     """
     try:
         output = from_json(text.strip(), allow_inf_nan=False)
@@ -33,7 +33,7 @@ def parse(text: str) -> tuple[Event, ...]:
 
 
 def is_traced(text: str) -> bool:
-    """The output tells the agent's calls: it has `output_messages` or a `trace`, be they without any call."""
+    """Return True if the output reports the agent's calls, even none: it has `output_messages` or a `trace`."""
     try:
         output = from_json(text.strip(), allow_inf_nan=False)
     except ValueError:
@@ -55,7 +55,7 @@ def _events(output: _Json) -> Iterator[Event]:
 
 
 def _list(output: _Json, key: str) -> list[Any]:
-    """The list at the key; anything else becomes one item that no reader accepts, and so a warning."""
+    """Return the list at the key. Any other value becomes one invalid item, which later causes a warning."""
     value = output.get(key)
     return value if isinstance(value, list) else [] if value is None else [None]
 
@@ -74,7 +74,7 @@ def _message(message: object, place: str, numbers: Iterator[int]) -> Iterator[Ev
 
 
 def _trace(trace: list[Any], numbers: Iterator[int]) -> Iterator[Event]:
-    """The older form: calls and results are entries of their own, joined by id, else by their order."""
+    """Yield the events of the older form: calls and results are separate entries, joined by id or else by order."""
     latest = ""
     for number, entry in enumerate(trace):
         place = f"trace[{number}]"
@@ -93,7 +93,7 @@ def _trace(trace: list[Any], numbers: Iterator[int]) -> Iterator[Event]:
 
 
 def _call(call: object, key: str, place: str, numbers: Iterator[int]) -> Iterator[Event]:
-    """A call, and its result if its output is there."""
+    """Yield a call, and its result if it has output."""
     number = next(numbers)
     if not isinstance(call, dict) or not isinstance(tool := call.get(key), str):
         yield Warning(text=f"{place} is no tool call")
@@ -113,7 +113,7 @@ def _result(identity: str, output: object) -> ToolResult:
 
 
 def _words(content: object) -> str:
-    """Content as text: a string as it is, a list of typed parts by their values, anything else as JSON."""
+    """Return content as text: a string unchanged, a list of typed parts as their values, anything else as JSON."""
     match content:
         case None:
             return ""

@@ -1,7 +1,7 @@
-"""ATIF, the Agent Trajectory Interchange Format (Harbor, RFC 0001): read from v1.5 on.
+"""ATIF, the Agent Trajectory Interchange Format (Harbor, RFC 0001), from v1.5.
 
-The format has no field for exit codes, errors or the agent's end. Exit codes are read from `extra.exit_code`, else from
-an `Exit code N` in the text; what is not told is `unknown`, never 0.
+The format has no fields for exit codes, errors or the agent's end. Exit codes are read from `extra.exit_code`, else
+from an `Exit code N` in the text. A missing status is `unknown`, never 0.
 """
 
 from __future__ import annotations
@@ -20,19 +20,21 @@ from tidegate.streams.json_lines import status_of
 from tidegate.streams.json_values import Json, amount, count, items, mapping, text, words
 
 OLDEST_MINOR = 5
-EXTRA = "tidegate"  # the key, below a trajectory's `extra`, of what the format has no field for
+EXTRA = "tidegate"  # key below a trajectory's `extra` for what the format has no field for
 NOTES: Mapping[str, Callable[..., Warning | ApiRetry]] = {"warning": Warning, "api_retry": ApiRetry}
 
 _VERSION = re.compile(r"ATIF-v1\.(\d+)\Z")
 _EXIT_CODE = re.compile(r"^\W*exit (?:code|status):?\s*(\d{1,3})\b", re.IGNORECASE | re.MULTILINE)
 _SHELLS = frozenset({"bash", "bash_command", "exec_command", "execute_bash", "run_shell_command", "sh", "shell"})
-_DEEPEST = 8  # subagents of subagents
+_DEEPEST = 8  # nested subagents
 _STATUSES = get_args(CallStatus)
 _END: TypeAdapter[TrialEnd] = TypeAdapter(TrialEnd)
 
 
 def parse(document: str) -> tuple[Event, ...]:
-    """The events of a trajectory, times left out. A trajectory that is whole ends `completed`, unless it says else."""
+    """Return the events of a trajectory, without times. A complete trajectory ends `completed`, unless it says
+    otherwise.
+    """
     if not document.strip():
         return ()
     try:
@@ -46,7 +48,7 @@ def parse(document: str) -> tuple[Event, ...]:
 
 
 class _Reading:
-    """The calls that were read so far, since ids are only unique within a step."""
+    """The calls read so far, because ids are only unique within a step."""
 
     def __init__(self) -> None:
         self._ids: set[str] = set()
@@ -55,7 +57,7 @@ class _Reading:
         agents = {text(agent, "trajectory_id"): agent for agent in items(data, "subagent_trajectories")}
         for step in items(data, "steps"):
             if step.get("is_copied_context") is True:
-                continue  # it was there before
+                continue  # the step was already read
             yield from self._step(step)
             for result in items(mapping(step, "observation"), "results"):
                 for reference in items(result, "subagent_trajectory_ref"):
@@ -69,7 +71,7 @@ class _Reading:
             yield note(text=said)
         elif said:
             yield Message(role=_role(step), text=said)
-        calls: dict[str, str] = {}  # the ids of this step → ours
+        calls: dict[str, str] = {}  # ids of this step → unique ids
         for call in items(step, "tool_calls"):
             yield self._call(call, calls)
         for result in items(mapping(step, "observation"), "results"):
@@ -91,7 +93,7 @@ def _role(step: Json) -> Literal["user", "assistant", "system"]:
 
 
 def _command(tool: str, arguments: Json) -> str:
-    """The command line, if the tool is a shell; some are given a list that ends with it: `[bash, -lc, LINE]`."""
+    """Return the command line if the tool is a shell. Some take a list that ends with it: `[bash, -lc, LINE]`."""
     if tool.lower() not in _SHELLS:
         return ""
     line = arguments.get("command", arguments.get("cmd", arguments.get("keystrokes")))
@@ -101,7 +103,7 @@ def _command(tool: str, arguments: Json) -> str:
 
 
 def _result(result: Json, calls: dict[str, str]) -> Event:
-    """What came back; without the id of a call it is that of the step's only one, or the environment's own word."""
+    """Return a result. Without a call's id, it belongs to the step's only call, or is a message of the environment."""
     source = result.get("source_call_id")
     output = words(result.get("content"))
     call = calls.get(source) if isinstance(source, str) else None
@@ -126,7 +128,7 @@ def _how_it_ended(extra: Json, output: str) -> tuple[CallStatus, int | None]:
 
 
 def _end(data: Json) -> End:
-    """The end as Tidegate itself wrote it, else that the trajectory is whole; with the totals that it tells."""
+    """Return the end that Tidegate wrote into the trajectory, else `completed`; with the reported totals."""
     own, totals = mapping(data, "extra", EXTRA), mapping(data, "final_metrics")
     try:
         end = _END.validate_python(own.get("end", "completed"))

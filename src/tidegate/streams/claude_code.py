@@ -19,13 +19,13 @@ _ENDS: dict[str, TrialEnd] = {"max_turns": "max_turns", "budget_exhausted": "bud
 
 
 class ClaudeCode(JsonLines):
-    """The stream of one run. There may be several results; one that the agent went on after is not the end."""
+    """The stream of one run. It may have several results; a result that the agent continues after is not the end."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._last: Json | None = None  # the last result, while nothing has come after it
+        self._last: Json | None = None  # the last result, if nothing followed it
         self._turns: int | None = None
-        self._error = ""  # of the last message that Claude Code wrote in the model's place
+        self._error = ""  # error of the last message that Claude Code wrote instead of the model
         self._stopped: set[str] = set()
 
     def _object(self, data: Json) -> Iterator[Event]:
@@ -61,7 +61,7 @@ class ClaudeCode(JsonLines):
                 pass
 
     def _task(self, data: Json) -> Iterator[Event]:
-        """What became of a command that ran in the background, or of one that was stopped."""
+        """Yield the result of a background command, or note that a command was stopped."""
         call = _key(data, text(data, "tool_use_id"))
         if data.get("status") == "stopped":
             self._stopped.add(call)
@@ -73,7 +73,7 @@ class ClaudeCode(JsonLines):
 
     def _assistant(self, data: Json) -> Iterator[Event]:
         message = mapping(data, "message")
-        # What Claude Code says in the model's place: the model did not speak.
+        # Claude Code wrote this message instead of the model.
         own = message.get("model") == "<synthetic>"
         self._error = text(data, "error") if own else ""
         for block in items(message, "content"):
@@ -104,14 +104,14 @@ class ClaudeCode(JsonLines):
             return status, None
         failed = block.get("is_error")
         if self._tools.get(call) != SHELL:
-            # A success of an MCP tool has no `is_error` at all.
+            # Successful MCP calls lack `is_error`.
             return (
                 "error" if failed is True else "ok" if failed is False or "is_error" not in block else "unknown"
             ), None
         return _shell_end(failed, mapping(data, "tool_use_result"), output)
 
     def _never_ran(self, call: str, block: Json, data: Json, output: str) -> CallStatus | None:
-        """Why there is no exit code yet, or never will be; None if the call came to its end."""
+        """Return why there is no exit code yet, or never will be; None if the call ended."""
         meta = next(
             (meta for meta in items(data, "tool_result_meta") if meta.get("id") == block.get("tool_use_id")), {}
         )
@@ -143,7 +143,9 @@ class ClaudeCode(JsonLines):
         )
 
     def _outcome(self, result: Json) -> tuple[TrialEnd, str]:
-        """`subtype` says success for refusals and API errors too: `is_error` alone is to be trusted."""
+        """Return the end and its message. Only `is_error` is reliable: `subtype` is `success` for refusals and API
+        errors too.
+        """
         reason = text(result, "terminal_reason")
         if result.get("is_error") is False and result.get("subtype") == "success":
             return "completed", ""
@@ -163,18 +165,18 @@ class ClaudeCode(JsonLines):
 
 
 def parse(output: str) -> tuple[Event, ...]:
-    """The events of a whole output."""
+    """Return the events of a whole output."""
     return json_lines.parse(ClaudeCode(), output)
 
 
 def _key(data: Json, identity: str) -> str:
-    """A call's id; inside a subagent with the call that started it."""
+    """Return a call's id, prefixed inside a subagent with the call that started it."""
     parent = text(data, "parent_tool_use_id")
     return f"{parent}/{identity}" if parent else identity
 
 
 def _shell_end(failed: object, details: Json, output: str) -> tuple[CallStatus, int | None]:
-    """A shell command's exit code is in the text, and only if it failed."""
+    """Return a shell command's status and exit code, which is in the text and only if the command failed."""
     code = _EXIT_CODE.match(output)
     if failed is True and code:
         timed_out = output[code.end() :].startswith(_TIMED_OUT)
@@ -183,5 +185,5 @@ def _shell_end(failed: object, details: Json, output: str) -> tuple[CallStatus, 
         return "not_executed", None
     if failed is not False:
         return "unknown", None
-    # grep without a match and its like: Claude Code does not call it an error, every other agent does.
+    # Such as grep without a match: for Claude Code it is not an error, for all other agents it is.
     return ("error", 1) if "returnCodeInterpretation" in details else ("ok", 0)

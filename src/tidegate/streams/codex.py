@@ -18,7 +18,7 @@ _INVALID_CALL = re.compile(r"codex_core::tools::router: error=(?:unsupported cal
 
 
 class Codex(JsonLines):
-    """The stream of one run. Invalid calls are not in it, but in stderr (`invalid_calls`)."""
+    """The stream of one run. Invalid calls are not in it, only in stderr (`invalid_calls`)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -101,17 +101,17 @@ class Codex(JsonLines):
 
 
 def parse(output: str) -> tuple[Event, ...]:
-    """The events of a whole output."""
+    """Return the events of a whole output."""
     return json_lines.parse(Codex(), output)
 
 
 def invalid_calls(stderr: str) -> tuple[str, ...]:
-    """The tools that the model called although there are none of that name, or with arguments that do not fit."""
+    """Return the tools that the model called although they do not exist, or with arguments that cannot be parsed."""
     return tuple(match["name"] or "unknown" for match in _INVALID_CALL.finditer(stderr))
 
 
 def _unwrapped(line: str) -> str:
-    """The command that Codex's shell was given: `/bin/bash -c 'ls'` is `ls`."""
+    """Return the command inside Codex's shell call: `/bin/bash -c 'ls'` becomes `ls`."""
     try:
         parts = shlex.split(line)
     except ValueError:
@@ -129,7 +129,7 @@ def _command_end(item: Json) -> tuple[CallStatus, int | None]:
 
 
 def _bad_end(said: str) -> TrialEnd:
-    """A turn fails when the model gives no answer."""
+    """Return the end of a failed turn, in which the model gave no answer."""
     if "context window" in said:
         return "max_tokens"
     status = _HTTP_STATUS.search(said)

@@ -1,4 +1,4 @@
-"""What a parser could not read: a warning each, and not more of them than a person reads."""
+"""Limit the warnings about unreadable output to a number that people read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MAX_WARNINGS = 20
 
 
 def bounded(events: Iterable[Event]) -> tuple[Event, ...]:
-    """The events, with the first 20 warnings in place and one last warning that counts the others."""
+    """Return the events with the first 20 warnings, and one last warning that counts the others."""
     kept: list[Event] = []
     warnings = 0
     for event in events:

@@ -15,7 +15,7 @@ _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 
 def parse(text: str) -> tuple[Event, ...]:
-    """The events of the lines in order; a line that is no event is a warning, a blank one nothing."""
+    """Return the events of the lines, in order. Invalid lines become warnings, blank ones are skipped."""
     return bounded(_events(text))
 
 
@@ -44,5 +44,5 @@ def _short(event: Event) -> Event:
 def _first_problem(error: ValidationError) -> str:
     problem = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(map(str, problem["loc"]))
-    words = problem["msg"][:200]  # it may quote the line
+    words = problem["msg"][:200]  # cut, as it may quote the line
     return f"{place}: {words}" if place else words

@@ -1,4 +1,4 @@
-"""Long texts, cut for the record; the raw output is kept beside it."""
+"""Cut long texts for the record. The raw output is kept separately."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ MAX_CHARACTERS = 4000
 
 
 def excerpt(text: str) -> str:
-    """The end of the text, where an answer or an error stands, with a note of how much is missing before it."""
+    """Return the end of the text, where an answer or error usually is, with a note of how much is cut before it."""
     cut = len(text) - MAX_CHARACTERS
     return text if cut <= 0 else f"[{cut} characters left out]\n{text[cut:]}"
 
 
 def both_ends(text: str, limit: int) -> str:
-    """The beginning and the end of a text that is longer than `limit` characters, and how much is missing between."""
+    """Return the start and end of a text longer than `limit` characters, with a note of how much is cut between."""
     if len(text) <= limit:
         return text
     half = limit // 2

@@ -1,4 +1,4 @@
-"""Gemini CLI's `--output-format stream-json`, and the session file beside it, which alone has the exit codes."""
+"""Gemini CLI's `--output-format stream-json`, and its session file, the only source of exit codes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tidegate.streams.json_lines import JsonLines, status_of
 from tidegate.streams.json_values import Json, count, items, mapping, text
 
 SHELL = "run_shell_command"
-# Said by the stream itself, and only when there was no output.
+# The stream reports this only if the command had no output.
 _SILENT_END = re.compile(r"Command (?:exited with code: (?P<code>\d{1,3})|terminated by signal: (?P<signal>\d{1,2}))")
-# The last lines of what the model was told; the process group is named whenever the command ran.
+# The last lines of the model's view of a call. The process group is there if the command ran.
 _TOLD_END = re.compile(
     r"(?:\nExit Code: (?P<code>\d{1,3}))?(?:\nSignal: (?P<signal>\d{1,2}))?\nProcess Group PGID: \d+\s*"
     r"(?:</untrusted_context>)?\s*\Z"
@@ -32,12 +32,12 @@ _AUTH = ("authentication_error", "API_KEY_INVALID", "UNAUTHENTICATED", "PERMISSI
 
 
 class Gemini(JsonLines):
-    """The stream of one run. `told` is what the model was told of each shell call (`told_in`), by the call's id."""
+    """The stream of one run. `told` is the model's view of each shell call's result (`told_in`), by the call's id."""
 
     def __init__(self, told: Mapping[str, str] | None = None) -> None:
         super().__init__()
         self._told = told or {}
-        self._saying = ""  # a message comes in pieces
+        self._saying = ""  # the parts of a message that arrives in pieces
         self._last: Json | None = None
 
     def _object(self, data: Json) -> Iterator[Event]:
@@ -77,7 +77,7 @@ class Gemini(JsonLines):
             return "unknown", None
         if self._tools.get(call) != SHELL:
             return "ok", None
-        if output.startswith(_BLOCKED):  # called a success, too
+        if output.startswith(_BLOCKED):  # its status is `success` too
             return "denied", None
         told = self._told.get(call)
         end = _SILENT_END.fullmatch(output) if told is None else _TOLD_END.search(told)
@@ -101,12 +101,12 @@ class Gemini(JsonLines):
 
 
 def parse(output: str, session: str = "") -> tuple[Event, ...]:
-    """The events of a whole output; without the session file most exit codes are unknown."""
+    """Return the events of a whole output. Without the session file, most exit codes are unknown."""
     return json_lines.parse(Gemini(told_in(session)), output)
 
 
 def told_in(session: str) -> dict[str, str]:
-    """What the model was told of each shell call, by the call's id, from the session file."""
+    """Return what the model read about each shell call, by the call's id, from the session file."""
     told = {}
     for line in session.split("\n"):
         try:

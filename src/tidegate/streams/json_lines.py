@@ -1,4 +1,4 @@
-"""What the streams of coding agents have in common: one JSON object per line, calls and results, an end or none."""
+"""The base class of coding agents' streams: one JSON object per line, with calls, results and possibly an end."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from tidegate.streams.json_values import Json
 
 
 class JsonLines:
-    """Reads an agent's stream line by line. What it cannot read is a warning; nothing that it is given makes it raise.
+    """Reads an agent's stream line by line. Unreadable input becomes a warning; no input makes it raise.
 
-    Every call gets a result: what was open when the stream ended is `unfinished`. `close` gives an `End` only if the
-    stream itself says how the agent ended, or if its last word was that its model could not be reached.
+    Every call gets a result; calls still open at the end are `unfinished`. `close` yields an `End` only if the stream
+    says how the agent ended, or if the last thing it reports is that the model could not be reached.
     """
 
     def __init__(self) -> None:
         self._lines = 0
-        self._tools: dict[str, str] = {}  # of every call, by its id
+        self._tools: dict[str, str] = {}  # the tool of every call, by id
         self._open: dict[str, None] = {}
-        self._trouble: End | None = None  # the model could not be reached, and nothing has come since
+        self._trouble: End | None = None  # set if the model could not be reached and nothing followed
 
     def read(self, line: str) -> Iterator[Event]:
-        """The events of the next line."""
+        """Yield the events of the next line."""
         self._lines += 1
         if not line.strip():
             return
@@ -42,7 +42,7 @@ class JsonLines:
             yield Warning(text=f"line {self._lines} is no JSON object: {line[:80]}")
 
     def close(self) -> Iterator[Event]:
-        """What can be said when no more lines come: calls without a result, and the end."""
+        """Yield what follows from the end of the stream: calls without a result, and the end."""
         yield from self._before_close()
         for call in self._open:
             yield Result(id=call, status="unfinished")
@@ -51,26 +51,26 @@ class JsonLines:
             yield end
 
     def so_far(self) -> End | None:
-        """What it has told of tokens and cost by now, if the agent were stopped; None where only the end tells."""
+        """Return the tokens and cost so far, for an agent that is stopped; None if only the end reports them."""
         return None
 
     def refused(self) -> End | None:
-        """The end, as soon as it is clear that the key is refused: to try again is a waste."""
+        """Return the end as soon as it is clear that the API key is refused, because retrying is useless."""
         return self._trouble if self._trouble is not None and self._trouble.end == "auth" else None
 
     def _object(self, data: Json) -> Iterator[Event]:
-        """The events of one object; unknown types are none."""
+        """Yield the events of one object; none for unknown types."""
         raise NotImplementedError
 
     def _before_close(self) -> Iterator[Event]:
         yield from ()
 
     def _end(self) -> End | None:
-        """The end that the stream has told, with what it has told of turns, tokens and cost."""
+        """Return the end that the stream reports, with its turns, tokens and cost."""
         raise NotImplementedError
 
     def _call(self, identity: str, tool: str, command: str | None = None, given: Json | None = None) -> Iterator[Event]:
-        """A call, unless it was there before."""
+        """Yield a call, unless it was reported before."""
         self._trouble = None
         if identity not in self._tools:
             self._tools[identity] = tool
@@ -78,7 +78,7 @@ class JsonLines:
             yield Call(id=identity, tool=tool, command=command, input=given or {})
 
     def _result(self, identity: str, status: CallStatus, code: int | None = None, output: str = "") -> Iterator[Event]:
-        """What came back. Without its call, nothing is known of it."""
+        """Yield the result of a call, or a warning if the call is missing."""
         self._trouble = None
         if identity not in self._tools:
             yield Warning(text=f"line {self._lines} holds the result of a call that is not there")
@@ -88,7 +88,7 @@ class JsonLines:
 
 
 def parse(stream: JsonLines, text: str) -> tuple[Event, ...]:
-    """All events of a whole output."""
+    """Return all events of a whole output."""
     return bounded(_events(stream, text.split("\n")))
 
 
@@ -99,10 +99,10 @@ def _events(stream: JsonLines, lines: Iterable[str]) -> Iterator[Event]:
 
 
 def status_of(code: int) -> CallStatus:
-    """A shell command's status by its exit code: what is not 0 is an error, whatever the agent makes of it."""
+    """Return a shell command's status. Any exit code but 0 is an error, even if the agent sees it differently."""
     return "ok" if code == 0 else "error"
 
 
 def end_of_api(status: int | None) -> TrialEnd:
-    """How an agent ended that got no answer from its model, by the HTTP status."""
+    """Return how an agent ended that got no answer from its model, by the HTTP status."""
     return "auth" if status in (401, 403) else "outage"

@@ -1,4 +1,4 @@
-"""The events.jsonl of llm-tool-test: those of its specification, and those that it really writes."""
+"""The events.jsonl of llm-tool-test, both as specified and as it is actually written."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tidegate.streams.json_values import Json
 
 
 def parse(text: str) -> tuple[Event, ...]:
-    """The events of the whole file."""
+    """Return the events of the whole file."""
     return json_lines.parse(LlmToolTest(), text)
 
 
 class LlmToolTest(JsonLines):
-    """Specified: `{event: spawn, output, tool_call, tool_result or complete}`; written: `{type: execution, …}`.
+    """Reads the specified form `{event: spawn, output, tool_call, tool_result or complete}` and the actual form.
 
-    What it writes itself tells only what the agent printed, not its calls.
+    The actual form, `{type: execution, …}`, has only what the agent printed, not its calls.
     """
 
     def __init__(self) -> None:

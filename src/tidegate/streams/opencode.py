@@ -11,13 +11,13 @@ from tidegate.streams.json_lines import JsonLines, end_of_api, status_of
 from tidegate.streams.json_values import Json, amount, count, mapping, text, total
 
 SHELL = "bash"
-_INVALID = "invalid"  # the tool that opencode puts in the place of one that does not exist
+_INVALID = "invalid"  # the tool that opencode reports for one that does not exist
 _TIMED_OUT = "exceeding timeout"
 _ENDS: dict[str, TrialEnd] = {"stop": "completed", "length": "max_tokens", "content-filter": "refused"}
 
 
 class OpenCode(JsonLines):
-    """The stream of one run. A call comes with its result; one that was running at the end is not in it at all."""
+    """The stream of one run. A call arrives with its result; a call still running at the end is missing."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,14 +60,14 @@ class OpenCode(JsonLines):
         return self._used(end, "" if end == "completed" else message)
 
     def so_far(self) -> End | None:
-        """What the steps have used."""
+        """Return what the steps have used."""
         return self._used("killed") if self._steps else None
 
     def _used(self, end: TrialEnd, message: str = "") -> End:
         tokens = [mapping(step, "tokens") for step in self._steps]
         read = total(*(count(mapping(used, "cache"), "read") for used in tokens))
         written = total(*(count(mapping(used, "cache"), "write") for used in tokens))
-        # A model without prices costs 0 in the stream, which is no cost that anybody has measured.
+        # A model without prices has cost 0 in the stream, which is not a measured cost.
         cost = sum(amount(step, "cost") or 0 for step in self._steps)
         return End(
             end=end,
@@ -82,7 +82,7 @@ class OpenCode(JsonLines):
 
 
 def parse(output: str) -> tuple[Event, ...]:
-    """The events of a whole output."""
+    """Return the events of a whole output."""
     return json_lines.parse(OpenCode(), output)
 
 

@@ -1,4 +1,4 @@
-"""Plain text, of which nothing but the words is known."""
+"""Plain text, which reports nothing about the agent's calls."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from tidegate.streams.excerpt import excerpt
 
 
 def parse(text: str) -> tuple[Event, ...]:
-    """One message with the end of the text; none if there is nothing but white space."""
+    """Return one message with the end of the text; none if it is blank."""
     words = text.strip()
     return (Message(text=excerpt(words)),) if words else ()

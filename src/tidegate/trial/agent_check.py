@@ -1,4 +1,4 @@
-"""Where agents are checked before any trial."""
+"""Checks agents before any trial runs."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from tidegate.trial.environment import base_environment
 from tidegate.trial.processes import Supervisor, run_shell
 from tidegate.trial.users import give
 
-TIMEOUT_SECS = 60.0  # of one command; some agents take seconds to say their version
+TIMEOUT_SECS = 60.0  # per command; some agents take seconds to print their version
 
 
 @dataclass(frozen=True)
 class AgentCheckDirectories:
-    """The Machine that agents are given (tidegate.model.agent)."""
+    """Where an agent is checked; implements Machine (tidegate.model.agent)."""
 
     supervisor: Supervisor
-    folder: Path  # of its own
+    folder: Path  # for this check only
     repo: Path  # a side's checkout
     path: str
     credentials: Mapping[str, str]
 
     async def output(self, command: str) -> CommandResult:
-        """Run `sh -c command` in an empty folder, without the agent's key."""
+        """Run `sh -c command` in an empty folder, without the agent's API key."""
         home, tmp = self.folder / "home", self.folder / "tmp"
         for folder in (home, tmp):
             folder.mkdir(parents=True, exist_ok=True)

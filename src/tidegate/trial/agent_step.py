@@ -1,4 +1,4 @@
-"""The agent's step of a trial: the agent at work, with the recorder in front of PATH, until it ends or is ended."""
+"""The agent's step of a trial: runs the agent, with the recorder first on PATH, until it ends or is stopped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tidegate.model.suite import McpServer
 from tidegate.model.trial import Invocation, NotMeasured
 from tidegate.trial import recorder
 from tidegate.trial.directories import Attempt
-from tidegate.trial.mcp import recording as mcp
+from tidegate.trial.mcp import recording
 from tidegate.trial.processes import SupervisorLost
 from tidegate.trial.session import TrialSession
 from tidegate.trial.step_context import AgentStopped, StepContext
@@ -36,7 +36,7 @@ class AgentStep:
 
 
 async def run_agent(attempt: Attempt, environment: Mapping[str, str]) -> AgentStep:
-    """Let the agent work in `environment`, which the recorder's folder and the agent's own variables are added to."""
+    """Run the agent in `environment`, extended by the recorder's folder and the agent's own variables."""
     target, folders = attempt.scenario.target, attempt.folders
     started = time.time()
     if target.mcp is not None:
@@ -66,16 +66,16 @@ async def run_agent(attempt: Attempt, environment: Mapping[str, str]) -> AgentSt
 
 
 async def _with_server(attempt: Attempt, environment: Mapping[str, str], server: McpServer) -> AgentStep:
-    """The same with an MCP server. An agent that opened no session is not measured: it could not have used it."""
+    """Run the agent with an MCP server as the target. A trial in which the agent opens no session is not measured."""
     folders = attempt.folders
     started = time.time()
-    script = mcp.install(folders.scratch / "recorder", server, environment, folders.workspace, folders.calls)
+    script = recording.install(folders.scratch / "recorder", server, environment, folders.workspace, folders.calls)
     session = _session(attempt, environment, server=ServerScript(server.name, script))
     try:
         end, not_measured = await _ended(attempt, session)
     finally:
         folders.keep_calls()
-    told = mcp.read(folders.calls, killed_at=session.killed_at)
+    told = recording.read(folders.calls, killed_at=session.killed_at)
     if not_measured is None and not told.opened:
         why = f"the agent opened no session with the MCP server {server.name}"
         end = end.model_copy(update={"message": f"{why}: {end.message}" if end.message else why})
@@ -85,7 +85,7 @@ async def _with_server(attempt: Attempt, environment: Mapping[str, str], server:
 
 
 async def _ended(attempt: Attempt, session: TrialSession) -> tuple[End, NotMeasured | None]:
-    """Let the agent work; its end is the last event."""
+    """Run the agent and record its end as the last event."""
     attempt.on_step("the agent is started")
     async with aclosing(session):
         end, not_measured = await _end(attempt, session)
@@ -108,14 +108,14 @@ async def _end(attempt: Attempt, session: TrialSession) -> tuple[End, NotMeasure
         raise
     except NoAnswerError as error:
         return End(end="crashed", message=str(error)), "infrastructure"
-    except Exception as error:  # a plug-in's bug is this trial's trouble, not the run's
+    except Exception as error:  # a bug in a plug-in affects this trial, not the run
         return End(end="crashed", message=f"the agent broke: {type(error).__name__}: {error}"), "infrastructure"
     end = _completed_by(end, attempt.relayed())
     return end, _ENDS_NOT_MEASURED.get(end.end)
 
 
 def _completed_by(end: End, relayed: End | None) -> End:
-    """Return the end, completed with what only the model proxy knows: an outage or refused key, and tokens."""
+    """Return the end with what only the model proxy knows: provider errors that explain a crash, and token counts."""
     if relayed is None:
         return end
     if end.end == "crashed" and relayed.end in ("auth", "outage"):
@@ -127,9 +127,9 @@ def _completed_by(end: End, relayed: End | None) -> End:
 
 
 def _stopped_end(stopped: AgentStopped, told: End | None) -> End:
-    """The end of a step that was ended from outside, with what the agent's log tells of turns, tokens and cost.
+    """Return the end of an agent that was stopped, with the turns, tokens and cost that its log reports.
 
-    If the log says that the model could not be reached, that is why the time was up.
+    If the log shows that the model was unreachable, this is the cause of the timeout.
     """
     if told is None:
         return End(end=stopped.end, message=stopped.message)

@@ -1,4 +1,4 @@
-"""What agents spend while they work, and the limits of a run and of a trial that stop them."""
+"""Measures what agents spend while they run, and enforces the limits of runs and trials."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tidegate.model.suite import Budget, Price
 
 
 class Spending:
-    """All that a run has spent, trials under way included. `others`: USD and tokens spent beside the agents."""
+    """What a run has spent so far, including running trials. `others` returns (USD, tokens) spent besides agents."""
 
     def __init__(self, budget: Budget, others: Callable[[], tuple[float, int]] = lambda: (0.0, 0)) -> None:
         self._budget = budget
@@ -18,13 +18,13 @@ class Spending:
         self._meters: list[CostMeter] = []
 
     def meter(self, price: Price | None, most_usd: float | None) -> CostMeter:
-        """For one attempt at a trial, by its model's price and its scenario's own limit."""
+        """Return a meter for one attempt at a trial, with the model's price and the scenario's own limit."""
         meter = CostMeter(self, price, most_usd)
         self._meters.append(meter)
         return meter
 
     def used_up(self) -> str | None:
-        """A sentence where the run's budget is; None while there is some of it left."""
+        """Return a message if the run's budget is used up, else None."""
         usd, tokens = self._budget.usd, self._budget.tokens
         other_usd, other_tokens = self._others()
         if usd is not None and other_usd + sum(meter.usd for meter in self._meters) >= usd:
@@ -35,7 +35,7 @@ class Spending:
 
 
 class CostMeter:
-    """What one attempt has spent, as far as its agent tells."""
+    """What one attempt has spent, as far as its agent reports it."""
 
     def __init__(self, spending: Spending, price: Price | None, most_usd: float | None) -> None:
         self._spending = spending
@@ -45,12 +45,12 @@ class CostMeter:
         self.tokens = 0
 
     def tell(self, told: End) -> None:
-        """What the agent has told by now; it tells its sums, so that the last word counts."""
+        """Update the meter. Agents report running totals, so the largest value counts."""
         self.usd = max(self.usd, cost_of(told, self.price) or 0.0)
         self.tokens = max(self.tokens, (told.tokens_in or 0) + (told.tokens_out or 0))
 
     def over(self) -> str | None:
-        """A sentence where the attempt has to stop."""
+        """Return a message if the attempt must stop, else None."""
         if self._most_usd is not None and self.usd >= self._most_usd:
             return f"the scenario's ${self._most_usd:g} for a trial were used up"
         return self._spending.used_up()

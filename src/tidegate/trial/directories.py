@@ -1,4 +1,4 @@
-"""Where a trial runs, and with what: its folders, which of them outlives it, and whose they are."""
+"""Where a trial runs: its folders, their owners, and which of them are kept."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ LEAST_ROOM = 1 << 20  # bytes; a disk with less of it is full
 
 @dataclass(frozen=True)
 class TrialDirectories:
-    """Where and with what a trial is run; the same for all trials of one scenario and side."""
+    """What all trials of one scenario and side share."""
 
     prepared: Prepared
     repo: Path  # the side's checkout
-    definitions: Path  # the checkout that says what the scenarios are: head's
-    former: Path  # the one that says what they were: base's, where there are two
+    definitions: Path  # the checkout with the scenarios: head's
+    former: Path  # the checkout with their previous definitions: base's, if there is one
     path: str  # the side's PATH
     passed_env: Mapping[str, str]
-    credentials: Mapping[str, str]  # the agent's own variables; nothing but its own program sees them
+    credentials: Mapping[str, str]  # the agent's own variables; only its own program gets them
     limits: Limits
 
     @property
     def output_bytes(self) -> int:
-        """The most that is read or kept of what a command leaves."""
+        """The limit on what is read or kept of a command's output."""
         return int(self.limits.output_mb * MEGABYTE)
 
 
 @dataclass(frozen=True)
 class Folders:
-    """A trial's own folders.
+    """The folders of one trial.
 
-    `record` outlives the trial and is written while it runs, by us alone. All below `scratch` is gone afterwards; it
-    belongs to the user that the trial's commands run as, but for `shared`, which they can only read.
+    `record` is kept and is written while the trial runs, by Tidegate alone. `scratch` is deleted afterwards. It belongs
+    to the user that the trial's commands run as, except for `shared`, which they can only read.
     """
 
     record: Path
@@ -68,21 +68,21 @@ class Folders:
 
     @property
     def shared(self) -> Path:
-        """What the trial's commands may see of the record: the prompt; for scripts the transcript and the events."""
+        """What the trial's commands may read of the record: the prompt and, for scripts, transcript and events."""
         return self.scratch / "shared"
 
     @property
     def results(self) -> Path:
-        """Where scripts may leave files that are kept in the record."""
+        """Where scripts can leave files that are kept in the record."""
         return self.shared / "results"
 
     @property
     def calls(self) -> Path:
-        """Where the recorder notes the target's calls."""
+        """The file that the recorder writes the target's calls to."""
         return self.shared / "invocations.log"
 
     def on_full_disk(self) -> Path | None:
-        """Which of them stands on a disk that has no room for anything."""
+        """Return the record or scratch folder if its disk is full, else None."""
         for folder in (self.record, self.scratch):
             disk = os.statvfs(folder)
             if disk.f_bavail * disk.f_frsize < LEAST_ROOM or (disk.f_files and not disk.f_favail):
@@ -90,7 +90,7 @@ class Folders:
         return None
 
     def make(self, account: Account | None) -> None:
-        """Make them, all but the workspace."""
+        """Create all folders except the workspace."""
         self.scratch.mkdir(parents=True)
         make_private(account, self.scratch)
         self.record.mkdir(parents=True, exist_ok=True)
@@ -101,41 +101,41 @@ class Folders:
         give(account, self.home, self.tmp, self.results, self.calls)
 
     def share(self, name: str) -> Path:
-        """Let the trial's commands read a file of the record; returns where they find it."""
+        """Copy a file of the record to where the trial's commands can read it; return the copy's path."""
         return Path(shutil.copyfile(self.record / name, self.shared / name))
 
     def keep_calls(self) -> None:
-        """Put the recorder's notes into the record."""
+        """Copy the recorder's file into the record."""
         copy_file(self.calls, self.record / self.calls.name)
 
     def keep_results(self, limit_bytes: int) -> int:
-        """Put what scripts have left into the record, plain files alone; returns how many entries were left out."""
+        """Copy the regular files that scripts have left into the record; return how many entries were skipped."""
         return copy_plain(self.results, self.record / self.results.name, limit_bytes)
 
     def remove_scratch(self) -> None:
-        """Delete all but the record."""
+        """Delete everything except the record."""
         remove_tree(self.scratch)
 
 
 def _nothing_relayed() -> None:
-    """There is no relay."""
+    """Return None: there is no model proxy."""
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One try at a trial: what is run, where, and how far it may go."""
+    """One attempt at a trial: what runs, where, and within which limits."""
 
     spec: TrialSpec
     row: PlanRow
     place: TrialDirectories
     folders: Folders
     supervisor: Supervisor
-    deadline: float  # of the run, on the monotonic clock
+    deadline: float  # when the run ends, on the monotonic clock
     on_step: Callable[[str], None]
     meter: CostMeter | None = None
-    relayed: Callable[[], End | None] = _nothing_relayed  # what the model proxy knows of the agent's requests by now
+    relayed: Callable[[], End | None] = _nothing_relayed  # the proxy's current view of the agent's requests
 
     @property
     def scenario(self) -> Scenario:
-        """What the agent is asked to do, and how that is judged."""
+        """The scenario: the agent's task and how it is evaluated."""
         return self.row.scenario

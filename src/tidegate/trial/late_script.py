@@ -1,4 +1,4 @@
-"""What is asked after the judge: a script that puts scores together, when the trial's workspace is gone."""
+"""Runs scripts after the judge has answered, such as one that combines scores; the workspace is gone by then."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tidegate.trial.processes import run_shell
 
 
 async def run_late(request: RunJudge, attempt: Attempt, name: str) -> CommandAnswer:
-    """Run it with the variables of a script of the trial, in empty folders; its output goes to the trial's record."""
+    """Run the script with the trial's variables in empty folders. Its output is stored in the trial's record."""
     place, folders = attempt.place, attempt.folders
     folders.make(attempt.supervisor.account)
     folders.workspace.mkdir()

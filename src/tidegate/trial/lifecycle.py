@@ -1,4 +1,4 @@
-"""One trial from its workspace to its record: setup, agent, post scripts, gates' probes, evaluators' questions."""
+"""Runs one trial from workspace to record: setup, agent, post scripts, gates and evaluators."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from tidegate.model.trial import NotMeasured, Step, Trial
 from tidegate.trial.agent_step import AgentStep, run_agent
 from tidegate.trial.directories import Attempt
 from tidegate.trial.environment import base_environment, script_variables
-from tidegate.trial.mcp import recording as mcp
+from tidegate.trial.mcp import recording
 from tidegate.trial.processes import SupervisorLost, run_shell
 from tidegate.trial.target_check import missing_target
 from tidegate.trial.users import give
 from tidegate.trial.workspace import NoDiffError, copy_workspace, read_file, workspace_diff
 
-SETUP_TIMEOUT_SECS = 300.0  # of one setup command
+SETUP_TIMEOUT_SECS = 300.0  # per setup command
 HEALTH_CHECK_TIMEOUT_SECS = 30.0
 Answers = tuple[Answer | None, ...]
 EvaluatorAnswers = tuple[tuple[Answer, ...], ...]
 
 
 class _NotReadyError(Exception):
-    """Setup or health check failed: there is nothing to measure."""
+    """Setup or health check failed, so there is nothing to measure."""
 
     def __init__(self, kind: NotMeasured, reason: str) -> None:
         super().__init__(reason)
@@ -43,9 +43,9 @@ class _NotReadyError(Exception):
 
 
 async def run_trial(attempt: Attempt) -> Trial:
-    """Run one trial and return its record, which is also in the attempt's record folder, as it happens.
+    """Run one trial and return its record, which is written to the attempt's record folder while the trial runs.
 
-    Whatever goes wrong inside the trial is in the record, never raised; only a cancellation passes through.
+    Errors inside the trial are stored in the record and never raised; only a cancellation is passed on.
     """
     course = _TrialRun(attempt)
     try:
@@ -74,7 +74,7 @@ class _TrialRun:
         self._script_environment = {**plain, **variables, **target}
 
     async def run(self) -> Trial:
-        """The trial, in the order of scenarios.md."""
+        """Run the steps in the order that scenarios.md describes."""
         account = self._attempt.supervisor.account
         self._folders.make(account)
         copy_workspace(self._place.prepared, self._folders.workspace)
@@ -113,12 +113,12 @@ class _TrialRun:
         return trial.model_copy(update={"workspace_lost": lost, "warnings": tuple(self._warnings)})
 
     def _stop_on_full_disk(self) -> None:
-        """Where nothing can be written, whatever fails is no fault of what was tried."""
+        """Raise OSError if the disk is full, because a failure may then not be the agent's or the tool's fault."""
         if (full := self._folders.on_full_disk()) is not None:
             raise OSError(f"there is no room left on the disk of {full}")
 
     def trial(self, **fields: object) -> Trial:
-        """The record so far, with these fields."""
+        """Return the record so far, with these fields set."""
         base = {"spec": self._attempt.spec, "started_at": self._started_at}
         return Trial.model_validate({**base, "steps": tuple(self._steps), "warnings": tuple(self._warnings), **fields})
 
@@ -149,13 +149,13 @@ class _TrialRun:
         return result
 
     def _server_check(self, server: McpServer) -> str:
-        """Open a session with the server as an agent would, and ask for its tools; nothing of it is recorded."""
+        """Return a command that opens a session with the server and lists its tools, without recording anything."""
         folder, workspace = self._folders.scratch / "server-check", self._folders.workspace
-        script = mcp.install(folder, server, self._environment, workspace, Path(os.devnull))
+        script = recording.install(folder, server, self._environment, workspace, Path(os.devnull))
         return shlex.join([str(script), "--check"])
 
     async def _judged(self, step: AgentStep) -> tuple[Answers, Answers]:
-        """The gates' answers, and those of base's definition, between the scripts that run before and after them."""
+        """Return the gates' answers, those of base's definition included, and run the scripts before and after them."""
         if step.not_measured is not None:
             return (), ()
         await self._post_scripts()
@@ -193,7 +193,7 @@ class _TrialRun:
         return CommandAnswer(result=await self._command(request.command, name, request.timeout_secs, environment))
 
     async def _evaluator_answers(self, trial: Trial) -> dict[str, EvaluatorAnswers]:
-        """What evaluators asked, and those of base's definition, whose scripts are base's too."""
+        """Return the answers to evaluators, and to those of base's definition, which use base's scripts."""
         former = self._attempt.row.before
         place = self._place
         return {
@@ -204,10 +204,7 @@ class _TrialRun:
         }
 
     async def _ask_evaluators(self, trial: Trial, scenario: Scenario, name: str, scripts: Path) -> EvaluatorAnswers:
-        """The answers to what each evaluator asks, one question after another, up to the first one for a model.
-
-        `scripts`: the checkout that theirs are run in.
-        """
+        """Return each evaluator's answers up to its first question to a model; `scripts` is the scripts' checkout."""
         record = record_of(trial, scenario)
         collected: list[tuple[Answer, ...]] = []
         for number, evaluator in enumerate(scenario.evaluators, 1):
@@ -268,7 +265,7 @@ class _TrialRun:
             self._folders.share(name)
 
     async def _keep_diff(self) -> bool:
-        """Whether what the agent changed could be kept: whatever it made of its workspace, the trial counts."""
+        """Store the agent's changes as a diff. Return False if that fails; the trial counts nevertheless."""
         scratch, workspace = self._folders.scratch / "diff", self._folders.workspace
         try:
             scratch.mkdir()

@@ -1,4 +1,4 @@
-"""Commands that nothing outlives: the asyncio side of the supervisor."""
+"""Runs commands such that no process outlives them: the asyncio client of the supervisor."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from tidegate.model.suite import Limits
 from tidegate.trial.safe_files import read_output
 
 PROGRAM = Path(__file__).with_name("supervisor.py")
-PATIENCE_SECS = 30.0  # the supervisor gives a sweep up after 20 s; the rest is for a busy machine
-LARGEST_FILE = 4 << 30  # bytes; a command that writes more into one file is stopped
+PATIENCE_SECS = 30.0  # the supervisor gives up terminating processes after 20 s; the rest is for a busy machine
+LARGEST_FILE = 4 << 30  # bytes; a command that writes a larger file is stopped
 MEGABYTE = 1_000_000
 ADVICE = "Run it on Linux 5.4 or newer, for example in the container image or on an ubuntu runner."
 
 
-class SupervisorLost(Exception):  # noqa: N818  (not an error of ours: it is what a command did to its supervisor)
-    """The supervisor is gone, or could not end what it had started: nothing that ran there is measured."""
+class SupervisorLost(Exception):  # noqa: N818  (not an error in Tidegate: a command did this to its supervisor)
+    """The supervisor has ended or could not terminate its processes; nothing that ran there is measured."""
 
 
 class Refused(SupervisorLost):
-    """The system had no room for a command (a full disk, too many processes); the supervisor itself is as it was."""
+    """The system could not start a command (full disk, too many processes); the supervisor remains usable."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """One program to run. Its outputs go to files, which may be one and the same; no `stdin` is an empty one."""
+    """One program to run. Its outputs go to files, which may be the same file. Without `stdin`, its input is empty."""
 
     argv: tuple[str, ...]
     cwd: Path
@@ -46,17 +46,17 @@ class Command:
     stdin: Path | None = None
     timeout_secs: float | None = None
     limits: Limits = field(default_factory=Limits)
-    interrupt_secs: float = 0  # from SIGINT to SIGTERM, at a timeout; 0: no SIGINT
-    grace_secs: float = 0.5  # from SIGTERM to SIGKILL, at a timeout
+    interrupt_secs: float = 0  # from SIGINT to SIGTERM, after a timeout; 0: no SIGINT
+    grace_secs: float = 0.5  # from SIGTERM to SIGKILL, after a timeout
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended. By then every process below it is gone.
+    """How a command ended. All processes below it are gone by then.
 
-    `left_behind` counts the processes that had to be killed besides the command itself. `killed_at` says when we began
-    to kill the command (seconds since the epoch); None if it ended by itself. `peak_memory_mb` is the most that the
-    whole tree had resident; None if it was over before the first look (20 ms).
+    `left_behind` counts the processes other than the command itself that had to be killed. `killed_at` is when Tidegate
+    began to kill the command (seconds since the epoch); None if it ended by itself. `peak_memory_mb` is the largest
+    resident memory of the whole process tree; None if the command ended before the first measurement (20 ms).
     """
 
     end: CommandEnd
@@ -65,21 +65,21 @@ class Ended:
     limit: str | None  # output, memory, processes or file_size
     duration_s: float
     left_behind: int
-    reason: str  # of not_started
+    reason: str  # if `end` is not_started
     peak_memory_mb: float | None
     killed_at: float | None
 
 
 @dataclass(frozen=True)
 class Account:
-    """The user that a supervisor's commands run as. Only root can choose one; no two supervisors may share one."""
+    """The user that a supervisor's commands run as. Needs root; no two supervisors may share a user."""
 
     uid: int
     gid: int
 
 
 class Supervisor:
-    """One slot's supervisor process; it runs one command at a time."""
+    """The supervisor process of one slot; runs one command at a time."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class Supervisor:
 
     @classmethod
     async def start(cls, account: Account | None = None) -> Self:
-        """Start the process; CannotRunError where the system lacks what it needs."""
+        """Start the process. Raises CannotRunError if the system lacks a required feature."""
         if sys.platform != "linux":
             raise CannotRunError(f"Tidegate needs Linux to run a trial's commands; this is {sys.platform}.", ADVICE)
         ours, theirs = socket.socketpair()
@@ -105,10 +105,10 @@ class Supervisor:
                 *(sys.executable, "-I", "-S", "-X", "utf8", str(PROGRAM)),
                 stdin=theirs.fileno(),
                 stdout=asyncio.subprocess.DEVNULL,
-                # No secret of ours; a Python from a tool cache may need this one to find its own library.
+                # Pass no secrets on. A Python from a tool cache may need this variable to find its own library.
                 env={name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
                 cwd="/",
-                start_new_session=True,  # Ctrl-C is for Tidegate alone, which then ends commands in good order
+                start_new_session=True,  # Ctrl-C must reach only Tidegate, which then stops commands in order
             )
         supervisor = cls(process, await asyncio.open_connection(sock=ours), account)
         try:
@@ -125,19 +125,19 @@ class Supervisor:
 
     @property
     def account(self) -> Account | None:
-        """The user that its commands run as; None: our own."""
+        """The user that its commands run as; None for Tidegate's own."""
         return self._account
 
     @property
     def is_usable(self) -> bool:
-        """It can run another command: neither lost nor closed."""
+        """True if it can run another command: it is neither lost nor closed."""
         return self._lost is None
 
     @asynccontextmanager
     async def beside(self) -> AsyncIterator[Supervisor]:
-        """A second supervisor for the same user, whose command may run while ours come and go.
+        """Yield a second supervisor for the same user, whose command may run across several commands of this one.
 
-        As long as it is there, the end of a command is not the end of all that the user runs, only of what is below it.
+        Meanwhile, the end of a command terminates only the processes below it, not all of the user's processes.
         """
         async with await Supervisor.start(self._account) as other:
             self._shares_user = other._shares_user = True
@@ -147,9 +147,9 @@ class Supervisor:
                 self._shares_user = False
 
     async def run(self, command: Command) -> Ended:
-        """Run one command to its end, and to that of everything below it; SupervisorLost if that can't be had.
+        """Run one command until it and everything below it has ended. Raises SupervisorLost if that fails.
 
-        When the caller is cancelled, all of it is gone before the CancelledError goes on.
+        If the caller is cancelled, all processes are gone before CancelledError is passed on.
         """
         async with self._busy:
             if self._lost is not None:
@@ -164,12 +164,12 @@ class Supervisor:
                 raise
 
     async def close(self) -> None:
-        """End the process and whatever runs below it. Once is enough, more is fine."""
+        """End the process and everything that runs below it. May be called repeatedly."""
         self._lost = self._lost or "it was closed"
-        self._writer.close()  # at the end of its line it sweeps and leaves
+        self._writer.close()  # when its input ends, it terminates all processes and exits
         if self._process.returncode is None:
             with suppress(ProcessLookupError):
-                self._process.send_signal(signal.SIGCONT)  # in case that a command has stopped it
+                self._process.send_signal(signal.SIGCONT)  # in case a command has stopped it
         try:
             async with asyncio.timeout(PATIENCE_SECS):
                 await self._process.wait()
@@ -203,7 +203,7 @@ class Supervisor:
         return Ended(**answer)
 
     async def _wind_up(self, exchange: asyncio.Future[Ended]) -> None:
-        """Wait for the answer to a cancellation, however often we are cancelled meanwhile."""
+        """Wait for the answer to a cancellation, even if this task is cancelled again meanwhile."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + PATIENCE_SECS
         while not exchange.done() and loop.time() < deadline:
@@ -214,7 +214,7 @@ class Supervisor:
             self._lost = "the supervisor did not answer a cancellation"
             await self.close()
         else:
-            exchange.exception()  # what became of the command is nobody's question any more
+            exchange.exception()  # retrieve the exception: the result is no longer needed
 
     async def _answer(self) -> dict[str, Any]:
         try:
@@ -241,7 +241,7 @@ def _closed_on_failure(end: socket.socket) -> Iterator[None]:
 
 
 def _request(command: Command, account: Account | None, shares_user: bool) -> dict[str, Any]:
-    # Not at the top: it is a program for Linux, and the rest of Tidegate reads stored runs on any system.
+    # Imported late: it works on Linux only, whereas Tidegate reads stored runs on any system.
     from tidegate.trial.supervisor import Request
 
     limits = command.limits
@@ -278,7 +278,7 @@ async def run_shell(
     stdin: Path | None = None,
     interrupt_secs: float = 0,
 ) -> tuple[CommandResult, Ended]:
-    """Run `sh -c command_line`; its outputs stay in `output` with `.stdout` and `.stderr` added, folders are made."""
+    """Run `sh -c command_line`. Its outputs go to `output` plus `.stdout` and `.stderr`; folders are created."""
     output.parent.mkdir(parents=True, exist_ok=True)
     files = [output.with_name(f"{output.name}.{stream}") for stream in ("stdout", "stderr")]
     ended = await supervisor.run(

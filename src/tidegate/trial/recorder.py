@@ -1,4 +1,4 @@
-"""The recorder: a wrapper with the target's name, first on PATH, that notes every call (metrics.md, Invocations)."""
+"""The recorder: a wrapper with the target's name, first on PATH, that records every call (metrics.md, Invocations)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tidegate.model.trial import Invocation
 from tidegate.trial.safe_files import open_regular
 
 SHIM = Path(__file__).with_name("recorder_shim.py")
-FLAGS = "-ISXutf8"  # a first line can hold one argument only
-FIRST_LINE_BYTES = 127  # what every kernel takes
-READ_LIMIT = 64 << 20  # bytes; a target called that often is none of ours
+FLAGS = "-ISXutf8"  # one word: a first line can pass a single argument
+FIRST_LINE_BYTES = 127  # longest first line that every kernel accepts
+READ_LIMIT = 64 << 20  # bytes; more calls than any real agent makes
 RECORD = re.compile(
     rb"\0tidegate-(?:"
     rb"call\0(?P<call>[^\0]+)\0(?P<started>\d{1,19})\0(?P<cwd>[^\0]*)\0(?P<length>\d{1,9})\0"
@@ -45,10 +45,10 @@ class _End(NamedTuple):
 
 
 def install(folder: Path, binary: str, search_path: str, record: Path) -> Path:
-    """Make the wrapper below `folder`, and an empty record; returns the directory to put first on PATH.
+    """Create the wrapper below `folder` and an empty record; return the directory to put first on PATH.
 
-    The wrapper looks for the target in `search_path`; a `binary` that is a path is the target itself, a relative one
-    from where it is called. All of this is written into the wrapper, since agents may filter the environment.
+    The wrapper finds the target in `search_path`. If `binary` is a path, it is the target itself; a relative path is
+    resolved from where it is called. Everything is written into the wrapper, since agents may filter the environment.
     """
     record.parent.mkdir(parents=True, exist_ok=True)
     record.touch()
@@ -61,7 +61,7 @@ def install(folder: Path, binary: str, search_path: str, record: Path) -> Path:
 
 
 def write_script(path: Path, program: bytes) -> None:
-    """Make a program of Python text that runs by our interpreter, with nothing of the caller's settings."""
+    """Write Python code as an executable that uses Tidegate's interpreter and none of the caller's settings."""
     interpreter = os.path.realpath(sys.executable)
     first_line = os.fsencode(f"#!{interpreter} {FLAGS}\n")
     if len(first_line) > FIRST_LINE_BYTES or re.search(r"\s", interpreter):
@@ -74,7 +74,7 @@ def write_script(path: Path, program: bytes) -> None:
 
 
 def _program(*arguments: bytes) -> bytes:
-    """The shim with its arguments, compiled for the interpreter that will run it: saves 1.6 ms of each call."""
+    """Return the shim with its arguments, compiled for the interpreter that will run it: this saves 1.6 ms per call."""
     source = f"{SHIM.read_text(encoding='utf-8')}\nmain{arguments!r}\n"
     code = marshal.dumps(compile(source, "recorder", "exec", optimize=2))
     return f"import marshal\nexec(marshal.loads({code!r}))\n".encode()
@@ -83,9 +83,10 @@ def _program(*arguments: bytes) -> bytes:
 def read(
     record: Path, *, binary: str, command_pattern: str | None, killed_at: float | None = None
 ) -> tuple[tuple[Invocation, ...], tuple[str, ...]]:
-    """The recorded invocations in the order of their start, and warnings. Never raises, whatever is in the file.
+    """Return the recorded invocations by start time, and warnings. Never raises, whatever the file contains.
 
-    A call that ended after `killed_at` (seconds since the epoch), when we began to kill the agent, is `interrupted`.
+    A call that ended after `killed_at` is `interrupted`: this is when Tidegate began to kill the agent (seconds since
+    the epoch).
     """
     data = notes(record)
     if data is None:
@@ -94,7 +95,7 @@ def read(
 
 
 def notes(record: Path) -> bytes | None:
-    """All that has been recorded, as it stands in the file; None if that is gone."""
+    """Return the contents of the recorder's file, or None if it is missing."""
     file = open_regular(record)
     if file is None:
         return None
@@ -105,7 +106,7 @@ def notes(record: Path) -> bytes | None:
 def parsed(
     data: bytes, *, binary: str, command_pattern: str | None, killed_at: float | None
 ) -> tuple[tuple[Invocation, ...], tuple[str, ...]]:
-    """The invocations in what has been recorded, and warnings."""
+    """Return the invocations in the recorded data, and warnings."""
     warnings = [f"the recorder's file is cut after {READ_LIMIT} bytes"] if len(data) > READ_LIMIT else []
     calls: dict[bytes, _Call] = {}
     ends: dict[bytes, _End] = {}
@@ -126,7 +127,7 @@ def parsed(
 
 
 def _entries(data: bytes) -> Iterator[tuple[_Call | _End, int]]:
-    """The whole records in the data, each with its size in bytes; what lies between them is skipped."""
+    """Yield the complete records, each with its size in bytes. Data between them is skipped."""
     position = 0
     while match := RECORD.search(data, position):
         end = match.end()

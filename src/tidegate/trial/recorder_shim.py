@@ -1,11 +1,11 @@
-"""The recorder's wrapper: runs the real target in its place and notes each call.
+"""The recorder's wrapper: runs the real target and records each call.
 
-Tidegate does not import it: `recorder.install` makes a script of it that has the target's name. As it runs at every
-call of the target, it imports only modules that are built into the interpreter (`os`, `signal` and `__future__` would
-double its time), and `-ISXutf8` keeps the caller's Python settings away and arguments as the bytes that they are.
+Tidegate does not import this file: `recorder.install` turns it into a script with the target's name. It runs at every
+call of the target, so it imports only modules that are built into the interpreter (`os`, `signal` and `__future__`
+would double its time). `-ISXutf8` ignores the caller's Python settings and preserves the bytes of arguments.
 
-A record is one write. Its fields end with a NUL each; a NUL comes before them, a newline after them:
-`tidegate-call ID STARTED_NS CWD LENGTH`, then the arguments, LENGTH bytes, each of them ended by a NUL;
+A record is a single write. It starts with a NUL and ends with a newline, and each of its fields ends with a NUL:
+`tidegate-call ID STARTED_NS CWD LENGTH`, followed by LENGTH bytes of arguments, each of which ends with a NUL;
 `tidegate-end ID DURATION_NS STATUS`, where STATUS is the exit status, or minus the signal that killed the target.
 """
 
@@ -21,9 +21,9 @@ else:
     import _signal
 
 EVERY_SIGNAL = _signal.valid_signals()
-# Python ignores these two from its start. Hardly any caller does, and programs rely on the default.
+# Python ignores these two signals from its start. Few callers do, and programs rely on the default.
 IGNORED_BY_PYTHON = (_signal.SIGPIPE, _signal.SIGXFSZ)
-# What the kernel sends for a terminal, it sends to the whole process group: the target has it already.
+# The kernel sends a terminal's signals to the whole process group, so the target has already received these.
 FROM_TERMINAL = (_signal.SIGINT, _signal.SIGQUIT, _signal.SIGTSTP, _signal.SIGHUP, _signal.SIGWINCH, _signal.SIGCONT)
 SI_KERNEL = 128
 APPEND = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
@@ -32,7 +32,7 @@ ENOEXEC = 8
 
 
 def main(binary: bytes, search_path: bytes, record: bytes) -> "NoReturn":
-    """Do what the target would have done, its exit status or death by a signal included."""
+    """Run the target and end as it does, with the same exit status or signal."""
     mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, EVERY_SIGNAL)
     restore_locale()
     arguments = [argument.encode("utf-8", "surrogateescape") for argument in sys.argv[1:]]
@@ -53,7 +53,7 @@ def main(binary: bytes, search_path: bytes, record: bytes) -> "NoReturn":
 
 
 def restore_locale() -> None:
-    """Undo what Python does to the environment in the C locale (PEP 538): the target gets the caller's."""
+    """Undo Python's change of the environment in the C locale (PEP 538), so that the target gets the caller's."""
     if posix.environ.get(b"LC_CTYPE") not in (b"C.UTF-8", b"C.utf8", b"UTF-8"):
         return
     for entry in read_all(b"/proc/self/environ").split(b"\0"):
@@ -64,7 +64,7 @@ def restore_locale() -> None:
 
 
 def read_all(path: bytes) -> bytes:
-    """A file's bytes."""
+    """Return the contents of a file."""
     file = posix.open(path, posix.O_RDONLY)
     parts = []
     while part := posix.read(file, 1 << 20):
@@ -74,7 +74,7 @@ def read_all(path: bytes) -> bytes:
 
 
 def working_folder() -> bytes:
-    """Where the target is called; empty if that folder has been deleted."""
+    """Return the current folder; empty if it has been deleted."""
     try:
         return posix.getcwdb()
     except OSError:
@@ -82,7 +82,7 @@ def working_folder() -> bytes:
 
 
 def note(record: bytes, *fields: bytes) -> None:
-    """Append one record; one write to a descriptor of our own, so that parallel calls cannot mix. Never fails."""
+    """Append one record in a single write to a new descriptor, so that parallel calls cannot mix. Never fails."""
     try:
         file = posix.open(record, APPEND, 0o600)
         posix.write(file, b"\0%s\n" % b"\0".join(fields))
@@ -92,7 +92,7 @@ def note(record: bytes, *fields: bytes) -> None:
 
 
 def find(binary: bytes, search_path: bytes) -> bytes | None:
-    """The real target: the path itself if it is one, else the first on PATH that is not this script."""
+    """Return the real target: `binary` itself if it is a path, else the first match on PATH that is not this script."""
     if b"/" in binary:
         return binary
     this = identity(sys.argv[0].encode("utf-8", "surrogateescape"))
@@ -105,7 +105,7 @@ def find(binary: bytes, search_path: bytes) -> bytes | None:
 
 
 def identity(path: bytes) -> tuple[int, int] | None:
-    """Device and inode of a regular file; None for anything else."""
+    """Return device and inode of a regular file; None for anything else."""
     try:
         state = posix.stat(path)
     except OSError:
@@ -114,8 +114,8 @@ def identity(path: bytes) -> tuple[int, int] | None:
 
 
 def run(program: bytes, argv: list[bytes], mask: "set[int | _signal.Signals]") -> int:
-    """Run the target as a child that differs from this process in nothing but its id; returns how it ended."""
-    # Ignored, it would take the child's status away. Not later: setting it discards one that has already come.
+    """Run the target as a child that differs from this process only in its id; return how it ended."""
+    # An ignored SIGCHLD discards the child's status. Set it before the fork: setting it drops a pending one.
     caller_has = _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
     child = posix.fork()
     if child == 0:
@@ -127,9 +127,9 @@ def run(program: bytes, argv: list[bytes], mask: "set[int | _signal.Signals]") -
 
 
 def become(program: bytes, argv: list[bytes], mask: "set[int | _signal.Signals]") -> "NoReturn":
-    """Execute the target with the caller's signal mask; a script without a first line as a shell would."""
+    """Execute the target with the caller's signal mask. A script without `#!` is run by `sh`, as a shell would."""
     if _signal.getsignal(_signal.SIGINT) != _signal.SIG_IGN:
-        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # Python's own handler would swallow one that comes now
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # Python's handler would swallow a signal that arrives now
     _signal.pthread_sigmask(_signal.SIG_SETMASK, mask)
     try:
         try:
@@ -144,9 +144,10 @@ def become(program: bytes, argv: list[bytes], mask: "set[int | _signal.Signals]"
 
 
 def follow(child: int) -> int:
-    """Hand on the signals that this process gets, stop when the child stops, and return how it ended.
+    """Forward signals to the child, stop when it stops, and return how it ended.
 
-    Nothing tells whether a program has sent a signal to this process or to its whole group; then the child gets two.
+    It is unknown whether a program sent a signal to this process or to the whole group. In the latter case, the child
+    receives it twice.
     """
     while True:
         signal = _signal.sigwaitinfo(EVERY_SIGNAL)
@@ -164,7 +165,7 @@ def follow(child: int) -> int:
 
 
 def complain(message: bytes) -> None:
-    """Say it on stderr, if there is one."""
+    """Write a message to stderr, if it is open."""
     try:  # noqa: SIM105  (contextlib is not built in)
         posix.write(2, message + b"\n")
     except OSError:
@@ -172,7 +173,7 @@ def complain(message: bytes) -> None:
 
 
 def leave(status: int) -> "NoReturn":
-    """End as the target did."""
+    """End with the target's exit status or signal."""
     if status < 0:
         die_by(-status)
         status = 128 - status
@@ -180,7 +181,7 @@ def leave(status: int) -> "NoReturn":
 
 
 def die_by(number: int) -> None:
-    """Die by a signal, without a core file: if one is wanted, the target has left its own."""
+    """Kill this process with a signal, without a core file: the target has already written its own."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -1,4 +1,4 @@
-"""No key of an agent in the record, whatever the agent prints."""
+"""Keeps agents' API keys out of the record, even if the agent prints them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TypeVar
 from tidegate.model.value import Value
 from tidegate.trial.safe_files import open_regular
 
-SHORTEST = 8  # characters; a shorter value is no secret, and would be found everywhere
+SHORTEST = 8  # characters; a shorter value is not a secret, and would match ordinary text
 M = TypeVar("M", bound=Value)
 
 
 class Redaction:
-    """Puts `[NAME]` in the place of each secret's value; a variable that holds an address is no secret."""
+    """Replaces each secret's value with `[NAME]`. Variables that hold a URL are not secret."""
 
     def __init__(self, credentials: Mapping[str, str]) -> None:
         self._secrets = {
@@ -24,19 +24,19 @@ class Redaction:
         }
 
     def text(self, text: str) -> str:
-        """The text without the secrets."""
+        """Return the text without the secrets."""
         for value, name in self._secrets.items():
             text = text.replace(value, name)
         return text
 
     def of(self, value: M) -> M:
-        """The value without the secrets."""
+        """Return the value without the secrets."""
         whole = value.model_dump_json()
         clean = self.text(whole)
         return value if clean == whole else type(value).model_validate_json(clean)
 
     def clean(self, path: Path) -> None:
-        """Take the secrets out of a file."""
+        """Replace the secrets in a file."""
         file = open_regular(path) if self._secrets else None
         if file is None:
             return

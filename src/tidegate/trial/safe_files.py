@@ -1,6 +1,6 @@
-"""Files where a command could have laid a trap: read, copied and written without following a link, or waiting.
+"""Reads, copies and writes files that a command may have replaced, without following links or blocking.
 
-Nothing of the command runs any more when this is used: what is looked at stays what it is.
+The command has ended when these functions are used, so files do not change between check and use.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-DEEPEST = 50  # folders in folders that anything is kept of
+DEEPEST = 50  # levels of folders; deeper ones are not kept
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
 def open_regular(path: Path | str, folder: int | None = None) -> BinaryIO | None:
-    """Open a file, relative to an open `folder` if there is one; None unless it is a regular file, and no link."""
+    """Open a file, relative to the open `folder` if given. Return None unless it is a regular file and not a link."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     except OSError:
@@ -32,10 +32,9 @@ def open_regular(path: Path | str, folder: int | None = None) -> BinaryIO | None
 
 
 def read_output(path: Path, limit_bytes: int) -> tuple[str, bool]:
-    """A file's text, and whether something is missing from it: of a longer file only both ends are read.
+    """Return a file's text, and True if something is missing from it: of a longer file, only both ends are read.
 
-    Bytes that are not UTF-8 are replaced. A file that the command has removed, or put something else in place of, is
-    ("", True).
+    Bytes that are not UTF-8 are replaced. A file that the command has removed or replaced gives ("", True).
     """
     file = open_regular(path)
     if file is None:
@@ -52,7 +51,7 @@ def read_output(path: Path, limit_bytes: int) -> tuple[str, bool]:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Copy a regular file; of anything else nothing is made."""
+    """Copy a regular file; do nothing for anything else."""
     file = open_regular(source)
     if file is not None:
         with file, target.open("wb") as copy:
@@ -60,9 +59,9 @@ def copy_file(source: Path, target: Path) -> None:
 
 
 def copy_plain(source: Path, target: Path, limit_bytes: int) -> int:
-    """Copy the regular files below `source`, as many as fit into the limit; returns how many entries were left out.
+    """Copy the regular files below `source` up to the limit; return how many entries were skipped.
 
-    The copies are ours, with no right that a command has given them.
+    The copies belong to Tidegate and have default permissions.
     """
     left = limit_bytes
     left_out = 0
@@ -79,7 +78,7 @@ def copy_plain(source: Path, target: Path, limit_bytes: int) -> int:
 
 
 def _copy_one(name: str, folder: int, target: Path, limit_bytes: int) -> int | None:
-    """The bytes copied; None if it is no regular file, is too large, or its path is too long to be made again."""
+    """Return the bytes copied; None if it is not a regular file, is too large, or has a path that is too long."""
     with suppress(OSError):
         file = open_regular(name, folder)
         if file is None:
@@ -96,14 +95,14 @@ def _copy_one(name: str, folder: int, target: Path, limit_bytes: int) -> int | N
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove it with all below it, however deep that is, and closed to its owner or not; what cannot go stays."""
+    """Delete a folder, even if it is deeply nested or unreadable. What cannot be deleted is left."""
     for command in (["rm", "-rf"], ["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
         if os.path.lexists(folder):
             subprocess.run([*command, "--", str(folder)], capture_output=True, check=False)
 
 
 def write_below(root: Path, name: str, text: str, owner: tuple[int, int] | None = None) -> Path:
-    """Write the file `name` below `root`, in the place of whatever stands there; it is the owner's (user and group)."""
+    """Write the file `name` below `root`, replacing what is there. `owner` is (user, group)."""
     *folders, last = PurePosixPath(name).parts
     with _folder(root, folders, owner) as folder:
         _remove(last, folder)
@@ -117,7 +116,7 @@ def write_below(root: Path, name: str, text: str, owner: tuple[int, int] | None 
 
 @contextmanager
 def _folder(root: Path, names: list[str], owner: tuple[int, int] | None) -> Iterator[int]:
-    """The folder `names` below `root`, open; made where it is not there yet."""
+    """Yield a descriptor of the folder `names` below `root`; missing folders are created."""
     folder = os.open(root, _FOLDER)
     try:
         for name in names:
@@ -140,7 +139,7 @@ def _inner_folder(folder: int, name: str, owner: tuple[int, int] | None) -> int:
 
 
 def _remove(name: str, folder: int) -> None:
-    """Whatever is there but a link's target."""
+    """Remove a file, folder or link; the target of a link is kept."""
     try:
         os.unlink(name, dir_fd=folder)
     except FileNotFoundError:

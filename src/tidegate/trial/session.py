@@ -1,4 +1,4 @@
-"""What an agent can reach during its step: commands under the supervisor, a server beside them, and the record."""
+"""What an agent can use during its step: commands under the supervisor, an MCP server, and the record."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from tidegate.trial.workspace import read_file
 T = TypeVar("T")
 M = TypeVar("M", bound=Value)
 
-INTERRUPT_SECS = 5.0  # that an agent's program has to write its last words, after SIGINT
-OUTPUT_CHARACTERS = 4000  # of a command's output in an event; the whole output stays beside it in a file
+INTERRUPT_SECS = 5.0  # for an agent's program to write its last output after SIGINT
+OUTPUT_CHARACTERS = 4000  # of a command's output in an event; a file holds the whole output
 
 
 class TrialSession:
-    """The Session that agents are given (tidegate.model.agent)."""
+    """The session of one agent; implements Session (tidegate.model.agent)."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class TrialSession:
         self.guidance = guidance
         self.prompt_file = self._share_prompt(context.folders)
         self.events: list[Event] = []
-        self.killed_at: float | None = None  # when we began to kill the last command, if we did
+        self.killed_at: float | None = None  # when Tidegate began to kill the last command, if it did
         self._on_step = on_step
         self._steps = 0
         self._context = context
@@ -73,12 +73,12 @@ class TrialSession:
         self._log: TextIO = (context.folders.record / "events.jsonl").open("a", encoding="utf-8", buffering=1)
 
     def step(self, text: str) -> None:
-        """Show what the agent is doing right now, which step it is, and what is known to be spent by then."""
+        """Report what the agent is doing, the number of the step, and the cost so far if it is known."""
         self._steps += 1
         self._on_step(" · ".join([f"step {self._steps}", *self._spent(), self._redaction.text(text)]))
 
     async def shell(self, command: str, *, timeout_secs: float | None = None) -> CommandResult:
-        """Run `sh -c command` in the workspace; the call and its result are recorded as they happen."""
+        """Run `sh -c command` in the workspace. The call and its result are recorded as they happen."""
         self._stop_if_spent()
         name = self._begin(command, ToolCall(id="", tool="shell", command=command))
         result = await self._run(command, name, timeout_secs=timeout_secs)
@@ -96,7 +96,7 @@ class TrialSession:
         watch: Watch | None = None,
         silent: bool = False,
     ) -> CommandResult:
-        """Run the agent's own program; its output is kept beside the record, without the agent's key."""
+        """Run the agent's own program. Its output is stored in the record, without the agent's API key."""
         if watch is None:
             self._on_step(command)
         interrupt = 0 if watch is None else INTERRUPT_SECS
@@ -114,7 +114,7 @@ class TrialSession:
         return result
 
     async def server_tools(self) -> ServerTools:
-        """Start the MCP server that is the target, if it is one; what it offers."""
+        """Start the MCP server that is the target and return its tools; nothing if the target is a program."""
         if self.server is None:
             return ServerTools()
         context = self._context
@@ -138,7 +138,7 @@ class TrialSession:
             raise AgentStopped("crashed", said, "infrastructure") from None
 
     async def call_tool(self, tool: str, given: Mapping[str, Any], *, timeout_secs: float) -> ToolAnswer:
-        """Call a tool of that server; the call and its result are recorded as they happen."""
+        """Call a tool of the MCP server. The call and its result are recorded as they happen."""
         assert self.server is not None
         assert self._client is not None
         self._stop_if_spent()
@@ -151,7 +151,7 @@ class TrialSession:
         return answer
 
     async def in_time(self, waiting: Awaitable[T]) -> T:
-        """Wait for something else than a command, until the step's deadline at most."""
+        """Await something other than a command, at most until the step's deadline."""
         limit = asyncio.timeout(self._context.deadline - time.monotonic())
         try:
             async with limit:
@@ -162,27 +162,27 @@ class TrialSession:
             raise
 
     def cost(self, used: End) -> float | None:
-        """USD of the tokens, by the suite's prices."""
+        """Return the cost of the tokens in USD, at the suite's prices."""
         meter = self._context.meter
         return cost_of(used, meter.price if meter else None)
 
     def emit(self, event: Event) -> None:
-        """Append one event to the record, at once."""
+        """Append one event to the record at once."""
         event = self.redacted(event)
         timed = event if event.at else event.model_copy(update={"at": round(time.monotonic() - self._started, 3)})
         self.events.append(timed)
         self._log.write(timed.model_dump_json() + "\n")
 
     def redacted(self, value: M) -> M:
-        """The value without the agent's key."""
+        """Return the value without the agent's API key."""
         return self._redaction.of(value)
 
     def read_text(self, path: str) -> str | None:
-        """A text file of the workspace, or None."""
+        """Return a text file of the workspace, or None."""
         return self._read(self.workspace, path)
 
     def definition_text(self, path: str) -> str | None:
-        """A text file of the checkout that scenarios are read at, or None."""
+        """Return a text file of the checkout that scenarios are read from, or None."""
         return self._read(self._context.definitions, path)
 
     def _read(self, folder: Path, path: str) -> str | None:
@@ -192,12 +192,12 @@ class TrialSession:
         return answer.text
 
     def home_file(self, name: str, text: str) -> Path:
-        """Write a file below HOME, in the place of whatever a setup command has left there."""
+        """Write a file below HOME, replacing anything that a setup command has left there."""
         account = self._context.supervisor.account
         return write_below(self.home, name, text, (account.uid, account.gid) if account else None)
 
     def side_file(self, path: Path) -> str:
-        """A file that the agent's program left below HOME, kept beside its output."""
+        """Return a file that the agent's program left below HOME, and store a copy beside its output."""
         if not path.resolve().is_relative_to(self.home.resolve()):
             return ""
         text, _ = read_output(path, int(self._context.limits.output_mb * MEGABYTE))
@@ -207,20 +207,20 @@ class TrialSession:
         return text
 
     async def aclose(self) -> None:
-        """End what still runs; no more events."""
+        """Stop what still runs and close the record."""
         try:
             await self._open.aclose()
         finally:
             self._log.close()
 
     def known(self) -> End | None:
-        """Return what is known of the end by now: from the agent's output, else from the model proxy."""
+        """Return what the agent has reported; the proxy's report if there is none or the model is unreachable."""
         relayed = self._context.relayed()
         without_answers = relayed is not None and relayed.end in ("auth", "outage")
         return relayed if self.told is None or without_answers else self.told
 
     def _spent(self) -> list[str]:
-        """Cost, else tokens, as far as it is known while the agent works."""
+        """Return the cost so far, else the tokens, as a list of at most one text."""
         if (known := self.known()) is None:
             return []
         if (cost := self.cost(known)) is not None:
@@ -229,7 +229,7 @@ class TrialSession:
         return [f"{tokens:,} tokens"] if tokens else []
 
     def _begin(self, text: str, call: ToolCall) -> str:
-        """Show and record a call before it is made; its id."""
+        """Report and record a call before it is made; return its id."""
         self._calls += 1
         name = f"call-{self._calls:03d}"
         self.step(text)
@@ -294,7 +294,7 @@ class TrialSession:
             raise self._timed_out()
 
     def _stop_if_spent(self) -> None:
-        """Stop where the trial or the run has spent what it may, as far as agents tell while they work."""
+        """Stop the agent if the trial or the run has used up its budget, as far as agents report it while they run."""
         meter = self._context.meter
         if meter is None:
             return

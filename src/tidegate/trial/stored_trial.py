@@ -1,4 +1,4 @@
-"""What is asked of a trial that is long over: its stored answers, and its workspace made once more."""
+"""Evaluates a trial that ended long ago, using its stored answers and a rebuilt copy of its workspace."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tidegate.trial.workspace import apply_diff, copy_workspace, prepare
 
 @dataclass(frozen=True)
 class RegradeContext:
-    """What all trials share: the checkout that says how to measure, and what commands of it get."""
+    """What all trials of a regrade share: the checkout with the definitions, and the environment of its scripts."""
 
     root: Path
     guidance: tuple[str, ...]
@@ -46,7 +46,7 @@ class StoredTrial:
         self._scripts = 0
 
     async def evaluators(self) -> tuple[tuple[Answer, ...], ...]:
-        """The answers to what each evaluator asks, up to a question for a model, or one that nobody can answer."""
+        """Return each evaluator's answers, up to its first question to a model, or one that cannot be answered."""
         record = record_of(self._trial, self._scenario)
         collected: list[tuple[Answer, ...]] = []
         for evaluator in self._scenario.evaluators:
@@ -60,7 +60,7 @@ class StoredTrial:
         return tuple(collected)
 
     async def script(self, request: RunJudge) -> Answer | None:
-        """What the script says of the workspace as it was left; None where that cannot be made again."""
+        """Run an evaluator's script on the rebuilt workspace; return None if the workspace cannot be rebuilt."""
         if self._is_ready is None:
             self._is_ready = await asyncio.to_thread(self._make_workspace)
         if not self._is_ready:
@@ -92,7 +92,7 @@ class StoredTrial:
         return answer_to(request, (*self._trial.answers, *chain.from_iterable(self._trial.evaluator_answers)))
 
     def _make_workspace(self) -> bool:
-        """The scenario's workspace with what the agent changed; False where the change does not fit any more."""
+        """Create the scenario's workspace and apply the agent's changes. Return False if they no longer apply."""
         folders, root = self._folders, self._context.root
         folders.make(None)
         for name in ("transcript.txt", "events.jsonl"):

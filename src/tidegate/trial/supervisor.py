@@ -1,9 +1,9 @@
-"""The supervisor: a small process that runs one command after another, and leaves nothing of them behind.
+"""The supervisor: a small process that runs one command after another and terminates everything they start.
 
-It is a program of its own (`python -I -S supervisor.py`), started by `tidegate.trial.processes`: standard library only,
-no import from Tidegate. Requests and answers are JSON lines on its standard input, which is a socket; the end of that
-line means that Tidegate is gone. Being the child subreaper of everything below it, it keeps even processes that have
-daemonised; it has answered only when the last of them is dead and reaped.
+It is a separate program (`python -I -S supervisor.py`), started by `tidegate.trial.processes`. It uses the standard
+library only and imports nothing from Tidegate. Requests and answers are JSON lines on its standard input, which is a
+socket; end of file means that Tidegate has ended. As the child subreaper it inherits all orphans below it, including
+daemons. It answers only when the last process is dead and reaped.
 """
 
 # It forks for every command, so it stays small: no pathlib.
@@ -22,12 +22,12 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple, NoReturn
 
-CONTROL = 0  # the line to Tidegate: both ways, on standard input
+CONTROL = 0  # file descriptor of the connection to Tidegate: standard input, in both directions
 CANCEL = b"cancel"
 SWEEP_SECS = 20.0
-TICK_SECS = 0.02  # between two looks at the sizes of the outputs
-TREE_SECS = 0.1  # at least, between two looks at the processes
-TREE_SHARE = 20  # a look at the processes takes at most 1/20 of the time
+TICK_SECS = 0.02  # between two checks of the sizes of the outputs
+TREE_SECS = 0.1  # minimum between two checks of the process tree
+TREE_SHARE = 20  # checks of the process tree take at most 1/20 of the time
 PAGE = os.sysconf("SC_PAGE_SIZE")
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 36, 38
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -35,7 +35,7 @@ UNCATCHABLE = {signal.SIGKILL, signal.SIGSTOP}
 
 
 class Request(NamedTuple):
-    """One command: what to run and how far it may go. `uid` and `gid` only where the supervisor is root."""
+    """One command: what to run, and its limits. `uid` and `gid` are set only if the supervisor is root."""
 
     argv: list[str]
     cwd: str
@@ -44,20 +44,20 @@ class Request(NamedTuple):
     stdout: str
     stderr: str
     timeout_secs: float | None
-    interrupt_secs: float  # from SIGINT to SIGTERM, at a timeout; 0: no SIGINT
+    interrupt_secs: float  # from SIGINT to SIGTERM, after a timeout; 0: no SIGINT
     grace_secs: float  # from SIGTERM to SIGKILL
     output_bytes: int  # stdout and stderr together
-    memory_bytes: int  # resident, the whole tree
+    memory_bytes: int  # resident, whole process tree
     processes: int
-    files: int  # open at once, each process
-    file_bytes: int  # the largest file that it may write
+    files: int  # open at once, per process
+    file_bytes: int  # largest file that it may write
     uid: int | None = None
     gid: int | None = None
-    shares_user: bool = False  # with the command of another supervisor, which lives on when this one ends
+    shares_user: bool = False  # with another supervisor's command, which continues when this one ends
 
 
 class Answer(NamedTuple):
-    """What became of it. `unended`: how many processes could not be ended, which spoils the place for what follows."""
+    """How the command ended. `unended` counts processes that could not be terminated; they make the slot unusable."""
 
     end: str  # CommandEnd, or refused
     exit_code: int | None = None
@@ -76,11 +76,11 @@ class NotStartedError(Exception):
 
 
 class RefusedError(Exception):
-    """The system had no room for another command, whichever; the message says what it refused."""
+    """The system could not start any command; the message says why."""
 
 
 class Process(NamedTuple):
-    """One line of /proc. A zombie may still have threads that run."""
+    """One process in /proc. A zombie may still have running threads."""
 
     parent: int
     session: int
@@ -89,8 +89,8 @@ class Process(NamedTuple):
 
 
 def main() -> None:
-    """Say whether this system has what it takes, then serve until Tidegate is gone."""
-    # Only SIGKILL ends it: what it supervises may not talk it out of supervising. SIGCHLD must stay, for waitpid.
+    """Report whether this system is supported, then serve requests until Tidegate ends."""
+    # Ignore every signal that can be ignored, so that commands cannot stop it. SIGCHLD must stay, for waitpid.
     for number in signal.valid_signals() - UNCATCHABLE - {signal.SIGCHLD}:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -98,12 +98,12 @@ def main() -> None:
     missing = what_is_missing()
     control.send({"missing": missing})
     while missing is None and (line := control.next_line()) is not None:
-        if line != CANCEL:  # a cancellation that crossed the answer on its way has nothing left to cancel
+        if line != CANCEL:  # a late cancellation, sent before the answer arrived, has nothing to cancel
             control.send(Command(Request(**json.loads(line)), control).run()._asdict())
 
 
 def what_is_missing() -> str | None:
-    """Become the subreaper; the name of what the kernel does not let us have."""
+    """Become the subreaper. Return the required kernel feature that is missing, or None."""
     try:
         prctl(PR_SET_CHILD_SUBREAPER, 1)
         prctl(PR_SET_NO_NEW_PRIVS, 1)
@@ -114,20 +114,20 @@ def what_is_missing() -> str | None:
 
 
 def prctl(option: int, value: int) -> None:
-    """prctl(2)."""
+    """Call prctl(2); raise OSError if it fails."""
     arguments = [ctypes.c_ulong(argument) for argument in (value, 0, 0, 0)]
     if LIBC.prctl(option, *arguments) != 0:
         raise OSError(ctypes.get_errno(), f"prctl({option}) does not work")
 
 
 class Control:
-    """The line to Tidegate."""
+    """The connection to Tidegate."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def next_line(self) -> bytes | None:
-        """Wait for a line; None when Tidegate is gone."""
+        """Wait for a line and return it; None if Tidegate has ended."""
         while b"\n" not in self._buffer:
             if not self.receive():
                 return None
@@ -136,11 +136,11 @@ class Control:
 
     @property
     def has_more(self) -> bool:
-        """Something arrived together with the last line."""
+        """True if more data arrived together with the last line."""
         return bool(self._buffer)
 
     def receive(self) -> bool:
-        """Take in what has arrived; False when Tidegate is gone."""
+        """Read the available data; return False if Tidegate has ended."""
         try:
             data = os.read(CONTROL, 1 << 20)
         except ConnectionError:
@@ -149,7 +149,7 @@ class Control:
         return bool(data)
 
     def send(self, message: dict[str, object]) -> None:
-        """Send a line; when nobody is there any more, the next read says so."""
+        """Send a line. A closed connection is ignored here; the next read reports it."""
         data = json.dumps(message).encode() + b"\n"
         with suppress(ConnectionError):
             while data:
@@ -157,17 +157,17 @@ class Control:
 
 
 class Command:
-    """One command from its fork to the death of the last process below it."""
+    """One command, from its fork to the end of the last process below it."""
 
     def __init__(self, request: Request, control: Control) -> None:
         self._request = request
         self._control = control
         self._outputs: list[int] = []
         self._peak = 0
-        self._look_at_tree = 0.0  # when, on the monotonic clock
+        self._look_at_tree = 0.0  # time of the next check, on the monotonic clock
 
     def run(self) -> Answer:
-        """Run it to its end and beyond."""
+        """Run the command, then terminate everything below it."""
         started = time.monotonic()
         files: list[int] = []
         try:
@@ -185,7 +185,7 @@ class Command:
 
     def _open_files(self) -> list[int]:
         request = self._request
-        # Appending keeps two descriptors of one file from overwriting each other.
+        # O_APPEND keeps two descriptors of one file from overwriting each other.
         new = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
         files: list[int] = []
         try:
@@ -199,7 +199,7 @@ class Command:
         return files
 
     def _start(self, files: list[int]) -> int:
-        """Fork and execute; the error pipe closes by itself when the execve has worked."""
+        """Fork and execute. The error pipe is closed on exec, so reading no data means success."""
         program = find_program(self._request)
         read_end, write_end = os.pipe()
         try:
@@ -245,7 +245,7 @@ class Command:
         limits = [(resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, request.files)]
         limits.append((resource.RLIMIT_FSIZE, request.file_bytes))
         if request.uid is not None:
-            # Only where the user is the command's own: it counts all of a user's threads, the desktop's too.
+            # Only for a user of its own: the limit counts all threads of a user, including those of a desktop.
             limits.append((resource.RLIMIT_NPROC, 4 * request.processes))
         for kind, value in limits:
             hard = resource.getrlimit(kind)[1]
@@ -270,7 +270,7 @@ class Command:
             self._ask_to_end(pid)
         status, killed, unended = sweep(pid, None if self._request.shares_user else self._request.uid)
         if why == "exited" and self._output_size() > self._request.output_bytes:
-            why = "output"  # it was quicker than we looked
+            why = "output"  # it ended before the next check of its output
         self._close_outputs()
         return described(why, status)._replace(
             duration_s=duration,
@@ -281,7 +281,7 @@ class Command:
         )
 
     def _wait(self, pid: int, started: float) -> str:
-        """Wait for the end of the command or of our patience: `exited`, `timeout`, `cancelled`, or a limit's name."""
+        """Wait for the command's end or a reason to stop it: `exited`, `timeout`, `cancelled`, or a limit's name."""
         timeout = self._request.timeout_secs
         deadline = None if timeout is None else started + timeout
         process = os.pidfd_open(pid)
@@ -325,7 +325,7 @@ class Command:
         return sum({(state.st_dev, state.st_ino): state.st_size for state in states}.values())
 
     def _close_outputs(self) -> None:
-        """What was said stays said: the files are ours again, and no longer than they may be."""
+        """Take the output files back from the command's user, and cut them to the limit."""
         for file in self._outputs:
             if self._request.uid is not None:
                 os.fchown(file, os.getuid(), os.getgid())
@@ -333,14 +333,14 @@ class Command:
                 os.ftruncate(file, self._request.output_bytes)
 
     def _ask_to_end(self, session: int) -> None:
-        """SIGINT to the command itself, if it is to have one, then SIGTERM to all of its session."""
+        """Send SIGINT to the command if requested, then SIGTERM to its whole session."""
         if self._request.interrupt_secs:
             send_all([session], signal.SIGINT)
             self._wait_for_all_of(session, self._request.interrupt_secs)
         self._wait_for_all_of(session, self._request.grace_secs, signal.SIGTERM)
 
     def _wait_for_all_of(self, session: int, seconds: float, number: int | None = None) -> None:
-        """Time for the session to end, after a signal to all of it; whatever Tidegate says now ends that time."""
+        """Wait for the session to end, after an optional signal to all of it; stop early if Tidegate sends anything."""
         deadline = time.monotonic() + seconds
         poll = select.poll()
         poll.register(CONTROL, select.POLLIN)
@@ -354,11 +354,11 @@ class Command:
                 send_all(members, number)
                 asked = True
             if poll.poll(10):
-                return  # left unread: the answer to a cancellation or an end is this command's own
+                return  # left unread: the command is ending anyway, and the main loop handles the message
 
 
 def find_program(request: Request) -> str:
-    """The file that the command's own PATH has for its first word; NotStartedError if there is none."""
+    """Return the path of the command's program according to its own PATH. Raises NotStartedError if there is none."""
     name = request.argv[0]
     if "/" in name:
         return name
@@ -370,7 +370,7 @@ def find_program(request: Request) -> str:
 
 
 def execute(program: str, request: Request) -> NoReturn:
-    """Become the program, or say why not."""
+    """Replace this process by the program. Raises NotStartedError on failure."""
     try:
         os.execve(program, request.argv, request.env)
     except OSError as error:
@@ -381,7 +381,7 @@ def execute(program: str, request: Request) -> NoReturn:
 
 
 def described(why: str, status: int) -> Answer:
-    """The answer's end, from the reason and the wait status."""
+    """Return the answer for the reason that ended the wait, and the wait status."""
     if why in ("timeout", "cancelled"):
         return Answer(why)
     if why != "exited":
@@ -393,10 +393,10 @@ def described(why: str, status: int) -> Answer:
 
 
 def sweep(first: int, uid: int | None) -> tuple[int, set[int], int]:
-    """Stop, kill and reap everything below; returns the wait status of `first`, whom it killed, how many it could not.
+    """Stop, kill and reap all processes below; return `first`'s wait status, the killed ids, and how many survived.
 
-    Only a wait that finds no child is proof: a look at /proc can miss a process that is being forked. With `uid`, all
-    that this user runs is killed as well, which no fork outruns.
+    Only a wait that finds no child proves that all are gone: /proc can miss a process that is being forked. With `uid`,
+    all processes of this user are killed at once as well, so that forking cannot escape.
     """
     deadline = time.monotonic() + SWEEP_SECS
     killed: set[int] = set()
@@ -411,7 +411,7 @@ def sweep(first: int, uid: int | None) -> tuple[int, set[int], int]:
         found = processes_below(os.getpid())
         if time.monotonic() > deadline:
             return status, killed, max(1, len(found))
-        send_all(found, signal.SIGSTOP)  # what is stopped cannot fork away from what follows
+        send_all(found, signal.SIGSTOP)  # a stopped process cannot fork before it is killed
         send_all(found, signal.SIGKILL)
         killed.update(pid for pid, process in found.items() if not process.zombie)
         if uid is not None:
@@ -420,14 +420,14 @@ def sweep(first: int, uid: int | None) -> tuple[int, set[int], int]:
 
 
 def send_all(pids: Iterable[int], number: int) -> None:
-    """Send a signal to each that is still there."""
+    """Send a signal to every process that still exists."""
     for pid in pids:
         with suppress(OSError):
             os.kill(pid, number)
 
 
 def kill_all_of(uid: int) -> None:
-    """Kill every process of a user at once, which no fork outruns; only such a process may do so."""
+    """Kill all processes of a user at once, which forking cannot escape. Only a process of that user can do so."""
     helper = os.fork()
     if helper == 0:
         with suppress(OSError):
@@ -438,7 +438,7 @@ def kill_all_of(uid: int) -> None:
 
 
 def processes_below(root: int) -> dict[int, Process]:
-    """Every process that descends from `root`, by its id."""
+    """Return all descendants of `root`, by process id."""
     children: dict[int, list[int]] = {}
     processes: dict[int, Process] = {}
     for name in os.listdir("/proc"):
@@ -455,7 +455,7 @@ def processes_below(root: int) -> dict[int, Process]:
 
 
 def look_at(pid: str) -> Process | None:
-    """One process; None if it is gone (proc(5), /proc/pid/stat)."""
+    """Return one process from /proc/PID/stat (proc(5)); None if it is gone."""
     try:
         file = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
     except OSError:

@@ -1,4 +1,4 @@
-"""As many supervisors as trials may run at once."""
+"""A pool with one supervisor for each trial that runs at the same time."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tidegate.trial.processes import Account, Supervisor
 
 
 class SupervisorPool:
-    """A pool of supervisors; a trial takes its agent's weight of the slots, one that is too heavy runs alone.
+    """A pool of supervisors. A trial occupies its agent's weight in slots; one that exceeds the total runs alone.
 
-    `account` is asked for the user of each new supervisor.
+    `account` returns the user for each new supervisor.
     """
 
     def __init__(self, jobs: int, account: Callable[[], Account | None] = lambda: None) -> None:
@@ -27,13 +27,13 @@ class SupervisorPool:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """End all supervisors, and with them whatever still runs below them."""
+        """Close all supervisors, which terminates everything below them."""
         while self._idle:
             await self._idle.pop().close()
 
     @asynccontextmanager
     async def slot(self, weight: float = 1.0) -> AsyncIterator[Supervisor]:
-        """A supervisor for one trial, as soon as there is room."""
+        """Yield a supervisor for one trial, as soon as there is room."""
         async with self._changed:
             await self._changed.wait_for(lambda: self._used == 0 or self._used + weight <= self._jobs)
             self._used += weight

@@ -1,4 +1,4 @@
-"""A program's output, line by line, while the program writes it."""
+"""Reads a program's output line by line while the program writes it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 from tidegate.trial.safe_files import open_regular
 
-PIECE = 1 << 20  # bytes read at once
+PIECE = 1 << 20  # bytes per read
 
 
 class Tail:
-    """The lines of a growing file, each with when it came; the times are kept beside the file, one per line."""
+    """The lines of a growing file and their arrival times, which are stored beside the file, one per line."""
 
     def __init__(self, path: Path, started: float) -> None:
         self._path = path
@@ -23,7 +23,7 @@ class Tail:
         self.grew_at = time.monotonic()
 
     def lines(self) -> Iterator[tuple[str, float]]:
-        """The whole lines that have come since the last look, and the seconds since the start."""
+        """Yield the complete lines since the last call, each with the seconds since the start."""
         while piece := self._read():
             self.grew_at = time.monotonic()
             *whole, self._rest = (self._rest + piece).split(b"\n")
@@ -31,7 +31,7 @@ class Tail:
                 yield self._line(line)
 
     def close(self) -> Iterator[tuple[str, float]]:
-        """All that is left, a last line without its newline too."""
+        """Yield all remaining lines, including a last one without a newline."""
         yield from self.lines()
         if self._rest:
             yield self._line(self._rest)

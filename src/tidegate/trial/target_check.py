@@ -1,4 +1,4 @@
-"""Is the target there at all? Asked before an agent is started, and paid for."""
+"""Checks that the target exists, before an agent is started and paid for."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from tidegate.model.suite import Target
 
 
 def missing_target(target: Target, environment: Mapping[str, str], workspace: Path) -> str | None:
-    """A sentence where no folder on the PATH of a trial's commands has the target; None if one does.
+    """Return a message if the target is not on the PATH of the trial's commands, else None.
 
-    A `binary` that is a path is looked for by whoever calls it, from where that stands; a server checks itself.
+    A `binary` that is a path is not checked, because it is resolved from where it is called. An MCP server has its
+    own check.
     """
     if target.mcp is not None or not target.binary or "/" in target.binary:
         return None

@@ -1,4 +1,4 @@
-"""Users of their own for what a run starts: where Tidegate is root, no command gets its rights (docs/security.md)."""
+"""Separate users for the commands of a run: if Tidegate is root, no command gets its rights (docs/security.md)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Self
 from tidegate.errors import CannotRunError
 from tidegate.trial.processes import Account, Command, Supervisor
 
-UIDS = range(60_706, 61_183)  # in the tables of Debian and systemd they belong to nobody
-BUILDERS = 61_183  # the group of builds; the image lets it, and no trial, through to the repository's objects
+UIDS = range(60_706, 61_183)  # unassigned according to Debian and systemd
+BUILDERS = 61_183  # group of builds; in the image, builds but not trials can read the repository's objects
 FIRST_MISSED = 100  # exit code
 LOOK = f"""
 import os, sys
@@ -26,17 +26,20 @@ for number, folder in enumerate(sys.argv[1:], {FIRST_MISSED}):
 
 
 class Users:
-    """Hands out users that no other command has, in this process or in another one on this machine."""
+    """Hands out user ids that no other command on this machine uses, in this process or another."""
 
     def __init__(self) -> None:
         self._held: list[socket.socket] = []
 
     def take(self, gid: int | None = None) -> Account:
-        """A user that nobody has had since `self` was made, in a group of its own or in this one."""
+        """Return a user that was not used since `self` was created, in a group of its own or in `gid`.
+
+        Raises CannotRunError if all are taken.
+        """
         for uid in UIDS:
             mark = socket.socket(socket.AF_UNIX)
             try:
-                mark.bind(f"\0tidegate-user-{uid}")  # an abstract name: no file, and gone when we are
+                mark.bind(f"\0tidegate-user-{uid}")  # an abstract socket: no file, and freed when this process ends
             except OSError:
                 mark.close()
                 continue
@@ -45,7 +48,7 @@ class Users:
         raise CannotRunError(f"all {len(UIDS)} users for trials are taken.", "Run fewer of them at once.")
 
     def close(self) -> None:
-        """Let others have them; nothing may run as one of them any more."""
+        """Release the users. Nothing may run as one of them any more."""
         while self._held:
             self._held.pop().close()
 
@@ -57,9 +60,9 @@ class Users:
 
 
 async def why_not(folders: Sequence[Path], path: str) -> str | None:
-    """Why commands cannot run as users of their own; None if they can, which is tried out.
+    """Return why commands cannot run as separate users, or None if they can. This is tested with a real process.
 
-    They have to reach our interpreter, which records the target's calls, these folders, and those of PATH.
+    Such a user must be able to reach Tidegate's interpreter, which runs the recorder, these folders, and those of PATH.
     """
     if os.geteuid() != 0:
         return "only root can choose users"
@@ -81,26 +84,26 @@ async def why_not(folders: Sequence[Path], path: str) -> str | None:
 
 
 def give(account: Account | None, *paths: Path) -> None:
-    """Make these files and all below them this user's; links are not followed. Without an account, nothing."""
+    """Make the account (if any) the owner of these paths and everything below, without following links."""
     if account is not None:
         owner = f"{account.uid}:{account.gid}"
         _must(["chown", "--recursive", "--no-dereference", owner, "--", *map(str, paths)])
 
 
 def make_private(account: Account | None, folder: Path) -> None:
-    """Close our folder to all but us and this user, who may not write it."""
+    """Allow only root and this account to enter the folder; the account cannot write to it."""
     if account is not None:
         os.chown(folder, 0, account.gid)
         folder.chmod(0o750)
 
 
 def make_readable(folder: Path) -> None:
-    """Let everybody read, and nobody but the owner write, what is below the folder."""
+    """Make everything below the folder readable for all users and writable for the owner only."""
     _must(["chmod", "--recursive", "a+rX,go-w", "--", str(folder)])
 
 
 def give_back(root: Path, names: Iterable[str]) -> None:
-    """Make what root has left in these folders of somebody's repository that person's own."""
+    """Return what root has created in these folders of a repository to the repository's owner."""
     with suppress(OSError):
         owner = root.stat()
         if os.geteuid() == 0 and owner.st_uid != 0:

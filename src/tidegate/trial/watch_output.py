@@ -1,4 +1,4 @@
-"""A program that is read while it runs, so that what has no future is stopped at once."""
+"""Watches a program's output while it runs, so that a hopeless run is stopped at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tidegate.trial.tail import Tail
 
 T = TypeVar("T")
 
-LOOK_SECS = 0.1  # between two looks at what the program has printed
+LOOK_SECS = 0.1  # between two reads of the program's output
 
 
 async def watched(
@@ -23,10 +23,10 @@ async def watched(
     look: Callable[[], None],
     stopping: Callable[[], None],
 ) -> T:
-    """What the command returns; each line that it prints is shown to `watch` as it comes, with `look` in between.
+    """Return the command's result. Each printed line is passed to `watch` as it arrives; `look` is called in between.
 
-    An `End` of the watch, and whatever `look` raises, ends the command; `stopping` is called before that begins. The
-    watch sees the last lines in any case.
+    If `watch` returns an `End`, or `look` raises, the command is stopped; `stopping` is called before that. `watch`
+    always gets the last lines.
     """
     running = asyncio.ensure_future(command)
     try:

@@ -1,4 +1,4 @@
-"""The folder that an agent works in: made once per scenario and side, copied fresh for each trial."""
+"""The folder that an agent works in: prepared once per scenario and side, and copied for each trial."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tidegate.trial.safe_files import remove_tree
 from tidegate.trial.users import give
 
 DIFF_BYTES = 50_000_000
-DIFF_SECS = 120.0  # of each of git's commands, where agents may have left anything
+DIFF_SECS = 120.0  # per git command: the workspace may contain anything
 _GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0")
 _NO_PROGRAMS = ("--no-ext-diff", "--no-textconv")
 _IDENTITY = {
@@ -36,24 +36,24 @@ _IDENTITY = {
 
 @dataclass(frozen=True)
 class Prepared:
-    """A workspace as every trial of one scenario on one side finds it."""
+    """The initial workspace of all trials of one scenario and side."""
 
     folder: Path
     guidance: tuple[str, ...]  # relative paths of the guidance files in it
 
 
 def prepare(scenario: Scenario, definitions: Path, side: Path, guidance: Sequence[str], folder: Path) -> Prepared:
-    """Make the workspace in `folder`: the template from `definitions` (head), the guidance files from `side`.
+    """Create the workspace in `folder`: the template from `definitions` (head), the guidance files from `side`.
 
-    Files of the template that match `guidance` are the side's own too (github.md, The two sides).
+    Files of the template that match `guidance` are also taken from the side (github.md, The two sides).
     """
     folder.mkdir(parents=True)
     if scenario.template is not None:
         _copy_tree(initial_state(definitions, scenario.template), folder)
-        give(Account(os.geteuid(), os.getegid()), folder)  # the build's, of which git would want to know nothing
+        give(Account(os.geteuid(), os.getegid()), folder)  # git refuses files that belong to the build's user
         _remove_repositories(folder)
         for name in matching_files(folder, guidance):
-            (folder / name).unlink(missing_ok=True)  # two names may lead to one file
+            (folder / name).unlink(missing_ok=True)  # two names may be links to one file
         _copy_files(initial_state(side, scenario.template), folder, guidance)
     _copy_files(side, folder, guidance)
     _commit_all(folder)
@@ -61,15 +61,15 @@ def prepare(scenario: Scenario, definitions: Path, side: Path, guidance: Sequenc
 
 
 def copy_workspace(prepared: Prepared, folder: Path) -> None:
-    """A fresh copy with its git repository, sharing blocks where the file system can."""
+    """Copy the workspace with its git repository, sharing blocks if the file system supports it."""
     _copy_tree(prepared.folder, folder)
 
 
 def initial_state(checkout: Path, template: str) -> Path:
-    """The folder of a checkout that becomes the workspace.
+    """Return the folder of a checkout that becomes the workspace.
 
-    CannotRunError where a link leads out of the checkout: its build may have put one there since the suite was read,
-    and we may copy what the build may not read.
+    Raises CannotRunError if a link leads out of the checkout. The side's build may have created one since the suite was
+    read, and Tidegate may be able to read files that the build cannot.
     """
     whole = checkout / template
     folder = whole / INITIAL_STATE if (whole / INITIAL_STATE).is_dir() else whole
@@ -80,7 +80,7 @@ def initial_state(checkout: Path, template: str) -> Path:
 
 
 def matching_files(folder: Path, patterns: Iterable[str]) -> list[str]:
-    """The files below `folder` that match one of the globs, as sorted relative paths; none that a link leads out to."""
+    """Return the files below `folder` that match one of the globs, as sorted relative paths, without outward links."""
     found: dict[str, None] = {}
     for pattern in patterns:
         # `x/**` means everything below x; pathlib's `**` alone finds folders only.
@@ -92,9 +92,9 @@ def matching_files(folder: Path, patterns: Iterable[str]) -> list[str]:
 
 
 def everything_below(folder: Path) -> Iterator[Path]:
-    """All files, folders and links below it; nothing where there is no such folder. Links are not followed."""
+    """Yield all files, folders and links below a folder, without following links; nothing if it does not exist."""
     waiting = [folder] if folder.is_dir() else []
-    while waiting:  # not recursive: folders may nest deeper than Python does
+    while waiting:  # iterative: folders may nest deeper than Python's recursion limit
         with os.scandir(waiting.pop()) as entries:
             for entry in entries:
                 yield Path(entry.path)
@@ -103,7 +103,7 @@ def everything_below(folder: Path) -> Iterator[Path]:
 
 
 def read_file(workspace: Path, name: str, limit_bytes: int) -> FileAnswer:
-    """What stands at `name`, never outside of the workspace, never waiting on a pipe."""
+    """Return the contents of `name`. Never reads outside of the workspace and never blocks on a pipe."""
     root = os.path.realpath(workspace)
     real = os.path.realpath(os.path.join(root, name))  # noqa: PTH118 (a name may be absolute; then it escapes)
     if real != root and not real.startswith(root + os.sep):
@@ -124,14 +124,14 @@ def read_file(workspace: Path, name: str, limit_bytes: int) -> FileAnswer:
 
 
 class NoDiffError(Exception):
-    """What the agent changed cannot be told; the message says why."""
+    """The agent's changes cannot be determined; the message says why."""
 
 
 def workspace_diff(prepared: Prepared, workspace: Path, scratch: Path, limit_bytes: int = DIFF_BYTES) -> bytes:
-    """What the agent changed, as a git patch; NoDiffError where that is too large, or takes too long, to be told.
+    """Return the agent's changes as a git patch. Raises NoDiffError if it is too large or takes too long.
 
-    The agent may have rewritten the workspace's own `.git`, whose configuration can start programs;
-    so git reads the pristine repository's, with an index of its own.
+    The agent may have changed the workspace's own `.git`, whose configuration can start programs. Therefore git uses
+    the original repository with a separate index.
     """
     index = scratch / "index"
     pristine = prepared.folder / ".git"
@@ -160,7 +160,7 @@ def workspace_diff(prepared: Prepared, workspace: Path, scratch: Path, limit_byt
 
 
 def apply_diff(workspace: Path, diff: bytes) -> bool:
-    """Change a fresh workspace as an agent had changed it; False if the diff does not fit."""
+    """Apply an agent's changes to a fresh workspace. Return False if they do not apply."""
     done = subprocess.run(
         ["git", "-c", "core.hooksPath=/dev/null", "apply", "--whitespace=nowarn", "--allow-empty", "-"],
         cwd=workspace,
@@ -173,7 +173,7 @@ def apply_diff(workspace: Path, diff: bytes) -> bool:
 
 
 def _leads_into(root: Path, path: Path) -> bool:
-    """All links followed, those on the way and the last one, the path is below the root, or is the root."""
+    """Return True if the path is `root` or, with all links resolved, lies below it."""
     real = os.path.realpath(root)
     ends = (os.path.realpath(path.parent), os.path.realpath(path))
     return path == root or all(end == real or end.startswith(real + os.sep) for end in ends)
@@ -196,13 +196,13 @@ def _copy_tree(source: Path, target: Path) -> None:
 
 
 def _remove_repositories(folder: Path) -> None:
-    """No commit holds a `.git`; one that a build has made could start programs in the commands of git that follow."""
+    """Delete all `.git` entries. A commit has none; one made by a build could start programs in later git commands."""
     for path in [path for path in everything_below(folder) if path.name == ".git"]:
         remove_tree(path)
 
 
 def _copy_files(source: Path, target: Path, patterns: Sequence[str]) -> None:
-    """Copy what matches and is not there yet; a link is followed only inside of `source`, and of `target`."""
+    """Copy matching files that do not exist yet. Links are followed only inside `source` and `target`."""
     if not source.is_dir():
         return
     for name in matching_files(source, patterns):
@@ -228,7 +228,7 @@ def _git(folder: Path, environment: dict[str, str], *arguments: str) -> None:
 
 
 def _quietly(folder: Path, environment: dict[str, str], *arguments: str, stdout: IO[bytes] | None = None) -> None:
-    """As much of it as can be done."""
+    """Run git and ignore its exit status, so that it does as much as possible."""
     subprocess.run(
         [*_GIT, *arguments],
         cwd=folder,

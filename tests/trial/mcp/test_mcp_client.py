@@ -21,7 +21,7 @@ from tests.trial.test_processes import alive
 from tidegate.agents.offered_tools import offered
 from tidegate.model.agent import ServerTools, ToolAnswer
 from tidegate.model.suite import Limits, McpServer
-from tidegate.trial.mcp import recording as mcp
+from tidegate.trial.mcp import recording
 from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError, connected
 from tidegate.trial.mcp.server_process import ServerProcess
 from tidegate.trial.processes import Command, Ended, Supervisor
@@ -38,7 +38,7 @@ def with_server(folder: Path, quirks: str, work: Callable[[McpClient, Supervisor
         record = folder / "calls"
         record.touch()
         server = McpServer(command=f"exec {sys.executable} -IS {mcp_server.__file__} {folder} {quirks}")
-        script = mcp.install(folder / "script", server, ENVIRONMENT, folder, record)
+        script = recording.install(folder / "script", server, ENVIRONMENT, folder, record)
         command = Command(
             (str(script),), folder, {"AGENTS": "own"}, folder / "out", folder / "server.stderr", limits=LIMITS
         )
@@ -59,7 +59,7 @@ def calls(folder: Path, quirks: str, *titles: str | None, secs: float = 20) -> l
 
 
 def recorded(folder: Path) -> list[tuple[str, ...]]:
-    told = mcp.read(folder / "calls", killed_at=None)
+    told = recording.read(folder / "calls", killed_at=None)
     return [(*call.argv, call.status) for call in told.invocations]
 
 

@@ -1,7 +1,7 @@
-"""A client of the MCP server that is the target, for an agent that is a part of Tidegate and has none of its own.
+"""An MCP client for agents that are part of Tidegate and have no client of their own.
 
-The package `mcp` was looked at: its client needs fourteen more packages, half a second to be imported, and the process,
-its limits and the cutting of long lines would still be ours; what is left of the protocol is here.
+The package `mcp` is not used: it needs fourteen more packages and half a second to import. The process, its limits and
+the cutting of long lines would remain Tidegate's task, and the rest of the protocol is small.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from tidegate.trial.mcp.recorder_proxy import CALL, GIVEN_UP, INITIALIZE, PROTOC
 from tidegate.trial.mcp.server_process import LineTooLongError, ServerProcess, serving
 from tidegate.trial.processes import MEGABYTE, Command, Supervisor
 
-START_SECS = 30.0  # for `initialize`, and for each page of the list of tools, as for the check before the agent
-MAX_TOOLS = 5000  # that are read at all
-MAX_PAGES = 100  # of them
-ANYTHING = {"type": "object"}  # the schema of a tool's input that the server does not describe
+START_SECS = 30.0  # per request: `initialize`, and each page of the tool list; like the check before the agent
+MAX_TOOLS = 5000  # no further page is requested after that many
+MAX_PAGES = 100  # of the tool list
+ANYTHING = {"type": "object"}  # the input schema of a tool without one
 METHOD_NOT_FOUND = -32601  # JSON-RPC 2.0, 5.1
 
 
 class NoAnswerFromServerError(Exception):
-    """A request got no result: what became of it, in a call's words, and why."""
+    """A request got no result; carries the status of the call and the reason."""
 
     def __init__(self, status: CallStatus, why: str) -> None:
         super().__init__(why)
@@ -38,14 +38,14 @@ class NoAnswerFromServerError(Exception):
 
 @asynccontextmanager
 async def connected(supervisor: Supervisor, server: Command, folder: Path) -> AsyncIterator[McpClient]:
-    """A client of this server, which runs beside the supervisor's commands until the block ends."""
+    """Yield a client of this server, which runs beside the supervisor's commands until the block ends."""
     line_bytes = int(server.limits.output_mb * MEGABYTE)
     async with supervisor.beside() as other, serving(other, server, folder, line_bytes) as process:
         yield McpClient(process)
 
 
 class McpClient:
-    """A session with a server; one request at a time. `over` says how the server has ended, once that has been seen."""
+    """A session with a server, one request at a time. `over` is how the server ended, once that has been noticed."""
 
     def __init__(self, server: ServerProcess) -> None:
         self._server = server
@@ -53,7 +53,7 @@ class McpClient:
         self.over: CommandResult | None = None
 
     async def open(self, timeout_secs: float = START_SECS) -> ServerTools:
-        """Open the session; what the server offers, in its order. NoAnswerFromServerError if it does not answer."""
+        """Open the session and return the server's tools, in its order. Raises NoAnswerFromServerError on failure."""
         me = {"name": "tidegate", "version": "1"}
         params = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": me}
         hello = await self._request(INITIALIZE, params, timeout_secs)
@@ -70,7 +70,7 @@ class McpClient:
         return ServerTools(tuple(tools), _string(hello.get("instructions")))
 
     async def call(self, tool: str, given: Mapping[str, Any], timeout_secs: float) -> ToolAnswer:
-        """What the tool answers; whatever goes wrong is an answer too, with its status."""
+        """Call a tool and return its answer. Errors are also returned as an answer, with a status."""
         if self.over is not None:
             return ToolAnswer("not_executed", self._gone())
         try:
@@ -99,9 +99,9 @@ class McpClient:
         raise NoAnswerFromServerError("error", said or "the server answered with neither a result nor an error")
 
     async def _answer(self, number: int) -> dict[str, Any]:
-        """The answer of this number. Lines that are no message, and answers that nobody waits for, are passed over."""
+        """Return the answer with this number. Invalid lines and answers to abandoned requests are skipped."""
         while (line := await self._server.next_line()) is not None:
-            await asyncio.sleep(0)  # a server that never stops talking must not stop the others
+            await asyncio.sleep(0)  # a server that prints endlessly must not block other trials
             for message in messages(line):
                 if "method" in message:
                     self._reply(message)
@@ -122,7 +122,7 @@ class McpClient:
         return f"the server has ended: {self.over.how_it_ended() if self.over else 'nobody knows how'}"
 
     def _reply(self, message: Mapping[str, Any]) -> None:
-        """To the server's own requests: we are here, and can do nothing for it."""
+        """Answer the server's own requests: a ping with success, everything else with an error."""
         if message.get("id") is None or self._server.is_behind:
             return
         if message.get("method") == "ping":
@@ -136,13 +136,13 @@ class McpClient:
 
 
 def _tool(given: Any) -> Tool:
-    """A tool as the server describes it; what it leaves out is empty."""
+    """Return a tool as the server describes it; missing texts are empty."""
     fields = given if isinstance(given, dict) else {}
     return Tool(_string(fields.get("name")), _string(fields.get("description")), fields.get("inputSchema", ANYTHING))
 
 
 def _text(result: Mapping[str, Any]) -> str:
-    """What a result says, as text."""
+    """Return the text of a result."""
     content = result.get("content")
     parts = [_part(part) for part in content if isinstance(part, dict)] if isinstance(content, list) else []
     if not parts and "structuredContent" in result:
@@ -151,7 +151,7 @@ def _text(result: Mapping[str, Any]) -> str:
 
 
 def _part(part: Mapping[str, Any]) -> str:
-    """A block of content; what is no text is only named."""
+    """Return the text of a content block; for other content, its type and name in brackets."""
     resource = part.get("resource")
     inner = resource if isinstance(resource, dict) else part
     if isinstance(inner.get("text"), str):
@@ -161,5 +161,5 @@ def _part(part: Mapping[str, Any]) -> str:
 
 
 def _string(given: Any) -> str:
-    """What the server gave where a text belongs: '' if it is none; what is no Unicode (half a pair) becomes `?`."""
+    """Return `given` if it is text, else "". Invalid Unicode (an unpaired surrogate) becomes `?`."""
     return given.encode(errors="replace").decode() if isinstance(given, str) else ""

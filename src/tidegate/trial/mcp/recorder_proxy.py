@@ -1,11 +1,12 @@
-"""The recorder of an MCP server: stands between an agent and the real server, and notes each call of its tools.
+"""Records an MCP server: runs between an agent and the real server, and records each tool call.
 
-`mcp.install` makes a script of it, for which it imports nothing of Tidegate. The transport is stdio: one JSON-RPC
-message a line, which is passed on as it came. A call is noted in the form of `recorder_shim`: its arguments are the
-tool's name and, if there are any, the tool's arguments as JSON; its status is 0, or 1 for an error, or 2 if the agent
-gave it up. `ready` is noted when an agent goes on after the server's answer to `initialize`: it has taken that answer.
+`recording.install` turns this file into a script, so it imports nothing from Tidegate. The transport is stdio: one
+JSON-RPC message per line, which is forwarded unchanged. Calls are recorded in the format of `recorder_shim`. The
+arguments are the tool's name and, if there are any, the tool's arguments as JSON. The status is 0, 1 for an error, or
+2 if the agent gave up the call. `ready` is recorded when the agent continues after the server's answer to
+`initialize`, which shows that it accepted the answer.
 
-With `--check` it is no proxy but a client: it starts the server, asks for its tools, prints their names, and ends.
+With `--check` it acts as a client: it starts the server, prints the names of its tools, and ends.
 """
 
 import json
@@ -18,14 +19,14 @@ import time
 from collections.abc import Iterator
 from typing import IO, Any
 
-PROTOCOL = "2025-06-18"  # of our own clients; a server answers with the one that it speaks
+PROTOCOL = "2025-06-18"  # of Tidegate's clients; a server answers with the version that it supports
 CALL, INITIALIZE, GIVEN_UP = "tools/call", "initialize", "notifications/cancelled"
-GIVEN_UP_STATUS = 2  # of a call
+GIVEN_UP_STATUS = 2  # of a call that the agent gave up
 REQUIRED = (("protocolVersion", str), ("capabilities", dict), ("serverInfo", dict))  # in an answer to `initialize`
 
 
 def main(command: str, environment: dict[str, str], folder: str, record: str) -> int:
-    """Start the server; returns its exit status, at most 127."""
+    """Start the server and return its exit status, at most 127."""
     server = subprocess.Popen(
         ["/bin/sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
@@ -44,7 +45,7 @@ def main(command: str, environment: dict[str, str], folder: str, record: str) ->
 
 
 def pass_up(source: IO[bytes], server: IO[bytes], notes: "Notes") -> None:
-    """What the agent says, until it says no more; then the server is told so."""
+    """Forward the agent's messages until it closes its output; then close the server's input."""
     try:
         for line in source:
             notes.asked(line)
@@ -52,22 +53,22 @@ def pass_up(source: IO[bytes], server: IO[bytes], notes: "Notes") -> None:
             server.flush()
         server.close()
     except OSError:
-        pass  # the server is gone: its end is what the agent sees
+        pass  # the server has ended; the agent sees the end of its output
 
 
 class Notes:
-    """What is written down of the conversation; both directions take part in it."""
+    """Records the conversation. Both directions use it, each in its own thread."""
 
     def __init__(self, record: str) -> None:
         self.record = record
-        self.calls: dict[str, tuple[bytes, int]] = {}  # open ones: the noted id, and when they began
+        self.calls: dict[str, tuple[bytes, int]] = {}  # open calls: the recorded id, and the start in ns
         self.openings: set[str] = set()
         self.greeted = self.ready = False
         self.number = 0
         self.lock = threading.Lock()
 
     def asked(self, line: bytes) -> None:
-        """Note the calls in what the agent says."""
+        """Record the calls in a line from the agent."""
         for message in messages(line):
             key = json.dumps(message.get("id"))
             if message.get("method") == INITIALIZE:
@@ -82,7 +83,7 @@ class Notes:
                 self.end(json.dumps(message["params"].get("requestId")), GIVEN_UP_STATUS)
 
     def begin(self, key: str, params: Any) -> None:
-        """A call has begun."""
+        """Record the start of a call."""
         given = params if isinstance(params, dict) else {}
         argv = [str(given.get("name", ""))]
         if given.get("arguments"):
@@ -94,7 +95,7 @@ class Notes:
         self.note(b"tidegate-call", name, b"%d" % time.time_ns(), b"", b"%d\0%s" % (len(listed), listed))
 
     def answered(self, line: bytes) -> None:
-        """Note how calls ended."""
+        """Record the ends of calls in a line from the server."""
         for message in messages(line):
             if "method" in message:
                 continue  # the server's own request
@@ -106,14 +107,14 @@ class Notes:
             self.end(key, not isinstance(result, dict) or result.get("isError") is True)
 
     def end(self, key: str, status: int) -> None:
-        """A call has ended, unless it had before."""
+        """Record the end of a call, unless it has already ended."""
         with self.lock:
             call = self.calls.pop(key, None)
         if call is not None:
             self.note(b"tidegate-end", call[0], b"%d" % (time.monotonic_ns() - call[1]), b"%d\0" % status)
 
     def note(self, *fields: bytes) -> None:
-        """Append one record, by one write; never fails."""
+        """Append one record in a single write. Never fails."""
         try:
             file = os.open(self.record, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
             os.write(file, b"\0%s\n" % b"\0".join(fields))
@@ -123,7 +124,7 @@ class Notes:
 
 
 def messages(line: bytes) -> Iterator[dict[str, Any]]:
-    """The JSON-RPC messages of a line: one, or those of a batch."""
+    """Yield the JSON-RPC messages in a line: one, or those of a batch."""
     try:
         data = json.loads(line)
     except (ValueError, RecursionError):
@@ -134,7 +135,7 @@ def messages(line: bytes) -> Iterator[dict[str, Any]]:
 
 
 def check(server: "subprocess.Popen[bytes]") -> int:
-    """Open a session, print the names of the server's tools, one a line, and end it; 1 if that cannot be done."""
+    """Open a session, print the names of the server's tools, one per line, and end it. Return 1 on failure."""
     me = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": {"name": "tidegate", "version": "1"}}
     hello = ask(server, 1, INITIALIZE, me)
     if hello is None:
@@ -155,7 +156,7 @@ def check(server: "subprocess.Popen[bytes]") -> int:
 
 
 def refused(tools: list[Any]) -> str | None:
-    """Why clients would refuse the whole list: the protocol demands a name and a schema of each tool."""
+    """Return why clients would reject the whole list: the protocol requires a name and a schema for each tool."""
     for tool in tools:
         if not isinstance(tool, dict) or not isinstance(tool.get("name"), str):
             return "one of its tools has no name, so that clients refuse them all"
@@ -165,7 +166,7 @@ def refused(tools: list[Any]) -> str | None:
 
 
 def say(server: "subprocess.Popen[bytes]", message: dict[str, Any]) -> None:
-    """Send one message; a server that is gone does not get it."""
+    """Send one message; ignore the error if the server has ended."""
     assert server.stdin is not None
     try:
         server.stdin.write(json.dumps(message).encode() + b"\n")
@@ -175,7 +176,7 @@ def say(server: "subprocess.Popen[bytes]", message: dict[str, Any]) -> None:
 
 
 def ask(server: "subprocess.Popen[bytes]", number: int, method: str, params: dict[str, Any]) -> dict[str, Any] | None:
-    """The result that the server gives; None if it refuses or ends first. Its own requests stay unanswered."""
+    """Return the server's result; None if it refuses or ends first. Requests from the server are not answered."""
     say(server, {"jsonrpc": "2.0", "id": number, "method": method, "params": params})
     assert server.stdout is not None
     for line in server.stdout:
@@ -187,7 +188,7 @@ def ask(server: "subprocess.Popen[bytes]", number: int, method: str, params: dic
 
 
 def stopped(server: "subprocess.Popen[bytes]", why: str) -> int:
-    """End the server, and say what was wrong with it."""
+    """Stop the server, print what was wrong with it, and return 1."""
     assert server.stdin is not None
     server.stdin.close()
     try:

@@ -1,4 +1,4 @@
-"""An MCP server as the target: the script that agents start in its place, and what that has recorded."""
+"""Records an MCP server: creates the script that agents start in its place, and reads what that has recorded."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _READY = b"\0tidegate-ready\0\n"
 
 
 def install(folder: Path, server: McpServer, environment: Mapping[str, str], workspace: Path, record: Path) -> Path:
-    """Make the script below `folder`; returns it.
+    """Create the script below `folder` and return its path.
 
-    Server, environment, place and record are written into it: the clients of agents filter the environment that they
-    give to servers, and the agent's key is none of the server's business.
+    Server, environment, folder and record are written into the script, because agents' MCP clients filter the variables
+    that they pass to servers, and the server must not see the agent's key.
     """
     source = PROXY.read_text(encoding="utf-8")
     arguments = (server.command, dict(environment), str(workspace), str(record.absolute()))
@@ -34,7 +34,7 @@ def install(folder: Path, server: McpServer, environment: Mapping[str, str], wor
 class Conversation(NamedTuple):
     """What was recorded of an agent's session with the server.
 
-    A call's arguments are the tool's name and its input. `opened`: an agent has opened a session.
+    The arguments of a call are the tool's name and its input. `opened` is True if an agent opened a session.
     """
 
     invocations: tuple[Invocation, ...]
@@ -43,7 +43,7 @@ class Conversation(NamedTuple):
 
 
 def read(record: Path, *, killed_at: float | None) -> Conversation:
-    """What is in the record; never raises, whatever that is."""
+    """Return the recorded conversation. Never raises, whatever the file contains."""
     data = recorder.notes(record)
     if data is None:
         return Conversation((), ("the recorder's file is gone: no call of the target is known",), opened=True)
@@ -53,6 +53,6 @@ def read(record: Path, *, killed_at: float | None) -> Conversation:
 
 
 def _of_tool(call: Invocation) -> Invocation:
-    """The call as one of a tool, which ends well, or not, or too late; exit codes are of programs."""
+    """Return the call with a tool's status in place of an exit code. A call that the agent gave up is a timeout."""
     late = call.status == "error" and call.exit_code == GIVEN_UP_STATUS
     return call.model_copy(update={"exit_code": None, **({"status": "timeout"} if late else {})})

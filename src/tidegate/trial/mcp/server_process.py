@@ -1,4 +1,4 @@
-"""A server that a trial's step talks to, line by line, while it runs other commands."""
+"""Runs a server that a trial's step exchanges lines with while it runs other commands."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from pathlib import Path
 
 from tidegate.trial.processes import Command, Ended, Supervisor
 
-END_SECS = 2.0  # that a server has to end by itself, from the end of its standard input
-BEHIND_BYTES = 1 << 16  # that wait to be read
-FULL_SECS = 0.01  # between two tries to write to a server that does not read
+END_SECS = 2.0  # for the server to end by itself after its standard input is closed
+BEHIND_BYTES = 1 << 16  # unread input from which on a server counts as behind
+FULL_SECS = 0.01  # between two attempts to write to a server that does not read
 
 
 class LineTooLongError(Exception):
-    """A line of the server is longer than any that is read; it has been passed over."""
+    """A line from the server exceeds the limit; it has been skipped."""
 
 
 @dataclass
 class ServerProcess:
-    """The line to a running server: its standard input and output."""
+    """The standard input and output of a running server."""
 
     _running: asyncio.Future[Ended]
     _input: int
@@ -31,16 +31,16 @@ class ServerProcess:
 
     @property
     def is_behind(self) -> bool:
-        """It has not read for long: more should only be said if it must."""
+        """True if the server has not read its input for long: send it only what is necessary."""
         return len(self._unsent) > BEHIND_BYTES
 
     def say(self, line: bytes) -> None:
-        """Queue a line, and send as much of what is queued as the server takes right now."""
+        """Queue a line, and send as much of the queue as the server accepts without blocking."""
         self._unsent += line + b"\n"
         self._send()
 
     async def all_said(self) -> None:
-        """Wait until the server has taken everything, or has ended."""
+        """Wait until the server has accepted everything, or has ended."""
         while self._unsent and not self._running.done():
             await asyncio.sleep(FULL_SECS)
             self._send()
@@ -51,7 +51,7 @@ class ServerProcess:
                 self._unsent = self._unsent[os.write(self._input, self._unsent) :]
 
     async def next_line(self) -> bytes | None:
-        """The server's next line; None when it has ended. LineTooLongError once for each line that is too long."""
+        """Return the next line, or None if the server has ended. Raises LineTooLongError once per overlong line."""
         too_long = False
         while True:
             try:
@@ -67,7 +67,7 @@ class ServerProcess:
             return line or None
 
     async def ended(self) -> Ended:
-        """How it ended, once it has; SupervisorLost if nobody can say."""
+        """Wait for the server and return how it ended. Raises SupervisorLost if that is unknown."""
         return await asyncio.shield(self._running)
 
 
@@ -75,15 +75,15 @@ class ServerProcess:
 async def serving(
     supervisor: Supervisor, command: Command, folder: Path, line_bytes: int
 ) -> AsyncIterator[ServerProcess]:
-    """The command as a server, until the block ends; then all of it is gone, whatever it does.
+    """Run the command as a server until the block ends; then all its processes are terminated.
 
-    Its standard input and output are FIFOs below `folder`, which is ours. Lines are read up to `line_bytes`.
+    Its standard input and output are FIFOs in `folder`, which belongs to Tidegate. `line_bytes` limits a line's length.
     """
     folder.mkdir()
     requests, answers = folder / "requests", folder / "answers"
     for fifo in (requests, answers):
         os.mkfifo(fifo, 0o600)
-    # A reader and a writer of our own: neither the time before the server nor that after it breaks a line.
+    # Hold both FIFOs open at both ends, so that they work before the server opens them and after it closes them.
     reader = os.open(requests, os.O_RDONLY | os.O_NONBLOCK)
     write_end = os.open(requests, os.O_WRONLY | os.O_NONBLOCK)
     read_end = os.open(answers, os.O_RDONLY | os.O_NONBLOCK)
@@ -93,7 +93,7 @@ async def serving(
         lambda: asyncio.StreamReaderProtocol(output), os.fdopen(read_end, "rb", 0)
     )
     running = asyncio.ensure_future(supervisor.run(replace(command, stdin=requests, stdout=answers)))
-    running.add_done_callback(lambda _: os.close(writer))  # so that what it has said has an end
+    running.add_done_callback(lambda _: os.close(writer))  # so that its output reaches end of file
     try:
         yield ServerProcess(running, write_end, output)
     finally:
