@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Repository
+from tidegate.history import branch
 from tidegate.history.branch import MARKER, MAX_BYTES, NotKeptError, Origin, copy_to, fetch, write
 from tidegate.history.store import DAY, History
 from tidegate.model.measurement import PastTrial
