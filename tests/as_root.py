@@ -1,4 +1,4 @@
-"""For tests of what Tidegate does as root: a Python that other users can run, and Tidegate with it."""
+"""For tests that run Tidegate as root: a Python that other users can run, with Tidegate installed."""
 
 from __future__ import annotations
 

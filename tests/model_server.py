@@ -1,4 +1,4 @@
-"""A model that says what a script tells it, on loopback, in the wire formats of the agents' providers.
+"""A scripted model on loopback, in the wire formats of the agents' providers.
 
 Anthropic's Messages, OpenAI's Responses and Gemini's generateContent. Which step is played is told by the request
 alone, by the number of tool results in the conversation: so retries and parallel trials play what is theirs.

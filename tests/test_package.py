@@ -1,4 +1,4 @@
-"""What is shipped: the wheel, the source archive, and what the images are locked to."""
+"""The distributed files: the wheel, the source archive, and the images' lock files."""
 
 from __future__ import annotations
 

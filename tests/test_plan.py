@@ -1,4 +1,4 @@
-"""Which rows a suite has, which of them are selected, and what their hashes notice."""
+"""The rows of a suite, their selection, and what their hashes depend on."""
 
 from __future__ import annotations
 

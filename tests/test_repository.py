@@ -1,4 +1,4 @@
-"""What holds the repository together: packaging, the direction of imports, and documents that say what is true."""
+"""Checks of the repository: packaging, the direction of imports, and documents that match the code."""
 
 from __future__ import annotations
 

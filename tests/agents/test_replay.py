@@ -1,4 +1,4 @@
-"""What an agent once did, done again in a fresh workspace."""
+"""The agent `replay`: it repeats a recorded trial in a fresh workspace."""
 
 from __future__ import annotations
 

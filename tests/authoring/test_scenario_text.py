@@ -1,4 +1,4 @@
-"""The text of a scenario that was made: it reads back as what it was made of, whatever that was."""
+"""The text of a generated scenario: it loads as the values that it was made from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shipped procedure on simulated suites, against what it promises; each within its Monte-Carlo error."""
+"""The procedure on simulated suites: its error rates match the documented ones within the Monte-Carlo error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of the judge's opinions a person is shown first."""
+"""The order in which judged trials are shown for labelling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From judged trials over a person's labels to how far the judge can be trusted, as a person does it."""
+"""`tidegate label` and `tidegate calibrate`, as a person runs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tidegate injections`, with a judge that can be talked round and one that cannot."""
+"""`tidegate injections`, with a judge that is vulnerable to prompt injection and one that is not."""
 
 from __future__ import annotations
 

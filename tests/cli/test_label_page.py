@@ -1,4 +1,4 @@
-"""`tidegate label --page`: the questions in a browser, for nobody but who has the address."""
+"""`tidegate label --page`: the questions in a browser, only for people who have the address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where head leaves base's way."""
+"""The first step at which head diverges from base."""
 
 from __future__ import annotations
 

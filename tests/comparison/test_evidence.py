@@ -1,4 +1,4 @@
-"""The evidence of a row: what its gate says of head, and of base where nothing else tells the two apart."""
+"""The evidence of a row: the gate's message on head, and on base if nothing else distinguishes the sides."""
 
 from __future__ import annotations
 

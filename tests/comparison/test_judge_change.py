@@ -1,4 +1,4 @@
-"""Both sides of a row as the judge sees them."""
+"""The judge's results for both sides of a row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a green row does not tell."""
+"""Rows whose green state is weak evidence."""
 
 from __future__ import annotations
 

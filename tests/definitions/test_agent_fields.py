@@ -1,4 +1,4 @@
-"""A key goes where base says: a pull request cannot lead it elsewhere."""
+"""A pull request cannot send an agent's API key to another address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What base's definition asks and head's no longer does."""
+"""Base's checks that head removed or changed still apply."""
 
 from __future__ import annotations
 

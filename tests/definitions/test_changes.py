@@ -1,4 +1,4 @@
-"""What counts as a changed definition, what as a weakened one, and which suite is in force."""
+"""Changed definitions, weakened checks, and which side each key is read from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a trial, or from the transcript of a failure, to a scenario that is checked and can be run."""
+"""`tidegate add` turns a trial, or the transcript of a failure, into a scenario that runs."""
 
 from __future__ import annotations
 

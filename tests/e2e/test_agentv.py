@@ -1,4 +1,4 @@
-"""A research agent with traces, as a team that uses AgentV 1.5 has it: only tidegate.yaml is new."""
+"""An AgentV 1.5 project runs unchanged once it has a tidegate.yaml."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Budgets are hard: what they leave out is not measured, and the run says what it would take."""
+"""Budgets are hard limits: skipped trials are not measured, and the report estimates what they would cost."""
 
 from __future__ import annotations
 

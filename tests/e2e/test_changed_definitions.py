@@ -1,4 +1,4 @@
-"""A pull request that changes what is asked of it does not turn green by that."""
+"""A pull request cannot pass by editing its scenarios."""
 
 from __future__ import annotations
 

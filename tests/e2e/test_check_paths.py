@@ -1,4 +1,4 @@
-"""What a model can answer to checks, and when asked for one score: from the wire to `result.json` and the comment."""
+"""Every kind of answer of a model to checks or to a single score, from the wire to `result.json` and the comment."""
 
 from __future__ import annotations
 

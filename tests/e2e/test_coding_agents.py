@@ -1,4 +1,4 @@
-"""Coding agents from their check to their end, with small programs in the place of the real ones."""
+"""Coding agents from their check to their end, with small programs instead of the real ones."""
 
 from __future__ import annotations
 

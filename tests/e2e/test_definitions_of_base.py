@@ -1,4 +1,4 @@
-"""Whatever of the definitions a pull request changes beside what it broke: it is not green, and it is said why."""
+"""A pull request that breaks the tool is not green, whichever definition it also changes; the report says why."""
 
 from __future__ import annotations
 

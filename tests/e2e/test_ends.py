@@ -1,4 +1,4 @@
-"""Nothing outlives a trial: not its timeout, not the death of Tidegate itself."""
+"""No process outlives its trial, neither after a timeout nor after Tidegate is killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`store: {type: branch}` as a person uses it, in a repository of one's own."""
+"""`store: {type: branch}` in a local repository, as a person uses it."""
 
 from __future__ import annotations
 

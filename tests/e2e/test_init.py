@@ -1,4 +1,4 @@
-"""From a repository that has nothing of Tidegate to a pull request that is judged, without editing anything."""
+"""`tidegate init` and `tidegate pr` in a repository without Tidegate, with nothing edited in between."""
 
 from __future__ import annotations
 

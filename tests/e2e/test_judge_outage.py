@@ -1,4 +1,4 @@
-"""A judge that was out, or a run that was killed while it thought: a re-run makes up for the judging alone."""
+"""After an outage of the judge, or a kill during judging, a re-run only judges; it runs no agent again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that a model can answer, from the wire to `result.json` and the comment."""
+"""Every kind of answer of a model, from the wire to `result.json` and the comment."""
 
 from __future__ import annotations
 

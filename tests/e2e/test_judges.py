@@ -1,4 +1,4 @@
-"""Judges end to end, as a person sets them up; no model is asked but a scripted one."""
+"""Judges end to end, as a person sets them up, with a scripted model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person gets wrong: one line with the place and the advice, exit code 2, before any agent runs."""
+"""Configuration mistakes: one line with place and advice, and exit code 2, before any agent runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stored trials measured again, and results of other tools brought in, without an agent."""
+"""Stored trials measured again, and results of other tools imported, without running an agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent did in one run, done again in another: from its record, and from the trajectory that is exported."""
+"""An agent's trial replayed in another run, from its record and from an exported trajectory."""
 
 from __future__ import annotations
 

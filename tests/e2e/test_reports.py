@@ -1,4 +1,4 @@
-"""What a run leaves for its readers, made by the program itself: files, terminal, templates, trends."""
+"""The reports of a real run: files, terminal, templates, trends."""
 
 from __future__ import annotations
 

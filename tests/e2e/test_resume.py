@@ -1,4 +1,4 @@
-"""A test of a pull request goes on where it ended, whatever ended it; it never starts again, and never pays twice."""
+"""An interrupted test of a pull request is resumed: no completed trial is run or paid for again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What evaluators mean for a trial's outcome: weights, thresholds, required ones, and what was not measured."""
+"""How evaluators affect a trial's outcome: weights, thresholds, required ones, and ones that were not measured."""
 
 from __future__ import annotations
 

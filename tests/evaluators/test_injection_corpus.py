@@ -1,4 +1,4 @@
-"""What a judge is shown by work that tries to instruct it: nothing of it stands where our own words stand."""
+"""Prompt injection in an agent's work: none of it reaches the judge outside of a data block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluators that ask a model: what they make of its answers. Each expected number is computed by hand beside it."""
+"""Evaluators with a judge: the scores for its answers. Each expected number is computed by hand beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A maintainer accepts what got worse: by whom, for which commit, and how it ends."""
+"""A maintainer accepts regressions: who may, for which commit, and the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A setting stands in three places, an output in three, and they say the same."""
+"""Each input and output is defined in three places, which agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a stranger may upload: nothing of it is shown unless it is our own form of a result, and never with a power."""
+"""Uploads of untrusted jobs: nothing is shown unless it is a valid result, and it never grants a permission."""
 
 from __future__ import annotations
 

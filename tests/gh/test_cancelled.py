@@ -1,4 +1,4 @@
-"""What the comment says of a run that was cancelled, against the rule-enforcing GitHub."""
+"""The comment after a run was cancelled, against the rule-enforcing GitHub."""
 
 from __future__ import annotations
 

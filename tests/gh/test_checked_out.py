@@ -1,4 +1,4 @@
-"""Only the commits that GitHub means are compared: a job that has anything else checked out ends with exit code 2."""
+"""Only the event's commits are compared: a job with another commit checked out ends with exit code 2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ways to GitHub: Enterprise Server below a path, a certificate of one's own, a proxy, and no way anywhere else."""
+"""Connections to GitHub: Enterprise Server below a path, a private certificate, a proxy; and none to other hosts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The requests that are not the comment's: whatever becomes of them, nothing is accepted or published wrongly."""
+"""Failures of requests other than the comment's: nothing is accepted or published wrongly."""
 
 from __future__ import annotations
 

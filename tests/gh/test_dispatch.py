@@ -1,4 +1,4 @@
-"""A maintainer runs a stranger's commit: that one, and nobody else may."""
+"""A maintainer runs one reviewed commit of a fork; nobody without write access can."""
 
 from __future__ import annotations
 

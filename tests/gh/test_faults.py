@@ -1,4 +1,4 @@
-"""Every request, and everything that can become of it: one comment or none, the right exit code, bounded patience."""
+"""Every way that a request can fail: at most one comment, the right exit code, bounded waiting."""
 
 from __future__ import annotations
 

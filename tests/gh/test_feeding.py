@@ -1,4 +1,4 @@
-"""Base's history on the default branch: a merged pull request's trials are adopted, a stranger's never are."""
+"""Base's history on the default branch: trials of merged pull requests are added, those of forks never."""
 
 from __future__ import annotations
 

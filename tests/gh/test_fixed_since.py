@@ -1,4 +1,4 @@
-"""What was red, what is green now, and what nobody knows."""
+"""Rows fixed since the last comment, and rows whose state is unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The job's token on its way to git: it reaches the job's own server, and nothing else ever has it."""
+"""The job's token in git calls: it is sent to the job's server only."""
 
 from __future__ import annotations
 

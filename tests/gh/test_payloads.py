@@ -1,4 +1,4 @@
-"""GitHub's own examples of every event that can start us, each to its end; and what no example shows: forks."""
+"""GitHub's examples of every event that can start Tidegate, run to the end; and forks, for which it has none."""
 
 from __future__ import annotations
 

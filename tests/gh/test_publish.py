@@ -1,4 +1,4 @@
-"""A fork's result on the trusted side: from the run that has ended to the comment, or why there is none."""
+"""Publishing a fork's result from a trusted job: the comment, or the reason why there is none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the step leaves behind, read by the runner's rules."""
+"""The files that a step writes, read by the runner's rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes a history void, and what does not."""
+"""Which changes invalidate the history."""
 
 from __future__ import annotations
 

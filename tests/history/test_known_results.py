@@ -1,4 +1,4 @@
-"""What earlier runs know, as later ones find it."""
+"""Results of earlier runs, as later runs find them."""
 
 from __future__ import annotations
 

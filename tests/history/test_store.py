@@ -1,4 +1,4 @@
-"""Base's history: what is kept, what is forgotten, and what is never believed."""
+"""Base's history: which trials are kept, dropped, and ignored as untrusted."""
 
 from __future__ import annotations
 

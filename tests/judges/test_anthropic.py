@@ -1,4 +1,4 @@
-"""The judge `anthropic`: whatever goes wrong on the way is in the reply, never raised."""
+"""The judge `anthropic`: every failure is reported in the reply, never raised."""
 
 from __future__ import annotations
 

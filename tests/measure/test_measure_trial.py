@@ -1,4 +1,4 @@
-"""From a stored trial to what was measured."""
+"""Measuring a stored trial."""
 
 from __future__ import annotations
 

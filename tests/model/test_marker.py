@@ -1,4 +1,4 @@
-"""The marker: whatever the names, one line that reads back as what was written."""
+"""The marker: one line that parses to what was written, for any names."""
 
 from __future__ import annotations
 

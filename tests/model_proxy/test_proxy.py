@@ -1,4 +1,4 @@
-"""The model proxy between agents and their models' providers, which are real servers on loopback."""
+"""The model proxy, with real servers on loopback as providers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model proxy's way to a provider by https: certificates and proxies of Tidegate's own environment."""
+"""The model proxy's https connection to a provider: certificates and proxies of Tidegate's environment."""
 
 from __future__ import annotations
 

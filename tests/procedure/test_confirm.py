@@ -1,4 +1,4 @@
-"""One confirmation, driven by hand: what other rows find out in the meantime changes what it is compared with."""
+"""One confirmation, step by step: results of other rows can change what it is compared with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The detection table says what the run's own rule can do, no more."""
+"""The detection table promises no more than the run's rules can detect."""
 
 from __future__ import annotations
 

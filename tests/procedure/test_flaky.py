@@ -1,4 +1,4 @@
-"""Flaky begins below 7 in 10, and ends at 9 in 10: in between it stays what it was."""
+"""A row becomes flaky below 7 in 10 and stops at 9 in 10; in between it keeps its state."""
 
 from __future__ import annotations
 

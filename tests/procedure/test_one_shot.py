@@ -1,4 +1,4 @@
-"""The tests of a one-shot comparison, and what they promise."""
+"""The tests of a one-shot comparison and their error rates."""
 
 from __future__ import annotations
 

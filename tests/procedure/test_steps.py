@@ -1,4 +1,4 @@
-"""The state machine: what it asks for, what it concludes, and the laws that hold whatever comes.
+"""The state machine: its requests, its conclusions, and laws that hold for any results.
 
 A line is a row and what its trials will be, in the order in which they are asked for (the last one repeats):
 P pass, F fail, S setup fails, H health check fails, X infrastructure, $ budget, M no agent, L record lost.

@@ -1,4 +1,4 @@
-"""The real programs of real agents do a scenario of examples/, with a scripted model in the place of theirs.
+"""Real agents run a scenario of examples/ with a scripted model instead of theirs.
 
 As root, where a Python can be had that other users can run, they do it as the user of a trial.
 """

@@ -1,4 +1,4 @@
-"""The scripts of a release, with a real repository and, in the place of the engine, a program that notes its calls."""
+"""The release scripts, with a real repository, and a program that records its calls instead of the container engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any value of a model: every field of every depth, with hostile text wherever text may stand."""
+"""Random values of any model, at every depth, with hostile text in every text field."""
 
 from __future__ import annotations
 

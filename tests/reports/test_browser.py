@@ -1,4 +1,4 @@
-"""report.html as a reader meets it, in Chromium: every page, filter, link and fold, by script and by keyboard."""
+"""report.html in Chromium: every page, filter, link and fold, by script and by keyboard."""
 
 from __future__ import annotations
 

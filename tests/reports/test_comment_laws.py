@@ -1,4 +1,4 @@
-"""For any result at all, the comment as GitHub's own library renders it: nothing in it but what we have put there."""
+"""Laws of the comment for any result: rendered by GitHub's library, data never becomes markup."""
 
 from __future__ import annotations
 

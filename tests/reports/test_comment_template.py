@@ -1,4 +1,4 @@
-"""A suite's own template: what it may do, and that it cannot keep the verdict from being said."""
+"""A suite's own comment template: what it may do, and that it cannot suppress the verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every end but a pass says what to do, wherever it is told."""
+"""Every verdict but "passed" comes with next steps, in every report."""
 
 from __future__ import annotations
 

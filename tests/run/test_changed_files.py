@@ -1,4 +1,4 @@
-"""What the pull request changed, as diffs: which file belongs to what, and how much of it is shown."""
+"""The pull request's diffs: the category of each file, and how much of it is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a trial goes before the judge, and what goes there again after an outage."""
+"""Which trials are judged, and which are judged again after an outage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many calls judging costs: at most one for each question and sample, and none for what was answered before."""
+"""The judge's calls: at most one per question and sample, and none for cached answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other tools have measured, as a stored run."""
+"""Results of other tools, imported as a stored run."""
 
 from __future__ import annotations
 

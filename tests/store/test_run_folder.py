@@ -1,4 +1,4 @@
-"""Runs on disk: whole or not at all, and refused when damaged."""
+"""Runs on disk: written atomically, and refused when damaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What real agents printed, against a scripted model: `AGENT_CASE.jsonl`, and Gemini's session files."""
+"""Recorded output of real agents with a scripted model: `AGENT_CASE.jsonl`, and Gemini's session files."""
 
 from __future__ import annotations
 

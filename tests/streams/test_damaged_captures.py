@@ -1,4 +1,4 @@
-"""A stream that is cut or damaged is read without an exception, and says no success that the whole one did not say."""
+"""A truncated or damaged stream is read without an exception, and never reports a success that the whole one lacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever stands in the files: a suite, or a line that says what is wrong. Never a traceback."""
+"""Any content of the files gives a suite, or one line that says what is wrong; never a traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `check` says of a suite that is valid but could be better."""
+"""What `check` reports for a suite that is valid but could be better."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Regular expressions and paths of others: the same answers as `re`, and never more time than the limit."""
+"""Untrusted regular expressions and paths: the same results as `re`, within the time limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The supervisor with real processes, those included that do all they can to outlive it."""
+"""The supervisor with real processes, including some that try to outlive it."""
 
 from __future__ import annotations
 

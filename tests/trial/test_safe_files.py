@@ -1,4 +1,4 @@
-"""Files among those of a command: whatever stands there, nothing outside is read or written."""
+"""Files in a folder that a command controls: nothing outside of it is read or written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a watched program of an agent gets, and how its step ends, under a real supervisor."""
+"""The input and the end of a watched agent program, under a real supervisor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Users of trials: really another one, shared by nobody, and without a way to what Tidegate holds."""
+"""Users of trials: each trial has one of its own, without access to Tidegate's files."""
 
 from __future__ import annotations
 

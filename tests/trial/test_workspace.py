@@ -1,4 +1,4 @@
-"""What an agent finds in its workspace, and what is read of it afterwards."""
+"""The content of an agent's workspace, and what is read from it afterwards."""
 
 from __future__ import annotations
 

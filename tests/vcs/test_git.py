@@ -1,4 +1,4 @@
-"""Our git calls: nothing of a commit runs in them, and they end."""
+"""Calls of git: they run no code of a commit, and they end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdict: its precedence, its exit codes, its words, and what can and can not turn it red.
+"""The verdict: its precedence, exit codes and wording, and what can turn it red.
 
 A word is a row: its state, with `capability:` before it, `/agent` after it, and `=word` for why it was not measured.
 """

@@ -1,4 +1,4 @@
-"""What GitHub refuses, in its own words. README.md has the source of each rule."""
+"""Requests that GitHub refuses, with its messages. README.md has the source of each rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Eval files of AgentV 1.5: what they become, and what is said of those that are wrong."""
+"""Eval files of AgentV 1.5: the scenarios they become, and the errors for invalid ones."""
 
 from __future__ import annotations
 

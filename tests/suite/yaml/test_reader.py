@@ -1,4 +1,4 @@
-"""YAML as plain data that knows where it stands."""
+"""YAML as plain data with source positions."""
 
 from __future__ import annotations
 
