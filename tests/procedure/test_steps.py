@@ -310,7 +310,7 @@ def test_a_side_without_a_measured_trial_is_no_outcome(line: str, reason: str) -
 
 
 def test_excluded_trials_are_not_asked_for_again() -> None:
-    assert Story("docs base:P head:X").ids == [["b1", "h1"], ["b2", "h2"], ["b3", "h3"]]
+    assert Story("docs base:P head:X").ids == [["b1", "h1"], ["h2", "b2"], ["b3", "h3"]]
 
 
 def test_before_anything_was_seen_nothing_is_said_but_that() -> None:
@@ -347,26 +347,26 @@ def test_the_limit_caps_the_screening() -> None:
 def test_sides_alternate_in_rounds_over_all_rows() -> None:
     story = Story("a base:P head:P", "b det base:P head:P", preset="thorough", trials=TrialCounts(min=2))
     asked = [[f"{spec.scenario} {spec.side} {spec.index}" for spec in specs] for specs in story.asked]
-    assert asked == [["a base 1", "a head 1", "b base 1", "b head 1"], ["a base 2", "a head 2"]]
+    assert asked == [["a base 1", "a head 1", "b base 1", "b head 1"], ["a head 2", "a base 2"]]
 
 
-def test_a_dead_row_is_regressed_after_nine_head_trials_without_history_and_eight_with() -> None:
+def test_a_dead_row_is_regressed_after_ten_head_trials_without_history_and_eight_with() -> None:
     alone = Story("docs base:P head:F")
-    assert Counter(spec.side for spec in alone.specs) == {"base": 9, "head": 9}
+    assert Counter(spec.side for spec in alone.specs) == {"base": 10, "head": 10}
     assert alone.conclusions[0].reason == (
-        "passes 0 of 6 fresh trials on head, 9 of 9 on base (p = 0.00011, limit 0.005), verified in a second batch"
+        "passes 0 of 7 fresh trials on head, 10 of 10 on base (p = 8e-05, limit 0.005), verified in a second batch"
     )
     known = Story("docs past:40/40 base:P head:F")
-    assert Counter(spec.side for spec in known.specs) == {"base": 10, "head": 6}
+    assert Counter(spec.side for spec in known.specs) == {"base": 16, "head": 8}
     (conclusion,) = known.conclusions
     assert (conclusion.state, conclusion.one_shot, conclusion.level) == ("regressed", False, 0.01)
-    assert conclusion.compared == ((0, 5), (50, 50))
+    assert conclusion.compared == ((0, 7), (56, 56))
 
 
 def test_head_and_base_are_interleaved_and_the_verification_is_a_batch_of_its_own() -> None:
     story = Story("docs past:40/40 base:P head:F")
-    assert story.ids[:3] == [["h1"], ["h2", "h3", "h4"], ["b1", "b2", "b3"]]
-    assert story.ids[3] == ["h5", "b4", "h6", "b5", "b6", "b7", "b8", "b9", "b10"]
+    assert story.ids[:3] == [["h1"], ["h2", "h3", "h4", "h5", "h6"], ["b1", "b2", "b3"]]
+    assert "".join(name[0] for name in story.ids[3]) == "bbbhbbbbbbbhbbb"
     assert [specs[0].phase for specs in story.asked] == ["screen", "confirm", "confirm", "verify"]
 
 
@@ -381,17 +381,17 @@ def test_seven_trials_are_no_history() -> None:
 def test_a_drift_that_breaks_both_sides_says_that_baseline_changed() -> None:
     conclusion = only("docs past:40/40 base:F head:F")
     assert conclusion.state == "baseline_changed"
-    assert conclusion.reason.startswith("base itself passes 0 of 3 trials now, 40 of 40 before")
+    assert conclusion.reason.startswith("base itself passes 0 of 5 trials now, 40 of 40 before")
 
 
 def test_a_row_that_recovers_is_ok_and_says_what_was_seen() -> None:
     conclusion = only("docs past:40/40 base:P head:FPPP")
     assert conclusion.state == "ok"
-    assert "looked worse at first, not on fresh trials: passes 3 of 3" in conclusion.reason
+    assert "looked worse at first, not on fresh trials: passes 5 of 5" in conclusion.reason
 
 
 def test_what_cannot_be_confirmed_any_more_is_unconfirmed_and_says_what_it_would_take() -> None:
-    conclusion = only("docs past:40/40 base:P head:FFPPP")
+    conclusion = only("docs past:40/40 base:P head:FFPPPFFPPPPPPPPPPPPPPPP")
     assert conclusion.state == "unconfirmed"
     assert "fresh head trials would settle it" in conclusion.clears_when
 
@@ -450,10 +450,20 @@ def test_equal_rates_are_ok() -> None:
     assert only("docs base:PFP head:PPF").state == "ok"
 
 
-def test_a_row_whose_base_passes_too_seldom_is_flaky_and_is_not_confirmed() -> None:
-    story = Story("flaky past:24/40 base:P head:F")
-    assert len(story.specs) == 3
-    assert story.conclusions[0].state == "flaky"
+def test_a_row_whose_base_fails_often_is_labelled_and_confirmed_all_the_same() -> None:
+    assert Story("flaky past:24/40 base:P head:F").conclusions[0].state == "regressed"
+    assert Story("flaky past:24/40 base:P head:FP").conclusions[0].state == "flaky"
+
+
+def test_a_long_history_does_not_switch_a_row_off_for_one_bad_stretch() -> None:
+    """31 of 40 passed, though the first ten failed half of the time."""
+    past = [False, True] * 5 + [True] * 26 + [False] * 4
+    story = Story("docs base:P head:F")
+    (row,) = story.start.rows
+    state = start([row.row], Policy(), {row.row.key: past})
+    while isinstance(step := next_step(state), RunTrials):
+        state = observe(state, [story.result(spec) for spec in step.specs])
+    assert step.conclusions[0].state == "regressed"
 
 
 # --- the suite as a whole
@@ -516,10 +526,10 @@ def test_in_one_shot_improvement_is_the_mirror() -> None:
     assert conclusion.p == pytest.approx(1 / 252)
 
 
-def test_in_one_shot_a_flaky_row_costs_the_others_nothing() -> None:
-    flaky, dead = shot("flaky min:10 base:PFPFPFPFPF head:F", "dead min:5 base:P head:F")
+def test_in_one_shot_a_row_whose_base_fails_often_is_tested_as_all_others_are() -> None:
+    flaky, dead = shot("flaky min:10 base:PFPFPFPFPF head:FP", "dead min:10 base:P head:F")
     assert flaky.state == "flaky"
-    assert (dead.state, dead.level) == ("regressed", 0.02)
+    assert (dead.state, dead.level) == ("regressed", 0.01)
 
 
 # --- laws
@@ -539,7 +549,7 @@ LINES = st.lists(ROWS, min_size=1, max_size=4).map(lambda rows: [f"row{n} {row}"
 def test_it_ends_and_never_asks_twice(lines: list[str]) -> None:
     story = Story(*lines)
     heads = Counter(spec.scenario for spec in story.specs if spec.side == "head")
-    assert all(count <= 5 + 10 for count in heads.values())
+    assert all(count <= 5 + 20 for count in heads.values())
     assert len({spec.id for spec in story.specs}) == len(story.specs)
     assert [c.key.scenario for c in story.conclusions] == [line.split()[0] for line in lines]
     for side, row in {(spec.side, spec.scenario) for spec in story.specs}:
@@ -662,15 +672,15 @@ def test_a_suite_that_looks_worse_than_its_history_and_not_than_base_today_is_le
     story = Story(*(f"{name} past:40/40 base:FPP head:FPP" for name in "abcd"), suite="block")
     found = suite_finding(story.state)
     assert found is not None
-    assert (found.hit, found.regressed, found.level) == (True, False, 0.2 * 0.005)
+    assert (found.hit, found.regressed, found.level) == (True, False, pytest.approx(0.1 * 0.005))
     assert {spec.phase for spec in story.specs} == {"screen", "confirm"}
 
 
-def test_the_suite_s_second_look_has_the_rest_of_its_level() -> None:
-    story = Story(*(f"{name} past:40/40 base:P head:FP" for name in "abc"), suite="block")
+def test_the_suite_s_later_looks_spend_the_rest_of_its_level() -> None:
+    story = Story(*(f"{name} past:40/40 base:P head:FPPPPPP" for name in "abc"), suite="block")
     found = suite_finding(story.state)
     assert found is not None
-    assert found.level == pytest.approx(0.8 * 0.005)
+    assert found.level in (pytest.approx(0.3 * 0.005), pytest.approx(0.6 * 0.005))
     assert "verify" in {spec.phase for spec in story.specs}
 
 
@@ -686,7 +696,7 @@ def test_a_setup_that_fails_now_and_then_on_base_too_is_nobody_s_doing() -> None
 
 
 def test_a_doubt_that_is_left_when_base_has_moved_stays_a_doubt() -> None:
-    said = Story("a past:40/40 base:PPPFFPFPFP head:FFFPFPFPFPF").conclusions[0]
+    said = Story("a past:40/40 base:PPPFFPPPFPFPPPPPFPPPFPPPF head:FFFFFFPFPPFFFPFPPPFPPFFPF").conclusions[0]
     assert (said.state, said.baseline_changed) == ("unconfirmed", True)
     assert "before" in said.reason
 

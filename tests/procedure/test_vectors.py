@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pytest
 
 from tidegate.procedure.confirm import Confirmation
-from tidegate.procedure.rules import DELTA, LEAST_HISTORY, Ask, Facts, Rules, level
+from tidegate.procedure.rules import DELTA, DROP, LEAST_HISTORY, Ask, Facts, Rules, level
 from tidegate.procedure.screen import ScreenConfirmVerify
 from tidegate.statistics.beta import as_few, clopper_pearson, jeffreys
 from tidegate.statistics.exact import fisher_less, fisher_midp_less
@@ -20,6 +20,7 @@ from tidegate.statistics.passk import pass_at_k, pass_hat_k
 from tidegate.statistics.rates import newcombe, wilson
 from tidegate.statistics.sequential import p_seq
 from tidegate.statistics.stratified import smallest_difference, stratified_less, suite_weights
+from tests.procedure.trace_oracle import PARAMETERS, trace
 
 T = TypeVar("T")
 
@@ -99,6 +100,13 @@ def test_decision_trace(vector: dict[str, Any]) -> None:
     assert expected["history_used"] == (given["history"][1] > 0 and not end.moved)
 
 
+@pytest.mark.parametrize("vector", [v for v in VECTORS if v["kind"] == "decision_trace"], ids=lambda v: v["id"])
+def test_an_independent_calculation_agrees_with_the_trace(vector: dict[str, Any]) -> None:
+    computed, expected = trace(vector["input"]), vector["expected"]
+    assert computed | {"p": None} == expected | {"p": None}
+    assert computed["p"] == pytest.approx(expected["p"], abs=vector["tolerance"], rel=0)
+
+
 def test_the_parameters_of_the_traces_are_the_defaults() -> None:
     rules = Rules()
     ours = {
@@ -110,8 +118,14 @@ def test_the_parameters_of_the_traces_are_the_defaults() -> None:
         "guard": rules.guard,
         "drift_p": rules.drift_p,
         "delta": DELTA,
+        "drop": DROP,
+        "missed": rules.missed,
+        "concurrent": rules.concurrent,
+        "doubt": rules.doubt,
+        "alpha": rules.alpha,
         "min_hist": LEAST_HISTORY,
     }
+    assert ours == PARAMETERS
     assert all(vector["input"]["params"] == ours for vector in VECTORS if vector["kind"] == "decision_trace")
 
 
@@ -123,7 +137,8 @@ def test_screen(vector: dict[str, Any]) -> None:
     midp = fisher_midp_less(given["head_pass"], given["round"], *past)
     assert midp == pytest.approx(expected["midp"], abs=vector["tolerance"], rel=0)
     rules = Rules()
-    assert (rules.tau_early, rules.tau_last) == (given["tau_early"], given["tau_last"])
+    ours = rules.tau_early, rules.tau_last, rules.tau_none
+    assert ours == (given["tau_early"], given["tau_last"], given["tau_none"])
     heads = iter([True] * given["head_pass"] + [False] * (given["round"] - given["head_pass"]))
     machine = ScreenConfirmVerify([Facts(past, given["k0"])], rules)
     steps = machine.steps()

@@ -1,4 +1,4 @@
-"""Error rates, power and cost before anything is paid for: the real procedure against agents that are only chance."""
+"""Simulates pull requests: error rates, power and cost of the real procedure, with trials that are random draws."""
 
 from __future__ import annotations
 
@@ -7,120 +7,180 @@ from math import sqrt
 from random import Random
 from typing import NamedTuple
 
-from tidegate.procedure.flaky import is_flaky
-from tidegate.procedure.rules import Facts, Rules
+from tidegate.model.trial import Side
+from tidegate.procedure.rules import Ask, Facts, Rules
 from tidegate.procedure.screen import Report, ScreenConfirmVerify
 
-Rates = tuple[float, ...]  # of success, one for each scenario
+Rates = tuple[float, ...]  # success rates, one per scenario
 
 
 class Situation(NamedTuple):
-    """A pull request: how often its scenarios pass on both sides, and how often they did when the history was made."""
+    """A pull request: success rates on both sides, and when the history was made.
+
+    `rho`: correlation of a row's trials within a run and side, which has its own rate for them. With `redrawn`, it has
+    another one after the pause.
+    """
 
     name: str
     base: Rates
     head: Rates
     past: Rates
+    rho: float = 0.0
+    redrawn: bool = False
 
     @classmethod
     def of(cls, name: str, base: Rates, head: Rates | None = None, past: Rates | None = None) -> Situation:
-        """Head is as base is, and base as it was, unless said otherwise."""
+        """Return a situation in which head equals base, and base equals its past, unless given."""
         return cls(name, base, base if head is None else head, base if past is None else past)
 
 
 class Gate(NamedTuple):
-    """How pull requests are judged: k0 and the rules, with so many trials of history for each scenario."""
+    """How pull requests are judged: k0, trials of history per scenario, the rules, and `trials.max`."""
 
     screening: int = 3
     history: int = 40
     rules: Rules = Rules()
+    most: int | None = None
 
 
 class Cell(NamedTuple):
-    """What became of the pull requests: trials of a mean one, the shares that were blocked, and rightly named."""
+    """The results of simulated pull requests.
+
+    `trials` is a mean. The others are shares: `blocked`, `named` (a row is blocked that is worse), `amber` (not blocked,
+    and a row or the suite is unconfirmed).
+    """
 
     prs: int
     trials: float
     blocked: float
     named: float
+    amber: float = 0.0
 
     @property
     def error(self) -> float:
-        """Two standard errors of `blocked`, and never less than what no case at all can exclude."""
-        return max(2 * sqrt(self.blocked * (1 - self.blocked) / self.prs), 3 / self.prs)
+        """Two standard errors of `blocked`, at least the 95 % bound of a share that was never seen."""
+        return error_of(self.blocked, self.prs)
+
+
+def error_of(share: float, count: int) -> float:
+    """Return two standard errors of a share, at least the 95 % bound of a share that was never seen."""
+    return max(2 * sqrt(share * (1 - share) / count), 3 / count)
+
+
+class Outcome(NamedTuple):
+    """The end of one simulated pull request."""
+
+    trials: int
+    blocked: bool
+    amber: bool
+    regressed: frozenset[int]
+    report: Report
 
 
 def simulate(situation: Situation, gate: Gate, count: int, seed: int = 0) -> Cell:
-    """Judge so many pull requests. The same seed gives the same numbers, on every machine."""
+    """Judge `count` pull requests. The same seed gives the same numbers on every machine."""
     chance = Random(f"{seed}/{situation.name}/{gate.screening}/{gate.history}")
     worse = {n for n, (base, head) in enumerate(zip(situation.base, situation.head, strict=True)) if head < base}
-    trials = blocked = named = 0
+    trials = blocked = named = amber = 0
     for _ in range(count):
-        used, report = _one(situation, gate, chance)
-        regressed = {n for n, row in enumerate(report.rows) if row.confirmed and row.confirmed.found == "regressed"}
-        trials += used
-        blocked += bool(regressed) or (report.suite is not None and report.suite.regressed)
-        named += bool(regressed & worse)
-    return Cell(count, trials / count, blocked / count, named / count)
+        one = judge(situation, gate, drawn_history(situation.past, gate, chance), chance)
+        trials += one.trials
+        blocked += one.blocked
+        named += bool(one.regressed & worse)
+        amber += one.amber
+    return Cell(count, trials / count, blocked / count, named / count, amber / count)
 
 
-def _one(situation: Situation, gate: Gate, chance: Random) -> tuple[int, Report]:
-    """One pull request: how many trials it took, and what was found."""
-    draw = chance.random
-    facts = [_facts([draw() < rate for _ in range(gate.history)], gate.screening) for rate in situation.past]
+def drawn_history(rates: Rates, gate: Gate, chance: Random) -> list[Facts]:
+    """Return what is known of each row before its first trial, with a random history."""
+    return [
+        Facts((sum(chance.random() < rate for _ in range(gate.history)), gate.history), gate.screening, gate.most)
+        for rate in rates
+    ]
+
+
+def judge(situation: Situation, gate: Gate, facts: Sequence[Facts], chance: Random) -> Outcome:
+    """Judge one pull request with the code that judges real ones."""
     machine = ScreenConfirmVerify(facts, gate.rules)
-    steps = machine.steps()
-    used = 0
+    draws = _Draws(situation, chance)
+    steps, used = machine.steps(), 0
     try:
         asks = next(steps)
         while True:
             used += len(asks)
-            base, head = situation.base, situation.head
-            asks = steps.send([draw() < (head if ask.side == "head" else base)[ask.row] for ask in asks])
+            asks = steps.send([draws.outcome(ask) for ask in asks])
     except StopIteration:
-        return used, machine.report()
+        report = machine.report()
+    regressed = frozenset(
+        n for n, row in enumerate(report.rows) if row.confirmed and row.confirmed.found == "regressed"
+    )
+    blocked = bool(regressed) or (report.suite is not None and report.suite.regressed)
+    doubtful = any(row.confirmed and row.confirmed.found == "unconfirmed" for row in report.rows)
+    amber = not blocked and (doubtful or (report.suite is not None and report.suite.unconfirmed))
+    return Outcome(used, blocked, amber, regressed, report)
 
 
-def _facts(past: Sequence[bool], screening: int) -> Facts:
-    return Facts((sum(past), len(past)), screening, None, is_flaky(past))
+class _Draws:
+    """The outcomes of one pull request's trials."""
+
+    def __init__(self, situation: Situation, chance: Random) -> None:
+        self._situation = situation
+        self._chance = chance
+        self._own: dict[tuple[int, Side, bool], float] = {}
+
+    def outcome(self, ask: Ask) -> bool:
+        """Return whether the trial passes."""
+        return self._chance.random() < self._rate(ask)
+
+    def _rate(self, ask: Ask) -> float:
+        situation = self._situation
+        rate = (situation.head if ask.side == "head" else situation.base)[ask.row]
+        if not situation.rho or not 0 < rate < 1:
+            return rate
+        place = ask.row, ask.side, situation.redrawn and ask.phase == "verify"
+        if place not in self._own:
+            spread = 1 / situation.rho - 1
+            self._own[place] = self._chance.betavariate(rate * spread, (1 - rate) * spread)
+        return self._own[place]
 
 
 # --- situations
 
 
 def situations(base: Rates) -> list[Situation]:
-    """What is worth knowing of a suite: a clean pull request, some that break something, and drifts of the provider."""
+    """Return the situations of interest: a clean pull request, and regressions of several kinds."""
     best, second = _best_two(base)
-    dead = changed(base, {best: 0.0})
     return [
         Situation.of("clean", base),
-        Situation.of("one stops working", base, dead),
-        Situation.of("two lose 50 points", base, changed(base, {best: base[best] - 0.5, second: base[second] - 0.5})),
-        Situation.of("one loses 50 points", base, changed(base, {best: base[best] - 0.5})),
-        Situation.of("all lose 10 points", base, tuple(max(0.0, rate - 0.1) for rate in base)),
+        Situation.of("one fails completely", base, changed(base, {best: 0.0})),
+        Situation.of(
+            "two drop by 50 points", base, changed(base, {best: base[best] - 0.5, second: base[second] - 0.5})
+        ),
+        Situation.of("one drops by 50 points", base, changed(base, {best: base[best] - 0.5})),
+        Situation.of("all drop by 10 points", base, tuple(max(0.0, rate - 0.1) for rate in base)),
     ]
 
 
 def drifts(base: Rates) -> list[Situation]:
-    """The provider changes after the history was made: both sides are hit alike, so that nothing may be blocked."""
+    """Return situations in which both sides changed after the history was made: nothing may be blocked."""
     best, second = _best_two(base)
     hit = {
-        "one stops working": changed(base, {best: 0.0}),
-        "two lose 50 points": changed(base, {best: base[best] - 0.5, second: base[second] - 0.5}),
-        "all lose 10 points": tuple(max(0.0, rate - 0.1) for rate in base),
+        "one fails completely": changed(base, {best: 0.0}),
+        "two drop by 50 points": changed(base, {best: base[best] - 0.5, second: base[second] - 0.5}),
+        "all drop by 10 points": tuple(max(0.0, rate - 0.1) for rate in base),
         "everything × 0.8": tuple(rate * 0.8 for rate in base),
-        "all lose 5 points": tuple(max(0.0, rate - 0.05) for rate in base),
+        "all drop by 5 points": tuple(max(0.0, rate - 0.05) for rate in base),
     }
     return [Situation.of(f"drift: {name}", rates, past=base) for name, rates in hit.items()]
 
 
 def _best_two(base: Rates) -> tuple[int, int]:
-    """The first of the best scenarios, and the first of the next best ones, where they are not all alike."""
+    """Return the first of the best scenarios, and the first of the next best ones, if they are not all alike."""
     best = base.index(max(base))
     others = [n for n in range(len(base)) if n != best] or [best]
     return best, max(others, key=lambda n: (base[n] < base[best], base[n], -n))
 
 
 def changed(base: Rates, new: dict[int, float]) -> Rates:
-    """The rates with some of them replaced, never below 0."""
+    """Return the rates with some of them replaced, never below 0."""
     return tuple(max(0.0, new.get(n, rate)) for n, rate in enumerate(base))

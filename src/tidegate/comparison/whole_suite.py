@@ -46,7 +46,7 @@ def _suite_state(finding: SuiteFinding | None) -> Literal["ok", "unconfirmed", "
         return None
     if finding.regressed:
         return "regressed"
-    return "unconfirmed" if finding.hit and finding.p is None else "ok"
+    return "unconfirmed" if finding.unconfirmed else "ok"
 
 
 def _detection(both: Sequence[tuple[Row, RowSeen]], state: State) -> dict[str, float]:

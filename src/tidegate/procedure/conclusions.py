@@ -9,7 +9,7 @@ from tidegate.model.plan import RowKey
 from tidegate.model.trial import NotMeasured, Side
 from tidegate.procedure import wording
 from tidegate.procedure.conclusion import Conclusion, say
-from tidegate.procedure.flaky import AT_LEAST, TOO_LOW
+from tidegate.procedure.flaky import is_flaky
 from tidegate.procedure.observed import RowSeen
 from tidegate.procedure.one_shot import IMPROVED, Finding, compare_once
 from tidegate.procedure.repeats import NO_START, Tally, repeats_needed
@@ -127,18 +127,9 @@ def _unmeasured(entry: RowSeen, sides: Sequence[Side]) -> Conclusion:
 
 
 def _compared_once(entries: Sequence[RowSeen], alpha: float) -> dict[RowKey, Conclusion]:
-    """Test these rows in one shot. Flaky rows are a family of their own: including them would cost the others power."""
-    said: dict[RowKey, Conclusion] = {}
-    for flaky in (False, True):
-        family = [entry for entry in entries if _flaky(entry.tally("base")) == flaky]
-        findings = compare_once([_pair(entry) for entry in family], alpha)
-        for entry, finding in zip(family, findings, strict=True):
-            said[entry.row.key] = _found(entry, finding, flaky)
-    return said
-
-
-def _flaky(base: Tally) -> bool:
-    return base.measured >= AT_LEAST and base.passes < TOO_LOW * base.measured
+    """Test these rows together, in one shot."""
+    findings = compare_once([_pair(entry) for entry in entries], alpha)
+    return {entry.row.key: _found(entry, finding) for entry, finding in zip(entries, findings, strict=True)}
 
 
 def _pair(entry: RowSeen) -> Pair:
@@ -146,9 +137,9 @@ def _pair(entry: RowSeen) -> Pair:
     return Pair(head.passes, head.measured, base.passes, base.measured)
 
 
-def _found(entry: RowSeen, finding: Finding, flaky: bool) -> Conclusion:
+def _found(entry: RowSeen, finding: Finding) -> Conclusion:
     """Return the conclusion that follows from a row's one-shot tests, with their p-value."""
-    conclusion = _verdict_of_tests(entry, finding, flaky)
+    conclusion = _verdict_of_tests(entry, finding)
     warning = "said to be deterministic, but its repeats disagree: compared by its rates instead"
     better = conclusion.state == "improved"
     return conclusion.model_copy(
@@ -161,16 +152,15 @@ def _found(entry: RowSeen, finding: Finding, flaky: bool) -> Conclusion:
     )
 
 
-def _verdict_of_tests(entry: RowSeen, finding: Finding, flaky: bool) -> Conclusion:
+def _verdict_of_tests(entry: RowSeen, finding: Finding) -> Conclusion:
     pair, numbers = _pair(entry), wording.tested(_pair(entry), finding)
     if finding.better:
         return say(entry, "improved", wording.passes_on(entry.tally("head"), entry.tally("base")))
-    if flaky:
-        return say(entry, "flaky", f"base passes too seldom to tell: {numbers}")
     if finding.worse:
         return say(entry, "regressed", numbers, clears_when=wording.recovered(pair))
     if finding.screen_hit:
         settle = wording.settled_by(pair, finding.limit)
         reason = f"{numbers}: this may be chance; {settle}"
         return say(entry, "unconfirmed", reason, clears_when=f"{wording.recovered(pair)}; {settle}")
-    return say(entry, "ok", wording.nothing_detected(entry.tally("head"), entry.tally("base")))
+    counts = wording.nothing_detected(entry.tally("head"), entry.tally("base"))
+    return say(entry, "flaky" if is_flaky((pair.base_pass, pair.base_n)) else "ok", counts)

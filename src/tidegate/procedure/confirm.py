@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from math import comb
 from typing import Literal, NamedTuple
 
 from tidegate.model.trial import Phase, Side
-from tidegate.procedure.rules import DELTA, LEAST_HISTORY, Ask, Counts, Facts, Rules
+from tidegate.procedure.rules import DELTA, DROP, LEAST_HISTORY, Ask, Counts, Facts, Rules
 from tidegate.statistics.beta import as_few
 from tidegate.statistics.exact import fisher_less
 from tidegate.statistics.pair import Pair
@@ -46,6 +47,7 @@ class Confirmation:
         self._row = row
         self._rules = rules
         self._level = level
+        self._doubt = rules.doubt * level / rules.alpha
         self._beside = beside
         self.history = facts.history if facts.history[1] >= LEAST_HISTORY else (0, 0)
         self._use_history = self.history[1] > 0
@@ -56,6 +58,7 @@ class Confirmation:
         self._asked = {"head": 0, "base": 0}
         self._smallest = 1.0
         self._phase: Phase = "confirm"
+        self._confirmed: Counts = (0, 0)  # head's trials before the verification
         beside.append(self)
 
     def run(self) -> Asking:
@@ -66,18 +69,18 @@ class Confirmation:
         rules = self._rules
         if self._most < rules.first_heads:
             return self._end("unconfirmed")
-        yield from self._ask(head=rules.first_heads)
+        first = self._first_batch()
+        yield from self._ask(head=first)
         if self._recovered():
             return self._end("ok")
-        yield from self._ask(base=rules.guard_bases)
+        yield from self._ask(head=max(0, rules.first_heads - first), base=rules.guard_bases)
         while True:
             if self._use_history and self._contradicted():
                 self._use_history, self._smallest = False, 1.0
                 yield from self._ask(base=self._pairs_missing())
             if (found := self._look()) is not None:
                 return self._end(found)
-            if self._p() <= self._level * TIES:
-                self._phase = "verify"
+            if self._phase == "confirm" and self._p() <= self._level * TIES:
                 yield from self._verify()
             else:
                 yield from self._ask(head=1, base=0 if self._use_history else self._pairs_missing(1))
@@ -85,10 +88,10 @@ class Confirmation:
     def _look(self) -> Finding | None:
         """Return the decision after the trials so far; None if more are needed."""
         head, base = self._head, self._base
-        if head[1] and base[1]:
+        if head[1] >= self._rules.first_heads and base[1]:
             self._smallest = min(self._smallest, fisher_less(*head, *base))
         if self._p() <= self._level * TIES:
-            if self._phase == "verify":
+            if self._phase == "verify" and self._shown_again():
                 return "regressed"
             return None if self._left else "unconfirmed"
         if not self._left:
@@ -98,7 +101,7 @@ class Confirmation:
         return None if self._can_reach() else "unconfirmed"
 
     def _verify(self) -> Generator[Sequence[Ask], Sequence[bool | None], None]:
-        self._smallest = 1.0
+        self._phase, self._confirmed, self._smallest = "verify", self._head, 1.0
         heads = min(self._rules.verify_heads, self._left)
         more = self._rules.verify_bases - self._asked["base"] if self._use_history else self._pairs_missing(heads)
         yield from self._ask(head=heads, base=max(0, more))
@@ -128,9 +131,33 @@ class Confirmation:
         """Return how many base trials are needed to match head's number after `more` further head trials."""
         return max(0, self._asked["head"] + more - self._asked["base"])
 
+    def _first_batch(self) -> int:
+        """Return how many head trials, if all of them pass, rule out that head's rate is DROP below base's."""
+        passes, trials = self._base
+        rate = max(0.0, passes / trials - DROP) if trials else 1 - DROP
+        counts = range(1, self._most + 1)
+        return next((count for count in counts if rate**count <= self._rules.missed), self._most)
+
     def _recovered(self) -> bool:
-        head, base = self._head, self._base
-        return head[1] * base[1] > 0 and head[0] / head[1] >= base[0] / base[1] - DELTA - 1e-12
+        """Return True if head's rate is near base's, and so many passes are unlikely after a drop by DROP."""
+        (passes, trials), base = self._head, self._base
+        if base[1] and not base[0]:
+            return True  # base always fails, so head cannot be worse
+        if not (trials and base[1]) or passes / trials < base[0] / base[1] - DELTA - 1e-12:
+            return False
+        return _at_least(passes, trials, max(0.0, base[0] / base[1] - DROP)) <= self._rules.missed
+
+    def _shown_again(self) -> bool:
+        """Return True if neither an outage before the verification nor an outdated history explains the drop.
+
+        Head's trials of the verification are below base's rate, and fresh base trials alone show the drop too
+        (unless none was measured, where base cannot be run).
+        """
+        passes, trials = (now - before for now, before in zip(self._head, self._confirmed, strict=True))
+        base = self._base
+        lower = passes * base[1] < base[0] * trials
+        fresh = self.fresh
+        return lower and (not fresh[1] or fisher_less(*self._head, *fresh) <= self._rules.concurrent)
 
     def _contradicted(self) -> bool:
         """Return True if fresh base trials pass less often than the history predicts, in this row or over all rows."""
@@ -169,13 +196,8 @@ class Confirmation:
     # --- requests
 
     def _ask(self, head: int = 0, base: int = 0) -> Generator[Sequence[Ask], Sequence[bool | None], None]:
-        """Request these trials in one batch, with the sides interleaved, and count the outcomes."""
-        sides: list[Side] = []
-        for number in range(max(head, base)):
-            if number < head:
-                sides.append("head")
-            if number < base:
-                sides.append("base")
+        """Request these trials in one batch, with the sides evenly interleaved, and count the outcomes."""
+        sides = _interleaved(head, base, self._row + self._asked["head"])
         if not sides:
             return
         outcomes = yield [Ask(self._row, side, self._phase) for side in sides]
@@ -187,5 +209,20 @@ class Confirmation:
 
     def _end(self, found: Finding) -> Confirmed:
         p = self._p() if self._smallest < 1 else None
+        if found == "unconfirmed" and self._head[1] >= self._rules.first_heads and self._p() > self._doubt * TIES:
+            found = "ok"  # among so many rows, chance alone shows as much
         moved = self.history[1] > 0 and not self._use_history
         return Confirmed(found, self._head, self.fresh, self._base, p, self._level, moved)
+
+
+def _at_least(passes: int, trials: int, rate: float) -> float:
+    """Return the probability of at least so many passes."""
+    return sum(comb(trials, x) * rate**x * (1 - rate) ** (trials - x) for x in range(passes, trials + 1))
+
+
+def _interleaved(head: int, base: int, turn: int) -> list[Side]:
+    """Spread the smaller side evenly among the other; `turn` decides which side starts where both could."""
+    starts: Side = "head" if turn % 2 else "base"
+    counts: tuple[tuple[Side, int], ...] = (("head", head), ("base", base))
+    places = [((n + 0.5) / count, side != starts, side) for side, count in counts for n in range(count)]
+    return [side for _, _, side in sorted(places)]

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from tidegate.procedure.rules import Counts
 
-TOO_LOW, AT_LEAST = 0.7, 10  # a row becomes flaky below this pass rate, over at least this many base trials
-STEADY, OVER = 0.9, 20  # it stops being flaky at or above this pass rate, over this many of the latest trials
+TOO_LOW, AT_LEAST = 0.7, 10  # a row is flaky below this pass rate, over at least this many base trials
 
 
-def is_flaky(past: Iterable[bool]) -> bool:
-    """Return True if base passes too rarely for the row to be confirmed. `past`: base's outcomes, oldest first."""
-    flaky, seen = False, list[bool]()
-    for passed in past:
-        seen.append(passed)
-        last = seen[-OVER:]
-        if len(seen) >= AT_LEAST and sum(seen) < TOO_LOW * len(seen):
-            flaky = True
-        if len(last) == OVER and sum(last) >= STEADY * OVER:
-            flaky = False
-    return flaky
+def is_flaky(base: Counts) -> bool:
+    """Return True if base itself fails often: a label, since flaky rows are screened and confirmed like all others."""
+    passes, trials = base
+    return trials >= AT_LEAST and passes < TOO_LOW * trials

@@ -38,8 +38,8 @@ def _found(entry: RowSeen, row: Screened, q_better: float) -> Conclusion:
         conclusion = say(entry, "unconfirmed", f"looks worse: {counts}{_cut_short(entry)}", clears_when=_CLEARS)
     elif q_better <= IMPROVED * TIES:
         conclusion = say(entry, "improved", counts).model_copy(update={"p": q_better, "level": IMPROVED})
-    elif is_flaky(entry.past):
-        conclusion = say(entry, "flaky", f"base passes too seldom to tell: {counts}")
+    elif is_flaky(entry.history):
+        conclusion = say(entry, "flaky", f"no regression detected, base itself fails often: {counts}")
     else:
         conclusion = say(entry, "ok", f"no regression detected: {counts}{_cut_short(entry)}")
     return conclusion.model_copy(update={"compared": (row.head, row.compared_with)})

@@ -8,7 +8,8 @@ from tidegate.model.suite import Policy
 from tidegate.model.trial import Phase, Side
 
 SCREENING = {"quick": 1, "standard": 3, "thorough": 5}  # k0: screening trials of each preset
-DELTA = 0.10  # head has recovered if its rate is at most this far below base's
+DELTA = 0.20  # head has recovered if its rate is at most this far below base's, and DROP is ruled out
+DROP = 0.50  # the drop that a confirmation rules out before it ends early
 LEAST_HISTORY = 8  # min_hist: a history with fewer trials is not used; base is run instead
 Counts = tuple[int, int]  # passes, trials
 
@@ -19,17 +20,22 @@ class Rules(NamedTuple):
     alpha: float = 0.02
     fail_fast: bool = True
     suite: Literal["off", "warn", "block"] = "warn"
-    heads: int = 8  # K: head trials of a confirmation, without those of the verification
-    first_heads: int = 3  # j0: head trials before the first look
+    heads: int = 18  # K: head trials of a confirmation, without those of the verification
+    first_heads: int = 3  # j0: head trials before the first look at p
+    missed: float = 0.06  # head has recovered only if it passes this often with at most this probability after DROP
     guard_bases: int = 3  # g: fresh base trials that history is checked against
-    verify_bases: int = 10  # g2: fresh base trials of a verified row
+    verify_bases: int = 16  # g2: fresh base trials of a verified row
     verify_heads: int = 2  # vh
     tau_early: float = 0.05  # mid-p limit of a screen hit before the last round
-    tau_last: float = 0.15  # mid-p limit of a screen hit in the last round
+    tau_last: float = 0.065  # mid-p limit of a screen hit in the last round
+    tau_none: float = 0.20  # the same if head passes no screening trial
     tau_last_alone: float = 0.25  # the same for a row without history
     guard: float = 0.20  # at or below this probability, fresh base trials contradict a row's history
     drift_p: float = 0.05  # mid-p at which they contradict the history over all confirmed rows
-    suite_screen: float = 0.10  # mid-p limit of a hit of the suite's test
+    concurrent: float = 0.015  # limit of Fisher's p against fresh base trials alone, so that no old history decides
+    doubt: float = 0.08  # rows at or below it stay unconfirmed; divided among the confirmations as alpha is
+    suite_screen: float = 0.15  # mid-p at which the suite is tested on concurrent trials
+    suite_doubt: float = 0.01  # mid-p at which the suite is unconfirmed, where it is not tested on concurrent trials
     suite_alpha: float = 0.005  # alpha_s: error rate of the suite's test on concurrent trials
     suite_rounds: int = 3  # least number of base trials per row in the suite's test
 
@@ -47,14 +53,13 @@ class Rules(NamedTuple):
 class Facts(NamedTuple):
     """What the procedure knows of a row before its first trial.
 
-    `history`: base's earlier trials; `screening`: k0; `most`: limit of head trials over all phases; `flaky`: base
-    passes too rarely for a confirmation; `blocks`: a regression of this row ends the run (fail_fast).
+    `history`: base's earlier trials; `screening`: k0; `most`: limit of head trials over all phases; `blocks`: a
+    regression of this row ends the run (fail_fast).
     """
 
     history: Counts = (0, 0)
     screening: int = 3
     most: int | None = None
-    flaky: bool = False
     blocks: bool = True
 
 

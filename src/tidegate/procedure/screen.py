@@ -7,6 +7,7 @@ from functools import cache
 from typing import NamedTuple
 from zlib import crc32
 
+from tidegate.model.trial import Side
 from tidegate.procedure.confirm import Confirmation, Confirmed
 from tidegate.procedure.rules import LEAST_HISTORY, Ask, Counts, Facts, Rules, level
 from tidegate.procedure.screened import Screened
@@ -88,14 +89,16 @@ class ScreenConfirmVerify:
 
 
 def _round(rows: Sequence[_Row], turn: int) -> Steps:
-    """Request one head trial of every row still in screening, and one base trial if the row has no history."""
+    """Request one head trial of every row still in screening, and one base trial if the row has no history.
+
+    The sides take turns at starting, so that neither is always the first to use the machine or the provider.
+    """
     asks: list[Ask] = []
     for number in _mixed(len(rows), turn):
         row = rows[number]
         if turn <= row.facts.screening:
-            if row.alone:
-                asks.append(Ask(number, "base", "screen"))
-            asks.append(Ask(number, "head", "screen"))
+            sides: tuple[Side, ...] = ("base", "head") if (number + turn) % 2 else ("head", "base")
+            asks += [Ask(number, side, "screen") for side in sides if row.alone or side == "head"]
     outcomes = yield asks
     for ask, passed in zip(asks, outcomes, strict=True):
         if passed is None:
@@ -120,9 +123,9 @@ def _hits(rows: Sequence[_Row], turn: int, rules: Rules) -> list[int]:
     """Mark the rows that look worse and have not been confirmed yet, and return them, the most extreme first."""
     found: list[tuple[float, int]] = []
     for number, row in enumerate(rows):
-        if row.hit or row.facts.flaky or turn > row.facts.screening or not row.head_n or row.head == row.head_n:
+        if row.hit or turn > row.facts.screening or not row.head_n or row.head == row.head_n:
             continue
-        last = rules.tau_last_alone if row.alone else rules.tau_last
+        last = rules.tau_last_alone if row.alone else rules.tau_last if row.head else rules.tau_none
         midp = row.midp()
         if midp <= (last if turn == row.facts.screening else rules.tau_early) * TIES:
             row.hit = True

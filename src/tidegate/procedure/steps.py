@@ -19,7 +19,6 @@ from tidegate.model.trial import Phase, Side, TrialSpec
 from tidegate.model.value import Value
 from tidegate.procedure.conclusion import Conclusion
 from tidegate.procedure.conclusions import conclusions
-from tidegate.procedure.flaky import is_flaky
 from tidegate.procedure.observed import RowSeen, SeenTrial
 from tidegate.procedure.repeats import BASE_TRIALS, HEAD_TRIALS, WORSE, repeats_needed
 from tidegate.procedure.rules import SCREENING, Ask, Facts, Rules
@@ -165,7 +164,7 @@ def _facts(entry: RowSeen, policy: Policy) -> Facts:
     row = entry.row
     blocks = row.purpose == "regression" and policy.names(row.agent) and "regressed" in policy.block
     screening = min(entry.screening, entry.most or entry.screening)
-    return Facts(entry.history, screening, entry.most, is_flaky(entry.past), blocks)
+    return Facts(entry.history, screening, entry.most, blocks)
 
 
 # --- deterministic rows
