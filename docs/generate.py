@@ -8,6 +8,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from architecture_page import architecture
 from judges_page import JUDGES
 from native_action import native_action
 from pydantic import BaseModel
@@ -34,15 +35,15 @@ GATES = """# Gates
 
 A gate is a yes/no question about what a trial left behind. All gates of a scenario are asked, in order, also after one
 has failed; a trial passes when all required ones do. A gate that could not be asked (its command timed out, its file
-is no text) has not passed, and its message says why. Commands run by `sh -c` in the workspace, with the side's `path`.
+is not text) has not passed, and its message says why. Commands run by `sh -c` in the workspace, with the side's `path`.
 """
 
 EVALUATORS = """# Evaluators
 
 An evaluator gives a score from 0 to 1: it passes from 0.8, is borderline from 0.6, and fails below. The case score is
 the mean of the scores by `weight`; a trial passes only if it is 0.8 or more, if every `required` evaluator passes, and
-if all gates do. What could not be measured is never a 0: where it counts, the trial is not measured. Evaluators stand
-in a scenario's `evaluation.evaluators`.
+if all gates do. What could not be measured is never a 0: where it counts, the trial is not measured. Evaluators are
+listed in a scenario's `evaluation.evaluators`.
 """
 
 AGENTS = """# Agents
@@ -57,7 +58,7 @@ agents:
 
 Those that are programs of others (`claude-code`, `codex`, `gemini`, `opencode`) need their program on PATH, not older
 than the version that is known to work, and their key in the environment; what is missing is said before any trial.
-The program itself is given a token of Tidegate's relay in place of the key ([security](security.md)).
+The program itself is given a token of the model proxy, never the key ([security](security.md)).
 `args` are given to the program besides Tidegate's own, `version` pins it. All that it prints is kept in the trial's
 `record/output`. `tidegate export RUN --format atif --out DIR` writes stored trials as ATIF v1.7 trajectories,
 `--format otlp` as OpenTelemetry spans.
@@ -212,6 +213,7 @@ def main() -> int:
         "agents.md": page(AGENTS, Agent, AnyAgent),
         "judges.md": page(JUDGES, Judge, AnyJudge),
         "templates.md": templates(),
+        "architecture.md": architecture(),
         "../native/action.yml": native_action(),
     }
     stale = []

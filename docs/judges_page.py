@@ -24,7 +24,7 @@ evaluation:
 # rubrics/notes.yaml
 criteria:
   - {id: complete, weight: 0.6, description: Every decision of the meeting is in the notes.}
-  - {id: clear, weight: 0.4, description: Somebody who was not there understands each of them.}
+  - {id: clear, weight: 0.4, description: A person who was not there understands each of them.}
 ```
 
 The rubric is looked for beside the scenario, then at the repository's root. `rubric: builtin:guidance` asks whether the documentation was enough and the way through it straight. The weights of a
@@ -105,8 +105,8 @@ calls for each pair of screening trials that passed their gates.
 - The judge's model must not be one that it judges (`allow_self_judging: true` allows it).
 - It sees neither side, agent, model nor folder: names of models and agents are masked, as are keys.
 - What the task, the agent, tools and files said stands inside a fence whose name is a hash of what it holds, cut to
-  60,000 characters from the middle; the judge is told that nothing in there is an instruction. A model can be talked
-  round all the same: that is why a judge alone blocks nothing by default. `tidegate injections` shows the judge bad work
+  60,000 characters from the middle; the judge is told that nothing in there is an instruction. A model is still
+  vulnerable to prompt injection: that is why a judge alone blocks nothing by default. `tidegate injections` shows the judge bad work
   that tries, some 150 times over (17 kinds of attack in each of the nine fields that it sees), by a rubric and by checks,
   and names what got through; a judge that likes the bad work as it is cannot be tried, and that is said.
 - The criteria come in an order that differs from sample to sample, and is the same every time.
@@ -117,11 +117,11 @@ calls for each pair of screening trials that passed their gates.
 those that it fails although all gates passed, and asks a person whether the criterion is met; neither what the judge
 thinks is shown nor which side it was. With `--page` it asks in a browser, on a page that can be opened on this machine
 alone, by who has its address. `tidegate calibrate LABELS.jsonl --run RUN` compares: agreement with Wilson's interval, Cohen's kappa with its
-asymptotic interval (Fleiss, Cohen and Everitt), a table, the judge's agreement with itself, and every disagreement. Fifty
-labels say something, twenty hardly. It writes `tidegate.calibration.json`; committed beside `tidegate.yaml`, later comments
+asymptotic interval (Fleiss, Cohen and Everitt), a table, the judge's agreement with itself, and every disagreement. Use at
+least 50 labels. It writes `tidegate.calibration.json`; committed beside `tidegate.yaml`, later comments
 quote it, for the criteria that it is of: with the same model, the same words of the criterion, and the same prompt of
 Tidegate's around them. "Agrees with people 90% (kappa 0.78), calibrated on 54 labels of 2 of these criteria; 1 criterion has
-none" says that somebody has reworded the third, or never labelled it; `tidegate check` names the scenario. A line of labels is
+none" means that the third was reworded, or never labelled; `tidegate check` names the scenario. A line of labels is
 
 ```json
 {"trial": "head/keep_notes/docs/1", "criterion": "complete", "verdict": "met"}

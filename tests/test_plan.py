@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import make
+from tests.make import DOCS, scenario
 from tidegate.agents.claude_code import ClaudeCodeAgent
-from tidegate.agents.doc_follower import DocFollower
 from tidegate.agents.scripted import Scripted
 from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.gates.file_exists import FileExists
@@ -28,20 +29,14 @@ from tidegate.plan import (
     without_missing_keys,
 )
 
-DOCS = DocFollower(type="doc-follower")
 FAKE = Scripted.model_validate({"type": "scripted", "steps": {"a": [{"run": "x", "probability": 0.5}]}})
 
 
-def scenario(name: str, **fields: Any) -> Scenario:
-    target = Target(binary="t")
-    return Scenario(
-        **{"name": name, "description": "d", "file": f"{name}.yaml", "target": target, "prompt": "p", **fields}
-    )
+AGENTS = {"docs": DOCS, "fake:x": FAKE.model_copy(update={"model": "x"}), "fake:y": FAKE}
 
 
 def suite(*scenarios: Scenario, **fields: Any) -> Suite:
-    agents = {"docs": DOCS, "fake:x": FAKE.model_copy(update={"model": "x"}), "fake:y": FAKE}
-    return Suite(**{"agents": agents, "scenarios": scenarios, **fields})
+    return make.suite(*scenarios, **{"agents": AGENTS, **fields})
 
 
 def ids(plan: Plan) -> list[str]:
@@ -128,10 +123,20 @@ def test_a_run_knows_of_its_rows_what_a_comparison_needs() -> None:
     one = scenario("a", purpose="capability", trials=TrialCounts(max=4))
     plan = make_plan(suite(one), Selection(agents=("docs",)))
 
-    (row,) = run_rows(plan, TrialCounts())
+    (row,) = run_rows(plan, suite(one))
 
     assert (row.scenario, row.agent, row.deterministic, row.purpose) == ("a", "docs", True, "capability")
     assert (row.presence, row.trials, row.definition) == ("both", TrialCounts(max=4), definition_hash(one))
+
+
+def test_a_row_can_fail_only_by_a_check_that_is_required() -> None:
+    def can_fail(**fields: Any) -> bool:
+        (row, *_) = run_rows(make_plan(suite(scenario("a", **fields))), suite(scenario("a")))
+        return row.can_fail
+
+    assert not can_fail()
+    assert not can_fail(gates=(FileExists(path="x", required=False),))
+    assert can_fail(gates=(FileExists(path="x"),))
 
 
 def test_rows_that_only_one_side_has_are_marked() -> None:
@@ -182,7 +187,7 @@ CHANGES: dict[str, Any] = {
 
 @pytest.mark.parametrize(("key", "value"), CHANGES.items())
 def test_every_change_of_a_definition_changes_both_hashes(key: str, value: object) -> None:
-    before = scenario("a", gates=(FileExists(type="file_exists", path="x"),))
+    before = scenario("a", gates=(FileExists(path="x"),))
     after = before.model_copy(update={key: value})
 
     assert definition_hash(after) != definition_hash(before)

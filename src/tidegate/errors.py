@@ -32,7 +32,7 @@ class ConfigurationError(TidegateError):
     exit_code = 2
 
     @classmethod
-    def of(cls, problems: list[str], advice: str = "Mend the lines above; `tidegate check` shows them.") -> Self:
+    def of(cls, problems: list[str], advice: str = "Fix the errors above; `tidegate check` lists them.") -> Self:
         """Return one error for several problems, each formatted as `file:line:column: key: what is wrong`."""
         return cls("\n".join(problems), advice)
 

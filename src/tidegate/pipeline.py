@@ -9,10 +9,11 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from tidegate.comparison.compare import compare, outcomes_by_row
 from tidegate.definitions.base_checks import with_checks_of_base
-from tidegate.definitions.changes import changes, in_force
+from tidegate.definitions.changes import changes
 from tidegate.errors import ConfigurationError, MissingKeyError
 from tidegate.history.known_results import (
     KnownResults,
@@ -23,12 +24,11 @@ from tidegate.history.known_results import (
     trends,
 )
 from tidegate.history.store import History
-from tidegate.model.comparison import Comparison
+from tidegate.model.comparison import Comparison, DefinitionChange
 from tidegate.model.edited import Edited
 from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.plan import Plan
 from tidegate.model.result import Result
-from tidegate.model.suite import Suite
 from tidegate.model.trial import Phase, Side
 from tidegate.plan import make_plan, run_rows, watched_files, with_presence, without_missing_keys
 from tidegate.procedure.steps import RunTrials, next_step, observe, start
@@ -36,12 +36,15 @@ from tidegate.reports.badge import badge_json
 from tidegate.reports.comment import render_comment
 from tidegate.reports.html import render_html
 from tidegate.reports.result_json import result_json
-from tidegate.run.build import Checkout
-from tidegate.run.changed_files import edited_files, file_changes
+from tidegate.run.both_suites import load_both
+from tidegate.run.changed_files import file_changes
 from tidegate.run.checkouts import RevisionPair, one_side, scratch_folder, two_sides
+from tidegate.run.edited_files import edited_files
+from tidegate.run.made_by_build import made_by_head
 from tidegate.run.run_job import Options, RunJob, run_of, runner_of, screening_specs
+from tidegate.run.runner import Runner
 from tidegate.store.run_folder import RunFolder, load_run, write_text
-from tidegate.suite.load import load_suite, try_load_suite
+from tidegate.suite.load import load_suite
 from tidegate.vcs.revisions import changed_files, own_commits
 from tidegate.verdict.decide import decide, nothing_to_do
 from tidegate.verdict.make_result import make_result
@@ -49,7 +52,7 @@ from tidegate.verdict.make_result import make_result
 STAGES: dict[Phase, str] = {
     "screen": "screening both sides",
     "confirm": "confirming what was seen, on new trials",
-    "verify": "verifying it once more, apart in time",
+    "verify": "verifying in a second batch",
     "history": "measuring base",
 }
 SHARE_OF_PAUSE = 0.1  # the pause before verification takes at most this share of the budget's minutes
@@ -61,38 +64,40 @@ async def pull_request(repo: Path, asked: RevisionPair, out: Path, options: Opti
     Base is tested at the merge base of the two revisions.
     """
     with scratch_folder() as scratch, two_sides(repo, asked, scratch, out) as (base_side, head_side):
-        lenient = options.lenient_keys
-        base_suite, warnings = try_load_suite(
-            base_side.folder, options.config, environ=options.environ, without_secrets=lenient
+        suites = load_both(
+            repo,
+            asked.base,
+            (base_side, head_side),
+            config=options.config,
+            environ=options.environ,
+            lenient=options.lenient_keys,
         )
-        passed = _passed(options.environ, base_suite)
-        head_suite = load_suite(head_side.folder, options.config, environ=passed, without_secrets=lenient)
-        suite = in_force(base_suite, head_suite)
+        suite, base_suite, warnings = suites.in_force, suites.base, suites.warnings
         if not options.gate:
             suite = suite.model_copy(
                 update={"policy": suite.policy.model_copy(update={"fail_fast": False, "mode": "advisory"})}
             )
-        template = _comment_template(head_side if base_suite is None else base_side, suite)
         plan = make_plan(suite, options.selection)
         edited = Edited()
         if base_suite is not None:
             base_plan = make_plan(base_suite)
-            edited = edited_files(repo, base_side, head_side, (base_suite, head_suite))
+            edited = edited_files(repo, base_side, head_side, (base_suite, suites.head), suite.guidance)
             plan = with_presence(plan, base_plan, options.selection)
             plan = with_checks_of_base(plan, base_plan, edited, judged=suite.policy.judge_blocks)
             base_side = replace(base_side, own=base_suite)
-        if lenient:
-            plan, left_out = _runnable(plan, options.environ)
+        definitions = changes(base_suite, suites.head, edited, options.selection)
+        if options.lenient_keys:
+            blocks = suite.policy.weakened_checks == "block" and any(change.weakened for change in definitions)
+            plan, left_out = _runnable(plan, options.environ, required=not blocks)
             warnings = (*warnings, *left_out)
-        suites = (head_suite, base_suite or head_suite)
-        watched = tuple(dict.fromkeys(glob for one in suites for glob in (*one.watch, *one.guidance)))
+        both = (suites.head, base_suite or suites.head)
+        watched = tuple(dict.fromkeys(glob for one in both for glob in (*one.watch, *one.guidance)))
         work = RunJob(suite, plan, (base_side, head_side), scratch, open_answers(repo, suite), watched)
-        touched = changed_files(repo, base_side.revision, head_side.revision, watched_files(*suites))
-        definitions = changes(base_suite, head_suite, edited, options.selection)
+        touched = changed_files(repo, base_side.revision, head_side.revision, watched_files(*both))
         if touched or definitions:
-            base_run, head_run, ignored = await _run_both(repo, work, options)
+            base_run, head_run, ignored, made = await _run_both(repo, work, options)
             warnings = (*warnings, *ignored)
-            comparison = compare(base_run, head_run, definitions)
+            comparison = compare(base_run, head_run, (*made, *definitions))
             verdict = decide(comparison, suite.policy)
         else:
             now = time.time()
@@ -101,10 +106,8 @@ async def pull_request(repo: Path, asked: RevisionPair, out: Path, options: Opti
     result = make_result(comparison, verdict, base_run, head_run, warnings=warnings, budget=suite.budget)
     more = {
         "instance": options.instance,
-        "comment_template": template,
-        "changes": file_changes(
-            repo, base_side.revision, head_side.revision, touched, [head_suite, *filter(None, [base_suite])]
-        ),
+        "comment_template": suites.comment_template,
+        "changes": file_changes(repo, base_side.revision, head_side.revision, touched, both),
         "trends": trends(repo, suite, plan),
     }
     result = result.model_copy(update=more)
@@ -176,51 +179,36 @@ def rewrite_reports(result: Result, out: Path) -> None:
     write_reports(result, out, {side: RunFolder(out / "runs" / side) for side in sides})
 
 
-def _runnable(plan: Plan, environ: Mapping[str, str]) -> tuple[Plan, tuple[str, ...]]:
+def _runnable(plan: Plan, environ: Mapping[str, str], *, required: bool) -> tuple[Plan, tuple[str, ...]]:
     """Return the part of the plan that runs without the missing keys, and a note on the rest.
 
-    Raises MissingKeyError if nothing can be run without them.
+    If it is `required`, raises MissingKeyError if nothing can be run without them.
     """
     left, agents = without_missing_keys(plan, environ)
     named = f"agent{'s' if len(agents) > 1 else ''} {', '.join(agents)}"
-    if not left.rows:
+    if required and not left.rows:
         raise MissingKeyError(f"nothing can be run without the key of the {named}.", "docs/github.md says what to do.")
     secrets = {name for row in left.rows for name in row.scenario.target.secrets}
-    if all(row.scenario.target.secrets for row in left.rows):
+    if required and all(row.scenario.target.secrets for row in left.rows):
         raise MissingKeyError(f"nothing can be run without {', '.join(sorted(secrets))}.", "docs/github.md says more.")
-    said = f"not run: the {named}, for want of a key, which no fork is given; the verdict is without them"
+    said = f"not run: the {named}, without a key, which forks do not get; the verdict excludes them"
     return left, (said,) if agents else ()
 
 
-def _passed(environ: Mapping[str, str], base: Suite | None) -> Mapping[str, str]:
-    """Return the variables that head's `${NAME}` may use: base's `pass_env`, or head could read any secret of the job.
+class _Measured(NamedTuple):
+    """Both runs, warnings of history that was ignored, and the checks that head's build weakened."""
 
-    All of them if base has no suite.
-    """
-    return environ if base is None else {name: environ[name] for name in base.pass_env if name in environ}
-
-
-def _comment_template(side: Checkout, suite: Suite) -> str | None:
-    """Return the text of the suite's comment template, read from `side`; None if it has none."""
-    if suite.comment_template is None:
-        return None
-    path = (side.folder / suite.comment_template).resolve()
-    try:
-        if not path.is_relative_to(side.folder.resolve()):
-            raise OSError("it leads out of the repository")
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            f"report.comment_template: {suite.comment_template} cannot be read on {side.side}: {error}",
-            "The path is relative to the repository's root.",
-        ) from None
+    base: Run
+    head: Run
+    ignored: tuple[str, ...]
+    made: tuple[DefinitionChange, ...]
 
 
-async def _run_both(repo: Path, work: RunJob, options: Options) -> tuple[Run, Run, tuple[str, ...]]:
-    """Run the trials that the procedure requests until it has decided; return both runs and warnings.
+async def _run_both(repo: Path, work: RunJob, options: Options) -> _Measured:
+    """Run the trials that the procedure requests until it has decided.
 
-    The warnings name the history that was ignored. Base's new trials become history. If an earlier run began the same
-    test and nothing has changed since, its results are reused.
+    Base's new trials become history. If an earlier run began the same test and nothing has changed since, its results
+    are reused.
     """
     started = time.time()
     earlier = KnownResults(
@@ -231,12 +219,13 @@ async def _run_both(repo: Path, work: RunJob, options: Options) -> tuple[Run, Ru
         fingerprints = work.fingerprints(runner.versions)
         known = earlier.begin(fingerprints, work.test_keys(repo, fingerprints), _own_commits(repo, work))
         runner.on_result = earlier.keep
+        made = _made(work, runner)
         if known.results:
             options.progress.say(f"{len(known.results)} trials of an earlier run of the same test are used again")
         for side in work.sides:
             side.store.begin_run(run_of(work, side, known.results, started, started, runner))
         results = await runner.judged_again(known.results)
-        state = start(run_rows(work.plan, work.suite.trials), work.suite.policy, outcomes_by_row(known.past))
+        state = start(run_rows(work.plan, work.suite), work.suite.policy, outcomes_by_row(known.past))
         state = observe(state, results)
         while isinstance(step := next_step(state), RunTrials):
             await _pause(step, results, work, options)
@@ -252,7 +241,12 @@ async def _run_both(repo: Path, work: RunJob, options: Options) -> tuple[Run, Ru
     for side, run in zip(work.sides, (base, head), strict=True):
         side.store.finish_run(run)
     earlier.add(base)
-    return base, head, known.warnings
+    return _Measured(base, head, known.warnings, made)
+
+
+def _made(work: RunJob, runner: Runner) -> tuple[DefinitionChange, ...]:
+    base, head = work.sides
+    return () if runner.build_errors else made_by_head(base, head, work.suite, runner.system_path)
 
 
 def _own_commits(repo: Path, work: RunJob) -> frozenset[str]:

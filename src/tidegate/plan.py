@@ -14,7 +14,7 @@ from tidegate.evaluators.script_files import named_files
 from tidegate.model.agent import Agent
 from tidegate.model.measurement import RunRow
 from tidegate.model.plan import Plan, PlanRow, RowKey
-from tidegate.model.suite import Scenario, Suite, TrialCounts
+from tidegate.model.suite import Scenario, Suite
 from tidegate.model.value import Value
 
 
@@ -96,7 +96,7 @@ def watched_files(*suites: Suite) -> tuple[str, ...]:
     return tuple(patterns)
 
 
-def run_rows(plan: Plan, suite: TrialCounts) -> tuple[RunRow, ...]:
+def run_rows(plan: Plan, suite: Suite) -> tuple[RunRow, ...]:
     """Return the plan's rows as a run stores them. A scenario's own trial counts override the suite's."""
     return tuple(
         RunRow(
@@ -107,10 +107,18 @@ def run_rows(plan: Plan, suite: TrialCounts) -> tuple[RunRow, ...]:
             source=row.scenario.source,
             presence=row.presence,
             definition=definition_hash(row.scenario),
-            trials=row.scenario.trials.over(suite),
+            can_fail=_can_fail(row.scenario, judge_blocks=suite.policy.judge_blocks),
+            trials=row.scenario.trials.over(suite.trials),
         )
         for row in plan.rows
     )
+
+
+def _can_fail(scenario: Scenario, *, judge_blocks: bool) -> bool:
+    """Return True if a gate or an evaluator decides the outcome; a judge does only with `judge_blocks`."""
+    if any(gate.required for gate in scenario.gates) or (judge_blocks and scenario.judge is not None):
+        return True
+    return any(one.decides and (judge_blocks or not one.judged) for one in scenario.evaluators)
 
 
 def definition_hash(scenario: Scenario) -> str:

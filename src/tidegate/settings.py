@@ -1,4 +1,4 @@
-"""Reads the action's environment: Settings holds the action's inputs, Runner describes the GitHub job."""
+"""Reads the action's environment: Settings holds the action's inputs, GitHubJob describes the job."""
 
 from __future__ import annotations
 

@@ -17,13 +17,13 @@ async function compare(row, chosen) {
           const place = document.getElementById("divergence");
           place.scrollIntoView({ block: "center" });
           place.focus();
-        } }, "Go to where head leaves base’s way")),
-        [[true, "Unfold all"], [false, "Fold all"]].map(([open, label]) => el("button", { type: "button", click: () =>
+        } }, "Go to the first divergence")),
+        [[true, "Expand all"], [false, "Collapse all"]].map(([open, label]) => el("button", { type: "button", click: () =>
           document.querySelectorAll("#main details").forEach((fold) => { fold.open = open; }) }, label))),
       el("table", { class: "steps" }, el("caption", { class: "unseen" }, "Steps of both trials"),
         el("thead", null, el("tr", null, ["step", "base", "head"].map((head) => el("th", { scope: "col" }, head)))),
         el("tbody", null, aligned.map(([base, head], place) => [
-          place === parts && el("tr", { id: "divergence", tabindex: -1 }, el("td", { colspan: 3 }, "▼ Here head leaves base’s way")),
+          place === parts && el("tr", { id: "divergence", tabindex: -1 }, el("td", { colspan: 3 }, "▼ First divergence")),
           el("tr", { class: place === parts ? "parts" : leaves([base, head]) && both ? "differs" : null },
             el("th", { scope: "row" }, String(place + 1)), step(base, "base"), step(head, "head"))])))),
     ...[["Gates", gates], ["Evaluators and judge", opinions], ["Invocations of the target", invocations], ["What the agent changed in its workspace", changes]].map(([title, show]) =>
@@ -52,7 +52,7 @@ function leftOut(row, trial) {
   return el("p", { class: "quiet" }, words, folder ? ["It is kept in ", el("a", { href: encodeURI(`./${place}`) }, place)] : `In the stored run it is ${place}`);
 }
 
-// Two steps are one if both sides did the same thing; what an agent says need not be the same words.
+// Two steps match if both sides did the same thing; the agent's messages may differ in wording.
 const alike = (one, other) => one.kind === other.kind && (one.kind === "end" || one.title === other.title);
 const leaves = ([base, head]) => !(base && head) ? [base, head].some((one) => one && one.kind === "call") : base.kind !== "message" && (base.title !== head.title || base.ok !== head.ok);
 

@@ -1,4 +1,4 @@
-// The overview: the verdict, and every row with what became of it.
+// The overview: the verdict, and every row with its result.
 
 function overview(query) {
   const rows = data.rows;

@@ -49,10 +49,10 @@ function evidence(found, parting) {
     found.gate && el("p", null, "Gate: ", el("strong", null, found.gate)),
     found.base_message && [el("p", null, "Of base it says:"), el("pre", null, found.base_message), el("p", null, "Of head:")],
     found.message && el("pre", null, found.message),
-    calls.length > 0 && [el("p", null, "The target's own words:"), el("pre", null, calls.join("\n"))],
-    way && [el("p", null, `Head leaves base’s way at step ${way.step}; - is base, + is head:`),
+    calls.length > 0 && [el("p", null, "Tool output:"), el("pre", null, calls.join("\n"))],
+    way && [el("p", null, `First divergence at step ${way.step}; - is base, + is head:`),
       el("pre", null, parting.split("\n").map((text) => el("span", { class: { "-": "base", "+": "head" }[text[0]] }, `${text}\n`)))],
-    found.reproduce && [el("p", null, "See it yourself:"), el("pre", null, found.reproduce)],
+    found.reproduce && [el("p", null, "Reproduce:"), el("pre", null, found.reproduce)],
     found.clears_when && el("p", null, `Clears when ${found.clears_when}.`));
 }
 

@@ -183,7 +183,7 @@ def test_a_line_that_is_no_shell_is_skipped_with_its_number(session: LocalSessio
     session.write("README.md", "Usage:\n\n" + sh("taskmgr list", "taskmgr add )"))
     end = session.run(DOCS)
     assert session.calls == ["list"]
-    assert session.warnings[0].startswith("README.md, line 5 was skipped, it is no complete shell command")
+    assert session.warnings[0].startswith("README.md, line 5 was skipped, it is not a complete shell command")
     assert end.message == "ran 1 lines, 0 failed, 1 skipped"
 
 

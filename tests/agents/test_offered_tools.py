@@ -49,8 +49,8 @@ def test_names_that_the_api_does_not_take_are_rewritten_and_found_again() -> Non
         ([tool("a", {"type": "object", "anyOf": []})], "`a`: its `inputSchema` has `anyOf` at the top, which the API"),
         ([tool("a", {"type": "object", "properties": {"a b": {}}})], "`a`: its `inputSchema` has a property whose"),
         ([tool("a", {"type": "object", "properties": []})], "`a`: its `inputSchema` has a property whose"),
-        ([tool("a", {"type": "object", "x": float("nan")})], "`a`: its `inputSchema` holds what is no JSON"),
-        ([tool("a", {"type": "object", "x": "\ud800"})], "`a`: its `inputSchema` holds what is no JSON"),
+        ([tool("a", {"type": "object", "x": float("nan")})], "`a`: its `inputSchema` contains a value that"),
+        ([tool("a", {"type": "object", "x": "\ud800"})], "`a`: its `inputSchema` contains a value that is not JSON"),
         ([tool("a", description="x" * MAX_BYTES)], "`a`: the descriptions of all tools may have 1,000,000 bytes"),
     ],
 )

@@ -41,8 +41,8 @@ def changed(repository: Path, name: str) -> list[str]:
 def test_the_repository_is_clean_and_at_main(repository: Path) -> None:
     assert git(repository, "status", "--porcelain", "--branch") == "## main"
     assert git(repository, "branch", "--format=%(refname:short)").splitlines() == [
+        "fix-office-guide",
         "main",
-        "mend-office-guide",
         "next-number",
         "shorter-flag",
     ]

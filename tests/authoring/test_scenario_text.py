@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import yaml
@@ -12,7 +11,8 @@ from hypothesis import strategies as st
 
 from tidegate.authoring.scenario_text import Story, file_name, free_name, proposed_gates, scenario_text
 from tidegate.gates.file_contains import FileContains
-from tidegate.model.suite import Suite, Target
+from tidegate.model.suite import Target
+from tidegate.suite.load import load_suite
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
 
@@ -40,9 +40,11 @@ def test_gates_come_back(text: str, required: bool) -> None:
     assert FileContains.model_validate(loaded, strict=True) == gate
 
 
-def test_it_is_a_scenario_that_loads(load: Callable[..., Suite]) -> None:
+def test_it_is_a_scenario_that_loads(tmp_path: Path) -> None:
     story = Story(name="yes", description="a: b", source="#1", prompt="  x\n", target=Target(binary="no"), setup=("a",))
-    scenario = load({"scenarios/first.yaml": scenario_text(story, "scenarios/first.yaml")}).scenarios[0]
+    (tmp_path / "tidegate.yaml").write_text("version: 1\nscenarios: [first.yaml]\n")
+    (tmp_path / "first.yaml").write_text(scenario_text(story, "first.yaml"))
+    (scenario,) = load_suite(tmp_path, environ={}).scenarios
     assert (scenario.name, scenario.prompt, scenario.target.binary, scenario.setup) == ("yes", "  x\n", "no", ("a",))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.make import trial_result
 from tidegate.calibration.labelling import items
 from tidegate.model.calibration import Label
 from tidegate.model.judgement import CriterionScore, Judgement, JudgeResult
@@ -10,20 +11,7 @@ from tidegate.model.measurement import TrialResult
 
 def trial(index: int, score: float, spread: float = 0.0, scenario: str = "s") -> TrialResult:
     said = Judgement(criteria=(CriterionScore(id="c", score=score, spread=spread),), met=0.7)
-    return TrialResult.model_validate(
-        {
-            "id": f"head/{scenario}/a/{index}",
-            "side": "head",
-            "scenario": scenario,
-            "agent": "a",
-            "index": index,
-            "phase": "screen",
-            "outcome": "pass",
-            "decides": "pass",
-            "reason": "",
-            "judge": JudgeResult(pass_threshold=0.7, judgement=said),
-        }
-    )
+    return trial_result(index=index, scenario=scenario, judge=JudgeResult(pass_threshold=0.7, judgement=said))
 
 
 TRIALS = [trial(1, 0.9), trial(2, 0.2), trial(3, 0.8, 0.5), trial(4, 0.9, scenario="odd"), trial(5, 0.75, 0.9)]

@@ -150,7 +150,7 @@ def test_two_runs_with_the_same_trials_are_refused(judged: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("{", "labels.jsonl:1: it is no JSON"),
+        ("{", "labels.jsonl:1: it is not JSON"),
         ('{"trial": "a", "criterion": "b", "verdict": "maybe"}', "labels.jsonl:1: verdict: "),
         ('{"trial": "a", "criterion": "b"}', "labels.jsonl:1: verdict: Field required"),
         ('{"trial": "a", "criterion": "b", "verdict": true}', "none of the 1 labels is of something"),

@@ -123,7 +123,7 @@ def test_what_would_be_run_is_there_for_scripts_too(tidegate: Run) -> None:
 
 def test_lenient_leaves_unknown_keys_out_and_says_them(tidegate: Run, tmp_path: Path) -> None:
     (tmp_path / "scenarios/first.yaml").write_text(SCENARIO + "tsak: x\nowner: {name: me}\n")
-    (tmp_path / "tidegate.yaml").write_text(SUITE + "agents: {docs: {type: doc-follower, colour: red}}\nrelais: 1\n")
+    (tmp_path / "tidegate.yaml").write_text(SUITE + "agents: {docs: {type: doc-follower, colour: red}}\nwatsh: 1\n")
 
     assert tidegate("check").returncode == 2
     done = tidegate("check", "--lenient")
@@ -132,7 +132,7 @@ def test_lenient_leaves_unknown_keys_out_and_says_them(tidegate: Run, tmp_path: 
     assert (
         "left out, since no file has such a key:\n"
         "  tidegate.yaml:3:37: agents.docs.colour: unknown key\n"
-        "  tidegate.yaml:4:1: relais: unknown key (did you mean `model_proxy`?)\n"
+        "  tidegate.yaml:4:1: watsh: unknown key (did you mean `watch`?)\n"
         "  scenarios/first.yaml:6:1: tsak: unknown key (did you mean `task`?)\n"
         "  scenarios/first.yaml:7:1: owner: unknown key\n"
     ) in done.stdout
@@ -179,4 +179,4 @@ def test_what_an_agent_lacks_on_this_machine_is_one_line(
 
     (line,) = [line for line in done.stdout.splitlines() if "on this machine" in line]
     assert done.returncode == 0
-    assert line.startswith("  agent c cannot run on this machine, for want of the program `codex` and a key in ")
+    assert line.startswith("  agent c cannot run on this machine without the program `codex` and a key in ")

@@ -90,14 +90,17 @@ def test_a_case_that_the_judge_cannot_draft_for_is_left_as_it_is(make_repository
     root = repository(make_repository, when="storms")
     done = tidegate("generate", "rubrics", "evals/research.yaml", cwd=root)
     assert done.returncode == 0, done.stderr
-    assert "research/storms: none: the answer cannot be read: it is no JSON: no" in done.stdout
+    assert "research/storms: none: the answer cannot be read: it is not JSON: no" in done.stdout
     cases = load((root / "evals/research.yaml").read_text())["evalcases"]
     assert [len(case.get("rubrics", [])) for case in cases] == [3, 0, 0, 1]
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["evals/gone.yaml"], "is no eval file of the suite"), (["tidegate.yaml"], "is no eval file of the suite")],
+    [
+        (["evals/gone.yaml"], "is not an eval file of the suite"),
+        (["tidegate.yaml"], "is not an eval file of the suite"),
+    ],
 )
 def test_what_cannot_be_done_is_said(make_repository: Make, arguments: list[str], said: str) -> None:
     done = tidegate("generate", "rubrics", *arguments, cwd=repository(make_repository))

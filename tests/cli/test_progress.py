@@ -8,21 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from tests.make import spec, trial_result
 from tidegate.cli.progress import LiveProgress, PlainProgress, make_progress
-from tidegate.model.measurement import Metrics, TrialResult
+from tidegate.model.measurement import Metrics
 from tidegate.model.progress import Progress, Silent
-from tidegate.model.trial import TrialSpec
 
-SPEC = TrialSpec(side="head", scenario="add_task", agent="docs", index=1)
-PASSED = TrialResult(
-    id=SPEC.id,
-    side="head",
+SPEC = spec(scenario="add_task", agent="docs")
+PASSED = trial_result(
     scenario="add_task",
     agent="docs",
-    index=1,
-    phase="screen",
-    outcome="pass",
-    decides="pass",
     reason="all gates passed",
     metrics=Metrics(command_count=3, error_count=1, duration_s=1.2),
 )

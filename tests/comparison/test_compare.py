@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests import make
 from tidegate.comparison.compare import compare
 from tidegate.model.comparison import Comparison, DefinitionChange, FailedCall, GateCounts, Row
 from tidegate.model.measurement import Call, GateResult, Metrics, Outcome, PastTrial, Revision, Run, RunRow, TrialResult
@@ -41,20 +42,7 @@ def run(side: Side, *lines: str, sha: str = "c0ffee" * 7, **more: Any) -> Run:
             )
         )
         trials += trials_of(rows[-1], side, letters.get(side, ""))
-    fields: dict[str, Any] = {
-        "tidegate_version": "0",
-        "side": side,
-        "revision": Revision(sha=sha, ref=side),
-        "suite_file": "tidegate.yaml",
-        "suite_hash": "",
-        "policy": Policy(),
-        "rows": rows,
-        "agents": {},
-        "started_at": 0,
-        "seconds": 0,
-        "trials": trials,
-    }
-    return Run(**{**fields, **more})
+    return make.run(*trials, **{"side": side, "revision": Revision(sha=sha, ref=side), "rows": rows, **more})
 
 
 def trials_of(row: RunRow, side: Side, letters: str) -> list[TrialResult]:
@@ -73,9 +61,7 @@ def trial(spec: TrialSpec, letter: str) -> TrialResult:
     outcome = OUTCOMES.get(letter)
     fields: dict[str, Any] = {
         **spec.model_dump(),
-        "id": spec.id,
         "outcome": outcome,
-        "decides": outcome,
         "reason": f"because of {letter}",
         "not_measured": NOT_MEASURED.get(letter),
     }
@@ -91,7 +77,7 @@ def trial(spec: TrialSpec, letter: str) -> TrialResult:
             ),
             "calls": (LIST, ADD) if passed else (LIST, BROKEN, LIST),
         }
-    return TrialResult(**fields)
+    return make.trial_result(**fields)
 
 
 def compared(*lines: str, **more: Any) -> Comparison:

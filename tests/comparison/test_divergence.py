@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.make import trial_result
 from tidegate.comparison.divergence import closest, divergence
 from tidegate.model.measurement import Call, TrialResult
 
@@ -17,10 +18,7 @@ WAYS = st.lists(st.sampled_from([LIST, ADD, BROKEN, HELP]), max_size=6)
 
 
 def trial(index: int, *calls: Call) -> TrialResult:
-    return TrialResult(
-        id=f"base/a/b/{index}", side="base", scenario="a", agent="b", index=index, phase="screen", outcome="pass",
-        decides="pass", reason="", calls=calls,
-    )  # fmt: skip
+    return trial_result(side="base", index=index, calls=calls)
 
 
 def test_both_sides_and_what_came_before_and_after() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.make import trial_result
 from tidegate.comparison.evidence import find_evidence
 from tidegate.model.comparison import Evidence
 from tidegate.model.event import CallStatus
@@ -17,10 +18,9 @@ REVISION = Revision(ref="head", sha="1" * 40, tree="2" * 40)
 
 def trial(side: Side, outcome: Outcome, said: str, call: CallStatus = "ok") -> TrialResult:
     gate = GateResult(type="file_exists", label="the file is there", passed=outcome == "pass", message=said)
-    return TrialResult(
-        id=f"{side}/s/a/1", side=side, scenario="s", agent="a", index=1, phase="screen", outcome=outcome,
-        decides=outcome, reason="", gates=(gate,), calls=(Call(command="tool add", status=call, exit_code=0),),
-    )  # fmt: skip
+    return trial_result(
+        side=side, outcome=outcome, gates=(gate,), calls=(Call(command="tool add", status=call, exit_code=0),)
+    )
 
 
 def found(base: TrialResult, head: TrialResult, state: RowState = "regressed") -> Evidence:

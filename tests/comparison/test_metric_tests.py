@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind  # type: ignore[import-untyped]
 
+from tests.make import trial_result
 from tidegate.comparison.metric_tests import RULES, RowTrials, compared_metrics, is_worse, row_change
 from tidegate.model.comparison import MetricChange
 from tidegate.model.measurement import Metrics, PastTrial, TrialResult
@@ -17,10 +18,7 @@ from tidegate.model.trial import Side
 
 
 def trial(side: Side, **metrics: Any) -> TrialResult:
-    return TrialResult(
-        id="", side=side, scenario="s", agent="a", index=1, phase="screen", outcome="pass", decides="pass", reason="",
-        metrics=Metrics(**metrics),
-    )  # fmt: skip
+    return trial_result(side=side, metrics=Metrics(**metrics))
 
 
 def rows(name: str, base: list[float | None], head: list[float | None], count: int = 8) -> list[RowTrials]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tests import make
 from tidegate.comparison.weak_rows import cannot_guard, doubts, fails_from_the_start
-from tidegate.model.comparison import BaseCounts, GateCounts, HeadCounts, Row
+from tidegate.model.comparison import GateCounts, Row
 from tidegate.model.measurement import Call, TrialResult
 from tidegate.model.suite import RowState
 from tidegate.model.trial import Side
@@ -12,25 +13,11 @@ CALL = Call(command="tool ls", exit_code=0, status="ok")
 
 
 def row(base: int, head: int, state: RowState = "ok") -> Row:
-    gates = (GateCounts(gate="g", base=(base, 1), head=(head, 1)),)
-    base_counts, head_counts = BaseCounts(passes=base, trials=1), HeadCounts(passes=head, trials=1)
-    return Row(scenario="s", agent="a", state=state, reason="r", base=base_counts, head=head_counts, gates=gates)
+    return make.row(state, (base, 1), (head, 1), gates=(GateCounts(gate="g", base=(base, 1), head=(head, 1)),))
 
 
 def trial(side: Side = "head", calls: tuple[Call, ...] = (CALL,), end: str = "completed") -> TrialResult:
-    return TrialResult(
-        id=f"{side}/s/a/1",
-        side=side,
-        scenario="s",
-        agent="a",
-        index=1,
-        phase="screen",
-        outcome="pass",
-        decides="pass",
-        reason="",
-        end=end,
-        calls=calls,
-    )
+    return make.trial_result(side=side, end=end, calls=calls)
 
 
 def test_a_row_that_works_leaves_no_doubt() -> None:

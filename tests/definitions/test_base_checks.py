@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tidegate.agents.doc_follower import DocFollower
+from tests import make
 from tidegate.definitions.base_checks import with_checks_of_base
 from tidegate.evaluators.code_judge import CodeJudge
 from tidegate.evaluators.llm_judge import LlmJudge
@@ -20,22 +20,19 @@ from tidegate.model.evaluator import Evaluator
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.probe import CommandAnswer, FileAnswer
 from tidegate.model.suite import Scenario, Target
-from tidegate.model.trial import Trial, TrialSpec
 
 F1 = ToolF1(expected=("notes:add",))
 LINES = CodeJudge(name="lines", script="python3 judge.py", cwd="evals")
 ASKED = LlmJudge(name="asked")
-AGENT = DocFollower(type="doc-follower")
 
 
 def scenario(*evaluators: Evaluator, **more: Any) -> Scenario:
-    fields: dict[str, Any] = {"name": "s", "description": "", "file": "s.yaml", "prompt": "p"}
-    return Scenario(**{**fields, "target": Target(binary="notes"), "evaluators": evaluators, **more})
+    return make.scenario(**{"target": Target(binary="notes"), "evaluators": evaluators, **more})
 
 
 def plan(one: Scenario, **more: Any) -> Plan:
     key = RowKey(scenario=one.name, agent="a")
-    return Plan(rows=(PlanRow(key=key, scenario=one, agent=AGENT, deterministic=True, **more),))
+    return Plan(rows=(PlanRow(key=key, scenario=one, agent=make.DOCS, deterministic=True, **more),))
 
 
 def former(before: Scenario, after: Scenario, **more: Any) -> Scenario | None:
@@ -108,9 +105,7 @@ def test_rows_of_one_side_have_no_other_definition() -> None:
 
 def measured(stdout: str, exit_code: int = 0) -> Any:
     result = CommandResult(command="python3 judge.py", end="exited", exit_code=exit_code, stdout=stdout, duration_s=0)
-    trial = Trial(
-        spec=TrialSpec(side="head", scenario="s", agent="a", index=1),
-        end="completed",
+    trial = make.trial(
         agent_started_at=1,
         evaluator_answers=((),),
         evaluator_answers_before=((CommandAnswer(result=result),),),
@@ -137,9 +132,7 @@ def test_what_base_s_evaluators_cannot_measure_is_no_pass() -> None:
 def test_what_fails_by_both_fails_for_what_it_is_asked_now() -> None:
     now = scenario(gates=(FileExists(path="x"),))
     result = CommandResult(command="python3 judge.py", end="exited", exit_code=1, stdout="", duration_s=0)
-    trial = Trial(
-        spec=TrialSpec(side="head", scenario="s", agent="a", index=1),
-        end="completed",
+    trial = make.trial(
         answers=(FileAnswer(state="missing", path="x"),),
         evaluator_answers_before=((CommandAnswer(result=result),),),
     )

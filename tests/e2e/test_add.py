@@ -149,7 +149,7 @@ def test_imported_results_become_scenarios_too(make_repository: Make, tidegate: 
     ("source", "said"),
     [
         ("nothing", "neither the folder of a stored trial nor a transcript"),
-        ("README.md", "is no transcript that is known here"),
+        ("README.md", "is not a known transcript"),
         (".tidegate", "neither the folder"),
         ("damaged", "damaged/result.json is damaged"),
     ],

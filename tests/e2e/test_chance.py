@@ -165,7 +165,7 @@ def test_simulate_says_what_the_policy_costs_and_catches(
     ran = tidegate("simulate", "--prs", "50", "--history", "40", "--rate", "1", cwd=repo.root)
 
     assert ran.code == 0, ran.stderr
-    dead = next(line for line in ran.stdout.splitlines() if line.startswith("one stops working"))
+    dead = next(line for line in ran.stdout.splitlines() if line.startswith("one fails completely"))
     assert "100.0%" in dead
 
 

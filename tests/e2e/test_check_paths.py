@@ -61,10 +61,10 @@ SAID = {
     "word": Said(CHECKS, checks(("both", "yes"), SHORT), None, "not_measured", "neither true nor false"),
     "one": Said(ONE_SCORE, score(0.9), 0.9, "pass", "It is so."),
     "eighty": Said(ONE_SCORE, score(85), None, "not_measured", "is not between 0 and 1: 85"),
-    "text": Said(ONE_SCORE, score("0.9"), None, "not_measured", "is no number: '0.9'"),
+    "text": Said(ONE_SCORE, score("0.9"), None, "not_measured", "is not a number: '0.9'"),
     "nothing": Said(ONE_SCORE, "{}", None, "not_measured", "it has no `score`"),
     "together": Said(AGGREGATED, score(0.6), 0.6, "borderline", "It is so."),
-    "apart": Said(AGGREGATED, "Good.", None, "not_measured", "it is no JSON: Good."),
+    "apart": Said(AGGREGATED, "Good.", None, "not_measured", "it is not JSON: Good."),
 }
 
 

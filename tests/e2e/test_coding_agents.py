@@ -132,33 +132,6 @@ def test_at_its_timeout_an_agent_can_still_say_what_it_has_cost(run_fake: Callab
     assert (end.end, end.message, end.cost_usd, end.turns) == ("timeout", "the agent was stopped after 2 s", 0.25, 2)
 
 
-def test_a_refused_key_ends_the_run_at_once(run_fake: Callable[..., Ran]) -> None:
-    retry = json.dumps(
-        {"type": "system", "subtype": "api_retry", "error": "authentication_failed", "error_status": 401}
-    )
-    ran = run_fake("claude", f"echo '{retry}'; sleep 100")
-    assert ran.code == 4
-    assert "The agent a was refused by its model's provider" in ran.stderr
-
-
-def test_a_provider_that_cannot_be_reached_is_not_measured_also_when_time_is_up(run_fake: Callable[..., Ran]) -> None:
-    retry = json.dumps({"type": "system", "subtype": "api_retry", "error": "overloaded", "error_status": 529})
-    ran = run_fake("claude", f"echo '{retry}'; exec sleep 100", keys=", timeout_secs: 2")
-    assert ran.trial
-    assert (ran.trial.end, ran.trial.not_measured) == ("outage", "outage")
-
-
-def test_a_shell_in_which_the_recorder_is_passed_by_is_not_measured(
-    tmp_path: Path, run_fake: Callable[..., Ran]
-) -> None:
-    reset = tmp_path / "reset.sh"
-    reset.write_text("PATH=/usr/bin:/bin\n")
-    ran = run_fake("codex", "echo never", keys=f", env: {{BASH_ENV: {reset}}}")
-    assert ran.trial
-    assert ran.trial.not_measured == "infrastructure"
-    assert "notes does not lead to the recorder" in ran.trial.reason
-
-
 # Asks its model once, by the address and the key that it was given, and says nothing about what came of it.
 ASK = """python3 - <<'END'
 import os, urllib.error, urllib.request
@@ -171,6 +144,77 @@ except urllib.error.HTTPError as error:
     error.close()
 END
 """
+
+
+# Sends one request line as it stands, which no library would.
+RAW = """python3 - <<'END'
+import os, socket, urllib.parse
+place = urllib.parse.urlsplit(os.environ["ANTHROPIC_BASE_URL"])
+with socket.create_connection((place.hostname, place.port)) as connection:
+    key = os.environ["ANTHROPIC_API_KEY"]
+    connection.sendall(f"GET PATH HTTP/1.1\\r\\nHost: x\\r\\nx-api-key: {key}\\r\\n\\r\\n".encode())
+    assert connection.recv(100).startswith(b"HTTP/1.1 400")
+END
+"""
+
+
+def test_a_refused_key_ends_the_run_at_once(run_fake: Callable[..., Ran]) -> None:
+    retry = json.dumps(
+        {"type": "system", "subtype": "api_retry", "error": "authentication_failed", "error_status": 401}
+    )
+    with serving([], [Fault(401)]) as server:
+        env = {"ANTHROPIC_BASE_URL": server.url}
+        ran = run_fake("claude", f"{ASK}echo '{retry}'; sleep 100", env=env)
+    assert ran.code == 4
+    assert "The agent a was refused by its model's provider" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("then", "end", "cause"), [("exec sleep 100", "timeout", None), ("exit 1", "outage", "reported_outage")]
+)
+def test_an_outage_that_only_the_agents_log_reports_is_not_the_providers(
+    then: str, end: str, cause: str | None, run_fake: Callable[..., Ran]
+) -> None:
+    """Every program of a trial can write into that log. The model proxy has seen no request at all."""
+    retry = json.dumps({"type": "system", "subtype": "api_retry", "error": "overloaded", "error_status": 529})
+    ran = run_fake("claude", f"echo '{retry}'; {then}", keys=", timeout_secs: 2")
+    assert ran.trial
+    assert (ran.trial.end, ran.trial.not_measured) == (end, cause)
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_request_that_the_provider_refuses_is_no_outage(status: int, run_fake: Callable[..., Ran]) -> None:
+    """As one with a tool's schema that the provider does not take; the agent reports it as an outage."""
+    retry = json.dumps({"type": "system", "subtype": "api_retry", "error": "overloaded", "error_status": 529})
+    with serving([], [Fault(status)]) as server:
+        env = {"ANTHROPIC_BASE_URL": server.url}
+        ran = run_fake("claude", f"{ASK}echo '{retry}'; exit 1", env=env)
+    assert ran.trial
+    assert ran.trial.not_measured == "refused_request"
+    assert f"the model's provider answered {status}" in ran.trial.reason
+
+
+def test_a_control_character_and_then_a_hang_is_no_outage(run_fake: Callable[..., Ran]) -> None:
+    with serving([Step("Well.")]) as server:
+        raw = RAW.replace("PATH", "/v1/models?\\001")
+        ran = run_fake(
+            "claude", f"{raw}exec sleep 60", keys=", timeout_secs: 3", env={"ANTHROPIC_BASE_URL": server.url}
+        )
+    assert ran.trial
+    assert (ran.trial.end, ran.trial.not_measured) == ("timeout", None)
+    assert "answered" not in ran.trial.end_message
+    assert server.requests == []
+
+
+def test_a_shell_in_which_the_recorder_is_passed_by_is_not_measured(
+    tmp_path: Path, run_fake: Callable[..., Ran]
+) -> None:
+    reset = tmp_path / "reset.sh"
+    reset.write_text("PATH=/usr/bin:/bin\n")
+    ran = run_fake("codex", "echo never", keys=f", env: {{BASH_ENV: {reset}}}")
+    assert ran.trial
+    assert ran.trial.not_measured == "agent_error"
+    assert "notes does not lead to the recorder" in ran.trial.reason
 
 
 @pytest.mark.parametrize("then", ["exit 1", "exec sleep 60"])
@@ -204,7 +248,7 @@ def test_a_shell_that_never_finds_the_target_is_not_measured(run_fake: Callable[
     lines = [called, {"type": "user", "message": {"content": [came]}}, RESULT]
     ran = run_fake("claude", "\n".join(f"printf '%s\\n' '{json.dumps(line)}'" for line in lines))
     assert ran.trial
-    assert (ran.trial.not_measured, ran.trial.end) == ("infrastructure", "completed")
+    assert (ran.trial.not_measured, ran.trial.end) == ("record_lost", "completed")
     assert ran.trial.reason == "the agent's shell does not find notes: it resets PATH"
 
 

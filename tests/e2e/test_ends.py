@@ -162,7 +162,7 @@ def test_a_full_disk_is_no_failure_of_what_was_tried_on_it(
 
     assert ran.code == 4
     (trial,) = json.loads((tmp_path / "out/run.json").read_text())["trials"]
-    assert (trial["outcome"], trial["not_measured"]) == (None, "infrastructure")
+    assert (trial["outcome"], trial["not_measured"]) == (None, "resources")
 
 
 DEEP = """\

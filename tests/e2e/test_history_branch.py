@@ -71,7 +71,7 @@ def test_a_branch_without_a_history_is_ignored_and_said(repo: Repository, tidega
     ran = pr(tidegate, repo)
 
     assert ran.result["cost"]["trials"] == {"base": 3, "head": 3}
-    assert "it is no history of this version" in ran.comment
+    assert "it is not a history of this version" in ran.comment
 
 
 def test_a_commit_that_has_the_store_s_folder_gets_no_history(repo: Repository, tidegate: Make) -> None:

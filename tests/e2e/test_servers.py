@@ -107,10 +107,10 @@ def test_calls_are_invocations_and_error_results_fail(run: Callable[..., dict[st
     assert "/workspace" in said, "and works in the workspace"
 
 
-def test_a_server_that_dies_leaves_the_call_unfinished(run: Callable[..., dict[str, Any]]) -> None:
+def test_a_call_that_a_server_dies_in_has_failed(run: Callable[..., dict[str, Any]]) -> None:
     trial = run("", "milk die")
-    assert [status for _, status in calls_of(trial)] == ["ok", "unfinished"]
-    assert trial["metrics"]["command_count"] == 1
+    assert [status for _, status in calls_of(trial)] == ["ok", "error"]
+    assert (trial["metrics"]["command_count"], trial["metrics"]["error_count"]) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -134,5 +134,5 @@ def test_a_server_that_does_not_start_is_not_measured(
 def test_an_agent_that_opens_no_session_is_not_measured(run: Callable[..., dict[str, Any]], calls: str) -> None:
     """It never asks the server, or leaves when it has heard who that is, as clients do that refuse the answer."""
     trial = run("", calls)
-    assert (trial["outcome"], trial["not_measured"]) == (None, "infrastructure")
+    assert (trial["outcome"], trial["not_measured"]) == (None, "no_session")
     assert trial["reason"] == "the agent opened no session with the MCP server items"

@@ -99,8 +99,8 @@ def test_calls_of_tools_are_invocations(run: Callable[..., tuple[dict[str, Any],
 def test_a_server_that_dies_leaves_the_trial_to_its_gates(run: Callable[..., tuple[dict[str, Any], Trial]]) -> None:
     result, trial = run([Step("", (add("Emma"), add("die"), add("Ulysses"))), Step("I can't.")])
     assert (result["outcome"], result["not_measured"], trial.end) == ("fail", None, "completed")
-    assert [call["status"] for call in result["calls"]] == ["ok", "unfinished", "not_executed"]
-    assert result["metrics"]["command_count"] == 1
+    assert [call["status"] for call in result["calls"]] == ["ok", "error", "not_executed"]
+    assert result["metrics"]["command_count"] == 2
     statuses = [(event.status, event.output) for event in trial.events if isinstance(event, ToolResult)]
     gone = "the server has ended: exit 3"
     assert statuses == [("ok", "added Emma"), ("unfinished", gone), ("not_executed", gone)]

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import pytest
 
+from tests import make
 from tidegate.evaluators.code_judge import CodeJudge
 from tidegate.gates.file_exists import FileExists
 from tidegate.measure.measure_trial import measure_trial
@@ -14,8 +15,6 @@ from tidegate.model.command import CommandResult
 from tidegate.model.evaluator import Record, Score
 from tidegate.model.measurement import TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
-from tidegate.model.suite import Scenario, Target
-from tidegate.model.trial import Trial, TrialSpec
 
 OUT = FileExists(path="out")
 
@@ -32,18 +31,8 @@ def said(score: float | None) -> tuple[Answer, ...]:
 def measured(
     *judged: tuple[CodeJudge, float | None], file: Literal["present", "missing"] = "present", answers: Any = None
 ) -> TrialResult:
-    scenario = Scenario(
-        name="s",
-        description="d",
-        file="s.yaml",
-        target=Target(binary="taskmgr"),
-        prompt="p",
-        gates=(OUT,),
-        evaluators=tuple(evaluator for evaluator, _ in judged),
-    )
-    trial = Trial(
-        spec=TrialSpec(side="head", scenario="s", agent="a", index=1),
-        end="completed",
+    scenario = make.scenario(gates=(OUT,), evaluators=tuple(evaluator for evaluator, _ in judged))
+    trial = make.trial(
         answers=(FileAnswer(state=file, text="" if file == "present" else None),),
         evaluator_answers=tuple(said(score) for _, score in judged) if answers is None else answers,
     )

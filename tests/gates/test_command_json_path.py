@@ -104,11 +104,11 @@ def test_a_path_that_cannot_be_applied_fails_and_says_so(sees: Callable[..., See
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"path": "$.["}, "is no JSONPath: Parse error"),
+        ({"path": "$.["}, "is not a JSONPath: Parse error"),
         ({"path": ""}, "must not be empty"),
-        ({"path": "$.`sub(/[/, z)`"}, "is no JSONPath"),
-        ({"assertion": "count > 5"}, "'count > 5' is no assertion: write one of exists, equals <JSON or text>"),
-        ({"assertion": "equals"}, "is no assertion"),
+        ({"path": "$.`sub(/[/, z)`"}, "is not a JSONPath"),
+        ({"assertion": "count > 5"}, "'count > 5' is not an assertion: write one of exists, equals <JSON or text>"),
+        ({"assertion": "equals"}, "is not an assertion"),
         ({"assertion": "len > 1.5"}, "len needs a whole number"),
     ],
 )

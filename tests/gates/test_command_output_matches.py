@@ -39,7 +39,7 @@ def test_a_cut_output_decides_nothing(sees: Callable[..., Seen]) -> None:
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [
-        ("a[", "is no regular expression: unterminated character set at position 1"),
+        ("a[", "is not a regular expression: unterminated character set at position 1"),
         ("x)", "unbalanced parenthesis at position 1"),
         ("a{99999999999999999999}", "too large"),
         ("", "must not be empty"),

@@ -15,12 +15,10 @@ from tests.gh.emulated.runner import Step
 from tests.gh.emulated.server import GitHub
 from tests.gh.fake.server import BlobHost, FakeGitHub
 from tests.gh.job import Job, MakeStep, act_here
-from tidegate.model.comparison import Row, SuiteEffect
-from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides
+from tests.make import BASE_SHA, HEAD_SHA, result, row
+from tidegate.model.result import BaseSide, HeadSide, Result, Sides
 from tidegate.model.suite import RowState
 from tidegate.model.verdict import Verdict
-
-BASE_SHA, HEAD_SHA = "b" * 40, "d" * 40
 
 
 @pytest.fixture(scope="session")
@@ -103,12 +101,6 @@ def make_result(head: str = HEAD_SHA, instance: str = "default", **states: RowSt
         exit_code=int(failed),
         summary="one line",
     )
-    return Result(
-        tidegate_version="0.1.0",
-        instance=instance,
-        verdict=verdict,
-        sides=Sides(base=BaseSide(sha=BASE_SHA, ref="main"), head=HeadSide(sha=head, ref="change")),
-        rows=tuple(Row(scenario=name, agent="docs", state=state, reason=state) for name, state in states.items()),
-        suite=SuiteEffect(),
-        cost=Cost(),
-    )
+    rows = (row(state, scenario=name, agent="docs") for name, state in states.items())
+    sides = Sides(base=BaseSide(sha=BASE_SHA, ref="main"), head=HeadSide(sha=head, ref="change"))
+    return result(*rows, instance=instance, verdict=verdict, sides=sides)

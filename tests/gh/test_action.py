@@ -57,7 +57,7 @@ def test_a_test_merge_checkout_is_compared_with_its_first_parent(job: Job) -> No
 
     ran, step = job.run()
 
-    assert ran.exit_code == 0, ran.stderr
+    assert ran.exit_code == 5, ran.stderr
     assert step.outputs()["reason"] == "nothing_passes"
 
 
@@ -233,7 +233,7 @@ def test_without_secrets_the_agents_that_need_none_have_their_say(job: Job, send
     green, _ = job.run(head_repo=head_repo, sender=sender)
 
     assert (red.exit_code, strict.exit_code, green.exit_code) == (1, 4, 0), red.stderr + green.stderr
-    assert "not run: the agent one, for want of a key" in step.summary()
+    assert "not run: the agent one, without a key" in step.summary()
 
 
 def test_without_secrets_a_scenario_that_needs_one_is_not_measured(job: Job) -> None:
@@ -256,6 +256,32 @@ def test_without_secrets_a_scenario_that_needs_one_is_not_measured(job: Job) -> 
     assert step.outputs()["verdict"] == "inconclusive"
     assert "no secret reaches this pull request: TOKEN" in step.summary()
     assert "${TOKEN} is not set" in own.stderr
+
+
+@pytest.mark.parametrize(
+    ("head", "pass_env", "why"),
+    [
+        (FILES["scenarios/keep.yaml"].replace("--version}", "--version, env: {X: '${TOKEN}'}}"), "[TOKEN]", "target"),
+        (FILES["scenarios/keep.yaml"].replace("--version}", "--version, env: {X: '${OTHER}'}}"), "[OTHER]", "target"),
+        (FILES["scenarios/keep.yaml"], "[]", "agent docs: type"),
+    ],
+    ids=["a name of base's", "a name of its own", "an agent with a key"],
+)
+def test_a_fork_cannot_ask_for_a_secret_so_that_nothing_is_run(job: Job, head: str, pass_env: str, why: str) -> None:
+    """Nothing could be run for want of it, and the job was skipped: green."""
+    suite = FILES["tidegate.yaml"]
+    job.repo.git("checkout", "--quiet", "main")
+    job.repo.commit({"tidegate.yaml": suite + "pass_env: [TOKEN]\n"})
+    job.repo.git("checkout", "--quiet", "pr")
+    job.repo.git("rebase", "--quiet", "main")
+    if why != "target":
+        suite = suite.replace("{type: doc-follower}", "{type: anthropic, model: some-model}")
+    job.repo.commit({"scenarios/keep.yaml": head, "tidegate.yaml": f"{suite}pass_env: {pass_env}\n"})
+
+    ran, step = job.run(head_repo="mallory/fork")
+
+    assert (ran.exit_code, step.outputs()["reason"]) == (1, "weakened_check"), ran.stdout + ran.stderr
+    assert why in step.summary()
 
 
 @pytest.mark.parametrize(

@@ -88,10 +88,13 @@ def two_of_one_name() -> bytes:
 
 CORPUS: dict[str, tuple[Callable[[], bytes], str]] = {
     # archives
-    "empty": (lambda: b"", "no whole zip archive"),
-    "not a zip": (lambda: b"<html>", "no whole zip archive"),
-    "half a zip": (lambda: packed(result_json(GOOD))[:-30], "no whole zip archive"),
-    "damaged data": (lambda: packed(result_json(GOOD)).replace(b"schema", b"sXhema", 1)[:60] + b"x" * 600, "no whole"),
+    "empty": (lambda: b"", "not a complete zip archive"),
+    "not a zip": (lambda: b"<html>", "not a complete zip archive"),
+    "half a zip": (lambda: packed(result_json(GOOD))[:-30], "not a complete zip archive"),
+    "damaged data": (
+        lambda: packed(result_json(GOOD)).replace(b"schema", b"sXhema", 1)[:60] + b"x" * 600,
+        "not a comp",
+    ),
     "no file": (lambda: archive({}), "0 files"),
     "10,000 files": (lambda: archive({f"{n}.json": "" for n in range(10_000)}), "10000 files"),
     "a second file": (lambda: archive({"result.json": result_json(GOOD), "comment.md": "hi"}), "2 files"),
@@ -101,14 +104,14 @@ CORPUS: dict[str, tuple[Callable[[], bytes], str]] = {
     "a folder's file": (lambda: packed(result_json(GOOD), "pr/result.json"), "its file is 'pr/result.json'"),
     "a name with a NUL": (
         lambda: packed(result_json(GOOD), "result.json_.png").replace(b"result.json_", b"result.json\0"),
-        "its file is|no whole zip",
+        "its file is|not a complete zip",
     ),
     "a folder": (lambda: packed("", "result.json/"), "its file is"),
-    "symlink": (lambda: with_mode(stat.S_IFLNK | 0o777), "no ordinary file"),
-    "device": (lambda: with_mode(stat.S_IFCHR | 0o666), "no ordinary file"),
+    "symlink": (lambda: with_mode(stat.S_IFLNK | 0o777), "not an ordinary file"),
+    "device": (lambda: with_mode(stat.S_IFCHR | 0o666), "not an ordinary file"),
     "encrypted": (encrypted, "encrypted"),
     "bomb": (bomb, "more than"),
-    "bomb that lies about its size": (lying_bomb, "no whole zip archive|cannot be read"),
+    "bomb that lies about its size": (lying_bomb, "not a complete zip archive|cannot be read"),
     "bzip2 bomb": (lambda: packed(b" " * (artifact.MAX_RESULT + 1), compression=zipfile.ZIP_BZIP2), "more than"),
     # text
     "nothing in it": (lambda: packed(""), "cannot be read"),
@@ -132,8 +135,8 @@ CORPUS: dict[str, tuple[Callable[[], bytes], str]] = {
     "another instance": (lambda: changed(instance="other"), "another instance"),
     "forged pass": (lambda: verdict(state="passed", reason="no_regression", exit_code=0), "rows that regressed"),
     "forged exit code": (lambda: verdict(exit_code=0), "failed with exit code 0"),
-    "forged acceptance": (lambda: verdict(accepted_by="olivia"), "somebody has accepted"),
-    "accepted by nobody": (lambda: verdict(state="passed", reason="accepted", exit_code=0), "somebody has accepted"),
+    "forged acceptance": (lambda: verdict(accepted_by="olivia"), "claims to be accepted"),
+    "accepted by nobody": (lambda: verdict(state="passed", reason="accepted", exit_code=0), "claims to be accepted"),
     "a row twice": (lambda: changed(rows=json.loads(result_json(GOOD))["rows"] * 2), "a row twice"),
 }
 
@@ -156,7 +159,7 @@ def test_an_acceptance_is_believed_of_a_run_of_our_own_alone() -> None:
     accepted = GOOD.model_copy(update={"verdict": GOOD.verdict.accepted("olivia")})
 
     assert read_result(packed(result_json(accepted)), "default", ours=True) == accepted
-    with pytest.raises(PoisonedError, match="somebody has accepted"):
+    with pytest.raises(PoisonedError, match="claims to be accepted"):
         read_result(packed(result_json(accepted)), "default")
 
 

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.gh.conftest import HEAD_SHA, make_result
+from tests.gh.conftest import make_result
 from tests.gh.emulated.front import Fault
 from tests.gh.emulated.runner import pull_request_payload
 from tests.gh.fake.server import FakeGitHub as GitHub
 from tests.gh.fake.server import PullRequest
 from tests.gh.job import Job
 from tests.gh.test_comment import publish
+from tests.make import HEAD_SHA
 from tidegate.gh.cancelled import note_cancelled
 from tidegate.gh.comment import Publication, WorkflowRun
 from tidegate.model.marker import Marker

@@ -6,11 +6,12 @@ from functools import partial
 
 import pytest
 
-from tests.gh.conftest import HEAD_SHA, make_result
+from tests.gh.conftest import make_result
 from tests.gh.emulated.front import Fault, When
 from tests.gh.fake.server import FakeGitHub as GitHub
 from tests.gh.fake.server import PullRequest
 from tests.gh.fake.state import BOT
+from tests.make import HEAD_SHA
 from tidegate.gh.comment import Publication, Statement, WorkflowRun, publish_comment
 from tidegate.gh.port import PERMISSIONS
 from tidegate.model.marker import Marker

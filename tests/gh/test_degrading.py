@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from tests.gh.conftest import HEAD_SHA, make_result
+from tests.gh.conftest import make_result
 from tests.gh.emulated.front import Fault
 from tests.gh.emulated.runner import Step, pull_request_payload, workflow_run_payload
 from tests.gh.fake.server import FakeGitHub
 from tests.gh.test_artifact import packed
 from tests.gh.test_faults import FAULTS, IMPATIENT
+from tests.make import HEAD_SHA
 from tidegate.action import Outside, act
 from tidegate.action.acceptance import accepted_by
 from tidegate.action.job import Job

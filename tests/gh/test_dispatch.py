@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.gh.job import Job
+from tests.e2e.conftest import FILES
+from tests.gh.job import RENAMED, Job
 
 
 @pytest.fixture
@@ -107,3 +108,24 @@ def test_what_could_not_be_run_is_an_error_and_no_silence(fork: Job) -> None:
     (status,) = fork.pull.statuses()
     assert (ran.exit_code, status.state) == (2, "error")
     assert "nowhere" in status.description
+
+
+@pytest.mark.parametrize("policy", [None, "policy: {mode: advisory}\n"], ids=["before the suite", "advisory"])
+def test_a_fork_that_began_at_an_old_commit_is_no_success(fork: Job, policy: str | None) -> None:
+    """Its own suite would be advisory, or that of the commit where it began."""
+    repo = fork.repo
+    repo.git("checkout", "--quiet", "main")
+    repo.git("checkout", "--quiet", "--orphan", "old")
+    repo.commit({"tidegate.yaml": None if policy is None else FILES["tidegate.yaml"] + policy})
+    repo.git("branch", "--force", "main")
+    repo.git("branch", "--delete", "--force", "pr")
+    repo.branch("pr", {**FILES, "tidegate.yaml": FILES["tidegate.yaml"] + (policy or ""), "bin/notes": RENAMED})
+    repo.git("checkout", "--quiet", "main")
+    repo.commit(FILES)
+    fork.pull.push(repo.git("rev-parse", "pr"))
+
+    ran, step = fork.dispatch()
+
+    (status,) = fork.pull.statuses()
+    assert (ran.exit_code, status.state) == (1, "failure"), ran.stderr + step.summary()
+    assert step.outputs()["verdict"] == "failed"

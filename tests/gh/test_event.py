@@ -79,7 +79,7 @@ def test_anything_else_is_said_to_be_no_pull_request() -> None:
     event = read_event("release", {})
 
     assert event == OtherEvent(name="release")
-    assert event.explanation.startswith("`release` is no pull request")
+    assert event.explanation.startswith("`release` is not a pull request")
 
 
 @pytest.mark.parametrize(("ref", "is_default"), [("main", True), ("feature", False)])

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from tests.gh.conftest import HEAD_SHA, make_result
+from tests.gh.conftest import make_result
 from tests.gh.emulated.front import ANY, Fault
 from tests.gh.emulated.runner import read_key_values
 from tests.gh.fake.server import FakeGitHub, PullRequest
+from tests.make import HEAD_SHA
 from tidegate.action.job import Job, Outside
 from tidegate.action.pull_request import Subject, say
 from tidegate.gh.comment import PATIENCE, Statement, WorkflowRun, publish_comment

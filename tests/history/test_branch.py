@@ -217,8 +217,8 @@ def test_a_branch_that_is_no_history_is_neither_read_nor_written(
     job = clone("job")
     trials, (said,) = read(job, tmp_path / "r")
     assert trials == ()
-    assert "no history" in said
-    with pytest.raises(NotKeptError, match="no history"):
+    assert "not a history" in said
+    with pytest.raises(NotKeptError, match="not a history"):
         add(job, past(1))
     assert origin.git("rev-parse", NAME) == origin.git("rev-parse", "main")
 

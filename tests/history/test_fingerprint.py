@@ -7,27 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.agents.doc_follower import DocFollower
+from tests.make import DOCS, scenario
 from tidegate.history.fingerprint import fingerprint
 from tidegate.model.plan import PlanRow, RowKey
-from tidegate.model.suite import Scenario, Target
 
-SCENARIO = Scenario(name="s", description="d", file="s.yaml", template="t", target=Target(binary="x"), prompt="p")
-AGENT = DocFollower(type="doc-follower")
-ROW = PlanRow(key=RowKey(scenario="s", agent="docs"), scenario=SCENARIO, agent=AGENT, deterministic=False)
+SCENARIO = scenario(template="t")
+ROW = PlanRow(key=RowKey(scenario="s", agent="docs"), scenario=SCENARIO, agent=DOCS, deterministic=False)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "t/sub").mkdir(parents=True)
     (tmp_path / "t/inbox.md").write_text("mail")
-    (tmp_path / "t/AGENTS.md").write_text("guide")
+    (tmp_path / "t/DOCSS.md").write_text("guide")
     (tmp_path / "t/sub/link").symlink_to("../inbox.md")
     return tmp_path
 
 
 def printed(folder: Path, row: PlanRow = ROW, version: str | None = "1.0") -> str:
-    return fingerprint(row, folder, ("AGENTS.md",), version)
+    return fingerprint(row, folder, ("DOCSS.md",), version)
 
 
 def test_another_version_of_the_agents_program_has_another(folder: Path) -> None:
@@ -51,7 +49,7 @@ def test_a_changed_template_has_another(change: Callable[[Path], object], folder
 
 def test_guidance_and_the_file_s_place_do_not_matter(folder: Path) -> None:
     before = printed(folder)
-    (folder / "t/AGENTS.md").write_text("a better guide")
+    (folder / "t/DOCSS.md").write_text("a better guide")
     moved = ROW.model_copy(update={"scenario": SCENARIO.model_copy(update={"file": "other.yaml"})})
     assert printed(folder, moved) == before
 
@@ -59,7 +57,7 @@ def test_guidance_and_the_file_s_place_do_not_matter(folder: Path) -> None:
 def test_what_evaluators_run_and_what_base_s_definition_asks_too_are_part_of_it(folder: Path) -> None:
     twice = ROW.model_copy(update={"before": SCENARIO.model_copy(update={"minimum_steps": 3})})
     found = [printed(folder), printed(folder, twice)]
-    found += [fingerprint(ROW, folder, ("AGENTS.md",), "1.0", scripts=scripts) for scripts in ("a", "b")]
+    found += [fingerprint(ROW, folder, ("DOCSS.md",), "1.0", scripts=scripts) for scripts in ("a", "b")]
     assert len(set(found)) == 4
 
 
@@ -67,8 +65,8 @@ def test_another_definition_agent_or_model_has_another(folder: Path) -> None:
     rows = [
         ROW,
         ROW.model_copy(update={"scenario": SCENARIO.model_copy(update={"prompt": "q"})}),
-        ROW.model_copy(update={"agent": AGENT.model_copy(update={"model": "m"})}),
-        ROW.model_copy(update={"agent": AGENT.model_copy(update={"max_turns": 3})}),
+        ROW.model_copy(update={"agent": DOCS.model_copy(update={"model": "m"})}),
+        ROW.model_copy(update={"agent": DOCS.model_copy(update={"max_turns": 3})}),
         ROW.model_copy(update={"key": RowKey(scenario="s", agent="other")}),
     ]
     assert len({printed(folder, row) for row in rows}) == len(rows)

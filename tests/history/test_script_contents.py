@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from tests import make
 from tidegate.evaluators.code_judge import CodeJudge
 from tidegate.evaluators.composite import CodeAggregator, CompositeEvaluator
 from tidegate.evaluators.script_files import named_files
 from tidegate.evaluators.tool_f1 import ToolF1
 from tidegate.history.script_contents import script_files
 from tidegate.model.evaluator import Evaluator
-from tidegate.model.suite import Scenario, Target
+from tidegate.model.suite import Scenario
 
 Commit = Callable[[dict[str, str]], Path]
 
@@ -36,9 +37,7 @@ def commit(tmp_path: Path) -> Commit:
 
 
 def scenario(*evaluators: Evaluator) -> Scenario:
-    return Scenario(
-        name="s", description="", file="evals/s.yaml", target=Target(binary="x"), prompt="p", evaluators=evaluators
-    )
+    return make.scenario(file="evals/s.yaml", evaluators=evaluators)
 
 
 def judge(script: str, cwd: str = "evals") -> CodeJudge:

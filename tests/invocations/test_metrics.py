@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import make
 from tidegate.invocations.metrics import (
     interaction_metrics,
     invocation_counts,
@@ -21,7 +22,7 @@ from tidegate.invocations.metrics import (
 from tidegate.model.event import COUNTED, CallStatus, End, Event, ToolCall
 from tidegate.model.measurement import InvocationCounts, Metrics, SubcommandCounts
 from tidegate.model.suite import Price
-from tidegate.model.trial import Invocation, Trial, TrialSpec
+from tidegate.model.trial import Invocation, Trial
 
 PATTERN = r"taskmgr\s+(\S+)"
 RATES = ("error_rate", "retry_rate", "retry_after_failure_rate", "first_try_success_rate", "iteration_ratio")
@@ -179,7 +180,7 @@ def test_every_invocation_is_seen_somewhere(seen: tuple[Invocation, ...]) -> Non
     ],
 )
 def test_subcommand(argv: list[str], pattern: str | None, expected: str | None) -> None:
-    """The first group on the quoted command line; without group or match, the first argument that is no option."""
+    """The first group on the quoted command line; without group or match, the first argument that is not an option."""
     assert subcommand("taskmgr", argv, pattern) == expected
 
 
@@ -199,8 +200,7 @@ def test_calls_that_are_not_for_help(line: str) -> None:
 
 
 def trial(end: str | None = "completed", events: tuple[Event, ...] = (), seen: tuple[Invocation, ...] = ()) -> Trial:
-    spec = TrialSpec(side="head", scenario="s", agent="a", index=1)
-    return Trial(spec=spec, end=end, events=events, invocations=seen, duration_s=1.5)
+    return make.trial(end=end, events=events, invocations=seen, duration_s=1.5)
 
 
 def test_what_the_agent_reports_is_taken_over_and_nothing_else_is_invented() -> None:
@@ -243,8 +243,7 @@ def test_the_cost_is_the_agents_own_else_tokens_times_rates_else_none() -> None:
     )
 
     def cost(end: End, price: Price | None) -> float | None:
-        spec = TrialSpec(side="head", scenario="s", agent="a", index=1)
-        return trial_metrics(Trial(spec=spec, end=end.end, events=(end,)), None, price).cost_usd
+        return trial_metrics(trial(end.end, (end,)), None, price).cost_usd
 
     assert cost(used, price) == pytest.approx(0.5 * 1 + 0.4 * 0.1 + 0.1 * 2 + 0.1 * 10)
     assert cost(used.model_copy(update={"cost_usd": 0.25}), price) == 0.25

@@ -129,7 +129,7 @@ def test_what_only_looks_like_a_placeholder_is_fit(text: str) -> None:
 )
 def test_what_is_no_complete_command_is_unfit_but_known_to_call(text: str) -> None:
     (line, *_) = [line for line in shell_lines(text, "tool") if line.unfit]
-    assert line.unfit == "it is no complete shell command"
+    assert line.unfit == "it is not a complete shell command"
     assert line.calls
 
 

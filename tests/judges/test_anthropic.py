@@ -75,7 +75,7 @@ def test_what_is_no_message_is_no_answer(body: str) -> None:
     with saying(body) as url:
         reply = asked(url)
     assert (reply.end, reply.sample) == ("outage", 2)
-    assert reply.message.startswith("what came back is no message of a model: ")
+    assert reply.message.startswith("what came back is not a message of a model: ")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import make
 from tidegate.gates.command_succeeds import CommandSucceeds
 from tidegate.gates.file_exists import FileExists
 from tidegate.gates.no_transcript_errors import NoTranscriptErrors
@@ -21,9 +22,9 @@ from tidegate.model.gate import Gate
 from tidegate.model.measurement import EvaluatorResult, TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
 from tidegate.model.suite import Composite, Scenario, Target
-from tidegate.model.trial import Invocation, Step, Trial, TrialSpec
+from tidegate.model.trial import Invocation, Step, Trial
 
-SPEC = TrialSpec(side="head", scenario="link", agent="docs", index=2, phase="confirm")
+SPEC = make.spec(scenario="link", agent="docs", index=2, phase="confirm")
 THERE, GONE = FileAnswer(state="present", text=""), FileAnswer(state="missing")
 DOCTOR, OUT = CommandSucceeds(command="taskmgr doctor"), FileExists(path="out.json")
 
@@ -33,12 +34,11 @@ def exited(code: int, **fields: Any) -> CommandAnswer:
 
 
 def scenario(*gates: Gate, **fields: Any) -> Scenario:
-    target = Target(binary="taskmgr")
-    return Scenario(name="link", description="d", file="link.yaml", target=target, prompt="p", gates=gates, **fields)
+    return make.scenario("link", **{"target": Target(binary="taskmgr"), "gates": gates, **fields})
 
 
 def trial(*answers: Answer | None, **fields: Any) -> Trial:
-    return Trial(spec=SPEC, answers=answers, **{"end": "completed", **fields})
+    return make.trial(spec=SPEC, answers=answers, **fields)
 
 
 def measure(gates: dict[Gate, Answer | None], **fields: Any) -> TrialResult:

@@ -7,7 +7,8 @@ import json
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,7 +18,9 @@ import pytest
 from tests.model_server import Fault, ModelServer, Step, serving
 from tidegate.agents.providers import ANTHROPIC, GOOGLE, OPENAI
 from tidegate.errors import ConfigurationError
-from tidegate.model_proxy.proxy import Lease, ModelProxy
+from tidegate.model_proxy.connections import MOST_CONNECTIONS, MOST_OF_ONE_TRIAL
+from tidegate.model_proxy.proxy import ModelProxy
+from tidegate.model_proxy.traffic import Lease
 
 KEY = "the-real-key"
 QUESTION: dict[str, Any] = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "?"}]}
@@ -210,7 +213,10 @@ def test_a_stream_that_breaks_off_is_no_whole_answer() -> None:
 
 
 def test_an_address_that_is_none_is_said() -> None:
-    with ModelProxy() as model_proxy, pytest.raises(ConfigurationError, match="ANTHROPIC_BASE_URL is no address: api"):
+    with (
+        ModelProxy() as model_proxy,
+        pytest.raises(ConfigurationError, match="ANTHROPIC_BASE_URL is not an address: api"),
+    ):
         model_proxy.lent(ANTHROPIC, KEY, "api.anthropic.com").__enter__()
 
 
@@ -268,3 +274,109 @@ def test_an_agent_that_hangs_up_is_not_the_providers_failure() -> None:
             time.sleep(0.01)
     assert told
     assert told.end == "killed"
+
+
+@contextmanager
+def connected(lease: Lease) -> Iterator[socket.socket]:
+    """A connection to the proxy, as any process of the machine can make one."""
+    place = urlsplit(lease.address)
+    with socket.create_connection((str(place.hostname), place.port or 0), timeout=30) as connection:
+        yield connection
+
+
+def resident() -> int:
+    """Bytes that this process, and with it the proxy, holds in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+def test_a_body_without_a_token_is_not_read() -> None:
+    """14 connections with large bodies took 921 MB."""
+    with lent() as (_, lease), ExitStack() as opened:
+        before = resident()
+        head = b"POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (30 << 20)
+        answers = []
+        for _ in range(14):
+            connection = opened.enter_context(connected(lease))
+            with suppress(OSError):
+                connection.sendall(head)
+                for _ in range(30):
+                    connection.sendall(bytes(1 << 20))
+            with suppress(OSError):
+                answers.append(connection.recv(100))
+        assert resident() - before < 50 << 20
+    assert all(answer.startswith(b"HTTP/1.1 401") for answer in answers if answer)
+
+
+def test_headers_without_a_token_are_bounded() -> None:
+    with lent() as (_, lease), connected(lease) as connection:
+        connection.sendall(b"GET /v1/models HTTP/1.1\r\n")
+        with suppress(OSError):
+            for number in range(60):
+                connection.sendall(b"x-%d: %s\r\n" % (number, bytes(60_000).replace(b"\0", b"a")))
+        with suppress(OSError):
+            assert connection.recv(100)[:12] in (b"HTTP/1.1 431", b"")
+
+
+def test_silent_connections_do_not_keep_an_agent_from_its_model() -> None:
+    with lent() as (_, lease), ExitStack() as opened:
+        for _ in range(MOST_CONNECTIONS + 20):
+            opened.enter_context(connected(lease))
+        assert ask(lease)[0] == 200
+
+
+def test_a_trial_may_have_only_so_many_connections() -> None:
+    with lent() as (_, lease), ExitStack() as opened:
+        answers = []
+        for _ in range(MOST_OF_ONE_TRIAL + 1):
+            connection = opened.enter_context(connected(lease))
+            connection.sendall(b"GET /v1/files HTTP/1.1\r\nHost: x\r\nx-api-key: %s\r\n\r\n" % lease.token.encode())
+            answers.append(connection.recv(100)[:12])
+    assert answers == [b"HTTP/1.1 404"] * MOST_OF_ONE_TRIAL + [b"HTTP/1.1 503"]
+
+
+def test_what_one_trial_has_read_at_once_is_bounded() -> None:
+    """Two requests of 30 MB are under way; the third one is refused, and no outage of the provider."""
+    with lent() as (server, lease), ExitStack() as opened:
+        head = b"POST /v1/messages HTTP/1.1\r\nHost: x\r\nx-api-key: %s\r\nContent-Length: %d\r\n\r\n"
+        for _ in range(2):
+            connection = opened.enter_context(connected(lease))
+            connection.sendall(head % (lease.token.encode(), 30 << 20))
+        time.sleep(0.5)
+        third = opened.enter_context(connected(lease))
+        third.sendall(head % (lease.token.encode(), 30 << 20))
+        assert third.recv(100)[:12] == b"HTTP/1.1 413"
+        told = lease.traffic.told()
+        assert told is not None
+        assert told.end == "refused"
+        assert server.requests == []
+
+
+def test_a_chunked_body_that_breaks_off_ends_its_thread() -> None:
+    with lent() as (_, lease), connected(lease) as connection:
+        head = b"POST /v1/messages HTTP/1.1\r\nHost: x\r\nx-api-key: %s\r\nTransfer-Encoding: chunked\r\n\r\n"
+        connection.sendall(head % lease.token.encode() + b"5\r\nhello")
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(100)[:12] == b"HTTP/1.1 413"
+
+
+@pytest.mark.parametrize(
+    "request_line",
+    [b"GET /v1/models?a=\x01 HTTP/1.1\r\n", b"GET /v1/models HTTP/1.1\r\nx-a: \x02\r\n"],
+)
+def test_a_request_with_a_control_character_is_no_outage(request_line: bytes) -> None:
+    with lent() as (server, lease), connected(lease) as connection:
+        connection.sendall(request_line + b"Host: x\r\nx-api-key: %s\r\n\r\n" % lease.token.encode())
+        assert connection.recv(100)[:12] == b"HTTP/1.1 400"
+        told = lease.traffic.told()
+        assert told is not None
+        assert told.end == "refused"
+        assert server.requests == []
+
+
+@pytest.mark.parametrize(("status", "end"), [(400, "refused"), (413, "refused"), (429, "outage"), (500, "outage")])
+def test_an_answer_that_the_request_brought_about_is_no_outage(status: int, end: str) -> None:
+    with lent(Fault(status)) as (_, lease):
+        assert ask(lease)[0] == status
+        told = lease.traffic.told()
+        assert told is not None
+        assert told.end == end

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests import make
 from tidegate.model.measurement import Outcome, RunRow, TrialResult
 from tidegate.model.suite import Policy, TrialCounts
 from tidegate.model.trial import NotMeasured, Side, TrialSpec
@@ -92,13 +93,8 @@ class Story:
 def result(spec: TrialSpec, letter: str) -> TrialResult:
     outcomes: dict[str, Outcome] = {"P": "pass", "F": "fail"}
     outcome = outcomes.get(letter)
-    return TrialResult(
-        **spec.model_dump(),
-        id=spec.id,
-        outcome=outcome,
-        decides=outcome,
-        reason="because",
-        not_measured=NOT_MEASURED.get(letter),
+    return make.trial_result(
+        **spec.model_dump(), outcome=outcome, reason="because", not_measured=NOT_MEASURED.get(letter)
     )
 
 
@@ -393,7 +389,7 @@ def test_a_row_that_recovers_is_ok_and_says_what_was_seen() -> None:
 def test_what_cannot_be_confirmed_any_more_is_unconfirmed_and_says_what_it_would_take() -> None:
     conclusion = only("docs past:40/40 base:P head:FFPPPFFPPPPPPPPPPPPPPPP")
     assert conclusion.state == "unconfirmed"
-    assert "fresh head trials would settle it" in conclusion.clears_when
+    assert "fresh head trials are needed" in conclusion.clears_when
 
 
 def test_too_few_trials_allowed_leave_a_suspicion_without_any_confirmation() -> None:
@@ -517,7 +513,7 @@ def test_in_one_shot_a_collapse_is_significant_with_five_trials_and_not_with_thr
     (three,) = shot("docs base:P head:F")
     assert three.state == "unconfirmed"
     assert three.p == pytest.approx(0.05)
-    assert "at these rates 4 trials a side would settle it" in three.reason
+    assert "at these rates 4 trials per side are needed" in three.reason
 
 
 def test_in_one_shot_improvement_is_the_mirror() -> None:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from tests.procedure.trace_oracle import PARAMETERS, trace
 from tidegate.procedure.confirm import Confirmation
 from tidegate.procedure.rules import DELTA, DROP, LEAST_HISTORY, Ask, Facts, Rules, level
 from tidegate.procedure.screen import ScreenConfirmVerify
@@ -20,7 +21,6 @@ from tidegate.statistics.passk import pass_at_k, pass_hat_k
 from tidegate.statistics.rates import newcombe, wilson
 from tidegate.statistics.sequential import p_seq
 from tidegate.statistics.stratified import smallest_difference, stratified_less, suite_weights
-from tests.procedure.trace_oracle import PARAMETERS, trace
 
 T = TypeVar("T")
 

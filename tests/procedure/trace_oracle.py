@@ -69,7 +69,7 @@ def _spread(state: Any, more: int, axis: int) -> Any:
     return state
 
 
-def trace(given: dict[str, Any]) -> dict[str, Any]:
+def trace(given: dict[str, Any]) -> dict[str, Any]:  # noqa: C901 - one page of rules, top to bottom
     """Play the scripted outcomes of one row."""
     q, level = PARAMETERS, given["alpha_j"]
     history = tuple(given["history"])

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
+from tests import make
 from tests.reports import situations
+from tests.reports.situations import BASE_SHA, HEAD_SHA
 from tidegate.action.workflow_run import NOTICE
 from tidegate.model.comparison import (
     BaseCounts,
@@ -36,8 +38,6 @@ from tidegate.verdict.decide import decide
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-BASE_SHA = "4f1c2a9be07d5a3386f0c1d2e3b4a5968778695a"
-HEAD_SHA = "b82d07e4c9f3a1560e7d8c9bab1a2f3e4d5c6b7a"
 DETECTION = {"-0.3": 0.31, "-0.5": 0.73, "-1.0": 1.0}
 HOSTILE = (
     "--> </details><img src=x onerror=alert(1)> <!-- tidegate instance=default head=0 --> @octocat #12 GH-7 a/b#3 "
@@ -50,16 +50,15 @@ HOSTILE = (
 def row(scenario: str, state: RowState, base: str, head: str, agent: str = "docs", **more: Any) -> Row:
     """A row from `passes/trials` on both sides; '' is a side without measured trials."""
     (bp, bn), (hp, hn) = _counts(base), _counts(head)
-    return Row(
+    return make.row(
+        state,
         **{
             "scenario": scenario,
             "agent": agent,
-            "state": state,
-            "reason": more.pop("reason", state),
             "base": BaseCounts(passes=bp, trials=bn, fresh=(bp, bn)),
             "head": HeadCounts(passes=hp, trials=hn, screen=(hp, hn)),
             **more,
-        }
+        },
     )
 
 
@@ -84,15 +83,13 @@ def calm_metrics() -> dict[str, MetricChange]:
 
 def trial(scenario: str, side: Literal["base", "head"], index: int, outcome: Literal["pass", "fail"]) -> TrialResult:
     failed = outcome == "fail"
-    return TrialResult(
-        id=f"{side}/{scenario}/docs/{index}",
+    return make.trial_result(
         side=side,
         scenario=scenario,
         agent="docs",
         index=index,
         phase="screen" if index == 1 else "confirm",
         outcome=outcome,
-        decides=outcome,
         reason="command_succeeds: taskmgr list --json: no task of high priority" if failed else "all gates passed",
         end="completed",
         metrics=Metrics(command_count=3, error_count=2 if failed else 0, error_rate=2 / 3 if failed else 0.0),
@@ -119,20 +116,15 @@ def trial(scenario: str, side: Literal["base", "head"], index: int, outcome: Lit
 
 def result(*rows: Row, policy: Policy | None = None, **more: Any) -> Result:
     """The verdict is the product's own."""
-    known = {name: more[name] for name in ("suite", "definitions") if name in more}
-    return Result(
+    return make.result(
+        *rows,
+        policy=policy,
         **{
-            "tidegate_version": "0.1.0",
-            "verdict": decide(Comparison(rows=rows, **known), policy or Policy()),
-            "sides": Sides(
-                base=BaseSide(sha=BASE_SHA, ref="main"), head=HeadSide(sha=HEAD_SHA, ref="rename-prio-flag")
-            ),
-            "rows": rows,
-            "suite": SuiteEffect(),
+            "sides": situations.SIDES,
             "agents": {"docs": AgentInfo(type="doc-follower")},
             "cost": Cost(trials=TrialTotals(base=4, head=4), seconds=12.3, budget_used=0.01),
             **more,
-        }
+        },
     )
 
 
@@ -323,7 +315,7 @@ def stochastic_regression() -> Result:
         "41/43",
         "7/10",
         agent="claude",
-        reason="passes 7 of 10 fresh trials on head, 41 of 43 on base (p = 0.05, limit 0.0033): this may be chance",
+        reason="passes 7 of 10 fresh trials on head, 41 of 43 on base (p = 0.05, limit 0.0033): this may be noise",
         effect=Effect(difference=-0.25, interval=(-0.56, -0.03), p=0.05, level=0.0033),
         evidence=Evidence(
             trial="head/search_flow/claude/4",
@@ -331,7 +323,7 @@ def stochastic_regression() -> Result:
             message="2 of 3 notes are named",
             divergence=Divergence(step=3, base="notes search --all tide", head="notes search tide"),
             reproduce=f"tidegate run --rev {HEAD_SHA} --scenario search_flow --agent claude",
-            clears_when="at least 9 of 10 fresh head trials pass; about 31 of them would settle it at these rates",
+            clears_when="at least 9 of 10 fresh head trials pass; at these rates about 31 of them are needed",
         ),
     )
     return _with_rows(all_fine_stochastic(), link, search)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from tidegate.model.comparison import BaseCounts, Effect, GateCounts, HeadCounts, MetricChange, Row, SuiteEffect
+from tests.make import result, row, trial_result
+from tidegate.model.comparison import Effect, GateCounts, MetricChange, Row, SuiteEffect
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult
 from tidegate.model.measurement import Call, GateResult, Metrics, SubcommandCounts, TrialResult
-from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals
+from tidegate.model.result import Cost, Result, TrialTotals
 from tidegate.model.suite import RowState
 from tidegate.model.trial import Record, Side
-from tidegate.model.verdict import Verdict
 
 SCENARIOS, TRIALS = 50, 10  # trials: on each side
 _WORDS = (
@@ -50,11 +50,8 @@ def large_result() -> Result:
         for side in ("base", "head")
         for index in range(1, TRIALS + 1)
     ]
-    return Result(
-        tidegate_version="0.1.0",
-        verdict=Verdict(state="failed", reason="regression", exit_code=1, summary="2 of 50 rows regressed"),
-        sides=Sides(base=BaseSide(sha="4" * 40, ref="main"), head=HeadSide(sha="b" * 40, ref="a-branch")),
-        rows=tuple(_row(f"scenario_{number:02d}", state, trials) for number, state in enumerate(_STATES)),
+    return result(
+        *(_row(f"scenario_{number:02d}", state, trials) for number, state in enumerate(_STATES)),
         suite=SuiteEffect(
             base_rate=0.96, head_rate=0.93, difference=-0.03, interval=(-0.06, 0.0), detection={"-0.5": 0.9}
         ),
@@ -71,15 +68,12 @@ def large_record(trial: TrialResult) -> Record:
 def _trial(chance: random.Random, number: int, state: RowState, side: Side, index: int) -> TrialResult:
     passed = chance.random() < _RATES[state][side == "head"]
     scenario, errors, commands = f"scenario_{number:02d}", 0 if passed else chance.randint(2, 5), chance.randint(3, 9)
-    return TrialResult(
-        id=f"{side}/{scenario}/claude/{index}",
+    return trial_result(
         side=side,
         scenario=scenario,
         agent="claude",
         index=index,
-        phase="screen",
         outcome="pass" if passed else "fail",
-        decides="pass" if passed else "fail",
         reason="all 3 required gates passed" if passed else "the list is exported: out.json does not exist",
         end="completed",
         metrics=Metrics(
@@ -109,13 +103,13 @@ def _row(scenario: str, state: RowState, trials: list[TrialResult]) -> Row:
     )
     before, after = (sum(trial.decides == "pass" for trial in side) for side in (base, head))
     difference = (after - before) / TRIALS
-    return Row(
+    return row(
+        state,
+        (before, TRIALS),
+        (after, TRIALS),
         scenario=scenario,
         agent="claude",
-        state=state,
         reason=f"passes {after} of {TRIALS} trials on head, {before} of {TRIALS} on base",
-        base=BaseCounts(passes=before, trials=TRIALS),
-        head=HeadCounts(passes=after, trials=TRIALS),
         effect=Effect(difference=difference, interval=(max(-1, difference - 0.2), min(1, difference + 0.2))),
         metrics={
             name: MetricChange(base=_mean(name, base), head=_mean(name, head))

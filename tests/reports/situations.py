@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from tests.make import result, row, trial_result
 from tidegate.comparison.weak_rows import doubts
 from tidegate.model.comparison import (
     BaseCounts,
-    Comparison,
     CriterionChange,
     DefinitionChange,
     GateCounts,
@@ -19,18 +20,16 @@ from tidegate.model.comparison import (
     SuiteEffect,
 )
 from tidegate.model.judgement import CriterionScore, JudgeInfo, Judgement, JudgeReport, JudgeResult
-from tidegate.model.measurement import AgentInfo, TrialResult
+from tidegate.model.measurement import AgentInfo
 from tidegate.model.result import BaseSide, Cost, FileChange, HeadSide, Result, Sides, TrialTotals
 from tidegate.model.suite import Policy, RowState
 from tidegate.model.trend import Mean, RowTrend, TrendPoint
 from tidegate.model.trial import NotMeasured, Side
-from tidegate.model.verdict import Verdict
-from tidegate.verdict.decide import decide, nothing_to_do
+from tidegate.verdict.decide import nothing_to_do
 
-SIDES = Sides(
-    base=BaseSide(sha="4f1c2a9be07d5a3386f0c1d2e3b4a5968778695a", ref="main"),
-    head=HeadSide(sha="b82d07e4c9f3a1560e7d8c9bab1a2f3e4d5c6b7a", ref="rename-prio-flag"),
-)
+BASE_SHA = "4f1c2a9be07d5a3386f0c1d2e3b4a5968778695a"
+HEAD_SHA = "b82d07e4c9f3a1560e7d8c9bab1a2f3e4d5c6b7a"
+SIDES = Sides(base=BaseSide(sha=BASE_SHA, ref="main"), head=HeadSide(sha=HEAD_SHA, ref="rename-prio-flag"))
 
 
 def added_and_removed() -> Result:
@@ -119,12 +118,9 @@ def judged() -> Result:
         weighted_score=0.6, pass_threshold=0.7, passed=False, judgement=Judgement(criteria=criteria, samples=(0.6,))
     )
     trials = tuple(
-        TrialResult(
-            id=f"{side}/add_task/docs/1", side=side, scenario="add_task", agent="docs", index=1, phase="screen",
-            outcome="pass", decides="pass", reason="all gates passed", judge=opinion,
-        )
+        trial_result(side=side, scenario="add_task", agent="docs", reason="all gates passed", judge=opinion)
         for side in SIDES_OF
-    )  # fmt: skip
+    )
     change = JudgeChange(
         base=JudgeSide(score=0.92, judged=1),
         head=JudgeSide(score=0.6, judged=1, below=1),
@@ -174,13 +170,16 @@ def suite_regressed() -> Result:
 def infrastructure() -> Result:
     """Every row has an outcome, but too many trials have none."""
     lost = tuple(
-        TrialResult(
-            id=f"head/sync/docs/{index}", side="head", scenario="sync", agent="docs", index=index, phase="screen",
-            outcome=None, decides=None, reason="the trial could not be run: no space left on device",
+        trial_result(
+            scenario="sync",
+            agent="docs",
+            index=index,
+            outcome=None,
+            reason="the trial could not be run: no space left on device",
             not_measured="infrastructure",
         )
         for index in (2, 3)
-    )  # fmt: skip
+    )
     sync = _fine("sync").model_copy(update={"head": HeadCounts(passes=1, trials=1, not_measured=2)})
     return _result(_fine("add_task"), sync, excluded_share=0.33).model_copy(update={"trials": lost})
 
@@ -246,48 +245,15 @@ def _row(
     reason: str,
     not_measured: NotMeasured | None = None,
 ) -> Row:
-    return Row(
-        scenario=scenario,
-        agent="docs",
-        state=state,
-        reason=reason,
-        not_measured=not_measured,
-        deterministic=True,
-        base=BaseCounts(passes=base[0], trials=base[1]),
-        head=HeadCounts(passes=head[0], trials=head[1]),
-    )
+    more = {"scenario": scenario, "agent": "docs", "not_measured": not_measured, "deterministic": True}
+    return row(state, base, head, reason=reason, **more)
 
 
 def _fine(scenario: str) -> Row:
     return _row(scenario, "ok", (1, 1), (1, 1), "no regression detected: passes 1 of 1 trials on head, 1 of 1 on base")
 
 
-def _result(
-    *rows: Row,
-    definitions: tuple[DefinitionChange, ...] = (),
-    policy: Policy | None = None,
-    sides: Sides = SIDES,
-    cost: Cost | None = None,
-    warnings: tuple[str, ...] = (),
-    verdict: Verdict | None = None,
-    suite: SuiteEffect | None = None,
-    excluded_share: float = 0.0,
-) -> Result:
-    comparison = Comparison(
-        rows=rows,
-        suite=suite or SuiteEffect(),
-        definitions=definitions,
-        warnings=warnings,
-        excluded_share=excluded_share,
-    )
-    return Result(
-        tidegate_version="0.1.0",
-        verdict=verdict or decide(comparison, policy or Policy()),
-        sides=sides,
-        rows=rows,
-        suite=comparison.suite,
-        definitions=definitions,
-        agents={"docs": AgentInfo(type="doc-follower")},
-        warnings=warnings,
-        cost=cost or Cost(trials=TrialTotals(base=len(rows), head=len(rows)), seconds=4.2, budget_used=0.01),
-    )
+def _result(*rows: Row, **fields: Any) -> Result:
+    cost = Cost(trials=TrialTotals(base=len(rows), head=len(rows)), seconds=4.2, budget_used=0.01)
+    agents = {"docs": AgentInfo(type="doc-follower")}
+    return result(*rows, **{"sides": SIDES, "agents": agents, "cost": cost, **fields})

@@ -225,9 +225,9 @@ def test_output_is_folded_and_unfolds(opened: Opened, stories: Stories) -> None:
     assert not output.is_visible()
     page.locator(".steps summary").first.press("Enter")
     assert output.inner_text() == "none\nat\nall"
-    page.get_by_role("button", name="Unfold all").click()
+    page.get_by_role("button", name="Expand all").click()
     assert page.locator("main details[open]").count() == page.locator("main details").count() > 3
-    page.get_by_role("button", name="Fold all", exact=True).click()
+    page.get_by_role("button", name="Collapse all", exact=True).click()
     assert page.locator("main details[open]").count() == 0
 
 
@@ -326,7 +326,7 @@ def test_the_overview_says_what_to_do_and_why_a_row_was_not_measured(opened: Ope
     page = opened(stories["setup_not_measured"]())
     lines = page.locator("section", has=page.get_by_role("heading", name="What to do")).locator("li")
     assert lines.count() == 3
-    assert lines.first.inner_text().startswith("build: Mend build in tidegate.yaml")
+    assert lines.first.inner_text().startswith("build: Fix build in tidegate.yaml")
     assert lines.first.locator("code").all_inner_texts() == ["build", "tidegate.yaml"]
     assert "ended with exit 2" in page.locator(".rows tbody tr").first.inner_text()
 

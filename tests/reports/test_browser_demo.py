@@ -55,7 +55,7 @@ def test_every_page_of_the_demo_opens_at_once_and_fetches_nothing(browser: Brows
         assert page.locator(".dot").count() == trials
         assert page.locator("svg.strips").count() > 5
         visit(page, beside, ".steps tbody tr")
-        page.get_by_role("button", name="Unfold all").click()
+        page.get_by_role("button", name="Expand all").click()
         assert page.locator("main details:not([open])").count() == 0
     page.close()
     assert wrong == []

@@ -145,7 +145,7 @@ def test_one_broken_build_is_told_once(stories: Stories) -> None:
 def test_when_all_is_well_three_paragraphs_and_a_fold_are_enough(stories: Stories) -> None:
     _, heading, _, caught, _, fold, *_ = render_comment(stories["all_fine"]()).splitlines()
     assert heading.startswith("## ✅ Tidegate: passed")
-    assert caught.startswith("A scenario that stops working is caught")
+    assert caught.startswith("A scenario that fails completely is detected")
     assert fold == "<details>"
 
 

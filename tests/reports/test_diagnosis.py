@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tidegate.model.comparison import BaseCounts, HeadCounts, MetricChange, Row
+from tests import make
+from tidegate.model.comparison import HeadCounts, MetricChange, Row
 from tidegate.model.event import CallStatus
 from tidegate.model.measurement import AgentInfo, Call, SubcommandCounts, TrialResult
 from tidegate.model.suite import Diagnosis, RowState
@@ -13,15 +14,8 @@ Numbers = tuple[float | None, float | None]
 
 
 def row(state: RowState, metrics: dict[str, Numbers]) -> Row:
-    return Row(
-        scenario="s",
-        agent="a",
-        state=state,
-        reason="",
-        base=BaseCounts(passes=3, trials=3),
-        head=HeadCounts(passes=3, trials=3),
-        metrics={name: MetricChange(base=base, head=head) for name, (base, head) in metrics.items()},
-    )
+    changes = {name: MetricChange(base=base, head=head) for name, (base, head) in metrics.items()}
+    return make.row(state, (3, 3), (3, 3), metrics=changes)
 
 
 def says(state: RowState, **metrics: Numbers) -> list[str]:
@@ -81,18 +75,8 @@ def test_an_improved_row_with_few_errors_and_little_help_is_praised() -> None:
 
 
 def test_retries_name_the_subcommand_that_was_repeated_most() -> None:
-    trial = TrialResult(
-        id="head/s/a/1",
-        side="head",
-        scenario="s",
-        agent="a",
-        index=1,
-        phase="screen",
-        outcome="pass",
-        decides="pass",
-        reason="",
-        subcommands={"list": SubcommandCounts(count=2, retries=1), "add": SubcommandCounts(count=5, retries=3)},
-    )
+    counts = {"list": SubcommandCounts(count=2, retries=1), "add": SubcommandCounts(count=5, retries=3)}
+    trial = make.trial_result(subcommands=counts)
     (found,) = diagnose([row("ok", {"retry_rate": (0.0, 0.5)})], [trial])
     assert found.about == "add"
     assert found.numbers == "retry rate 0% → 50%"
@@ -115,16 +99,8 @@ def test_the_suites_own_thresholds_count() -> None:
 
 
 def told(side: Side, *calls: tuple[str, CallStatus, str]) -> TrialResult:
-    return TrialResult(
-        id=f"{side}/s/a/1",
+    return make.trial_result(
         side=side,
-        scenario="s",
-        agent="a",
-        index=1,
-        phase="screen",
-        outcome="pass",
-        decides="pass",
-        reason="",
         calls=tuple(Call(command=command, status=status, message=message) for command, status, message in calls),
     )
 

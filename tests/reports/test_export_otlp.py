@@ -10,14 +10,13 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
+from tests.make import trial
 from tidegate.model.event import End, ToolCall, ToolResult
 from tidegate.model.measurement import AgentInfo
-from tidegate.model.trial import Invocation, Trial, TrialSpec
+from tidegate.model.trial import Invocation, Trial
 from tidegate.reports.export_otlp import Told, traces
 
-TRIAL = Trial(
-    spec=TrialSpec(side="head", scenario="s", agent="a", index=1),
-    end="completed",
+TRIAL = trial(
     agent_started_at=1000.0,
     duration_s=20.0,
     events=(

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 from rich.console import Console
 
-from tidegate.model.comparison import Row
+from tests.make import row
 from tidegate.model.result import Result
 from tidegate.model.trial import NotMeasured
 from tidegate.model.verdict import VerdictReason, VerdictState
@@ -20,7 +20,7 @@ from tidegate.reports.page import page_view
 from tidegate.reports.terminal import print_result
 
 Stories = Mapping[str, Callable[[], Result]]
-CALM = {"no_regression", "nothing_to_do", "accepted"}
+CALM = {"nothing_compared", "no_regression", "nothing_to_do", "accepted"}
 BY_ROWS = {"infrastructure", "budget", "unusable_agent"}
 
 
@@ -28,7 +28,7 @@ def ended(result: Result, state: VerdictState, reason: VerdictReason, *kinds: No
     """That result, ended otherwise: with rows that were not measured for those reasons."""
     verdict = result.verdict.model_copy(update={"state": state, "reason": reason})
     rows = tuple(
-        Row(scenario=kind, agent="docs", state="not_measured", reason=f"because of {kind}", not_measured=kind)
+        row("not_measured", scenario=kind, agent="docs", reason=f"because of {kind}", not_measured=kind)
         for kind in kinds
     )
     return result.model_copy(update={"verdict": verdict, "rows": (*rows, *result.rows)})
@@ -105,7 +105,7 @@ def test_where_nothing_has_to_be_done_nothing_is_said(stories: Stories, name: st
 
 
 @pytest.mark.parametrize(
-    "text", [render_not_run("draft", "A draft."), render_cancelled(), render_could_not_run("It broke.", "Mend it.")]
+    "text", [render_not_run("draft", "A draft."), render_cancelled(), render_could_not_run("It broke.", "Fix it.")]
 )
 def test_a_job_without_a_result_says_it_too(text: str) -> None:
     assert text.count("\n\n**What to do:** ") == 1

@@ -6,20 +6,15 @@ from collections.abc import Sequence
 import pytest
 from rich.console import Console, RenderableType
 
+from tests.make import run, trial_result
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.measurement import AgentInfo, Call, GateResult, Metrics, Revision, Run, TrialResult
-from tidegate.model.suite import Policy
 from tidegate.reports.show import run_overview, trial_story
 
-TRIAL = TrialResult(
-    id="head/add_task/claude/1",
-    side="head",
+TRIAL = trial_result(
     scenario="add_task",
     agent="claude",
-    index=1,
-    phase="screen",
     outcome="fail",
-    decides="fail",
     reason="tasks.json does not exist",
     end="completed",
     metrics=Metrics(command_count=3, error_count=1, error_rate=1 / 3, duration_s=4.2, tokens_in=1200),
@@ -172,19 +167,12 @@ def test_a_trial_that_was_not_measured_has_no_numbers() -> None:
 
 
 def run_of(*trials: TrialResult, build_error: str | None = None) -> Run:
-    return Run(
-        tidegate_version="0.1.0",
-        side="head",
+    return run(
+        *trials,
         revision=Revision(sha="b82d07e4c9f3a1560e7d8c9bab1a2f3e4d5c6b7a", ref="HEAD", dirty=True),
-        suite_file="tidegate.yaml",
-        suite_hash="",
-        policy=Policy(),
-        rows=(),
         agents={"claude": AgentInfo(type="claude-code", model="haiku", version=None)},
         build_error=build_error,
-        started_at=0,
         seconds=61,
-        trials=trials,
     )
 
 

@@ -110,7 +110,7 @@ def test_the_last_lines_on_a_terminal_are_the_rows_and_the_verdict(stories: Stor
         "ok         finish_task        docs    1/1   1/1",
         "regressed  add_high_priority  docs    2/2   0/3  −100 points",
         "failed: 1 of 4 scenarios regressed (add_high_priority)",
-        "What to do: Mend what the evidence of each row shows. If it is meant to be so, a",
+        "What to do: Fix the failures of the regressed rows. If this is intentional, a",
     ]
 
 

@@ -138,7 +138,7 @@ def test_rows_whose_first_failure_has_the_same_words_are_one_finding(stories: St
     assert (one.row.scenario, [row.scenario for row in one.others]) == ("add", ["list"])
     assert (other.row.scenario, other.others) == ("link", ())
     text = render_comment(broken.model_copy(update={"rows": rows}))
-    assert "Head fails the same gate with the same words in `list` × `docs`" in text
+    assert "Same failure in `list` × `docs` (shown once)" in text
 
 
 def failing_at_its_start(row: Row, scenario: str, message: str, gate: str) -> Row:
@@ -177,7 +177,7 @@ def test_rows_that_fail_other_gates_are_findings_of_their_own(stories: Stories) 
 
 
 def test_a_call_is_shown_once(stories: Stories) -> None:
-    """Where head leaves base's way the call stands with its answer; the list of failed calls has the others."""
+    """The divergence shows its call with the answer; the list of failed calls has the others."""
     result = stories["one_regression"]()
     (finding,) = comment_view(result).regressed
     assert finding.row.evidence is not None
@@ -236,4 +236,4 @@ def test_where_nothing_passes_nothing_is_promised(stories: Stories) -> None:
     suite = SuiteEffect(base_rate=0, head_rate=0, detection={"-1.0": 1.0, "-0.5": 0.3})
     result = result.model_copy(update={"suite": suite})
     assert comment_view(result).catches == ()
-    assert "stops working" not in render_comment(result)
+    assert "complete" not in render_comment(result)

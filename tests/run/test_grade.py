@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests import make
 from tidegate.evaluators.composite import CompositeEvaluator
 from tidegate.evaluators.rubric_judge import RubricJudge
 from tidegate.gates.file_exists import FileExists
@@ -14,8 +15,7 @@ from tidegate.model.command import CommandResult
 from tidegate.model.event import Message
 from tidegate.model.probe import CommandAnswer, FileAnswer
 from tidegate.model.question import ModelAnswer, Reply, ReplyEnd
-from tidegate.model.suite import Scenario, Target
-from tidegate.model.trial import Trial, TrialSpec
+from tidegate.model.trial import Trial
 from tidegate.rubrics.samples import Criterion
 from tidegate.run.grade import without_lost
 
@@ -28,12 +28,7 @@ TWO_MODELS = CompositeEvaluator.model_validate(
         ]
     }
 )
-SCENARIO = Scenario(
-    name="s",
-    description="d",
-    file="s.yaml",
-    target=Target(binary=""),
-    prompt="p",
+SCENARIO = make.scenario(
     gates=(FileExists(type="file_exists", path="x"),),
     evaluators=(TWO_MODELS,),
     judge=RubricJudge(criteria=(Criterion(id="good", description="It is good.", weight=1),)),
@@ -57,14 +52,12 @@ GOOD, WHOLE = said({"score": 1}), said({"scores": {"good": 1}})
 
 def trial(evaluator: Any = (SCRIPT, GOOD, GOOD), judge: Any = (WHOLE,), **more: Any) -> Trial:
     fields = {
-        "spec": TrialSpec(side="head", scenario="s", agent="a", index=1),
-        "end": "completed",
         "events": (Message(text="done"),),
         "answers": (FileAnswer(state="present", text="x"),),
         "evaluator_answers": (evaluator,),
         "judge_answers": judge,
     }
-    return Trial(**fields | more)
+    return make.trial(**fields | more)
 
 
 def test_what_was_judged_is_left_alone() -> None:

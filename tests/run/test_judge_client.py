@@ -15,13 +15,14 @@ from typing import Literal
 
 import pytest
 
+from tests import make
 from tidegate.evaluators.rubric_judge import RubricJudge
 from tidegate.model.event import Message
 from tidegate.model.judge import Ask, Judge, JudgeContext
 from tidegate.model.probe import Answer, Request
 from tidegate.model.question import AskModel, Reply
-from tidegate.model.suite import Budget, Price, Scenario, Target
-from tidegate.model.trial import Trial, TrialSpec
+from tidegate.model.suite import Budget, Price
+from tidegate.model.trial import Trial
 from tidegate.rubrics.samples import Criterion
 from tidegate.run.grade import grade
 from tidegate.run.judge_client import JudgeClient
@@ -31,7 +32,7 @@ from tidegate.trial.cost_meter import Spending
 TRIALS = 200
 SAID = json.dumps({"scores": {"good": 0.5}})
 RUBRIC = RubricJudge(criteria=(Criterion(id="good", description="It is good.", weight=1),))
-SCENARIO = Scenario(name="s", description="d", file="s.yaml", target=Target(binary=""), prompt="p", judge=RUBRIC)
+SCENARIO = make.scenario(judge=RUBRIC)
 
 
 class CountingJudge(Judge):
@@ -69,11 +70,7 @@ def counting(**fields: object) -> CountingJudge:
 def trials(count: int = TRIALS, different: int | None = None) -> list[Trial]:
     """Trials of which so many are different."""
     return [
-        Trial(
-            spec=TrialSpec(side="head", scenario="s", agent="a", index=number + 1),
-            end="completed",
-            events=(Message(text=f"I did {number % (different or count)}."),),
-        )
+        make.trial(spec=make.spec(index=number + 1), events=(Message(text=f"I did {number % (different or count)}."),))
         for number in range(count)
     ]
 

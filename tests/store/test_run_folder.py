@@ -6,44 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.make import run, trial_result
 from tidegate.errors import ConfigurationError
-from tidegate.model.measurement import Revision, Run, TrialResult
-from tidegate.model.suite import Policy
 from tidegate.store.run_folder import RunFolder, load_run
 
 
-def trial(scenario: str = "s") -> TrialResult:
-    return TrialResult(
-        id=f"head/{scenario}/docs/1",
-        side="head",
-        scenario=scenario,
-        agent="docs",
-        index=1,
-        phase="screen",
-        outcome="pass",
-        decides="pass",
-        reason="all gates passed",
-    )
-
-
-def run(*trials: TrialResult) -> Run:
-    return Run(
-        tidegate_version="0",
-        side="head",
-        revision=Revision(sha="a" * 40, ref="main"),
-        suite_file="tidegate.yaml",
-        suite_hash="h",
-        policy=Policy(),
-        rows=(),
-        agents={},
-        started_at=1.0,
-        seconds=2.0,
-        trials=trials,
-    )
-
-
 def test_a_run_comes_back_as_it_was_stored(tmp_path: Path) -> None:
-    stored = run(trial())
+    stored = run(trial_result())
     RunFolder(tmp_path / "r").finish_run(stored)
 
     assert load_run(tmp_path / "r") == stored
@@ -53,7 +22,7 @@ def test_a_run_comes_back_as_it_was_stored(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../../escape", "a/b", "..", "sp ace", "ünï", "%2e"])
 def test_any_scenario_name_is_one_folder_inside_of_the_run(tmp_path: Path, name: str) -> None:
-    folder = RunFolder(tmp_path).trial_folder(trial(name).spec).resolve()
+    folder = RunFolder(tmp_path).trial_folder(trial_result(scenario=name).spec).resolve()
 
     assert folder.parent.parent.parent == tmp_path / "trials"
 
@@ -76,7 +45,7 @@ def test_a_damaged_run_is_named_with_what_is_wrong(tmp_path: Path, text: str, me
 
 
 def test_an_unknown_field_is_refused(tmp_path: Path) -> None:
-    text = run().model_dump_json().replace('"seconds":2.0', '"seconds":2.0,"extra":1')
+    text = run(seconds=2.0).model_dump_json().replace('"seconds":2.0', '"seconds":2.0,"extra":1')
     (tmp_path / "run.json").write_text(text)
 
     with pytest.raises(ConfigurationError, match="extra"):
@@ -90,9 +59,9 @@ def test_a_folder_without_a_run_says_what_would_be_one(tmp_path: Path) -> None:
 
 def test_a_damaged_event_line_is_named(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
-    record = folder.record_folder(trial().spec)
+    record = folder.record_folder(trial_result().spec)
     record.mkdir(parents=True)
     (record / "events.jsonl").write_text('{"type":"message","text":"hi"}\nnot json\n')
 
     with pytest.raises(ConfigurationError, match="line 2"):
-        list(folder.events(trial().spec))
+        list(folder.events(trial_result().spec))

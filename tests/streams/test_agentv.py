@@ -89,10 +89,10 @@ def test_damaged_parts_are_warnings_that_name_their_place() -> None:
         "trace": [{"type": "step"}, "x"],
     }
     assert [event.text for event in read(output) if isinstance(event, Warning)] == [
-        "output_messages[0] is no message",
+        "output_messages[0] is not a message",
         "output_messages[1] has an unknown role",
-        "output_messages[2].tool_calls[0] is no tool call",
-        "output_messages[2].tool_calls[1] is no tool call",
+        "output_messages[2].tool_calls[0] is not a tool call",
+        "output_messages[2].tool_calls[1] is not a tool call",
         "trace[0] is neither a tool call nor a tool result",
         "trace[1] is neither a tool call nor a tool result",
     ]
@@ -100,6 +100,6 @@ def test_damaged_parts_are_warnings_that_name_their_place() -> None:
 
 def test_a_list_that_is_none_is_a_warning() -> None:
     assert read({"output_messages": {"role": "assistant"}, "trace": "x"}) == (
-        Warning(text="output_messages[0] is no message"),
+        Warning(text="output_messages[0] is not a message"),
         Warning(text="trace[0] is neither a tool call nor a tool result"),
     )

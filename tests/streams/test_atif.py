@@ -9,13 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import make
 from tidegate.model.event import ApiRetry, CallStatus, End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.measurement import AgentInfo
-from tidegate.model.trial import Trial, TrialSpec
 from tidegate.reports.export_atif import trajectory
 from tidegate.streams.atif import parse
-
-SPEC = TrialSpec(side="head", scenario="s", agent="a", index=1)
 
 
 def document(*steps: dict[str, Any], version: str = "ATIF-v1.6", **more: Any) -> str:
@@ -126,7 +124,7 @@ def test_what_is_written_is_read_back(events: list[Event]) -> None:
     """Order may change between steps that overlap; no event is lost, invented or altered."""
     end = events[-1]
     assert isinstance(end, End)
-    trial = Trial(spec=SPEC, end=end.end, events=tuple(events))
+    trial = make.trial(end=end.end, events=tuple(events))
     text = json.dumps(trajectory(trial, "the prompt", AgentInfo(type="command")))
     prompt, *read = parse(text)
     assert prompt == Message(role="user", text="the prompt")

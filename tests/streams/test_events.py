@@ -26,14 +26,14 @@ def test_windows_line_ends_are_no_part_of_a_line() -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("Loading model...", "line 1 is no JSON"),
-        ('{"type": "mess', "line 1 is no JSON"),
-        ("[1]", "line 1 is no event"),
-        ("{}", "line 1 is no event"),
-        ('{"type": "thought", "text": "x"}', "line 1 is no event"),
-        ('{"type": "message", "text": "x", "extra": 1}', "line 1 is no event: message.extra: Extra inputs"),
-        ('{"type": "message"}', "line 1 is no event: message.text: Field required"),
-        ('{"type": "end", "end": "great"}', "line 1 is no event: end.end"),
+        ("Loading model...", "line 1 is not JSON"),
+        ('{"type": "mess', "line 1 is not JSON"),
+        ("[1]", "line 1 is not an event"),
+        ("{}", "line 1 is not an event"),
+        ('{"type": "thought", "text": "x"}', "line 1 is not an event"),
+        ('{"type": "message", "text": "x", "extra": 1}', "line 1 is not an event: message.extra: Extra inputs"),
+        ('{"type": "message"}', "line 1 is not an event: message.text: Field required"),
+        ('{"type": "end", "end": "great"}', "line 1 is not an event: end.end"),
     ],
 )
 def test_a_line_that_is_no_event_is_a_warning(line: str, problem: str) -> None:

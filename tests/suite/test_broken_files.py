@@ -55,7 +55,7 @@ IN_THE_SUITE = {
     "pass_env: [A-B]": "3:12: pass_env[0]: must be the name of a variable: letters, digits and underscores",
     "pass_env: [GITHUB_TOKEN]": "3:12: pass_env[0]: never reaches a trial, since it steers the workflow",
     "path: [../bin]": "3:8: path[0]: must stay in the repository: a relative path without `..`",
-    "target: {command_pattern: '('}": "3:27: target.command_pattern: is no regular expression: "
+    "target: {command_pattern: '('}": "3:27: target.command_pattern: is not a regular expression: "
     "missing ), unterminated subpattern at position 0",
     "version: 1": "3:1: the key `version` is here twice (first in line 1)",
     "on: x": '3:1: YAML reads the key `on` as true; quote it: "on"',
@@ -63,7 +63,7 @@ IN_THE_SUITE = {
     "? [a]\n: x": "3:3: a key must be text, not a list or a mapping",
     "judge: !!python/name:os.system x": "3:8: the tag !!python/name:os.system is not allowed here",
     "judge: !secret x": "3:8: the tag !secret is not allowed here",
-    "trials: {min: 0b_}": "3:15: is no number; quote it if it is text",
+    "trials: {min: 0b_}": "3:15: is not a number; quote it if it is text",
     "trials: {min: .inf}": "3:15: is a number too large, or not finite; quote it if it is text",
     "x: *nowhere": "3:4: the alias *nowhere has no finished anchor above it",
     "x: &x [*x]": "3:8: the alias *x has no finished anchor above it",
@@ -81,7 +81,7 @@ NOT_YET = {
     "judge: {type: command, command: x, modle: m}": "3:36: judge.modle: unknown key (did you mean `model`?)",
     "network: {agent: false}": "3:18: network.agent: is not supported yet",
     "store: {type: branhc}": "3:15: store.type: must be one of directory, branch (did you mean `branch`?)",
-    "store: {type: branch, name: a..b}": "3:29: store.name: is no name of a branch",
+    "store: {type: branch, name: a..b}": "3:29: store.name: is not a branch name",
     "report: {comment: off}": "3:19: report.comment: must be one of always, on-change, on-regression, off; "
     'YAML reads off as false, so quote it: "off"',
     "report: {comment: 'off'}": "3:19: report.comment: is not supported yet",
@@ -116,7 +116,7 @@ WHOLE_SUITES: dict[str, tuple[str | bytes, str]] = {
 
 # What is appended to the valid scenario file (four lines) → the one line that is said.
 TARGETS = {
-    "{binary: x, mcp: {command: y}}": "3:21: target.mcp: stands beside `binary`: a target is one of them",
+    "{binary: x, mcp: {command: y}}": "3:21: target.mcp: cannot be combined with `binary`: a target is one of them",
     "{mcp: {name: y}}": "3:10: target.mcp.command: is required",
     "{mcp: {command: y, name: a_b}}": "3:34: target.mcp.name: must be letters, digits and dashes, 32 at most: "
     "agents make it a part of the tools' names",
@@ -138,10 +138,10 @@ IN_A_SCENARIO = {
     "must not be empty",
     "gates: [{type: file_exists, path: ../x}]": "5:35: gates[0].path: leaves the workspace: '../x'",
     "gates: [{type: file_exists, path: /x}]": "5:35: gates[0].path: leaves the workspace: '/x' is absolute",
-    "gates: [{type: file_matches, path: x, pattern: '('}]": "5:48: gates[0].pattern: is no regular expression: "
+    "gates: [{type: file_matches, path: x, pattern: '('}]": "5:48: gates[0].pattern: is not a regular expression: "
     "missing ), unterminated subpattern at position 0",
     "gates: [{type: command_json_path, command: x, path: '$[', assertion: exists}]": "5:53: gates[0].path: "
-    "is no JSONPath: Parse error near the end of string!",
+    "is not a JSONPath: Parse error near the end of string!",
     "gates: []\nevaluation: {gates: []}": "5:1: gates: are here twice: `evaluation.gates` has them, too",
     "template_folder: nope": "5:18: template_folder: no such folder in the repository "
     "(looked for scenarios/nope, llm-test-fixtures/templates/nope, fixtures/nope, nope)",

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
+from tests import make
 from tidegate.agents.command import CommandAgent
-from tidegate.agents.doc_follower import DocFollower
 from tidegate.evaluators import AnyEvaluator
 from tidegate.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.judges.scripted import ScriptedJudge
@@ -17,26 +17,24 @@ from tidegate.model.calibration import Calibration, CriterionCalibration
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
 from tidegate.model.plan import RowKey
-from tidegate.model.suite import Budget, Composite, Policy, Price, Scenario, Suite, Target, TrialCounts
+from tidegate.model.suite import Budget, Composite, Policy, Price, Scenario, TrialCounts
 from tidegate.plan import make_plan
 from tidegate.procedure.rules import Rules
 from tidegate.suite.scoring_differences import departures
 from tidegate.suite.suggestions import advice, highest_cost
 
-DOCS = DocFollower(type="doc-follower")
 GATE = NoTranscriptErrors(type="no_transcript_errors")
 EVALUATOR: TypeAdapter[Evaluator] = TypeAdapter(AnyEvaluator)
 
 
 def scenario(name: str, *gates: Gate, **more: Any) -> Scenario:
-    fields = {"description": "d", "file": f"{name}.yaml", "target": Target(binary="t"), "prompt": "p"}
-    return Scenario(name=name, gates=gates, **{**fields, **more})
+    return make.scenario(name, gates=gates, **more)
 
 
-def said(*scenarios: Scenario, deterministic: bool = True, **suite: Any) -> list[str]:
-    agents = {"docs": DocFollower(type="doc-follower", deterministic=deterministic)}
+def said(*scenarios: Scenario, deterministic: bool = True, **fields: Any) -> list[str]:
+    agents = {"docs": make.DOCS.model_copy(update={"deterministic": deterministic})}
     enough = [scenario(f"filler{n}", GATE) for n in range(20 - len(scenarios))]
-    whole = Suite(agents=agents, scenarios=(*scenarios, *enough), **suite)
+    whole = make.suite(*scenarios, *enough, agents=agents, **fields)
     return list(advice(whole, make_plan(whole)))
 
 
@@ -61,11 +59,9 @@ def test_what_many_share_is_said_once_with_their_number() -> None:
 
 def test_a_folder_of_path_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
-    suite = Suite(
-        agents={"docs": DOCS}, scenarios=tuple(scenario(f"s{n}", GATE) for n in range(20)), path=("bin", "bn")
-    )
+    suite = make.suite(*(scenario(f"s{n}", GATE) for n in range(20)), path=("bin", "bn"))
     assert advice(suite, make_plan(suite), tmp_path) == (
-        "tidegate.yaml: path names bn, which is no folder of this checkout, and no `build` makes it",
+        "tidegate.yaml: path names bn, which is not a folder of this checkout, and no `build` makes it",
     )
     built = suite.model_copy(update={"build": ("make",)})
     assert advice(built, make_plan(built), tmp_path) == ()
@@ -74,7 +70,7 @@ def test_a_folder_of_path_that_is_not_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("past", "is_said"), [((20, 20), True), ((19, 20), False), ((19, 19), False), ((0, 0), False)])
 def test_a_capability_that_holds_is_to_be_promoted(past: tuple[int, int], is_said: bool) -> None:
     rows = [scenario("a", GATE, purpose="capability"), *(scenario(f"s{n}", GATE) for n in range(20))]
-    suite = Suite(agents={"docs": DOCS}, scenarios=tuple(rows))
+    suite = make.suite(*rows)
     keys = {RowKey(scenario=row.name, agent="docs"): past for row in rows}
     promoted = (
         "a.yaml, docs: a capability that has held for 20 trials of base; make it `purpose: regression`, "
@@ -99,24 +95,20 @@ def test_departures_are_said_once_and_only_where_they_matter() -> None:
     nested = EVALUATOR.validate_python({"type": "composite", "evaluators": [way]})
     weighed = scenario("a", GATE, evaluators=(nested, nested), composite=Composite(gate_weight=1))
 
-    assert [line.partition(" (")[0] for line in departures(suite_of(weighed))] == [
+    assert [line.partition(" (")[0] for line in departures(make.suite(weighed))] == [
         "tool_trajectory: exact divides by the longer of both lists, so extra calls cost",
         "composite: weighs only the parts that exist, and says so",
     ]
     f1 = EVALUATOR.validate_python({"type": "tool_f1", "expected": ["bash"]})
     judge = EVALUATOR.validate_python({"type": "code_judge", "script": "true"})
     more = scenario("a", GATE, evaluators=(f1, judge), composite=Composite(interaction_weight=1))
-    assert [line.partition(" ")[0] for line in departures(suite_of(more))] == [
+    assert [line.partition(" ")[0] for line in departures(make.suite(more))] == [
         "tool_f1:",
         "code_judge:",
         "composite:",
         "composite:",
     ]
-    assert departures(suite_of(scenario("a", GATE))) == ()
-
-
-def suite_of(*scenarios: Scenario) -> Suite:
-    return Suite(agents={"docs": DocFollower(type="doc-follower")}, scenarios=scenarios)
+    assert departures(make.suite(scenario("a", GATE))) == ()
 
 
 def test_a_scenario_that_only_a_judge_looks_at() -> None:
@@ -135,8 +127,8 @@ def test_a_scenario_that_only_a_judge_looks_at() -> None:
 
 def test_the_highest_cost_is_said_where_limits_tell() -> None:
     rows = [scenario("a", GATE, max_usd=0.25), scenario("b", GATE, max_usd=0.25, trials=TrialCounts(max=4))]
-    agents = {"mine": CommandAgent(type="command", command="x"), "docs": DOCS}
-    suite = Suite(agents=agents, scenarios=tuple(rows))
+    agents = {"mine": CommandAgent(type="command", command="x"), "docs": make.DOCS}
+    suite = make.suite(*rows, agents=agents)
     # standard: 3 to screen, then K and vh to confirm and to verify, on both sides; the second at most 4; docs is free
     whole = 3 + Rules.of(suite.policy).most_heads
     total = (whole + 4) * 2 * 0.25
@@ -144,9 +136,9 @@ def test_the_highest_cost_is_said_where_limits_tell() -> None:
     assert line.startswith(f"a pull request costs at most ${total:.2f}, by max_usd of each trial")
     budget = suite.model_copy(update={"budget": Budget(usd=5)})
     assert list(highest_cost(budget, make_plan(budget))) == ["a pull request costs at most $5.00 (budget.usd)"]
-    unlimited = Suite(agents=agents, scenarios=(*rows, scenario("c", GATE)))
+    unlimited = make.suite(*rows, scenario("c", GATE), agents=agents)
     assert list(highest_cost(unlimited, make_plan(unlimited))) == []
-    assert list(highest_cost(suite_of(*rows), make_plan(suite_of(*rows)))) == []
+    assert list(highest_cost(make.suite(*rows), make_plan(make.suite(*rows)))) == []
 
 
 def test_few_regression_cases() -> None:
@@ -210,7 +202,7 @@ def test_a_judge_that_was_calibrated_on_something_else() -> None:
     known = Calibration(
         model="scripted", labels=60, agreement=0.9, agreement_interval=(0.8, 0.95), table={}, criteria=(criterion,)
     )
-    without = ["a.yaml: has criteria that nobody has labelled as they are worded now, judged by scripted"]
+    without = ["a.yaml: has criteria without labels for their present wording and the judge scripted"]
     assert said(looked_at, judge=judge, calibration=known) == []
     assert said(looked_at, judge=judge) == []  # nobody has said that it is calibrated
     assert said(looked_at, judge=judge, calibration=known.model_copy(update={"criteria": ()})) == without

@@ -26,7 +26,7 @@ LONG = "a" * 5000
 
 @pytest.mark.parametrize("pattern", ["(", "[", "*", "a{2,1}", "(?P<n>", r"\8", "(?P<n>a)(?P<n>b)"])
 def test_what_re_refuses_is_refused(pattern: str) -> None:
-    with pytest.raises(ValueError, match=r"^is no regular expression: "):
+    with pytest.raises(ValueError, match=r"^is not a regular expression: "):
         check_pattern(pattern)
 
 
@@ -106,7 +106,7 @@ def test_a_search_that_was_given_up_is_no_answer() -> None:
 
 
 def test_patterns_in_paths_are_checked_beforehand() -> None:
-    with pytest.raises(ValueError, match="is no JSONPath: is no regular expression"):
+    with pytest.raises(ValueError, match="is not a JSONPath: is not a regular expression"):
         check_path('$.items[?(@.text =~ "(")]')
 
 

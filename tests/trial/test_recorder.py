@@ -21,6 +21,7 @@ from tidegate.model.suite import Limits
 from tidegate.model.trial import Invocation
 from tidegate.trial import recorder
 from tidegate.trial.processes import Supervisor, run_shell
+from tidegate.trial.recorder import Stop, StoppedBy, Stops
 
 # A target that does what its first argument says.
 TARGET = """#!/bin/sh
@@ -55,6 +56,8 @@ class Recorded:
         self.real.mkdir()
         self.program("taskmgr", TARGET)
         self.record = root / "record" / "invocations.log"
+        self.record.parent.mkdir()
+        self.record.touch()
         self.search_path = f"{self.real}:{os.environ['PATH']}"
         self.front = recorder.install(root / "recorder", "taskmgr", self.search_path, self.record)
         self.environment = {"PATH": f"{self.front}:{self.search_path}"}
@@ -81,9 +84,9 @@ class Recorded:
         assert process.stdout.readline() == b"ready\n"
         return process
 
-    def calls(self, killed_at: float | None = None) -> tuple[Invocation, ...]:
+    def calls(self, stops: Stops | None = None) -> tuple[Invocation, ...]:
         """What was recorded, which must be free of warnings."""
-        calls, warnings = recorder.read(self.record, binary="taskmgr", command_pattern=None, killed_at=killed_at)
+        calls, warnings = recorder.read(self.record, binary="taskmgr", command_pattern=None, stops=stops)
         assert warnings == ()
         return calls
 
@@ -349,19 +352,49 @@ def test_the_target_runs_although_its_record_cannot_be_written(target: Recorded)
     assert "gone" in warnings[0]
 
 
-def test_a_call_that_never_ended_is_unfinished(target: Recorded) -> None:
+def test_a_call_whose_wrapper_was_killed_has_failed(target: Recorded) -> None:
+    """Whoever called it saw a program that was killed; a tool cannot hide a failure by killing its own recorder."""
     process = target.start("wait", "TERM")
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     (call,) = target.calls()
+    assert (call.status, call.exit_code, call.duration_s) == ("error", 137, None)
+
+
+def test_a_call_that_was_left_running_is_unfinished(target: Recorded) -> None:
+    process = target.start("wait", "TERM")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    (call,) = target.calls(Stops(left_over={process.pid}))
     assert (call.status, call.exit_code, call.duration_s) == ("unfinished", None, None)
 
 
-def test_a_call_that_ended_after_our_kill_is_interrupted(target: Recorded) -> None:
+@pytest.mark.parametrize(
+    ("by", "status", "exit_code"), [("time", "timeout", 3), ("limit", "error", 3), ("other", "interrupted", 3)]
+)
+def test_a_call_that_ran_when_its_command_was_stopped(
+    target: Recorded, by: StoppedBy, status: str, exit_code: int
+) -> None:
     target.shell("taskmgr fail")
-    killed_at = time.time()
+    stops = Stops([Stop(time.time(), by)])
     target.shell("taskmgr fail")
-    assert [call.status for call in target.calls(killed_at)] == ["error", "interrupted"]
+    before, after = target.calls(stops)
+    assert (before.status, after.status) == ("error", "error")
+    stops = Stops([Stop(after.started_at + 1e-6, by)])
+    assert [(call.status, call.exit_code) for call in target.calls(stops)] == [("error", 3), (status, exit_code)]
+
+
+def test_a_second_end_of_a_call_cannot_make_it_good(target: Recorded) -> None:
+    """A tool can write to the record as well: what it adds improves nothing."""
+    target.shell("taskmgr fail")
+    data = target.record.read_bytes()
+    end = data[data.index(b"\0tidegate-end") :]
+    forged = end.replace(b"\x003\0\n", b"\x000\0\n")
+    for record in (data.replace(end, forged + end), data + forged):
+        target.record.write_bytes(record)
+        calls, warnings = recorder.read(target.record, binary="taskmgr", command_pattern=None)
+        assert [(call.status, call.exit_code) for call in calls] == [("error", 3)]
+        assert "make no sense" in warnings[0]
 
 
 def test_the_subcommand_is_the_patterns(target: Recorded) -> None:
@@ -375,12 +408,12 @@ def test_skips_what_is_damaged_and_says_so(target: Recorded) -> None:
     first = target.record.read_bytes()
     second_end = first[first.index(b"\0tidegate-end") :].replace(b"\x000\0\n", b"\x009\0\n")
     cut_by_a_full_disk = first[: len(first) // 3]
-    too_short = b"\0tidegate-call\x001\x005\0/\x002\0a\0b\0\n"
-    too_long = b"\0tidegate-call\x001\x005\0/\x003\0a\0\n"
+    too_short = b"\0tidegate-call\x001-1\x005\0/\x002\0a\0b\0\n"
+    too_long = b"\0tidegate-call\x001-1\x005\0/\x003\0a\0\n"
     target.record.write_bytes(b"garbage" + first + second_end + cut_by_a_full_disk + too_short + too_long)
     target.shell("taskmgr fail")
     calls, warnings = recorder.read(target.record, binary="taskmgr", command_pattern=None)
-    assert [(call.argv, call.exit_code) for call in calls] == [(("list",), 0), (("fail",), 3)]
+    assert [(call.argv, call.exit_code) for call in calls] == [(("list",), 9), (("fail",), 3)]
     assert len(warnings) == 1
     assert "make no sense" in warnings[0]
 
@@ -389,11 +422,14 @@ FRAGMENTS = st.one_of(
     st.binary(max_size=40),
     st.sampled_from(
         [
-            b"\0tidegate-call\x001\x005\0/\x002\0a\0\n",
-            b"\0tidegate-call\x001\x005\0\xff\x000\0\n",
-            b"\0tidegate-call\x001\x005\0/\x00999999999\0a\0\n",
-            b"\0tidegate-end\x001\x005\x000\0\n",
-            b"\0tidegate-end\x001\0" + b"9" * 19 + b"\0-999\0\n",
+            b"\0tidegate-call\x001-1\x005\0/\x002\0a\0\n",
+            b"\0tidegate-call\x001-1\x005\0\xff\x000\0\n",
+            b"\0tidegate-call\x001-1\x005\0/\x00999999999\0a\0\n",
+            b"\0tidegate-end\x001-1\x005\x000\0\n",
+            b"\0tidegate-end\x001-1\0" + b"9" * 19 + b"\0-999\0\n",
+            b"\0tidegate-part\x001-1\x001\x0016\0\0tidegate-call\x001",
+            b"\0tidegate-part\x001-1\x000\x0011\0-2\x005\0/\x000\0\n",
+            b"\0tidegate-part\x001-1\x000\x009999\0",
             b"\0tidegate-",
         ]
     ),
@@ -406,6 +442,6 @@ def test_reads_any_bytes(tmp_path_factory: pytest.TempPathFactory, fragments: li
     """The agent can write what it likes into the record: reading it never fails."""
     record = tmp_path_factory.getbasetemp() / "any-bytes"
     record.write_bytes(b"".join(fragments))
-    calls, warnings = recorder.read(record, binary="t", command_pattern=r"t (\S+)", killed_at=3.0)
+    calls, warnings = recorder.read(record, binary="t", command_pattern=r"t (\S+)", stops=Stops([Stop(3.0, "time")]))
     assert len(calls) <= len(fragments)
     assert len(warnings) <= 1

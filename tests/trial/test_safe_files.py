@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.trial.safe_files import copy_file, copy_plain, write_below
+from tidegate.trial.safe_files import copy_plain, write_below
 
 LIMIT = 1000
 
@@ -63,12 +63,6 @@ def test_a_path_too_long_to_be_made_again_is_left_out(open_folder: Path, tmp_pat
     os.close(folder)
 
     assert copy_plain(open_folder, tmp_path / "target", LIMIT) == 1
-
-
-def test_of_a_link_no_copy_is_made(tmp_path: Path, outside: Path) -> None:
-    (tmp_path / "link").symlink_to(outside)
-    copy_file(tmp_path / "link", tmp_path / "target")
-    assert not (tmp_path / "target").exists()
 
 
 def test_a_file_is_written_in_the_place_of_whatever_stands_there(tmp_path: Path, outside: Path) -> None:

@@ -17,10 +17,12 @@ from tests import mcp_server
 from tidegate.model.agent import ServerScript, ServerTools
 from tidegate.model.event import End, Message, ToolCall, ToolResult
 from tidegate.model.suite import Budget, Limits, McpServer, Price
+from tidegate.trial.call_log import receiving
 from tidegate.trial.cost_meter import CostMeter, Spending
 from tidegate.trial.directories import Folders
 from tidegate.trial.mcp import recording
 from tidegate.trial.processes import Supervisor
+from tidegate.trial.recorder import Stops
 from tidegate.trial.session import TrialSession
 from tidegate.trial.step_context import AgentStopped, StepContext
 
@@ -28,6 +30,7 @@ T = TypeVar("T")
 RunJob = Callable[[TrialSession], Awaitable[T]]
 KEY = "dummy-secret-key"
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
+STOPS: dict[Path, Stops] = {}  # of the session in that folder, once it is over
 
 
 def server_script(folders: Folders, quirks: str) -> ServerScript:
@@ -71,8 +74,12 @@ def at_work(
             session = TrialSession(
                 context, task=task, guidance=(), max_turns=None, repo=tmp_path, on_step=lambda text: None
             )
-            async with aclosing(session):
-                return await work(session)
+            with receiving(folders.calls, folders.record / folders.calls.name):
+                async with aclosing(session):
+                    try:
+                        return await work(session)
+                    finally:
+                        STOPS[tmp_path] = session.stops
 
     return asyncio.run(run())
 
@@ -230,8 +237,8 @@ def test_a_call_ends_with_the_step(tmp_path: Path) -> None:
     began = time.monotonic()
     assert stopped(tmp_path, calls("sleep"), seconds=4, server="") == "timeout: the agent was stopped after 4 s"
     assert time.monotonic() - began < 120
-    (call,) = recording.read(tmp_path / "scratch/shared/invocations.log", killed_at=None).invocations
-    assert call.status == "unfinished"
+    (call,) = recording.read(tmp_path / "record/invocations.log", STOPS[tmp_path]).invocations
+    assert call.status == "timeout"
 
 
 def test_a_servers_limits_are_the_steps(tmp_path: Path) -> None:

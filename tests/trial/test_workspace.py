@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.make import scenario
 from tidegate.errors import CannotRunError
 from tidegate.history.fingerprint import fingerprint
 from tidegate.model.agent import Agent
 from tidegate.model.plan import PlanRow, RowKey
-from tidegate.model.suite import Scenario, Target
 from tidegate.suite.folders import matching_files as matching_scenarios
 from tidegate.trial.safe_files import remove_tree
 from tidegate.trial.workspace import (
@@ -26,12 +26,6 @@ from tidegate.trial.workspace import (
 
 GUIDANCE = ("AGENTS.md", ".claude/skills/**")
 GIT_COMMIT = ["git", "-c", "user.name=n", "-c", "user.email=e", "commit", "--quiet", "--allow-empty"]
-
-
-def scenario(template: str | None) -> Scenario:
-    return Scenario(
-        name="s", description="d", file="s.yaml", template=template, target=Target(binary="tool"), prompt="do it"
-    )
 
 
 def write(root: Path, files: dict[str, str]) -> Path:
@@ -56,7 +50,7 @@ def test_the_template_comes_from_the_definitions_and_the_guidance_from_the_side(
         tmp_path / "base", {"t/in.txt": "base's", "AGENTS.md": "base's docs", ".claude/skills/x/S.md": "skill"}
     )
 
-    made = prepare(scenario("t"), head, base, GUIDANCE, tmp_path / "made")
+    made = prepare(scenario(template="t"), head, base, GUIDANCE, tmp_path / "made")
 
     assert contents(made.folder) == {"in.txt": "head's", "AGENTS.md": "base's docs", ".claude/skills/x/S.md": "skill"}
     assert made.guidance == ("AGENTS.md", ".claude/skills/x/S.md")
@@ -66,7 +60,7 @@ def test_guidance_inside_a_template_wins_and_is_the_sides_own(tmp_path: Path) ->
     head = write(tmp_path / "head", {"t/AGENTS.md": "head template", "AGENTS.md": "head root"})
     base = write(tmp_path / "base", {"t/AGENTS.md": "base template", "AGENTS.md": "base root"})
 
-    made = prepare(scenario("t"), head, base, GUIDANCE, tmp_path / "made")
+    made = prepare(scenario(template="t"), head, base, GUIDANCE, tmp_path / "made")
 
     assert contents(made.folder) == {"AGENTS.md": "base template"}
 
@@ -74,7 +68,7 @@ def test_guidance_inside_a_template_wins_and_is_the_sides_own(tmp_path: Path) ->
 def test_an_initial_state_folder_becomes_the_workspaces_root(tmp_path: Path) -> None:
     head = write(tmp_path / "head", {"t/initial-state/a": "1", "t/README": "about the template"})
 
-    made = prepare(scenario("t"), head, head, GUIDANCE, tmp_path / "made")
+    made = prepare(scenario(template="t"), head, head, GUIDANCE, tmp_path / "made")
 
     assert contents(made.folder) == {"a": "1"}
 
@@ -85,7 +79,7 @@ def test_guidance_that_is_a_link_is_followed_inside_of_the_checkout_only(tmp_pat
     (side / "AGENTS.md").symlink_to("docs/real.md")
     (side / "CLAUDE.md").symlink_to(secret / "secret")
 
-    made = prepare(scenario(None), side, side, ("AGENTS.md", "CLAUDE.md"), tmp_path / "made")
+    made = prepare(scenario(template=None), side, side, ("AGENTS.md", "CLAUDE.md"), tmp_path / "made")
 
     assert contents(made.folder) == {"AGENTS.md": "text"}
 
@@ -98,7 +92,7 @@ def test_links_of_a_template_lead_no_guidance_out_of_the_workspace(tmp_path: Pat
     (side / "t" / "AGENTS.md").symlink_to(outside / "not-there-yet")
     (side / "t" / "own.md").symlink_to(outside / "own.md")
 
-    made = prepare(scenario("t"), side, side, (*GUIDANCE, "own.md"), tmp_path / "made")
+    made = prepare(scenario(template="t"), side, side, (*GUIDANCE, "own.md"), tmp_path / "made")
 
     assert contents(outside) == {"own.md": "precious", "skills/mine.md": "precious"}
     assert made.guidance == ()
@@ -111,7 +105,7 @@ def test_links_inside_of_a_template_are_served_as_they_are_meant(tmp_path: Path)
         (side / "t" / "CLAUDE.md").symlink_to("AGENTS.md")
         (side / "t" / ".claude").symlink_to(".")
 
-    made = prepare(scenario("t"), head, base, (*GUIDANCE, "CLAUDE.md"), tmp_path / "made")
+    made = prepare(scenario(template="t"), head, base, (*GUIDANCE, "CLAUDE.md"), tmp_path / "made")
 
     assert contents(made.folder) == {"AGENTS.md": "base's", "CLAUDE.md": "base's", "skills/s.md": "base's"}
 
@@ -128,7 +122,7 @@ def test_repositories_that_a_build_left_in_a_template_are_none_in_the_workspace(
     (side / "t/sub/deep/.git").write_text(f"gitdir: {side}/t/sub/.git\n")
     (tmp_path / "scratch").mkdir()
 
-    made = prepare(scenario("t"), side, side, GUIDANCE, tmp_path / "made")
+    made = prepare(scenario(template="t"), side, side, GUIDANCE, tmp_path / "made")
     copy_workspace(made, tmp_path / "w")
     write(tmp_path / "w", {"sub/deep/f": "3"})
     diff = workspace_diff(made, tmp_path / "w", tmp_path / "scratch")
@@ -145,10 +139,10 @@ def test_folders_may_nest_deeper_than_python_does(tmp_path: Path) -> None:
         deep += "/d"
         Path(deep).mkdir()
     row = PlanRow(
-        key=RowKey(scenario="s", agent="a"), scenario=scenario("t"), agent=Agent(type="x"), deterministic=False
+        key=RowKey(scenario="s", agent="a"), scenario=scenario(template="t"), agent=Agent(type="x"), deterministic=False
     )
     try:
-        made = prepare(scenario("t"), side, side, GUIDANCE, tmp_path / "made")
+        made = prepare(scenario(template="t"), side, side, GUIDANCE, tmp_path / "made")
         assert (made.folder / "in.txt").read_text() == "1"
         assert fingerprint(row, side, GUIDANCE, None) != fingerprint(row, tmp_path, GUIDANCE, None)
         with pytest.raises(ValueError, match=r"nest too deep|matches no file"):
@@ -167,12 +161,12 @@ def test_a_template_that_has_become_a_link_out_of_the_checkout_is_not_copied(tmp
     (side / link).symlink_to(secret)
 
     with pytest.raises(CannotRunError, match="leads out of the checkout"):
-        prepare(scenario("t"), side, side, GUIDANCE, tmp_path / "made")
+        prepare(scenario(template="t"), side, side, GUIDANCE, tmp_path / "made")
 
 
 def test_the_diff_shows_what_the_agent_changed(tmp_path: Path) -> None:
     made = prepare(
-        scenario("t"), write(tmp_path / "d", {"t/a": "1\n", "t/b": "1\n"}), tmp_path / "d", (), tmp_path / "m"
+        scenario(template="t"), write(tmp_path / "d", {"t/a": "1\n", "t/b": "1\n"}), tmp_path / "d", (), tmp_path / "m"
     )
     copy_workspace(made, tmp_path / "w")
     write(tmp_path / "w", {"a": "2\n", "new": "x\n"})
@@ -187,7 +181,7 @@ def test_the_diff_shows_what_the_agent_changed(tmp_path: Path) -> None:
 
 
 def test_a_diff_that_is_too_large_is_none(tmp_path: Path) -> None:
-    made = prepare(scenario(None), tmp_path, tmp_path, (), tmp_path / "m")
+    made = prepare(scenario(template=None), tmp_path, tmp_path, (), tmp_path / "m")
     copy_workspace(made, tmp_path / "w")
     write(tmp_path / "w", {"f": "1\n" * 1000})
     (tmp_path / "scratch").mkdir()
@@ -198,7 +192,7 @@ def test_a_diff_that_is_too_large_is_none(tmp_path: Path) -> None:
 
 def test_the_diff_runs_nothing_that_the_agent_configured(tmp_path: Path) -> None:
     """An agent that rewrites its .git must not get a program started outside of the supervisor."""
-    made = prepare(scenario(None), tmp_path, tmp_path, (), tmp_path / "m")
+    made = prepare(scenario(template=None), tmp_path, tmp_path, (), tmp_path / "m")
     copy_workspace(made, tmp_path / "w")
     trap = f"touch {tmp_path}/owned"
     config = f'[core]\n fsmonitor = "{trap}"\n[diff "x"]\n command = {trap}\n[filter "x"]\n clean = {trap}\n'

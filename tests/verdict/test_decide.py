@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import make
 from tidegate.model.comparison import (
     BaseCounts,
     Comparison,
@@ -42,7 +43,7 @@ def row(scenario: str, word: str) -> Row:
     state = "regressed" if rest == "setup" else rest
     fields: dict[str, Any] = {"state": state, "kind": kind, "purpose": purpose or "regression"}
     fields["not_measured"] = why or None
-    return Row(scenario=scenario, agent=(agent or "docs").replace("@", ":"), reason="the numbers", **fields)
+    return make.row(scenario=scenario, agent=(agent or "docs").replace("@", ":"), reason="the numbers", **fields)
 
 
 def verdict(words: str, policy: dict[str, Any] | None = None, **more: Any) -> Verdict:
@@ -55,7 +56,7 @@ def verdict(words: str, policy: dict[str, Any] | None = None, **more: Any) -> Ve
         ("ok ok ok ok", "passed", "no_regression", 0, "nothing regressed in 4 scenarios"),
         ("ok improved", "passed", "no_regression", 0, "nothing regressed in 2 scenarios; 1 improved"),
         ("ok added removed", "passed", "no_regression", 0, "nothing regressed in 1 scenario; 1 new; 1 removed"),
-        ("added added", "passed", "no_regression", 0, "nothing to compare with; 2 new"),
+        ("added added", "inconclusive", "nothing_compared", 0, "nothing to compare with; 2 new"),
         ("regressed ok regressed ok", "failed", "regression", 1, "2 of 4 scenarios regressed (s1, s3)"),
         ("regressed setup", "failed", "regression", 1, "2 of 2 scenarios regressed (s1, s2)"),
         ("setup ok", "failed", "setup_regression", 1, "1 of 2 scenarios regressed (s1)"),
@@ -289,5 +290,84 @@ def test_where_nothing_passes_on_either_side_nothing_is_passed() -> None:
 
     found = decide(Comparison(rows=(dead("a"), dead("b"))), Policy(block=("regressed", "inconclusive")))
     assert (found.state, found.reason, found.exit_code) == ("inconclusive", "nothing_passes", 5)
-    assert decide(Comparison(rows=(dead("a"),)), Policy()).exit_code == 0
+    assert decide(Comparison(rows=(dead("a"),)), Policy(block=("regressed",))).exit_code == 0
     assert decide(Comparison(rows=(dead("a"), row("b", "ok"))), Policy()).state == "passed"
+    two_thirds = decide(Comparison(rows=(dead("a"), dead("b"), row("c", "ok"))), Policy())
+    assert (two_thirds.state, two_thirds.reason, two_thirds.exit_code) == ("inconclusive", "nothing_passes", 5)
+    assert two_thirds.summary == (
+        "2 of 3 scenarios pass on neither side, so a regression of these could not have been found"
+    )
+
+
+# --- what head can have caused proves nothing
+
+
+def counted(word: str, passes: int, trials: int, lost: int = 0, **more: Any) -> Row:
+    head = HeadCounts(passes=passes, trials=trials, not_measured=lost)
+    return row(word.partition("=")[0], word).model_copy(update={"head": head, **more})
+
+
+@pytest.mark.parametrize(
+    "unproven",
+    [
+        counted("not_measured=record_lost", 0, 0),
+        counted("not_measured=setup", 0, 0),
+        counted("not_measured=unfinished", 0, 0),
+        counted("not_measured=budget", 0, 1),  # base was never measured, head failed
+        counted("unconfirmed", 0, 2),
+        counted("unconfirmed", 0, 0, lost=2, kind="unmeasurable"),
+        counted("unconfirmed", 1, 1, lost=2, kind="setup"),
+        counted("not_comparable", 0, 1),
+        counted("not_comparable", 2, 3),
+    ],
+    ids=lambda row: f"{row.state} {row.not_measured} {row.head.passes}/{row.head.trials}",
+)
+def test_a_row_that_head_can_have_kept_from_being_compared_exits_with_5(unproven: Row) -> None:
+    rows = (row("fine", "ok"), unproven)
+    made = decide(Comparison(rows=rows), Policy())
+    assert (made.state, made.reason, made.exit_code) == ("inconclusive", "unproven", 5)
+    assert made.reasons == (f"{unproven.scenario}: the numbers",)
+    assert decide(Comparison(rows=rows), Policy(mode="advisory")).exit_code == 0
+    assert decide(Comparison(rows=rows), Policy(block=("regressed",))).exit_code == 0
+    capability = unproven.model_copy(update={"purpose": "capability"})
+    assert decide(Comparison(rows=(row("fine", "ok"), capability)), Policy()).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        counted("not_measured=outage", 0, 0),
+        counted("not_measured=outage", 0, 1),
+        counted("not_measured=budget", 0, 0),
+        counted("not_measured=secret", 0, 0),
+        counted("unconfirmed", 1, 3),
+        counted("unconfirmed", 2, 2, lost=1, kind="setup"),
+        counted("unconfirmed", 0, 3, one_shot=True),
+        counted("not_comparable", 1, 1),
+    ],
+    ids=lambda row: f"{row.state} {row.not_measured} {row.head.passes}/{row.head.trials}",
+)
+def test_a_row_that_something_else_kept_from_being_compared_does_not_block(harmless: Row) -> None:
+    assert decide(Comparison(rows=(row("fine", "ok"), harmless)), Policy()).exit_code == 0
+
+
+def test_a_pull_request_that_repairs_base_does_no_harm_and_is_no_pass_where_nothing_was_compared() -> None:
+    repaired = counted("not_comparable", 1, 1)
+    made = decide(Comparison(rows=(repaired, row("fine", "ok"))), Policy())
+    assert (made.state, made.exit_code) == ("passed", 0)
+    alone = decide(Comparison(rows=(repaired, row("new", "added"))), Policy())
+    assert (alone.state, alone.reason, alone.exit_code) == ("inconclusive", "nothing_compared", 0)
+
+
+def test_a_cause_that_blocks_is_not_hidden_by_one_that_does_not() -> None:
+    blind = row("a", "ok").model_copy(update={"base": BaseCounts(trials=1), "head": HeadCounts(trials=1)})
+    rows = (*(blind.model_copy(update={"scenario": name}) for name in "abcd"), row("e", "not_measured=outage"))
+    made = decide(Comparison(rows=rows), Policy())
+    assert (made.reason, made.exit_code) == ("nothing_passes", 5)
+
+
+def test_checks_that_cannot_fail_are_in_the_summary() -> None:
+    vacuous = row("b", "ok").model_copy(update={"can_fail": False})
+    some = decide(Comparison(rows=(row("a", "ok"), vacuous)), Policy())
+    assert some.summary == "nothing regressed in 2 scenarios; 1 of 2 scenarios has no required check and cannot fail"
+    assert "no scenario has a required check" in decide(Comparison(rows=(vacuous,)), Policy()).summary

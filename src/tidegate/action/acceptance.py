@@ -10,6 +10,8 @@ from tidegate.gh.port import PublishError, RepositoryPort
 from tidegate.model.marker import Acceptance
 from tidegate.model.result import Result
 
+UNPROVEN = 5  # exit code of a verdict that blocks because it proves nothing
+
 
 def expire(event: PullRequestEvent, repository: RepositoryPort | None, job: Job) -> None:
     """Remove the acceptance label after a push or a change of the base branch: the new comparison was not accepted."""
@@ -34,7 +36,7 @@ def accepted_by(
     Called after the verdict, so that a label removed during the run does not count. If GitHub does not answer, there
     is no acceptance.
     """
-    if repository is None or result.verdict.state != "failed":
+    if repository is None or not (result.verdict.state == "failed" or result.verdict.exit_code == UNPROVEN):
         return None
     try:
         return _acceptance(event, repository, job)

@@ -44,11 +44,11 @@ def _adopted(event: PushEvent, repository: RepositoryPort, job: Job) -> str:
     """Look for the merged pull request's result, adopt it, and return a sentence on what happened."""
     heads = repository.merged_heads(event.sha)
     if not heads:
-        return "No pull request of this repository was merged by this commit: history stays as it is."
+        return "No pull request of this repository was merged by this commit: history is unchanged."
     name = artifact_name(job.settings.instance)
     found = [one for one in repository.recent_artifacts(name) if one.own and not one.expired and one.head_sha in heads]
     said = [_adopt(one, repository, job) for one in sorted(found, key=lambda one: -one.id)[:1]]
-    return said[0] if said else f"The merged pull request's run has left no artifact `{name}`: history stays as it is."
+    return said[0] if said else f"The merged pull request's run has left no artifact `{name}`: history is unchanged."
 
 
 def _adopt(artifact: Artifact, repository: RepositoryPort, job: Job) -> str:

@@ -64,8 +64,8 @@ def _check_actors(event: DispatchEvent, repository: RepositoryPort, job: Job) ->
     for login in dict.fromkeys((event.sender, job.runner.triggering_actor or event.sender)):
         if not repository.may_write(login):
             raise ConfigurationError(
-                f"`{login}` may not push to this repository, and so may not run a stranger's commit with its keys.",
-                "Somebody who may has to start the workflow.",
+                f"`{login}` may not push to this repository, and so may not run a fork's commit with its keys.",
+                "A person with write access has to start the workflow.",
             )
 
 

@@ -49,7 +49,7 @@ def _nothing_to_publish(event: WorkflowRunEvent) -> str | None:
     if event.trigger != "pull_request":
         return f"The run was started by `{event.trigger}`, not by a pull request."
     if event.head_repo is None:
-        return "The fork has been deleted: nobody can say any more which pull request the run was about."
+        return "The fork has been deleted: it is unknown which pull request the run was about."
     if event.could_comment:
         return "The run was this repository's own: it has written its comment itself."
     return None

@@ -76,7 +76,7 @@ class AgentVCli(Agent):
         if problem:
             raise CannotRunError(
                 f"The target's healthcheck failed: {what}: {problem}",
-                "Start what the target needs, or mend `healthcheck` in targets.yaml; no trial was run.",
+                "Start what the target needs, or fix `healthcheck` in targets.yaml; no trial was run.",
             )
         return None
 

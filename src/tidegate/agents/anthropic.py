@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from tidegate.agents.offered_tools import Offer, offered
-from tidegate.errors import CannotRunError, MissingKeyError
+from tidegate.errors import MissingKeyError
 from tidegate.model.agent import Agent, Machine, Session
 from tidegate.model.command import CommandResult
 from tidegate.model.event import ApiRetry, End, Message, ToolCall, ToolResult, TrialEnd, Warning
@@ -27,7 +27,7 @@ MAX_TURNS = 50
 CALL_SECS = 120.0  # seconds for one command or tool call, as in other agents
 MAX_OUTPUT = 30_000  # characters of a result that the model gets to read
 SYSTEM = (
-    "You work in a shell, in the current folder, without anybody to ask. Every command runs in a shell of its own, "
+    "You work in a shell, in the current folder, without a person to ask. Every command runs in a shell of its own, "
     "which starts in this folder. Do the task, and then say in one sentence what you have done."
 )
 _ENDS: dict[str, TrialEnd] = {
@@ -48,11 +48,10 @@ class AnthropicAgent(Agent):
 
     If the tool under test is an MCP server, its tools are offered in addition to the shell, as `mcp__SERVER__TOOL`.
     Tools that the API rejects are left out with a warning in the trial.
-
-    Install the package's extra: `pip install tidegate[anthropic]`.
     """
 
     calls_servers: ClassVar[bool] = True
+    asks_model_itself: ClassVar[bool] = True
 
     type: Literal["anthropic"]
     model: str
@@ -66,18 +65,12 @@ class AnthropicAgent(Agent):
         return (KEY, "ANTHROPIC_BASE_URL")
 
     async def check(self, machine: Machine) -> str | None:
-        """Check that the SDK is installed and an API key is set, and return the SDK's version."""
-        try:
-            found = version("anthropic")  # importing it takes over a second, which a run without a key can save
-        except PackageNotFoundError:
-            raise CannotRunError(
-                "The agent anthropic needs the package `anthropic`.", "Install it: pip install 'tidegate[anthropic]'"
-            ) from None
+        """Check that an API key is set, and return the version of Anthropic's SDK."""
         if not machine.credentials.get(KEY):
             raise MissingKeyError(
                 f"The agent anthropic needs a key in {KEY}.", "Set it in the environment; in a workflow, from a secret."
             )
-        return found
+        return version("anthropic")  # without the import, which takes over a second
 
     async def run(self, session: Session) -> End:
         """Send the prompt, run the calls that the model makes and return their results, until it is done."""
@@ -115,7 +108,7 @@ class _Conversation:
                     return self._end(end, f"it has cost ${self.agent.max_usd:g} (max_usd)" if end == "budget" else "")
         except APIError as error:
             status = getattr(error, "status_code", None)
-            return self._end(_end_of(status), f"{type(error).__name__}: {excerpt(str(error))}")
+            return self._end(end_of_api(status), f"{type(error).__name__}: {excerpt(str(error))}")
         return self._end("max_turns", f"{len(self.used)} turns")
 
     async def _turn(self) -> TrialEnd | None:
@@ -191,13 +184,6 @@ class _Conversation:
             tokens_cache_read=read,
             tokens_cache_write=written,
         )
-
-
-def _end_of(status: int | None) -> TrialEnd:
-    """Return the end for an HTTP status. A bad request is the agent's fault; other failures are the provider's or
-    network's.
-    """
-    return "crashed" if status in (400, 413, 422) else end_of_api(status)
 
 
 def _result(call: str, text: str, *, failed: bool) -> ToolResultBlockParam:

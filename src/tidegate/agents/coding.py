@@ -106,7 +106,7 @@ class CodingAgent(Agent):
         return f"Install it: npm install --global {self.package}@{self.version or self.tested}"
 
     async def run(self, session: Session) -> End:
-        """Start the program, record what it says and does, and return how it ended."""
+        """Start the program, record its output and its calls, and return how it ended."""
         launch = self.launch(session)
         reading = _Reading(session, self.stream(session))
         command = f"{_preflight(session)}exec {shlex.join(launch.argv)}"

@@ -90,7 +90,7 @@ def _bad_schema(schema: Any) -> str | None:
     try:
         json.dumps(schema, allow_nan=False, ensure_ascii=False).encode()
     except ValueError:
-        return "its `inputSchema` holds what is no JSON (NaN, or half of a character)"
+        return "its `inputSchema` contains a value that is not JSON (NaN, or half of a character)"
     return None
 
 

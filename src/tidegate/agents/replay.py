@@ -19,7 +19,7 @@ _WORKSPACE = re.compile(r"""/[^\s'"]*/trials/(?:base|head)/[^\s'"/]+/[^\s'"/]+/\
 class Replay(Agent):
     """Replays a recorded trial, command by command. Needs no API key and is deterministic.
 
-    It shows whether what a real agent once did with the tool still works. `traces` maps each scenario to a file in the
+    It shows whether the calls of an earlier trial still work. `traces` maps each scenario to a file in the
     repository: the `events.jsonl` of a stored trial, or with `format` an ATIF trajectory (`atif`) or an agent's own
     stream. Commands run in the fresh workspace, regardless of their outcome, and calls of the tool under test are
     recorded. Calls of other tools, such as an editor, are not repeated but counted. Calls that were denied are not run.

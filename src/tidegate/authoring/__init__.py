@@ -1,1 +1,1 @@
-"""What authors of suites do beside a run: start a suite, add scenarios, draft rubrics, simulate, compare guidance."""
+"""Help for authors of suites: init, add, rubric drafts, simulation, guidance comparison, the demo repository."""

@@ -1,4 +1,4 @@
-"""From something that happened to a scenario: a stored trial or a transcript, and the workspace that it began with."""
+"""Creates a scenario from a stored trial or from a transcript, with the workspace that the agent started with."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TRANSCRIPTS: tuple[StreamName, ...] = ("events", "atif", "claude-code", "codex"
 
 @dataclass(frozen=True)
 class ScenarioRequest:
-    """What a person asked for: where it comes from, and what they said about it."""
+    """The arguments of `tidegate add`. None means that the value is taken from the source."""
 
     source: Path
     name: str | None = None
@@ -38,7 +38,7 @@ class ScenarioRequest:
 
 @dataclass(frozen=True)
 class Added:
-    """The scenario that was written, its template folder if it has one, and what a person should know."""
+    """The scenario file that was written, its template folder if it has one, and warnings for the user."""
 
     file: str
     template: str | None
@@ -46,7 +46,10 @@ class Added:
 
 
 def add_scenario(root: Path, suite: Suite, wish: ScenarioRequest) -> Added:
-    """Write the scenario below `root`; nothing that is there is overwritten."""
+    """Write the scenario below `root` without overwriting any file.
+
+    Raises ConfigurationError if the source is not a measured trial or a readable transcript, or lacks a prompt.
+    """
     warnings: tuple[str, ...] = ()
     if (wish.source / RESULT_FILE).is_file():
         story, template, warnings = _of_trial(root, suite, wish)
@@ -121,24 +124,24 @@ def _of_transcript(suite: Suite, wish: ScenarioRequest) -> Story:
 
 
 def _stored(folder: Path) -> tuple[TrialResult, RunFolder]:
-    """The trial, and the run that it is of: the nearest folder above with a run.json."""
+    """Return the trial's result and its run, which is the nearest parent folder with a run.json."""
     try:
         result = TrialResult.model_validate_json((folder / RESULT_FILE).read_bytes())
     except ValidationError:
         raise ConfigurationError(f"{folder / RESULT_FILE} is damaged.", "Name another trial.") from None
     above = next((parent for parent in folder.resolve().parents if (parent / RUN_FILE).is_file()), None)
     if above is None:
-        raise ConfigurationError(f"{folder} stands in no stored run.", "Name a trial where `tidegate run` has put it.")
+        raise ConfigurationError(f"{folder} is not in a stored run.", "Name a trial where `tidegate run` has put it.")
     return result, RunFolder(above)
 
 
 def _read_somehow(text: str, source: Path) -> tuple[Event, ...]:
-    """The events by the format that understands most of it."""
+    """Return the events, parsed in the format that recognises most of the text."""
     readings = [PARSERS[name](text) for name in _TRANSCRIPTS]
     best = max(readings, key=_understood)
     if _understood(best) <= 0:
         raise ConfigurationError(
-            f"{source} is no transcript that is known here.", f"Say which with --format: {', '.join(_TRANSCRIPTS)}."
+            f"{source} is not a known transcript.", f"Say which with --format: {', '.join(_TRANSCRIPTS)}."
         )
     return best
 
@@ -154,7 +157,7 @@ def _needed(prompt: str, source: Path) -> str:
 
 
 def _tool(suite: Suite, story: Story, wish: ScenarioRequest) -> Target:
-    """The tool under test: as asked for, else the trial's, else that of the suite's first scenario that has one."""
+    """Return the tool under test: the requested one, else the trial's, else the first one in the suite."""
     if wish.binary is not None:
         return Target(binary=wish.binary)
     if story.target is not None:
@@ -175,13 +178,13 @@ def _described(result: TrialResult, scenario: Scenario | None) -> str:
 
 
 def _folder(suite: Suite) -> str:
-    """Where the suite's scenarios are."""
+    """Return the folder of the suite's scenarios."""
     files = [scenario.file for scenario in suite.scenarios if scenario.target.binary]
     return next((str(Path(file).parent) for file in files), "scenarios")
 
 
 def _stems(root: Path, folder: str) -> list[str]:
-    """What is taken in the folder: files and template folders, without their endings."""
+    """Return the paths of the folder's files and template folders, without suffix. New names must differ from them."""
     return [f"{folder}/{path.stem}" for path in (root / folder).glob("*")]
 
 
@@ -190,7 +193,7 @@ def _template(root: Path, scenario: Scenario) -> Path | None:
 
 
 def _changed(root: Path, suite: Suite, scenario: Scenario, diff: str) -> tuple[str, ...]:
-    """A warning where the trial cannot have begun with the workspace that the scenario has today."""
+    """Return warnings if the trial's diff no longer applies to the scenario's workspace, or `target.env` is lost."""
     if not diff:
         return ()
     with tempfile.TemporaryDirectory(prefix="tidegate-") as scratch:

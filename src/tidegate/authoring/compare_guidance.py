@@ -1,4 +1,4 @@
-"""Two guidance texts against the same scenarios: the same commit twice, with each of them in its place."""
+"""Compares two guidance files: runs the same scenarios on the same commit with each of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tidegate.vcs.revisions import commit_with, repository_root, resolve
 
 
 class Texts(NamedTuple):
-    """The two files, the name that both are given in the repository, and the commit that they are tried on."""
+    """The two files, the name that both get in the repository, and the commit to run them on."""
 
     first: Path
     second: Path
@@ -23,16 +23,17 @@ class Texts(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """`forward`: the second text against the first; `backward`: the first against the second, on fresh trials."""
+    """Two results. `forward` has the second file on head; `backward` has the first file on head, with new trials."""
 
     forward: Result
     backward: Result
 
 
 async def compare_guidance(repo: Path, texts: Texts, out: Path, options: Options) -> Compared:
-    """What each text does worse than the other, by the procedure that judges pull requests, once in each direction.
+    """Compare the two files in both directions, with the procedure that compares pull requests.
 
-    Nothing is taken from earlier runs, and nothing is blocked: it is a question, and both answers are worth knowing.
+    Two directions are needed because the procedure only looks for regressions of head. Raises ConfigurationError if
+    a file is missing or both are the same.
     """
     root = repository_root(repo)
     for file in (texts.first, texts.second):

@@ -17,7 +17,7 @@ Name = Literal["harmless", "regression", "improvement"]
 
 
 class PullRequest(Value):
-    """One of the demo's pull requests: git names for its two sides, and how it has to end."""
+    """One of the demo's pull requests: git revisions of its two sides, and the expected verdict."""
 
     name: Name
     title: str
@@ -27,7 +27,7 @@ class PullRequest(Value):
 
 
 class _Edit(NamedTuple):
-    """One place of one file, before and after."""
+    """A replacement of text in one file."""
 
     file: str
     old: str
@@ -50,9 +50,9 @@ REGRESSION = PullRequest(
 )
 IMPROVEMENT = PullRequest(
     name="improvement",
-    title="Mend the example in the office's AGENTS.md",
-    base="main~1",  # it has been merged: main without it is main's parent
-    head="mend-office-guide",
+    title="Fix the example in the office's AGENTS.md",
+    base="main~1",  # it is merged already, so its base is main's parent
+    head="fix-office-guide",
     expected="passed",
 )
 PULL_REQUESTS = (HARMLESS, REGRESSION, IMPROVEMENT)
@@ -81,7 +81,7 @@ _EDITS: dict[Name, tuple[_Edit, ...]] = {
     "improvement": (_Edit(_OUTDATED.file, _OUTDATED.new, _OUTDATED.old),),
 }
 
-_DATE = "2026-01-05T09:00:00Z"  # always the same, so that the same demo makes the same commits
+_DATE = "2026-01-05T09:00:00Z"  # constant, so that commit ids are reproducible
 _IDENTITY = {
     "GIT_AUTHOR_NAME": "Tidegate demo",
     "GIT_AUTHOR_EMAIL": "demo@localhost",
@@ -95,9 +95,9 @@ _IDENTITY = {
 
 
 def make_repository(folder: Path) -> tuple[PullRequest, ...]:
-    """Make the repository in `folder`, which must not exist yet, and leave it at `main`.
+    """Create the repository in `folder`, which must not exist yet, and check out `main`.
 
-    Main's history: the example with one outdated guide, then the merged improvement. The other two start there.
+    History of main: the example with one outdated guide, then the merged improvement. The other branches start there.
     """
     _copy_example(folder)
     _git(folder, "init", "--quiet", "--template=", "--initial-branch=main")
@@ -117,11 +117,11 @@ def make_repository(folder: Path) -> tuple[PullRequest, ...]:
 def _copy_example(folder: Path) -> None:
     source = Path(str(files("tidegate.examples"))) / "taskmgr"
     shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "bin" / "taskmgr").chmod(0o755)  # not every installer keeps the mode
+    (folder / "bin" / "taskmgr").chmod(0o755)  # not every installer keeps the file mode
 
 
 def _apply(folder: Path, edit: _Edit) -> None:
-    """Make the edit; the text must stand in the file exactly once, or the demo would show something else."""
+    """Apply the edit. Raises ValueError unless the old text occurs exactly once."""
     path = folder / edit.file
     text = path.read_text(encoding="utf-8")
     if text.count(edit.old) != 1:

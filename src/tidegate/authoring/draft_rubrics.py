@@ -1,4 +1,4 @@
-"""`tidegate generate rubrics`: a model drafts, a person reads."""
+"""Drafts rubrics for the cases of an eval file with a model, for people to review."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tidegate.run.judge_client import JudgeClient
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.store.run_folder import write_text
 
-PATIENCE_SECS = 3600.0
+PATIENCE_SECS = 3600.0  # for all drafts together
 
 
 class Draft(NamedTuple):
-    """What became of one case: its rubrics, or why there are none."""
+    """The rubrics drafted for one case, or the reason why there are none."""
 
     case: str
     rubrics: tuple[Drafted, ...]
@@ -31,9 +31,9 @@ class Draft(NamedTuple):
 
 
 async def draft_rubrics(path: Path, cases: Mapping[int, Scenario], judge: Judge, place: JudgeContext) -> list[Draft]:
-    """Draft rubrics for these cases, by their place in the file, and write them into it.
+    """Draft rubrics for these cases and write them into the file. The keys of `cases` are indexes in `evalcases`.
 
-    CannotRunError where the judge answers nothing at all; ConfigurationError where the file cannot keep its layout.
+    Raises CannotRunError if the judge drafts nothing, ConfigurationError if the file's layout cannot be kept.
     """
     async with JudgeClient(
         judge, place, AnswerStore(None), price=None, deadline=time.monotonic() + PATIENCE_SECS
@@ -58,5 +58,5 @@ async def _drafted(scenario: Scenario, judge_client: JudgeClient) -> Answers[tup
     case = scenario.case
     asking = ask_until_read(draft_question(scenario.prompt, case.expected_outcome, case.reference_answer), read_draft)
     found, _ = await to_its_end(asking, judge_client.carry)
-    assert found is not None  # it asks the model alone
+    assert found is not None  # it asks only the model, and the judge's client answers every such request
     return found

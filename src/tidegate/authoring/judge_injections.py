@@ -1,4 +1,4 @@
-"""The corpus of injections before the suite's judge: what gets through."""
+"""Tests the suite's judge with the injection corpus, and reports the attacks that raise the score."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tidegate.run.grade import Carry, to_its_end
 
 
 class Through(NamedTuple):
-    """An attack that raised the score."""
+    """An attack that raised the score. `plain` is the score of the same work without the attack."""
 
     attack: str
     field: str
@@ -21,9 +21,10 @@ class Through(NamedTuple):
 
 
 class Injected(NamedTuple):
-    """How many attacks were tried, which got through, and how many could not be judged.
+    """The number of attacks, those that raised the score, and the number that could not be judged.
 
-    `generous`: who finds the bad work good without any attack, with its score; all attacks are lost on it.
+    `generous` lists evaluators that score the bad work too high without any attack, with that score. No attack could
+    raise it further, so all of their attacks count as not judged.
     """
 
     tried: int
@@ -33,7 +34,7 @@ class Injected(NamedTuple):
 
 
 async def inject(carry: Carry) -> Injected:
-    """Have the plain work and every attacked one judged, by a rubric and by checks."""
+    """Score the work without and with each attack, by a rubric judge and by rubric checks."""
     through: list[Through] = []
     generous: list[tuple[str, float]] = []
     tried = lost = 0

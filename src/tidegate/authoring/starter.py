@@ -59,7 +59,7 @@ def suite_text(tool: Tool | None, scenarios: Iterable[str], guidance: Iterable[s
         lines.append(f"guidance: {_listed(texts)}   # each side's own, in every workspace")
     lines += [
         "agents:",
-        "  docs: {type: doc-follower}   # does what the docs say, to the letter: no key, no cost",
+        "  docs: {type: doc-follower}   # runs the commands in the docs verbatim: no key, no cost",
     ]
     return "\n".join(lines) + "\n"
 

@@ -1,1 +1,1 @@
-"""How far a judge can be trusted: labels by people, held against the judge's answers."""
+"""Measure how far a judge can be trusted, against labels made by people."""

@@ -1,4 +1,4 @@
-"""What a person should look at first: the opinions of the judge that are most in doubt."""
+"""Chooses what to label by hand: the judge's most doubtful opinions come first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tidegate.model.measurement import TrialResult
 
 
 class Item(NamedTuple):
-    """One criterion of one trial, and in what words it is written. What the judge thinks of it is left out."""
+    """One criterion of one trial, with its description. The judge's opinion is not part of it."""
 
     trial: TrialResult
     criterion: str
@@ -22,9 +22,10 @@ class Item(NamedTuple):
 def items(
     trials: Iterable[TrialResult], labels: Iterable[Label], unconfirmed: Collection[tuple[str, str]] = ()
 ) -> list[Item]:
-    """What is not labelled yet, the most doubtful first; `unconfirmed`: rows (scenario, agent) that are in question.
+    """Return the criteria without a label, the most doubtful first. `unconfirmed` holds rows (scenario, agent).
 
-    Samples that disagree come first, then criteria that fail where all gates passed, then unconfirmed rows.
+    Criteria whose samples disagree come first, then unmet criteria (all gates of the trial passed), then
+    unconfirmed rows.
     """
     done = {(label.trial, label.criterion) for label in labels}
     found = [
@@ -38,15 +39,18 @@ def items(
 
 
 def _rank(one: CriterionScore, met: float, unconfirmed: bool) -> tuple[bool, float, bool, bool]:
-    """`met`: where met begins; those come first whose samples lie on both sides of it, as far as the spread tells."""
+    """Return the sort key. `met` is the lowest score that counts as met.
+
+    Criteria whose samples may lie on both sides of `met`, judging by score and spread, come first.
+    """
     split = one.spread > 0 and one.score - one.spread < met <= one.score + one.spread
     return not split, -one.spread, one.score >= met, not unconfirmed
 
 
 def without_opinions(trial: TrialResult) -> TrialResult:
-    """The trial without anything that a model said of it, and without its side, which a person would go by.
+    """Return the trial without its side and without any model's opinion, both of which would influence a person.
 
-    It went before the judge because its gates had passed.
+    The outcome is `pass`, since a judge is only asked about trials that passed all required gates.
     """
     return trial.model_copy(
         update={

@@ -44,7 +44,7 @@ def _label(path: Path, number: int, line: str) -> Label:
         first = error.errors(include_url=False, include_input=False)[0]
         what = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
     except ValueError as error:
-        what = f"it is no JSON: {error}"
+        what = f"it is not JSON: {error}"
     raise ConfigurationError(f"{path}:{number}: {what}", advice) from None
 
 

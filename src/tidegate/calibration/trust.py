@@ -1,4 +1,4 @@
-"""Labels and judged trials → how far the judge can be trusted."""
+"""Calculates from labels and judged trials how far a judge can be trusted."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tidegate.statistics.rates import wilson
 
 
 def calibrate(labels: Sequence[Label], trials: Iterable[TrialResult], model: str) -> Calibration:
-    """Compare each label with what the judge said of it; ConfigurationError where there is nothing to compare.
+    """Compare the labels with the judge's opinions. If a criterion was labelled twice, the later label counts.
 
-    Of two labels for one thing the later one counts.
+    Raises ConfigurationError if no label belongs to a judged criterion, or a trial is in two of the runs.
     """
     trials = tuple(trials)
     _refuse_doubles(trials)
@@ -51,9 +51,9 @@ def calibrate(labels: Sequence[Label], trials: Iterable[TrialResult], model: str
 
 
 def trust(found: Calibration | None, model: str, wordings: Collection[str]) -> Trust | None:
-    """What a calibration says of that model's judgement by these criteria; None where there is no calibration.
+    """Return what a calibration shows about `model` on these criteria, or None without a calibration.
 
-    Only the labels of criteria that are worded the same, and asked for in the same way, say anything.
+    Labels count only for criteria with the same wording, which includes the way the judge is asked.
     """
     if found is None:
         return None
@@ -73,7 +73,7 @@ def trust(found: Calibration | None, model: str, wordings: Collection[str]) -> T
 
 _MARKS: tuple[Mark, Mark] = ("met", "unmet")
 _Pair = tuple[Label, Mark, CriterionScore]
-_Said = tuple[str, str]  # by a person, by the judge
+_Said = tuple[str, str]  # a person's label, the judge's opinion
 
 
 def _table(pairs: Iterable[_Pair]) -> Counter[_Said]:
@@ -92,13 +92,13 @@ def _refuse_doubles(trials: Iterable[TrialResult]) -> None:
     counts = Counter(trial.id for trial in trials)
     if doubles := [name for name, times in counts.items() if times > 1]:
         raise ConfigurationError(
-            f"{doubles[0]} is a trial of two of the runs, so that nobody can tell which one its labels are of.",
+            f"{doubles[0]} is a trial of two of the runs, so it is unknown which one its labels belong to.",
             "Name one run, or the folder of one `tidegate pr`.",
         )
 
 
 def opinions_of(trial: TrialResult) -> dict[str, tuple[Mark, CriterionScore]]:
-    """What the judge said of each criterion of a trial, by the name that reports and labels use."""
+    """Return the judge's opinion on each criterion of a trial, keyed by the name that reports and labels use."""
     return {
         criterion_name(evaluator, one.id): ("met" if one.score >= said.met else "unmet", one)
         for evaluator, said in judgements(trial).items()

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 DESCRIPTION = """\
-Finds out whether LLM agents still get their work done with your tool: runs scenarios on the base branch and on a
-pull request, compares them with honest statistics, and says what got worse, with the evidence.
+Runs LLM agents against your CLI or MCP server, on the base branch and on a pull request, compares both sides, and
+reports regressions with the evidence.
 """
 EPILOG = """\
 start here:
-  tidegate demo                               the whole thing on a throwaway repository; no key, no network
-  tidegate init                               a first suite for this repository
-  tidegate check                              is my tidegate.yaml right, and what would be run?
-  tidegate pr --base main --head my-branch    both sides, compared, as on a pull request
+  tidegate demo                               run it on a throwaway repository; no key, no network
+  tidegate init                               write a first suite for this repository
+  tidegate check                              validate the suite and list what would run
+  tidegate pr --base main --head my-branch    compare both sides, as on a pull request
 
 exit codes:
   0 passed · 1 failed (regression) · 2 configuration or input error · 3 nothing to run ·
-  4 could not run · 5 inconclusive, where the policy says so · 70 bug
+  4 could not run · 5 inconclusive, and the policy blocks that · 70 internal error
 """
 
 

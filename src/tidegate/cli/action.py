@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 EVENTS = ("action", "history", "publish")  # commands that depend on the event
 DESCRIPTION = """\
-Reads the event and the inputs from the runner's environment, compares both sides as `tidegate pr` does, keeps one
-comment on the pull request up to date, and writes the step's summary and outputs. The exit code is the verdict's,
-whatever becomes of the comment.
+Handles the GitHub event that started the job: compares both sides as `tidegate pr` does, updates the comment on the
+pull request, and writes the step summary and outputs. Exits with the verdict's code, even if the comment cannot be
+written.
 """
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("action", help="what the GitHub Action runs", description=DESCRIPTION)
-    parser.add_argument("--dry-run", action="store_true", help="as the input `dry_run: true`: everything but posting")
+    parser = commands.add_parser("action", help="entry point of the GitHub Action", description=DESCRIPTION)
+    parser.add_argument("--dry-run", action="store_true", help="same as the input `dry_run: true`: post nothing")
     parser.set_defaults(run=run)
 
 

@@ -8,21 +8,20 @@ from pathlib import Path
 from tidegate.cli import options
 
 DESCRIPTION = """\
-Writes a scenario from a stored trial (RUN/trials/SCENARIO/AGENT/N), or from the transcript of a real failure: its
-prompt, the workspace as it was at the start, where it comes from, and gates to be edited, proposed from what was
-changed.
+Writes a scenario from a stored trial (RUN/trials/SCENARIO/AGENT/N) or from the transcript of a real failure. The
+scenario has the prompt, the initial workspace, the origin, and proposed gates to edit.
 """
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("add", help="make a scenario from a trial or a transcript", description=DESCRIPTION)
+    parser = commands.add_parser("add", help="write a scenario from a trial or a transcript", description=DESCRIPTION)
     parser.add_argument("source", type=Path, metavar="TRIAL|TRANSCRIPT", help="a stored trial's folder, or a file")
-    parser.add_argument("--name", metavar="NAME", help="the scenario's name (default: after what it comes from)")
-    parser.add_argument("--prompt", metavar="TEXT", help="what the agent was asked, where the transcript does not tell")
-    parser.add_argument("--workspace", type=Path, metavar="DIR", help="the folder that the agent began with")
+    parser.add_argument("--name", metavar="NAME", help="the scenario's name (default: derived from its origin)")
+    parser.add_argument("--prompt", metavar="TEXT", help="the agent's prompt, if the transcript lacks it")
+    parser.add_argument("--workspace", type=Path, metavar="DIR", help="the initial workspace")
     parser.add_argument("--binary", metavar="NAME", help="the tool under test (default: the trial's, or the suite's)")
-    parser.add_argument("--format", metavar="NAME", help="of the transcript (default: the one that fits)")
+    parser.add_argument("--format", metavar="NAME", help="format of the transcript (default: detected)")
     options.add_repository(parser)
     parser.set_defaults(run=run)
 
@@ -37,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.vcs.revisions import repository_root
 
     if args.workspace is not None and not args.workspace.is_dir():
-        raise ConfigurationError(f"{args.workspace} is no folder.", "Name the folder that the agent began with.")
+        raise ConfigurationError(f"{args.workspace} is no folder.", "Name the initial workspace.")
     if args.format not in (None, *PARSERS):
         hint = did_you_mean(args.format, PARSERS) or "."
         raise ConfigurationError(f"`{args.format}` is no format{hint}", f"There are {', '.join(PARSERS)}.")

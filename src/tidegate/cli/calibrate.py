@@ -8,16 +8,16 @@ from pathlib import Path
 from tidegate.cli import options
 
 DESCRIPTION = """\
-Compares what people said of judged trials (LABELS, one JSON object a line; `tidegate label` writes it) with what the
-judge said: agreement, Cohen's kappa, a confusion table, how often the judge agrees with itself, and every disagreement.
-The result goes to tidegate.calibration.json, which later runs quote once it is committed beside tidegate.yaml.
+Compares labels made by people (LABELS, JSON Lines, written by `tidegate label`) with the judge's answers: agreement,
+Cohen's kappa, a confusion table, how often the judge agrees with itself, and every disagreement. The result goes to
+tidegate.calibration.json; commit it beside tidegate.yaml, and reports quote it.
 """
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("calibrate", help="how far the judge can be trusted", description=DESCRIPTION)
-    parser.add_argument("labels", type=Path, metavar="LABELS", help="a file of labels, one JSON object a line")
+    parser = commands.add_parser("calibrate", help="measure how reliable the judge is", description=DESCRIPTION)
+    parser.add_argument("labels", type=Path, metavar="LABELS", help="file with labels, in JSON Lines")
     parser.add_argument(
         "--run",
         type=Path,

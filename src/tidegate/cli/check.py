@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from tidegate.suite.suggestions import Past
 
 DESCRIPTION = """\
-Reads the suite and every file that it names, says everything that is wrong with them at once, each with file, line
-and column, or else what would be run on a pull request. Nothing is run.
+Validates the suite and every file that it names. Prints all errors at once, with file, line and column, or what would
+run on a pull request. Runs nothing.
 """
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("check", help="validate the suite, and say what would be run", description=DESCRIPTION)
+    parser = commands.add_parser("check", help="validate the suite and list what would run", description=DESCRIPTION)
     options.add_repository(parser)
-    options.add_json(parser, "what would be run")
+    options.add_json(parser, "the plan")
     parser.add_argument(
-        "--lenient", action="store_true", help="unknown keys are warnings here (a run still refuses them)"
+        "--lenient", action="store_true", help="report unknown keys as warnings (a run still rejects them)"
     )
     parser.set_defaults(run=run)
 
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     if hints:
         print("\nadvice:", *(f"  {hint}" for hint in hints), sep="\n")
     if others := departures(suite):
-        print("\ncomputed in another way than elsewhere:", *(f"  {line}" for line in others), sep="\n")
+        print("\nscoring differences:", *(f"  {line}" for line in others), sep="\n")
     return 0
 
 
@@ -94,11 +94,11 @@ def _as_json(suite: Suite, plan: Plan, hints: Iterable[str]) -> dict[str, Any]:
 
 
 def _first_trials(suite: Suite, plan: Plan) -> int:
-    """How many trials a pull request takes if all is well."""
+    """Return the number of trials that a pull request takes if nothing has to be repeated."""
     from tidegate.plan import run_rows
     from tidegate.procedure.steps import screening_of
 
-    return sum(2 * screening_of(row, suite.policy) for row in run_rows(plan, suite.trials))
+    return sum(2 * screening_of(row, suite.policy) for row in run_rows(plan, suite))
 
 
 def _totals(suite: Suite, plan: Plan) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 from tidegate.cli import options
 
 DESCRIPTION = """\
-Compares two stored runs in one shot and prints the comment; the exit code is the verdict's. No further trial can
-be asked for, so a change that repeats would have confirmed is called unconfirmed here, not regressed.
+Compares two stored runs and prints the comment; the exit code is the verdict's. This command runs no trials, so it
+cannot confirm a regression: what `tidegate pr` would confirm is unconfirmed here.
 """
 
 
@@ -17,7 +17,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = commands.add_parser("compare", help="compare two stored runs", description=DESCRIPTION)
     parser.add_argument("base", type=Path, metavar="BASE", help="the folder of a stored run")
-    parser.add_argument("head", type=Path, metavar="HEAD", help="the folder of the run that is compared with it")
+    parser.add_argument("head", type=Path, metavar="HEAD", help="the folder of the run to compare with it")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write comment.md, result.json and report.html there")
     options.add_json(parser, "the result")
     parser.set_defaults(run=run)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from tidegate.model.result import Result
 
 DESCRIPTION = """\
-Makes a small repository with a tool, its scenarios and three pull requests, of which one is harmless, one breaks what
-agents do and one mends it. Runs each as `tidegate pr` would, prints the comments, and keeps everything in DIR.
+Creates a small repository with a tool, scenarios and three pull requests: a harmless one, one that breaks what agents
+do, and one that fixes outdated docs. Runs `tidegate pr` on each, prints the comments, and keeps everything in DIR.
 """
 NAMES = ("harmless", "regression", "improvement")
 UNEXPECTED = 70  # exit code
@@ -28,14 +28,18 @@ UNEXPECTED = 70  # exit code
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = commands.add_parser(
-        "demo", help="try it on a throwaway repository: no key, no network", description=DESCRIPTION
+        "demo", help="run Tidegate on a throwaway repository; no key, no network", description=DESCRIPTION
     )
     parser.add_argument(
-        "--out", type=Path, default=Path(".tidegate/demo"), metavar="DIR", help="made anew (default: .tidegate/demo)"
+        "--out",
+        type=Path,
+        default=Path(".tidegate/demo"),
+        metavar="DIR",
+        help="output folder, replaced (default: .tidegate/demo)",
     )
-    parser.add_argument("--only", choices=NAMES, metavar="NAME", help=f"one pull request only: {', '.join(NAMES)}")
-    parser.add_argument("--jobs", type=options.positive, metavar="N", help="trials at once (default: one per core)")
-    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.add_argument("--only", choices=NAMES, metavar="NAME", help=f"run only one pull request: {', '.join(NAMES)}")
+    parser.add_argument("--jobs", type=options.positive, metavar="N", help="concurrent trials (default: one per core)")
+    parser.add_argument("--quiet", action="store_true", help="hide progress")
     parser.set_defaults(run=run)
 
 

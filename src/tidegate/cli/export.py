@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from tidegate.model.measurement import TrialResult
 
 DESCRIPTION = """\
-Writes the trials of a stored run for other tools: as trajectories in ATIF v1.7, one file each, or as OpenTelemetry
-spans (GenAI conventions, OTLP's JSON), all in one file. Prompts, commands and their output are in them.
+Writes the trials of a stored run for other tools: as ATIF v1.7 trajectories, one file each, or as OpenTelemetry spans
+(GenAI conventions, OTLP JSON) in one file. They contain prompts, commands and output.
 """
 
 
@@ -23,7 +23,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("scenario", nargs="?", metavar="SCENARIO", help="only this scenario's trials")
     parser.add_argument("--agent", metavar="NAME", help="only this agent's trials")
     parser.add_argument("--format", choices=("atif", "otlp"), required=True)
-    parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="where the files go")
+    parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="output folder")
     parser.set_defaults(run=run)
 
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from tidegate.cli import options
 
 DESCRIPTION = """\
-`generate rubrics FILE` has the judge write three to seven rubrics for each case of an eval file that has an
-expected_outcome and no rubrics, and puts them into the file, which keeps its comments and layout. Read them before you
-commit them: a model drafts, a person decides.
+Drafts rubrics for an eval file: the judge writes three to seven rubrics for each case that has an expected_outcome
+and no rubrics. The file keeps its comments and layout. Review the drafts before you commit them.
 """
 
 
@@ -43,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     cases = [scenario for scenario in suite.scenarios if scenario.file == name]
     if not cases:
         files = ", ".join(sorted({scenario.file for scenario in suite.scenarios}))
-        raise ConfigurationError(f"{args.file} is no eval file of the suite.", f"It has: {files}.")
+        raise ConfigurationError(f"{args.file} is not an eval file of the suite.", f"It has: {files}.")
     wanted = {
         number: scenario
         for number, scenario in enumerate(cases)

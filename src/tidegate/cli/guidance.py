@@ -14,19 +14,25 @@ if TYPE_CHECKING:
     from tidegate.authoring.compare_guidance import Compared
 
 DESCRIPTION = """\
-Runs the same scenarios on the same commit, once with A as AGENTS.md and once with B, and says what either does worse
-than the other: metrics first, then scenarios. The procedure is the one that judges pull requests, in both directions.
+Runs the same scenarios on the same commit, once with A as AGENTS.md and once with B, and reports what is worse with
+either: metrics first, then scenarios. It uses the procedure for pull requests, in both directions.
 """
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("guidance", help="which of two guidance texts is better", description=DESCRIPTION)
-    parser.add_argument("first", type=Path, metavar="A.md", help="a guidance text")
-    parser.add_argument("second", type=Path, metavar="B.md", help="another one")
-    parser.add_argument("--as", dest="name", default="AGENTS.md", metavar="NAME", help="what both are called there")
-    parser.add_argument("--rev", default="HEAD", metavar="REV", help="the commit to try them on (default: HEAD)")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where reports go (default: .tidegate/guidance)")
+    parser = commands.add_parser("guidance", help="compare two guidance files", description=DESCRIPTION)
+    parser.add_argument("first", type=Path, metavar="A.md", help="a guidance file")
+    parser.add_argument("second", type=Path, metavar="B.md", help="the guidance file to compare with it")
+    parser.add_argument(
+        "--as",
+        dest="name",
+        default="AGENTS.md",
+        metavar="NAME",
+        help="the file name for both in the workspace (default: AGENTS.md)",
+    )
+    parser.add_argument("--rev", default="HEAD", metavar="REV", help="the commit to test (default: HEAD)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/guidance)")
     options.add_repository(parser)
     options.add_selection(parser)
     parser.set_defaults(run=run)

@@ -8,17 +8,16 @@ from pathlib import Path
 from tidegate.cli import options
 
 DESCRIPTION = """\
-Reads results of AgentV (its result JSONL) or of llm-tool-test (a run's folder, a folder of such, or an events.jsonl)
-and stores them as a run, which `tidegate show`, `compare`, `regrade` and `add` read like one of their own. Nothing is
-run.
+Imports results of AgentV (JSONL) or llm-tool-test (a run folder, a folder of run folders, or an events.jsonl) as a
+stored run for `tidegate show`, `compare`, `regrade` and `add`. Runs nothing.
 """
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("import", help="store results of AgentV or llm-tool-test", description=DESCRIPTION)
+    parser = commands.add_parser("import", help="import results of AgentV or llm-tool-test", description=DESCRIPTION)
     parser.add_argument("source", type=Path, metavar="RESULTS", help="the file or folder")
-    parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="where the run goes")
+    parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="output folder")
     parser.set_defaults(run=run)
 
 

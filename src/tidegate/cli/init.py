@@ -13,17 +13,19 @@ if TYPE_CHECKING:
     from tidegate.authoring.survey import Tool
 
 DESCRIPTION = """\
-Looks at the repository (the tool that it makes, scenarios that it has) and writes tidegate.yaml, a first scenario with
-its template folder, and the workflow. Files that are there are left as they are. A script in bin/, or one that --binary
-names, is run once, with --help, to see whether it explains itself.
+Finds the repository's tool and existing scenarios, and writes tidegate.yaml, a first scenario with its template
+folder, and the workflow. Existing files are not changed. A script in bin/, or the one that --binary names, is run
+once with --help.
 """
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = commands.add_parser("init", help="write a first suite for this repository", description=DESCRIPTION)
-    parser.add_argument("--repo", type=Path, default=Path(), metavar="DIR", help="the repository (default: this one)")
-    parser.add_argument("--binary", metavar="NAME", help="the tool's name (default: what the repository makes)")
+    parser.add_argument(
+        "--repo", type=Path, default=Path(), metavar="DIR", help="the repository (default: current folder)"
+    )
+    parser.add_argument("--binary", metavar="NAME", help="the tool's name (default: detected)")
     parser.set_defaults(run=run)
 
 
@@ -115,7 +117,7 @@ def _doubt(binary: str, found: Tool | None) -> None:
         return
     makes = f"; the repository makes `{found.binary}` ({found.found_in})" if found else ""
     print(f"warning: there is no program `{binary}` on PATH{makes}. If nothing in `build` and `path` of", end=" ")
-    print("tidegate.yaml makes it, no trial can be measured: mend `target.binary` there.")
+    print("tidegate.yaml makes it, no trial can be measured: fix `target.binary` there.")
 
 
 def _write(root: Path, name: str, text: str) -> bool:

@@ -12,15 +12,15 @@ TALKED_ROUND = 1  # exit code
 NOT_JUDGED = 4  # exit code
 
 DESCRIPTION = """\
-Shows the suite's judge bad work that tries to instruct it, in every field that it sees, and says which attempts raised
-the score. Some 300 calls; answers are kept, so that a second time costs nothing. Exit code 1 if any got through,
-4 if none did but some could not be judged.
+Tests the judge for prompt injection: sends it bad work that contains instructions, in every field that it reads, and
+lists the attempts that raised the score. About 300 calls; answers are cached. Exits with 1 if an attempt succeeded,
+with 4 if none did but some could not be judged.
 """
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("injections", help="can the judge be talked round?", description=DESCRIPTION)
+    parser = commands.add_parser("injections", help="test the judge for prompt injection", description=DESCRIPTION)
     options.add_repository(parser)
     parser.set_defaults(run=run)
 

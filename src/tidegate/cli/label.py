@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     Keep = Callable[[int, Mark], None]
 
 DESCRIPTION = """\
-Shows judged trials one criterion at a time, the doubtful ones first, and asks whether it is met. What the judge thinks
-is not shown: a person who knows it follows it. Each answer is kept at once; what has one is not asked again.
-`tidegate calibrate` compares the answers with the judge's.
+Shows judged trials one criterion at a time, uncertain ones first, and asks whether it is met. The judge's answer
+stays hidden, so that it does not influence you. Answers are saved at once and not asked again. `tidegate calibrate`
+compares them with the judge's.
 """
 LAST_LINES = 25
 MAX_TASK = 600  # characters
@@ -29,10 +29,10 @@ KEYS = "[y] met  [n] not met  [t] the whole trial  [s] skip  [b] back  [q] quit"
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("label", help="say of judged trials what a person thinks", description=DESCRIPTION)
+    parser = commands.add_parser("label", help="label judged trials by hand", description=DESCRIPTION)
     parser.add_argument("stored", type=Path, metavar="RUN", help="a stored run, or what `tidegate pr` wrote")
-    parser.add_argument("--labels", type=Path, metavar="FILE", help="where labels are kept (default: RUN/labels.jsonl)")
-    parser.add_argument("--page", action="store_true", help="ask on a page that this machine serves to you alone")
+    parser.add_argument("--labels", type=Path, metavar="FILE", help="file for the labels (default: RUN/labels.jsonl)")
+    parser.add_argument("--page", action="store_true", help="ask in a browser, on a local page")
     parser.set_defaults(run=run)
 
 

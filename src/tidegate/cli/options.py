@@ -19,31 +19,29 @@ MOST_TRIALS = 10_000  # per row and run; a larger number is most likely a typo
 def add_repository(parser: argparse.ArgumentParser) -> None:
     """Add `--repo` and `--config`."""
     parser.add_argument(
-        "--repo", type=Path, default=Path(), metavar="DIR", help="the repository (default: this folder)"
+        "--repo", type=Path, default=Path(), metavar="DIR", help="the repository (default: current folder)"
     )
     parser.add_argument(
-        "--config", default="tidegate.yaml", metavar="FILE", help="the suite, relative to the repository's root"
+        "--config", default="tidegate.yaml", metavar="FILE", help="path of the suite, relative to the repository root"
     )
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
     """Add `--scenario`, `--agent`, `--tags`, `--tier`, `--jobs` and `--quiet`."""
     chosen = parser.add_argument_group("what to run (default: everything)")
-    chosen.add_argument(
-        "--scenario", action="append", default=[], metavar="NAME", help="only this one; may be repeated"
-    )
-    chosen.add_argument("--agent", action="append", default=[], metavar="NAME", help="only this one; may be repeated")
+    chosen.add_argument("--scenario", action="append", default=[], metavar="NAME", help="run only this one; repeatable")
+    chosen.add_argument("--agent", action="append", default=[], metavar="NAME", help="run only this one; repeatable")
     chosen.add_argument("--tags", default="", metavar="A,B", help="only scenarios with any of these tags")
     chosen.add_argument("--tier", type=int, metavar="N", help="only scenarios at or below this tier")
     parser.add_argument(
-        "--jobs", type=positive, metavar="N", help="trials at once (default: the suite's, or one per core)"
+        "--jobs", type=positive, metavar="N", help="concurrent trials (default: the suite's, or one per core)"
     )
-    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.add_argument("--quiet", action="store_true", help="hide progress")
 
 
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
     """Add `--json`. `what` names the printed value in the help text."""
-    parser.add_argument("--json", action="store_true", help=f"print {what} as JSON, and nothing else, on stdout")
+    parser.add_argument("--json", action="store_true", help=f"print only {what} to stdout, as JSON")
 
 
 def positive(text: str) -> int:

@@ -9,11 +9,10 @@ from pathlib import Path
 from tidegate.cli import options
 
 DESCRIPTION = """\
-Checks out base (at the merge base) and head, builds both, runs every scenario on both sides, compares them,
-prints the comment, and writes comment.md, result.json, report.html
-and the stored runs. The exit code is the verdict's.
-Only what is committed on head counts; the working tree is left alone. Where head and base are the same commit there is
-nothing to run: exit code 3.
+Checks out base (at the merge base) and head, builds both, runs every scenario on both sides, compares them, and
+prints the comment. Writes comment.md, result.json, report.html and the stored runs. The exit code is the verdict's.
+Only commits count: uncommitted changes are not tested. If head and base are the same commit, there is nothing to run:
+exit code 3.
 """
 
 
@@ -22,17 +21,17 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "pr", help="compare a branch with its base, as on a pull request", description=DESCRIPTION
     )
-    parser.add_argument("--base", metavar="REV", help="the branch that the pull request goes to (default: main)")
-    parser.add_argument("--head", metavar="REV", default="HEAD", help="the branch that is to be merged (default: HEAD)")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where reports and runs go (default: .tidegate/pr)")
-    parser.add_argument("--junit", type=Path, metavar="FILE", help="write the rows as JUnit XML too")
+    parser.add_argument("--base", metavar="REV", help="the target branch (default: main)")
+    parser.add_argument("--head", metavar="REV", default="HEAD", help="the branch to merge (default: HEAD)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/pr)")
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="also write the results as JUnit XML")
     options.add_json(parser, "the result")
     parser.add_argument(
         "--pause",
         type=options.seconds,
         default=60.0,
         metavar="SECONDS",
-        help="before a regression is verified on new trials (default: %(default)s)",
+        help="wait before a regression is verified with new trials (default: %(default)s)",
     )
     options.add_repository(parser)
     options.add_selection(parser)

@@ -12,18 +12,17 @@ if TYPE_CHECKING:
     from tidegate.run.regrade import Regraded
 
 DESCRIPTION = """\
-Measures the trials of a stored run again, with the gates and evaluators that the suite has now, and stores the result
-as a new run. No agent is run. Gates are decided on what was found out in the trial: one that asks something new leaves
-the trial not measured. Scripts of evaluators run again, beside the workspace as the agent left it, and the judge is
-asked what it has not answered yet.
+Grades a stored run again with the suite's current gates and evaluators, and stores the result as a new run. Runs no
+agent. Gates are decided on recorded answers; a trial whose gates need new answers is not measured. Evaluator scripts
+run again on the workspace as the agent left it, and the judge answers only new questions.
 """
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("regrade", help="measure a stored run again, without agents", description=DESCRIPTION)
+    parser = commands.add_parser("regrade", help="grade a stored run again, without agents", description=DESCRIPTION)
     parser.add_argument("stored", type=Path, metavar="RUN", help="the folder of a stored run")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where the new run goes (default: RUN-regraded)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: RUN-regraded)")
     options.add_json(parser, "the new run")
     options.add_repository(parser)
     parser.set_defaults(run=run)

@@ -16,25 +16,23 @@ FAILED = 1  # exit code: a trial of a regression scenario failed
 CANNOT_RUN = 4  # exit code: no trial could be measured
 
 DESCRIPTION = """\
-Runs the suite on the working tree as it is (`build` leaves there what it makes), or on a checkout of --rev, and stores
-the run: all measurements, every command's output, what the agent changed. `tidegate compare` compares two such runs,
-`tidegate show` reads one.
-Exit code 1 where a trial of a regression scenario fails, but with --history.
+Runs the suite on the working tree, where `build` writes its files, or on a checkout of --rev, and stores the run: all
+measurements, every command's output, the agent's changes. Use `tidegate compare` to compare two runs, `tidegate show`
+to read one.
+Exits with 1 if a trial of a regression scenario fails, unless --history is given.
 """
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = commands.add_parser("run", help="run the suite on one revision and store it", description=DESCRIPTION)
-    parser.add_argument("--rev", metavar="REV", help="a branch, tag or commit (default: the working tree as it is)")
+    parser.add_argument("--rev", metavar="REV", help="a branch, tag or commit (default: the working tree)")
     parser.add_argument(
         "--trials", type=options.trials, metavar="N", help="trials per scenario and agent (default: the suite's)"
     )
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where the run goes (default: .tidegate/runs/TIME)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/runs/TIME)")
     options.add_json(parser, "the run")
-    parser.add_argument(
-        "--history", action="store_true", help="keep the trials as base's history, for pull requests to compare with"
-    )
+    parser.add_argument("--history", action="store_true", help="add the trials to base's history")
     options.add_repository(parser)
     options.add_selection(parser)
     parser.set_defaults(run=run)

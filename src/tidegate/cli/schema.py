@@ -6,15 +6,15 @@ import argparse
 import json
 
 DESCRIPTION = """\
-Prints the JSON Schema of tidegate.yaml (suite), of a scenario file, or of result.json. Editors that are given the
-first two complete keys and mark mistakes while you type.
+Prints the JSON Schema of tidegate.yaml (suite), of a scenario or eval file, or of result.json. With it, editors
+complete keys and mark errors while you type.
 """
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("schema", help="print JSON Schema for editors", description=DESCRIPTION)
-    parser.add_argument("kind", choices=("suite", "scenario", "eval", "result"), help="which file")
+    parser = commands.add_parser("schema", help="print JSON Schemas for editors", description=DESCRIPTION)
+    parser.add_argument("kind", choices=("suite", "scenario", "eval", "result"), help="kind of file")
     parser.set_defaults(run=run)
 
 

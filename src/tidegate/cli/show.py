@@ -10,16 +10,16 @@ from typing import Any
 from tidegate.cli import options
 
 DESCRIPTION = """\
-Reads a stored run. Without a scenario: one line per trial. With one: each of its trials as a story: what the agent
-did, what it got back, every call of the target with its exit code, the gates and the metrics.
+Shows a stored run. Without a scenario: one line per trial. With one: the transcript of each of its trials, with every
+call of the tool under test and its exit code, the gates and the metrics.
 """
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("show", help="read a stored run", description=DESCRIPTION)
+    parser = commands.add_parser("show", help="show a stored run", description=DESCRIPTION)
     parser.add_argument("stored", type=Path, metavar="RUN", help="the folder of a stored run, or of `tidegate pr`")
-    parser.add_argument("scenario", nargs="?", metavar="SCENARIO", help="tell its trials as stories")
+    parser.add_argument("scenario", nargs="?", metavar="SCENARIO", help="show the transcripts of its trials")
     parser.add_argument("--agent", metavar="NAME", help="only this agent's trials")
     options.add_json(parser, "the run, or the trials with their events,")
     parser.set_defaults(run=run)

@@ -14,30 +14,29 @@ if TYPE_CHECKING:
     from tidegate.model.suite import Suite
 
 DESCRIPTION = """\
-Judges thousands of simulated pull requests with the suite's own policy, by the very code that judges real ones, and
-says how many clean ones it blocks, what it catches, and how many trials that costs. No agent is run. A scenario
-passes as often as its history says; --rate stands in where there is none. Deterministic rows are left out: chance
-has no part in them.
+Simulates thousands of pull requests with the suite's policy and Tidegate's own decision code. Prints how many clean
+ones are blocked, what is detected, and how many trials that takes. Runs no agent. Each scenario passes as often as
+its history says, or at --rate without history. Deterministic rows are left out.
 """
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = commands.add_parser(
-        "simulate", help="error rates and cost of the policy on this suite", description=DESCRIPTION
+        "simulate", help="simulate error rates and cost on this suite", description=DESCRIPTION
     )
-    parser.add_argument("--prs", type=options.positive, default=2000, metavar="N", help="a situation (default: 2000)")
+    parser.add_argument(
+        "--prs", type=options.positive, default=2000, metavar="N", help="pull requests per situation (default: 2000)"
+    )
     parser.add_argument(
         "--rate",
         type=options.rate,
         default=0.95,
         metavar="P",
-        help="success of scenarios without history (default: 0.95)",
+        help="success rate of scenarios without history (default: 0.95)",
     )
-    parser.add_argument(
-        "--history", type=int, metavar="N", help="trials of history for each scenario (default: what there is)"
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="for other draws")
+    parser.add_argument("--history", type=int, metavar="N", help="trials of history per scenario (default: as stored)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed")
     options.add_repository(parser)
     parser.set_defaults(run=run)
 

@@ -39,6 +39,7 @@ def row_of(row: RunRow, said: Conclusion, trials: RowTrials, run: Run, metrics: 
         purpose=row.purpose,
         source=row.source,
         deterministic=said.deterministic,
+        can_fail=row.can_fail,
         one_shot=said.one_shot,
         fingerprint=row.fingerprint,
         base=_base_counts(base, _counts(past)),

@@ -66,7 +66,8 @@ def _evaluators(before: Scenario, after: Scenario, edited: Edited) -> list[Evalu
     """Return all deciding evaluators of base if any change could affect their common score; else none."""
     old, new = _deciding(before), _deciding(after)
     same = sorted(map(_said, old)) == sorted(map(_said, new)) and _told(before) == _told(after)
-    scripts = any(evaluator.scripts for evaluator in old) and bool(edited.scripts.get(before.name))
+    touched = bool(edited.scripts.get(before.name)) or before.name in edited.beside
+    scripts = touched and any(evaluator.scripts for evaluator in old)
     return [] if same and not scripts else old
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from tidegate.definitions.agent_fields import entrusted, held_back
 from tidegate.definitions.base_checks import EDITED
-from tidegate.definitions.scenario_changes import different, file_changes, scenario_changes
+from tidegate.definitions.scenario_changes import different, few, file_changes, is_lower, scenario_changes
 from tidegate.model.agent import Agent
 from tidegate.model.calibration import Calibration
 from tidegate.model.comparison import DefinitionChange
@@ -33,8 +33,11 @@ READ_AT_BASE = (
     "model_proxy",
     "store",
     "comment_template",
+    "guidance",  # globs; the files are each side's own
 )
-_NOT_OF_BASE = ("watch", "guidance", "build", "path")  # read from head, or from each side for itself
+_NOT_OF_BASE = ("watch", "build", "path")  # read from head, or from each side for itself
+_FREE_OF_AGENT = {"model", "models", "version", "weight"}
+_LIMITS_OF_AGENT = {"timeout_secs", "max_turns", "max_usd", "max_tokens"}  # free to grow
 
 
 def in_force(base: Suite | None, head: Suite) -> Suite:
@@ -56,6 +59,7 @@ def changes(
         return ()
     found = (
         *_agents(base, head),
+        *_programs(head, edited),
         *_scenarios(base, head, edited, selection),
         *_not_of_base(base, head),
         *_policy(base, head),
@@ -78,7 +82,7 @@ def _agents(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
                 agent=name,
                 kind="agent_changed",
                 detail=f"agent {name}: {_what_changed(agent, head.agents[name], keys)}",
-                weakened=_is_another(agent, head.agents[name]),
+                weakened=_may_hide(agent, head.agents[name], keys),
             )
     for name, agent in head.agents.items():
         if name not in base.agents:
@@ -88,9 +92,20 @@ def _agents(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
             yield DefinitionChange(scenario=None, agent=name, kind="policy_changed", detail=detail)
 
 
-def _is_another(before: Agent, after: Agent) -> bool:
-    """Return True if the agent's type changed, or if it is no longer deterministic: its trials then prove less."""
-    return before.type != after.type or (before.is_deterministic and not after.is_deterministic)
+def _may_hide(before: Agent, after: Agent, keys: list[str]) -> bool:
+    """Return True if these changes can hide a regression: all but those of the model, and limits that grow."""
+    return before.type != after.type or any(
+        is_lower(getattr(before, key), getattr(after, key)) if key in _LIMITS_OF_AGENT else key not in _FREE_OF_AGENT
+        for key in keys
+    )
+
+
+def _programs(head: Suite, edited: Edited) -> Iterator[DefinitionChange]:
+    """Yield a change for each agent whose program is a file of the repository that the pull request edited."""
+    for name, files in edited.programs.items():
+        if name in head.agents:
+            detail = f"agent {name}: its program {few(files)}"
+            yield DefinitionChange(scenario=None, agent=name, kind="agent_changed", detail=detail)
 
 
 def _in_effect(base: Suite, head: Suite, name: str, keys: list[str]) -> list[str]:
@@ -123,10 +138,9 @@ def _scenarios(base: Suite, head: Suite, edited: Edited, selection: Selection) -
 
 
 def _not_of_base(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
-    """Yield changes of keys that are not read from base. Removing guidance weakens: no agent gets it any more."""
+    """Yield changes of keys that are not read from base."""
     if keys := [key for key in _NOT_OF_BASE if getattr(base, key) != getattr(head, key)]:
-        lost = not set(base.guidance) <= set(head.guidance)
-        yield DefinitionChange(scenario=None, kind="changed", detail=", ".join(keys), weakened=lost)
+        yield DefinitionChange(scenario=None, kind="changed", detail=", ".join(keys))
 
 
 def _policy(base: Suite, head: Suite) -> Iterator[DefinitionChange]:

@@ -15,13 +15,16 @@ from tidegate.model.comparison import DefinitionChange
 from tidegate.model.edited import Edited
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
+from tidegate.model.probe import RunCommand, RunScript
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.value import Value
 from tidegate.procedure.steps import screening_trials
 
-_OWN_CHECKS = {"name", "file", "gates", "evaluators", "judge", "tool_matrix", "trials", "purpose", "deterministic"}
-_CERTAINTY = {True: 2, None: 1, False: 0}  # order of `deterministic`: a lower one makes the same trials prove less
-_OF_TARGET = ("binary", "command_pattern", "health_check")  # keys of a target that affect checks
+# Keys that have a comparison of their own below. A template counts by its files, wherever they are.
+_COMPARED = {"name", "file", "gates", "evaluators", "judge", "tool_matrix", "trials", "purpose", "template"}
+_FREE = {"description", "prompt", "source", "tags", "tier"}  # all other keys can hide a regression
+_LIMITS = {"timeout_secs", "max_turns", "max_usd"}  # free to grow
+_DOCUMENTS = {".md", ".mdx", ".markdown", ".rst", ".adoc", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".pdf"}
 _UNDECIDED = " (not decided by base's definition: the judge would have to be asked twice)"
 
 
@@ -42,57 +45,68 @@ def scenario_changes(before: Scenario, after: Scenario, base: Suite, head: Suite
     if before.purpose != after.purpose:
         detail = f"purpose {before.purpose} → {after.purpose}"
         yield DefinitionChange(scenario=name, kind="changed", detail=detail, weakened=after.purpose == "capability")
-    if before.deterministic != after.deterministic:
-        weakened = _CERTAINTY[after.deterministic] < _CERTAINTY[before.deterministic]
-        yield DefinitionChange(scenario=name, kind="changed", detail="deterministic", weakened=weakened)
-    if keys := [key for key in different(before, after) if key not in _OWN_CHECKS]:
-        weakened = _weakens(before, after, judged=base.policy.judge_blocks)
-        yield DefinitionChange(scenario=name, kind="changed", detail=", ".join(keys), weakened=weakened)
+    judged = base.policy.judge_blocks
+    keys = [key for key in different(before, after) if key not in _COMPARED]
+    frozen = [key for key in keys if _may_hide(key, before, after, judged=judged)]
+    free = [key for key in keys if key not in frozen]
+    for some, weakened in ((frozen, True), (free, False)):
+        if some:
+            yield DefinitionChange(scenario=name, kind="changed", detail=", ".join(some), weakened=weakened)
 
 
-def _weakens(before: Scenario, after: Scenario, *, judged: bool) -> bool:
-    """Return True if the change affects an input of a check.
+def _may_hide(key: str, before: Scenario, after: Scenario, *, judged: bool) -> bool:
+    """Return True if a change of this key can hide a regression: all can, except what people change as a rule."""
+    old, new = getattr(before, key), getattr(after, key)
+    if key in _LIMITS:
+        return is_lower(old, new)
+    if key in ("post", "evaluator_scripts"):
+        longer = len(old) == len(new) and not any(
+            is_lower(one.timeout_secs, other.timeout_secs) for one, other in zip(old, new, strict=True)
+        )
+        return not longer or [one.command for one in old] != [one.command for one in new]
+    if key == "case":  # its messages are the prompt
+        told = any(_counts(evaluator, judged) for evaluator in before.evaluators)
+        return told or different(old, new) != ["input_messages"]
+    return key not in _FREE
 
-    Inputs are `post` scripts, the case that evaluators receive, the target whose calls are counted, and files that a
-    check reads and a new `setup` command may write.
-    """
-    told = any(_counts(evaluator, judged) for evaluator in before.evaluators)
-    return (
-        [script.command for script in before.post] != [script.command for script in after.post]
-        or (told and before.case != after.case)
-        or not set(different(before.target, after.target)).isdisjoint(_OF_TARGET)
-        or any(_names(command, name) for command in set(after.setup) - set(before.setup) for name in _looked_at(before))
-    )
 
-
-def _looked_at(scenario: Scenario) -> Iterator[str]:
-    """Yield the names of the files that checks read. Only the agent should create them, not `setup`."""
-    for check in (*(gate for gate in scenario.gates if gate.required), *scenario.evaluators):
-        path = getattr(check, "path", None) or getattr(check, "file", None)
-        if isinstance(path, str):
-            yield PurePosixPath(path).name
+def is_lower(before: float | None, after: float | None) -> bool:
+    """Return True if a limit of that many seconds, turns or dollars is lower than before; None is no limit."""
+    return after is not None and (before is None or after < before)
 
 
 def file_changes(scenario: Scenario, edited: Edited, *, judged: bool) -> Iterator[DefinitionChange]:
-    """Yield a change for the scenario's files whose content changed: its evaluators' scripts and its template."""
-    if scripts := edited.scripts.get(scenario.name):
+    """Yield a change for the scenario's files whose content changed: scripts, template, and guidance that checks read.
+
+    Each side uses its own guidance files; where a check may read one, the pull request could write what it looks for.
+    """
+    name = scenario.name
+    if scripts := edited.scripts.get(name):
         counts = any(evaluator.scripts and _counts(evaluator, judged) for evaluator in scenario.evaluators)
-        detail = f"files of its evaluators: {_few(scripts)}"
-        yield DefinitionChange(scenario=scenario.name, kind="gate_changed", detail=detail, weakened=counts)
-    if files := edited.templates.get(scenario.name):
-        checked = [path for path in files if _is_checked(PurePosixPath(path).name, scenario)]
-        if checked:
-            detail = f"files of its template that its checks name: {_few(checked)}"
-            yield DefinitionChange(scenario=scenario.name, kind="gate_changed", detail=detail, weakened=True)
-        if others := [path for path in files if path not in checked]:
-            detail = f"files of its template: {_few(others)}"
-            yield DefinitionChange(scenario=scenario.name, kind="changed", detail=detail)
+        detail = f"files of its evaluators: {few(scripts)}"
+        yield DefinitionChange(scenario=name, kind="gate_changed", detail=detail, weakened=counts)
+    if files := edited.templates.get(name):
+        detail = f"files of its template: {few(files)}"
+        yield DefinitionChange(scenario=name, kind="gate_changed", detail=detail, weakened=True)
+    if read := [path for path in edited.guidance.get(name, ()) if _may_be_read(PurePosixPath(path), scenario)]:
+        detail = f"guidance files that its checks may read: {few(read)}"
+        yield DefinitionChange(scenario=name, kind="gate_changed", detail=detail, weakened=True)
 
 
-def _is_checked(name: str, scenario: Scenario) -> bool:
-    """Return True if a required gate, an evaluator or a `post` script mentions a file of that name."""
+def _may_be_read(path: PurePosixPath, scenario: Scenario) -> bool:
+    """Return True if a check names the file, or starts a program that may read it, as `make` reads a Makefile."""
     checks = (*(gate for gate in scenario.gates if gate.required), *scenario.evaluators, *scenario.post)
-    return any(_names(text, name) for check in checks for text in _texts(check.model_dump(mode="json")))
+    if any(_names(text, path.name) for check in checks for text in _texts(check.model_dump(mode="json"))):
+        return True
+    is_hidden = any(part.startswith(".") for part in path.parts[:-1])
+    is_document = path.suffix.lower() in _DOCUMENTS or path.name.startswith("llms")
+    return not is_hidden and not is_document and _runs_programs(scenario)
+
+
+def _runs_programs(scenario: Scenario) -> bool:
+    """Return True if anything that looks at the workspace is a command."""
+    commands = any(isinstance(gate.request(), RunCommand | RunScript) for gate in scenario.gates)
+    return commands or bool(scenario.post) or any(evaluator.scripts for evaluator in scenario.evaluators)
 
 
 def _names(text: str, name: str) -> bool:
@@ -103,14 +117,15 @@ def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for part in value.values():
-            yield from _texts(part)
+        for key, part in value.items():
+            if key != "description":
+                yield from _texts(part)
     elif isinstance(value, list):
         for part in value:
             yield from _texts(part)
 
 
-def _few(names: Iterable[str]) -> str:
+def few(names: Iterable[str]) -> str:
     first, *rest = names
     more = f", {rest[0]}" if len(rest) == 1 else f" and {len(rest)} more" if rest else ""
     return first + more
@@ -144,7 +159,8 @@ def _gates(scenario: str, before: Iterable[Gate], after: Iterable[Gate]) -> Iter
         else:
             new.remove(successor)
             detail = f"{gate.label}: {', '.join(different(gate, successor))}"
-            weakened = gate.required and may_be_weaker(gate, successor)
+            hurried = is_lower(gate.timeout_secs, successor.timeout_secs)
+            weakened = gate.required and (hurried or may_be_weaker(gate, successor))
             yield DefinitionChange(scenario=scenario, kind="gate_changed", detail=detail, weakened=weakened)
     for gate in new:
         yield DefinitionChange(scenario=scenario, kind="added", detail=f"gate {gate.label}")
@@ -165,7 +181,8 @@ def _evaluators(before: Scenario, after: Scenario, *, judged: bool) -> Iterator[
                 scenario=scenario, kind="gate_removed", detail=detail, weakened=_counts(evaluator, judged)
             )
         elif keys := different(evaluator, new[name]):
-            weakened = _counts(evaluator, judged) and keys != ["timeout_secs"]
+            more_time = keys == ["timeout_secs"] and not is_lower(*_seconds(evaluator, new[name]))
+            weakened = _counts(evaluator, judged) and not more_time
             detail = f"evaluator {name}: {', '.join(keys)}{note}"
             yield DefinitionChange(scenario=scenario, kind="gate_changed", detail=detail, weakened=weakened)
     for name, evaluator in new.items():
@@ -173,6 +190,10 @@ def _evaluators(before: Scenario, after: Scenario, *, judged: bool) -> Iterator[
             weakened = counted and evaluator.weight > 0 and _counts(evaluator, judged)
             detail = f"evaluator {name}{note}"
             yield DefinitionChange(scenario=scenario, kind="added", detail=detail, weakened=weakened)
+
+
+def _seconds(*evaluators: Evaluator) -> list[float | None]:
+    return [getattr(evaluator, "timeout_secs", None) for evaluator in evaluators]
 
 
 def _counts(evaluator: Evaluator, judged: bool) -> bool:

@@ -85,6 +85,7 @@ def judge_result(trial: Trial, scenario: Scenario) -> JudgeResult | None:
         return JudgeResult.model_validate(
             {**known, "not_measured": "judge", "reason": excerpt(score.reason, MAX_REASON)}
         )
+    # Rounded, so that a sum of weights does not miss the threshold by a rounding error.
     passed = round(score.value, 9) >= judge.pass_threshold
     low = f": {score.reason}" if score.reason else ""
     return JudgeResult.model_validate(

@@ -79,7 +79,7 @@ def _said(result: CommandResult) -> Score:
         return Score.unknown(f"the script printed no JSON with a `score`: {excerpt(result.stdout, 120)}")
     score = said["score"]
     if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
-        return Score.unknown(f"the script's score is no number: {excerpt(repr(score), 120)}")
+        return Score.unknown(f"the script's score is not a number: {excerpt(repr(score), 120)}")
     if not 0 <= score <= 1:
         return Score.unknown(f"the script's score is not between 0 and 1: {score}")
     misses = _texts(said.get("misses"))

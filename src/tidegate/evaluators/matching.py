@@ -22,7 +22,7 @@ def _check_patterns(expected: Any) -> Any:
     match expected:
         case {"regex": pattern} if len(expected) == 1:
             if not isinstance(pattern, str):
-                raise ValueError("holds a `regex` that is no text")
+                raise ValueError("holds a `regex` that is not text")
             try:
                 check_pattern(pattern)
             except ValueError as error:

@@ -87,7 +87,7 @@ def schema_problem(schema: dict[str, Any]) -> str:
     try:
         validator_for(schema).check_schema(schema)
     except SchemaError as error:
-        return f"is no JSON Schema: {error.message}"[:300]
+        return f"is not a JSON Schema: {error.message}"[:300]
     return ""
 
 

@@ -105,6 +105,7 @@ def _whole(score: Score) -> Score:
     unmet = [one for one in criteria if not one.score]
     return score.model_copy(
         update={
+            # Computed again, since the medians were rounded to yes or no.
             "value": sum(one.weight * one.score for one in criteria) / declared,
             "passes": not any(one.required for one in unmet),
             "judgement": score.judgement.model_copy(update={"criteria": criteria}),

@@ -43,7 +43,7 @@ def parse_assertion(text: str) -> Check:
         return partial(_contains, rest)
     if comparison := _COMPARISON.fullmatch(text.strip()):
         return _comparison(comparison)
-    raise ValueError(f"{excerpt(text, 80)!r} is no assertion: write one of {FORMS}")
+    raise ValueError(f"{excerpt(text, 80)!r} is not an assertion: write one of {FORMS}")
 
 
 def same(left: Any, right: Any) -> bool:

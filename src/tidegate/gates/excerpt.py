@@ -20,6 +20,7 @@ def excerpt(text: str, limit: int = 300) -> str:
 
     Longer text is cut in the middle, because tools put the reason either first or last.
     """
+    # Only the ends of a long text are cleaned, so that huge output costs little.
     window = text if len(text) <= 8 * limit else f"{text[: 4 * limit]} … {text[-4 * limit :]}"
     line = " ".join("".join(map(_printable, _ESCAPE_SEQUENCES.sub("", window))).split())
     if len(line) <= limit:

@@ -39,7 +39,7 @@ class FileGate(Gate):
         return self.decide_text(seen.answer.text)
 
     def decide_without_text(self, answer: FileAnswer) -> Decision:
-        """Fail with the reason why there is no text."""
+        """Fail with the reason why there is not text."""
         return Decision(passed=False, message=f"`{self.path}` {_NO_TEXT[answer.state]}")
 
     def decide_text(self, text: str) -> Decision:

@@ -52,7 +52,7 @@ def _parse(path: str) -> JSONPath:
             _guard_patterns(parsed)
             return parsed
         except Exception as error:  # lexer, parser and constructors raise different classes
-            raise ValueError(f"is no JSONPath: {error}") from None
+            raise ValueError(f"is not a JSONPath: {error}") from None
 
 
 @lru_cache(maxsize=1)

@@ -43,7 +43,7 @@ class Script(Gate):
         if result.end != "exited":
             return Decision(passed=False, message=what_went_wrong(result))
         if result.truncated:
-            return Decision(passed=False, message="the output was cut, so what it says is not known: print less")
+            return Decision(passed=False, message="the output was truncated, so the result is unknown: print less")
         said = _said(result.stdout)
         if isinstance(passed := said.get("passed"), bool):
             message = said.get("message")

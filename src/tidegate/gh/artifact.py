@@ -57,13 +57,13 @@ def _unpacked(archive: bytes) -> bytes:
             if entry.filename != RESULT or entry.orig_filename != RESULT:
                 raise PoisonedError(f"its file is {entry.filename[:80]!r} instead of {RESULT!r}")
             if (mode := entry.external_attr >> 16) and not stat.S_ISREG(mode) and stat.S_IFMT(mode):
-                raise PoisonedError(f"{RESULT} is no ordinary file")
+                raise PoisonedError(f"{RESULT} is not an ordinary file")
             if entry.flag_bits & 0x1:
                 raise PoisonedError(f"{RESULT} is encrypted")
             with zipped.open(entry) as file:
                 found = file.read(MAX_RESULT + 1)
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
-        raise PoisonedError(f"it is no whole zip archive ({type(error).__name__})") from None
+        raise PoisonedError(f"it is not a complete zip archive ({type(error).__name__})") from None
     if len(found) > MAX_RESULT:
         raise PoisonedError(f"{RESULT} has more than {MAX_RESULT} bytes")
     return found
@@ -91,7 +91,7 @@ def _finite(text: str) -> float:
 
 def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found := dict(pairs)) != len(pairs):
-        raise ValueError("a key stands there twice")
+        raise ValueError("a key occurs twice")
     return found
 
 
@@ -105,7 +105,7 @@ def _refuse_contradictions(result: Result, ours: bool) -> None:
     if blocking and (verdict.exit_code == 0) != (verdict.state == "passed"):
         raise PoisonedError(f"its verdict is {verdict.state} with exit code {verdict.exit_code}")
     if not ours and (verdict.accepted_by is not None or verdict.reason == "accepted"):
-        raise PoisonedError("it says that somebody has accepted it")
+        raise PoisonedError("it claims to be accepted by a maintainer")
     if verdict.reason in ("no_regression", "nothing_to_do") and any(row.state == "regressed" for row in result.rows):
         raise PoisonedError(f"its verdict is {verdict.reason}, and it has rows that regressed")
     keys = [row.key for row in result.rows]

@@ -92,7 +92,7 @@ class OtherEvent(Value):
     @property
     def explanation(self) -> str:
         """A sentence for the log on why nothing is compared."""
-        return f"`{self.name}` is no pull request: there are no two sides to compare."
+        return f"`{self.name}` is not a pull request: there are no two sides to compare."
 
 
 Event = PullRequestEvent | MergeGroupEvent | WorkflowRunEvent | DispatchEvent | PushEvent | OtherEvent

@@ -17,7 +17,7 @@ _ADVICE: dict[Kind, str] = {
     "outage": "GitHub did not answer as it should; a re-run of the job asks again.",
     "rate_limited": "The token has used up its requests; a later re-run of the job asks again.",
     "unauthorized": "The input `github_token` is not a valid token; its default is.",
-    "invalid": "GitHub refused the request as it is; please report this.",
+    "invalid": "GitHub refused the request as invalid; please report this.",
 }
 
 

@@ -1,1 +1,1 @@
-"""What earlier runs know: base's trials, tests that can be resumed, fingerprints, trends."""
+"""What earlier runs know: base's trials, resumable tests, fingerprints, trends, and where they are stored."""

@@ -151,7 +151,7 @@ def _blobs(root: Path, commit: str | None, name: str) -> tuple[dict[str, str], t
             else:
                 too_large += 1
     if MARKER not in found or must(root, "cat-file", "blob", found[MARKER]) != _MARK.strip():
-        return {}, (f"the branch `{name}` is ignored: it is no history of this version, since it has no `{MARKER}`",)
+        return {}, (f"the branch `{name}` is ignored: it is not a history of this version, since it has no `{MARKER}`",)
     return found, (
         f"{too_large} files of the branch `{name}` are ignored: too large, or too many",
     ) if too_large else ()

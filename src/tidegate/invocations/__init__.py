@@ -1,1 +1,1 @@
-"""Calls of the target: from command lines and logs, with their metrics."""
+"""Calls of the tool under test: shell grammar, calls found in logs, their metrics, calls that bypass the recorder."""

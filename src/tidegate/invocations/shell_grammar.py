@@ -125,7 +125,7 @@ def _line(group: Sequence[Node], source: bytes, target: str, placeholder: bool) 
 def _unfit(broken: bool, placeholder: bool) -> str | None:
     if placeholder:
         return "it holds a placeholder"
-    return "it is no complete shell command" if broken else None
+    return "it is not a complete shell command" if broken else None
 
 
 def _walk(top: Node, into: str | None = None) -> Iterator[Node]:

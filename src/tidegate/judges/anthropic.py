@@ -31,7 +31,7 @@ class AnthropicJudge(Judge):
     """An Anthropic model, held to the answer's form by structured output. Needs `ANTHROPIC_API_KEY`.
 
     The SDK retries temporary failures (408, 409, 429, 5xx, broken connections). The cost is computed from `prices` in
-    `tidegate.yaml`, if they include the model. Install the package's extra: `pip install tidegate[anthropic]`.
+    `tidegate.yaml`, if they include the model.
     """
 
     type: Literal["anthropic"]
@@ -45,12 +45,9 @@ class AnthropicJudge(Judge):
 
     @asynccontextmanager
     async def opened(self, place: JudgeContext) -> AsyncIterator[Ask]:
-        """Open one client for all questions. Without SDK or key, every reply says what is missing."""
-        try:
-            from anthropic import AsyncAnthropic
-        except ImportError:
-            yield _nobody("the judge anthropic needs the package `anthropic`: pip install 'tidegate[anthropic]'")
-            return
+        """Open one client for all questions. Without a key, every reply says that it is missing."""
+        from anthropic import AsyncAnthropic
+
         if not place.credentials.get(KEY):
             yield _nobody(f"the judge anthropic needs a key in {KEY}")
             return
@@ -73,7 +70,9 @@ class AnthropicJudge(Judge):
         except APIError as error:
             reply = Reply(end=_end_of(error), message=_told(error))
         except (AttributeError, TypeError, ValueError) as error:  # the SDK accepts any response of a proxy as a message
-            reply = Reply(end="outage", message=f"what came back is no message of a model: {excerpt(str(error), 200)}")
+            reply = Reply(
+                end="outage", message=f"what came back is not a message of a model: {excerpt(str(error), 200)}"
+            )
         known = {"sample": sample, "attempt": question.attempt, "seconds": round(time.monotonic() - started, 3)}
         return reply.model_copy(update=known)
 

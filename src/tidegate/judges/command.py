@@ -88,6 +88,7 @@ class CommandJudge(Judge):
                 stdout, stderr = await _talk(process, prompt)
         finally:
             with suppress(ProcessLookupError):
+                # Also ends child processes that the program left behind.
                 os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
         if process.returncode:

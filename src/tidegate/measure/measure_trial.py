@@ -50,6 +50,8 @@ def measure_trial(
             outcome, decides = None, None
             not_measured, reason = assessed.missing, f"before the scenario was changed, {assessed.reason}"
     decides, reason = _by_both(decides, reason, of_base)
+    if decides == "fail" and trial.end in ("timeout", "watchdog") and trial.end_message:
+        reason = f"{reason}; {trial.end_message}"
     metrics = trial_metrics(trial, scenario.minimum_steps, price)
     metrics = metrics.model_copy(update={"judge_score": judge_score(judge, assessment.results)})
     evaluators, evaluator_warnings = script_results(trial.steps)

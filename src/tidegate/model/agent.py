@@ -156,7 +156,7 @@ class Session(Protocol):
 class Agent(Value):
     """Base class of all agents: an agent does the task of a scenario.
 
-    An agent's success is what its `End` says, never an exit status alone.
+    An agent succeeded only if its `End` event reports it; an exit status alone is not enough.
     """
 
     type: str
@@ -168,6 +168,7 @@ class Agent(Value):
     weight: float = Field(default=1.0, gt=0)  # share of a parallel job that one trial takes
 
     calls_servers: ClassVar[bool] = False  # whether it can call tools of an MCP server
+    asks_model_itself: ClassVar[bool] = False  # in Tidegate's own process, where no trial can forge the answers
 
     @property
     def is_deterministic(self) -> bool:

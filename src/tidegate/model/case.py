@@ -1,4 +1,4 @@
-"""What an eval case says about the expected answer, for evaluators that compare with it."""
+"""The expected answer of an eval case, for evaluators that compare with it."""
 
 from __future__ import annotations
 

@@ -181,6 +181,7 @@ class Row(Value):
     purpose: Literal["regression", "capability"] = "regression"
     source: str | None = None  # origin of the case, from the scenario's file
     deterministic: bool = False
+    can_fail: bool = True  # False: no gate or evaluator is required, so every trial passes
     one_shot: bool = False
     fingerprint: str = ""  # hash of everything that makes trials exchangeable; '' for deterministic rows
     base: BaseCounts = BaseCounts()

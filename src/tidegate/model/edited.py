@@ -1,4 +1,4 @@
-"""Files named by scenarios that a pull request edited, apart from the scenario files themselves."""
+"""Files used by scenarios and agents that a pull request edited, apart from the scenario files themselves."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from tidegate.model.value import Value
 
 
 class Edited(Value):
-    """Edited files per scenario: those of its evaluator scripts, and those of its template.
+    """Edited files by scenario: of its evaluators' scripts, of its template, and guidance files in its workspace.
 
-    Guidance files are not listed: each side uses its own.
+    `beside`: scenarios with an edited file in a folder of these scripts, which one of them may read.
+    `programs`: by agent, files of the repository that the agent's command names or finds in a folder of `path`.
     """
 
     scripts: dict[str, tuple[str, ...]] = {}
     templates: dict[str, tuple[str, ...]] = {}
+    guidance: dict[str, tuple[str, ...]] = {}
+    beside: frozenset[str] = frozenset()
+    programs: dict[str, tuple[str, ...]] = {}

@@ -22,7 +22,7 @@ class Acceptance(Value):
     run: int
 
     def format(self) -> str:
-        """Return the value as it stands in the marker."""
+        """Return the value as it is written in the marker."""
         return f"{_encoded(self.sha)}/{_encoded(self.actor)}/{self.run}"
 
     @classmethod

@@ -175,6 +175,7 @@ class RunRow(Value):
     purpose: Literal["regression", "capability"] = "regression"
     source: str | None = None  # origin of the case
     presence: Literal["both", "added", "removed"] = "both"
+    can_fail: bool = True  # False: no gate or evaluator is required, so every trial passes
     definition: str = ""  # hash of the scenario's definition
     fingerprint: str = ""  # hash of everything that makes base's trials exchangeable; '' if not computed
     trials: TrialCounts = TrialCounts()

@@ -168,7 +168,10 @@ class Policy(Value):
     alpha: float = 0.02  # one of .01, .02, .05, checked by the loader
     mode: Literal["blocking", "advisory"] = "blocking"
     fail_fast: bool = True
-    block: tuple[Literal["regressed", "unconfirmed", "not_measured", "inconclusive"], ...] = ("regressed",)
+    block: tuple[Literal["regressed", "unproven", "unconfirmed", "not_measured", "inconclusive"], ...] = (
+        "regressed",
+        "unproven",
+    )
     agents: tuple[str, ...] | None = None
     suite: Literal["off", "warn", "block"] = "warn"
     block_metrics: dict[str, float] = {}

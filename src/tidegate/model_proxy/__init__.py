@@ -1,1 +1,1 @@
-"""The model proxy: agents get its address and a lease in place of the provider and the key."""
+"""The proxy between agents and their model providers: leases, forwarding, token usage."""

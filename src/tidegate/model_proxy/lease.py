@@ -27,4 +27,4 @@ def with_lease(attempt: Attempt, model_proxy: ModelProxy | None) -> Iterator[Att
         row = attempt.row.model_copy(update={"agent": agent.model_copy(update={"env": rest})})
         lent = {provider.key: lease.token, provider.endpoint: lease.address}
         place = replace(attempt.place, credentials=lent)
-        yield replace(attempt, row=row, place=place, relayed=lease.traffic.told)
+        yield replace(attempt, row=row, place=place, has_proxy=True, relayed=lease.traffic.told)

@@ -7,7 +7,6 @@ The token is worthless outside of the trial and after it has ended.
 
 from __future__ import annotations
 
-import base64
 import http.client
 import json
 import re
@@ -15,20 +14,19 @@ import secrets
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Lock, Thread
-from typing import NamedTuple, Self
-from urllib.parse import SplitResult, unquote, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from http.server import BaseHTTPRequestHandler
+from threading import Thread
+from typing import NoReturn, Self
+from urllib.parse import urlsplit
 
 from tidegate.errors import ConfigurationError
 from tidegate.model.agent import Provider
-from tidegate.model.event import End
+from tidegate.model_proxy.connections import HEAD_SECS, Connections, HeadReader
 from tidegate.model_proxy.token_usage import Answer, Tokens
-from tidegate.streams.json_lines import end_of_api
+from tidegate.model_proxy.traffic import Lease, Traffic
+from tidegate.model_proxy.upstream import TIMEOUT_SECS, connection_to
 
-TIMEOUT_SECS = 600.0  # without data from the provider; the providers' own clients use the same limit
-LARGEST_REQUEST = 64 << 20  # bytes
+LARGEST_REQUEST = 32 << 20  # bytes
 PIECE = 1 << 16
 _KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key")
 # These headers belong to a single connection, or the proxy sets them itself.
@@ -38,50 +36,8 @@ _NOT_PASSED = frozenset(
         *("proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "expect"),
     )
 )
+_CONTROL = re.compile(r"[^\t -~\xa0-\xff]")
 _DOTS = re.compile(r"(?:^|/)(?:\.|%2e){1,2}(?:/|$)", re.IGNORECASE)
-
-
-class Traffic:
-    """Counts the provider's answers for one trial. Thread-safe: each request is served in its own thread."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._answers = 0
-        self._tokens = Tokens()
-        self._failure: int | None = None  # status of the last answer if it was an error
-
-    def note(self, status: int, tokens: Tokens) -> None:
-        """Record one answer: its HTTP status and the tokens that it used."""
-        with self._lock:
-            self._answers += 1
-            self._tokens = self._tokens.plus(tokens)
-            self._failure = status if status in (401, 403, 408, 429) or status >= 500 else None
-
-    def told(self) -> End | None:
-        """Return how the trial would end now, as the proxy sees it, with token counts; None before the first answer."""
-        with self._lock:
-            if not self._answers:
-                return None
-            given, said, read, written = self._tokens
-            return End(
-                end="killed" if self._failure is None else end_of_api(self._failure),
-                message="" if self._failure is None else f"the model's provider answered {self._failure}",
-                tokens_in=given,
-                tokens_out=said,
-                tokens_cache_read=read,
-                tokens_cache_write=written,
-            )
-
-
-class Lease(NamedTuple):
-    """The token and address given to one trial, and the key and provider behind them."""
-
-    token: str
-    address: str
-    key: str
-    provider: Provider
-    upstream: SplitResult
-    traffic: Traffic
 
 
 class ModelProxy:
@@ -109,7 +65,9 @@ class ModelProxy:
         """
         place = urlsplit(upstream)
         if place.scheme not in ("http", "https") or not place.hostname:
-            raise ConfigurationError(f"{provider.endpoint} is no address: {upstream}", "Write it as https://HOST/PATH.")
+            raise ConfigurationError(
+                f"{provider.endpoint} is not an address: {upstream}", "Write it as https://HOST/PATH."
+            )
         token = f"tidegate-{secrets.token_hex(24)}"
         address = f"http://127.0.0.1:{self._server.server_port}{place.path.rstrip('/')}"
         self._server.leases[token] = lease = Lease(token, address, key, provider, place, Traffic())
@@ -117,18 +75,6 @@ class ModelProxy:
             yield lease
         finally:
             del self._server.leases[token]
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-
-    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
-        super().__init__(address, handler)
-        self.leases: dict[str, Lease] = {}
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Ignore the error: agents may close their connection at any time."""
 
 
 class _RefusedError(Exception):
@@ -140,37 +86,27 @@ class _RefusedError(Exception):
         self.kind = kind
 
 
-def _connection(place: SplitResult) -> http.client.HTTPConnection:
-    """Return a connection to the provider. HTTPS goes through HTTPS_PROXY unless NO_PROXY lists the host.
-
-    TLS is end to end, so the HTTPS proxy sees no request. SSL_CERT_FILE and SSL_CERT_DIR set the trusted certificates.
-    Raises ValueError if HTTPS_PROXY is not an `http://` URL.
-    """
-    host = str(place.hostname)
-    if place.scheme == "http":
-        return http.client.HTTPConnection(host, place.port, timeout=TIMEOUT_SECS)
-    proxy = getproxies().get("https", "")
-    if not proxy or proxy_bypass(place.netloc.rpartition("@")[2]):
-        return http.client.HTTPSConnection(host, place.port, timeout=TIMEOUT_SECS)
-    through = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
-    if through.scheme != "http" or not through.hostname:
-        raise ValueError(proxy)
-    upstream = http.client.HTTPSConnection(through.hostname, through.port or 80, timeout=TIMEOUT_SECS)
-    upstream.set_tunnel(host, place.port or 443, _proxy_login(through))
-    return upstream
-
-
-def _proxy_login(proxy: SplitResult) -> dict[str, str]:
-    if proxy.username is None:
-        return {}
-    login = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
-    return {"Proxy-Authorization": f"Basic {base64.b64encode(login.encode()).decode()}"}
+class _Server(Connections):
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        super().__init__(address, handler)
+        self.leases: dict[str, Lease] = {}
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    timeout = TIMEOUT_SECS
+    timeout = HEAD_SECS
     server: _Server
+    rfile: HeadReader  # type: ignore[assignment]
+
+    def setup(self) -> None:
+        """Bound what is read before a token is known."""
+        super().setup()
+        self.rfile = HeadReader(self.rfile)  # type: ignore[arg-type]
+
+    def handle_one_request(self) -> None:
+        """Read and answer the next request of the connection."""
+        self.rfile.begin()
+        super().handle_one_request()
 
     def log_message(self, *_: object) -> None:
         """Log nothing to stderr."""
@@ -186,18 +122,28 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _pass_on(self) -> None:
         try:
-            body = self._body()
-            lease = self._loan()
-            self._check_path(lease)
-            self._forward(lease, body)
+            lease = self._lease()
+            self.connection.settimeout(TIMEOUT_SECS)
+            with self._body(lease) as body:
+                self._check_path(lease)
+                self._check_characters(lease)
+                self._forward(lease, body)
         except _RefusedError as refused:
             self._refuse(refused)
 
-    def _loan(self) -> Lease:
+    def _lease(self) -> Lease:
+        """Return what the request's token stands for. Nothing of its body is read by then."""
+        if self.rfile.is_spent:
+            self.close_connection = True
+            raise _RefusedError(431, "request_too_large", "the request's headers are too large for the model proxy")
         for name in _KEY_HEADERS:
             lease = self.server.leases.get((self.headers.get(name) or "").removeprefix("Bearer ").strip())
-            if lease is not None:
+            if lease is not None and self.server.admit(self.request, lease.token):
                 return lease
+            if lease is not None:
+                self.close_connection = True
+                raise _RefusedError(503, "overloaded_error", "this trial has too many connections to the model proxy")
+        self.close_connection = True
         raise _RefusedError(401, "authentication_error", "this token is of no trial that is running")
 
     def _check_path(self, lease: Lease) -> None:
@@ -209,36 +155,50 @@ class _Handler(BaseHTTPRequestHandler):
         if not path.startswith(base) or _DOTS.search(path) or not known:
             raise _RefusedError(404, "not_found_error", "the model proxy passes on nothing but requests to models")
 
-    def _body(self) -> bytes:
-        if "chunked" in (self.headers.get("transfer-encoding") or "").lower():
-            return self._chunks()
-        try:
-            length = int(self.headers.get("content-length") or 0)
-        except ValueError:
-            length = -1
-        if not 0 <= length <= LARGEST_REQUEST:
-            self.close_connection = True
-            raise _RefusedError(413, "request_too_large", "the request is too large for the model proxy")
-        return self.rfile.read(length)
+    def _check_characters(self, lease: Lease) -> None:
+        """Refuse what no provider would take: it is the request that is wrong, not the provider."""
+        values = [text for header in self.headers.items() for text in header]
+        if not self.path.isascii() or any(map(_CONTROL.search, (self.path, *values))):
+            why = "the request has a control character in its address or its headers"
+            lease.traffic.note_refusal(why)
+            raise _RefusedError(400, "invalid_request_error", why)
 
-    def _chunks(self) -> bytes:
-        """Read a body in chunked transfer encoding."""
-        parts: list[bytes] = []
-        size = -1
-        while size != 0:
-            with suppress(ValueError):
-                size = int(self.rfile.readline(100).split(b";")[0], 16)
-            if size < 0 or sum(map(len, parts)) + size > LARGEST_REQUEST:
-                self.close_connection = True
-                raise _RefusedError(413, "request_too_large", "the request is too large for the model proxy")
-            parts.append(self.rfile.read(size))
+    @contextmanager
+    def _body(self, lease: Lease) -> Iterator[bytes]:
+        """The request's body, within what the trial may have read at once."""
+        taken = 0
+        try:
+            body = bytearray()
+            for size in self._sizes():
+                taken += size
+                if taken > LARGEST_REQUEST or not lease.traffic.reserve(size):
+                    taken -= size
+                    self._refuse_size(lease)
+                body += self.rfile.read(size)
+            yield bytes(body)
+        finally:
+            lease.traffic.reserve(-taken)
+
+    def _sizes(self) -> Iterator[int]:
+        """The sizes of the body's parts; after each one the part has to be read."""
+        if "chunked" not in (self.headers.get("transfer-encoding") or "").lower():
+            yield _number(self.headers.get("content-length") or "0", 10)
+            return
+        while size := _number(self.rfile.readline(100).partition(b";")[0].strip(), 16):
+            yield size
             self.rfile.readline(100)
-        return b"".join(parts)
+        self.rfile.readline(100)
+
+    def _refuse_size(self, lease: Lease) -> NoReturn:
+        self.close_connection = True
+        why = "the request is too large for the model proxy"
+        lease.traffic.note_refusal(why)
+        raise _RefusedError(413, "request_too_large", why)
 
     def _forward(self, lease: Lease, body: bytes) -> None:
         place = lease.upstream
         try:
-            upstream = _connection(place)
+            upstream = connection_to(place)
         except ValueError:
             lease.traffic.note(502, Tokens())
             raise _RefusedError(502, "api_error", "HTTPS_PROXY has to be http://HOST:PORT") from None
@@ -250,7 +210,10 @@ class _Handler(BaseHTTPRequestHandler):
                 lease.traffic.note(502, Tokens())
                 what = f"the model's provider could not be reached: {type(error).__name__}"
                 raise _RefusedError(502, "api_error", what) from None
-            with answer:  # the response may own the socket now, so it is closed as well
+            except ValueError:  # not the first: an error of certificates is one too
+                lease.traffic.note_refusal("the request cannot be passed on as it is")
+                raise _RefusedError(400, "invalid_request_error", "the request cannot be passed on as it is") from None
+            with answer:  # which may have taken the socket over
                 self._answer(answer, lease.traffic)
         finally:
             upstream.close()
@@ -311,6 +274,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(refused.status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
+
+
+def _number(text: str | bytes, base: int) -> int:
+    """Return the size that the text says; one that is too large where it says none."""
+    try:
+        number = int(text, base)
+    except ValueError:
+        return LARGEST_REQUEST + 1
+    return number if number >= 0 else LARGEST_REQUEST + 1

@@ -1,1 +1,1 @@
-"""Which trials to run next, and what they show: screen, confirm, verify, repeats."""
+"""Decide which trials to run next and what they show: screen, confirm, verify, repeats. Pure."""

@@ -160,7 +160,7 @@ def _verdict_of_tests(entry: RowSeen, finding: Finding) -> Conclusion:
         return say(entry, "regressed", numbers, clears_when=wording.recovered(pair))
     if finding.screen_hit:
         settle = wording.settled_by(pair, finding.limit)
-        reason = f"{numbers}: this may be chance; {settle}"
+        reason = f"{numbers}: this may be noise; {settle}"
         return say(entry, "unconfirmed", reason, clears_when=f"{wording.recovered(pair)}; {settle}")
     counts = wording.nothing_detected(entry.tally("head"), entry.tally("base"))
     return say(entry, "flaky" if is_flaky((pair.base_pass, pair.base_n)) else "ok", counts)

@@ -70,7 +70,7 @@ def _confirmed(entry: RowSeen, row: Screened, end: Confirmed) -> Conclusion:
         conclusion = say(entry, "ok", f"no regression detected: looked worse at first, not on fresh trials: {numbers}")
     else:
         moved = f"; {wording.moved(end, entry.history)}" if end.moved else ""
-        reason = f"{numbers}: this may be chance{moved}; {wording.fresh_trials_needed(end)}"
+        reason = f"{numbers}: this may be noise{moved}; {wording.fresh_trials_needed(end)}"
         conclusion = say(entry, "unconfirmed", reason, clears_when=wording.fresh_trials_needed(end))
     return conclusion.model_copy(
         update={

@@ -42,8 +42,8 @@ def settled_by(pair: Pair, limit: float) -> str:
     """Return how many trials per side would make a drop like this one significant."""
     trials = trials_to_settle(pair, limit)
     if trials is None:
-        return "at these rates more than 200 trials a side would be needed to settle it"
-    return f"at these rates {trials} trials a side would settle it"
+        return "at these rates more than 200 trials per side are needed"
+    return f"at these rates {trials} trials per side are needed"
 
 
 def recovered(pair: Pair) -> str:
@@ -84,5 +84,5 @@ def fresh_trials_needed(end: Confirmed) -> str:
     (passes, trials), base = end.head, end.base
     for more in range(trials + 1, MOST_TRIALS + 1) if trials and base[1] else ():
         if fisher_less(round(passes / trials * more), more, *base) <= end.level * TIES:
-            return f"about {more} fresh head trials would settle it at these rates"
-    return "at these rates more than 200 head trials would be needed to settle it"
+            return f"at these rates about {more} fresh head trials are needed"
+    return "at these rates more than 200 fresh head trials are needed"

@@ -1,0 +1,1 @@
+"""Turn a result into comment, page, terminal text, JUnit, JSON and exports. Pure."""

@@ -51,7 +51,7 @@ def render_comment(
         return _first_that_fits(_template(), view, marker, fixed, table)
     try:
         text = _first_that_fits(own_template(result.comment_template), view, marker, fixed, table)
-    except Exception as error:  # a template can raise anything, and the verdict must be reported all the same
+    except Exception as error:  # a template can raise anything, and the verdict must still be reported
         text, problem = "", f"{type(error).__name__}: {error}"
     else:
         problem = "what it makes is too long for a comment" if len(text.encode()) > MAX_BYTES else ""

@@ -9,25 +9,29 @@ from tidegate.model.trial import SETUP_KINDS, NotMeasured
 from tidegate.model.verdict import VerdictReason
 
 _ACCEPT = (
-    "If it is meant to be so, a maintainer accepts it on GitHub with the label `tidegate: accept`, where the workflow"
-    " runs on `labeled` (docs/github.md)."
+    "If this is intentional, a maintainer can accept it with the label `tidegate: accept`, if the workflow runs on"
+    " `labeled` (docs/github.md)."
 )
-_AT_BASE = "It is read at base: a change of it holds once it is merged there."
+_AT_BASE = "It is read from the base branch: a change takes effect after merging."
 _AGAIN = "Run it again"
-_ACCEPTABLE: frozenset[VerdictReason] = frozenset({"regression", "weakened_check", "metric"})
+_ACCEPTABLE: frozenset[VerdictReason] = frozenset({"regression", "weakened_check", "metric", "unproven"})
 
 OF_VERDICT: dict[VerdictReason, str] = {
-    "regression": "Mend what the evidence of each row shows.",
-    "setup_regression": "Mend what keeps head's trials from starting; its own words stand with the row.",
-    "weakened_check": "Put back what was weakened.",
+    "regression": "Fix the failures of the regressed rows.",
+    "setup_regression": "Fix what keeps head's trials from starting; the row shows its output.",
+    "weakened_check": "Restore the weakened checks.",
     "metric": f"Bring the metric back, or raise its margin in `policy.block_metrics`. {_AT_BASE}",
     "unconfirmed": (
-        "This may be chance. If the evidence shows a cause, mend it; if not, allow more trials with `trials.max` in"
+        "This may be noise. If the evidence shows a cause, fix it; if not, allow more trials with `trials.max` in"
         f" `tidegate.yaml`. {_AT_BASE}"
     ),
+    "unproven": (
+        "Fix what keeps head's trials from passing or from being measured; the row has the output. If the budget ended"
+        " the run, raise `budget` in `tidegate.yaml`. If only base is broken, fix base first."
+    ),
     "nothing_passes": (
-        "Mend the scenarios, or the docs that agents read, until one passes on base. Which gates fail stands on each"
-        " scenario's page in `report.html`."
+        "Fix the scenarios, or the docs that agents read, until one passes on base. Each scenario's page in"
+        " `report.html` shows which gates fail."
     ),
     "missing_key": "Give the agent its key as an environment variable of the job, from a secret.",
     "no_scenarios": "Name scenario files under `scenarios` in `tidegate.yaml`; `tidegate check` lists what it finds.",
@@ -39,20 +43,20 @@ OF_VERDICT: dict[VerdictReason, str] = {
     "cancelled": f"{_AGAIN}, or push again.",
 }
 OF_UNMEASURED: dict[NotMeasured, str] = {
-    "setup": "Mend the scenario's `setup`; its own words stand with the row.",
-    "health_check": "Mend the target, or its `health_check`; its own words stand with the row.",
-    "build": "Mend `build` in `tidegate.yaml`, or what it builds; its own words stand with the row.",
+    "setup": "Fix the scenario's `setup`; the row shows its output.",
+    "health_check": "Fix the tool under test, or its `health_check`; the row shows its output.",
+    "build": "Fix `build` in `tidegate.yaml`, or what it builds; the row shows its output.",
     "secret": "Name the variable in `pass_env`, and give it to the job from a secret; a fork's job is given none.",
     "missing_agent": "Install the agent's program where the job runs.",
     "auth": "Give the agent a key that its provider takes: it refused the one of this job.",
     "outage": f"{_AGAIN} when the provider answers; nothing of this pull request has to change.",
-    "infrastructure": f"{_AGAIN}. If it ends like this again, mend what the trials' own words name on the machine.",
+    "infrastructure": f"{_AGAIN}. If it ends like this again, fix what the trials' messages name on the machine.",
     "budget": f"Raise `budget` in `tidegate.yaml`, or run fewer scenarios or trials. {_AT_BASE}",
     "cancelled": OF_VERDICT["cancelled"],
-    "judge": f"{_AGAIN} when the judge answers; why it did not stands with the row.",
-    "evaluator": "Mend the evaluator, whose own words stand with the row; `tidegate regrade` then needs no agent.",
+    "judge": f"{_AGAIN} when the judge answers; the row shows why it did not.",
+    "evaluator": "Fix the evaluator; the row shows its message. `tidegate regrade` then needs no agent.",
     "no_trace": "Take an agent that keeps a record of its calls, or an evaluator that needs none.",
-    "unfinished": f"{_AGAIN}: it ended before it was this row's turn.",
+    "unfinished": f"{_AGAIN}: the run ended first.",
     "record_lost": "Find out what in the tool removes or empties the record of its calls.",
     "no_session": "Fix what keeps the agent's session or the MCP server from starting; the row has its output.",
     "resources": f"{_AGAIN}. If it ends like this again, find out what fills the disk or the memory.",
@@ -62,7 +66,7 @@ OF_UNMEASURED: dict[NotMeasured, str] = {
     "reported_outage": f"{_AGAIN}. If it ends like this on head only, the agent's log shows what failed.",
 }
 _OF_SUITE = "No single row shows it: read the table for what fell a little in many."
-_CALM: frozenset[VerdictReason] = frozenset({"no_regression", "nothing_to_do", "accepted"})
+_CALM: frozenset[VerdictReason] = frozenset({"no_regression", "nothing_to_do", "nothing_compared", "accepted"})
 
 
 def advice(result: Result) -> tuple[str, ...]:
@@ -70,16 +74,18 @@ def advice(result: Result) -> tuple[str, ...]:
     verdict = result.verdict
     if verdict.reason in _CALM:
         return ()
-    if verdict.reason in OF_VERDICT and verdict.reason != "cancelled":
+    by_cause = verdict.reason == "cancelled" or (
+        verdict.reason == "unproven" and any(row.not_measured for row in result.rows)
+    )
+    if verdict.reason in OF_VERDICT and not by_cause:
         parts = [_of_verdict(result)]
         if verdict.reason in _ACCEPTABLE and verdict.mode == "blocking":
             parts.append(_ACCEPT)
         return (" ".join(parts),)
     kinds = tuple(dict.fromkeys(_unmeasured(result))) or ("cancelled",)
     several = len(kinds) > 1
-    return tuple(
-        f"{kind.replace('_', ' ')}: {OF_UNMEASURED[kind]}" if several else OF_UNMEASURED[kind] for kind in kinds
-    )
+    steps = [f"{kind.replace('_', ' ')}: {OF_UNMEASURED[kind]}" if several else OF_UNMEASURED[kind] for kind in kinds]
+    return (*steps, _ACCEPT) if verdict.reason == "unproven" and verdict.mode == "blocking" else tuple(steps)
 
 
 def _of_verdict(result: Result) -> str:

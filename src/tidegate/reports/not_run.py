@@ -12,7 +12,7 @@ _WORDS: dict[VerdictReason, str] = {
     "nothing_to_do": "nothing to do",
 }
 _NOT_GREEN = "Nothing was measured: this is neither a pass nor a failure."
-_FORK = "The check is green all the same, because the author of a fork can do nothing about it."
+_FORK = "The check is still green, because the author of a fork cannot fix this."
 
 
 def render_not_run(reason: VerdictReason, sentence: str) -> str:

@@ -73,7 +73,7 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
 
 
 def _drop(catch: Catch) -> str:
-    return "a scenario that stops working" if catch.drop >= 1 else f"a drop of {points(catch.drop).lstrip('+')}"
+    return "a complete failure" if catch.drop >= 1 else f"a drop of {points(catch.drop).lstrip('+')}"
 
 
 def _notes(view: CommentView) -> Iterable[str]:

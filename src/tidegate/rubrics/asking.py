@@ -55,7 +55,7 @@ def ask_until_read(ask: AskModel, read: Callable[[str], T]) -> Generator[Request
             break
     ordered = tuple(found[sample] for sample in sorted(found))
     asked = len(found) + len(problems)
-    problem = next(iter(problems.values()), "" if asked else "nobody was asked")
+    problem = next(iter(problems.values()), "" if asked else "no judge was asked")
     return Answers(ordered, max(asked, 1), problem, model)
 
 

@@ -44,7 +44,7 @@ def read_draft(text: str) -> tuple[Drafted, ...]:
 
 def _one(entry: Any) -> Drafted:
     if not isinstance(entry, dict):
-        raise ValueError("one of its rubrics is no object")
+        raise ValueError("one of its rubrics is not an object")
     name, words, weight, required = (entry.get(key) for key in ("id", "description", "weight", "required"))
     if not isinstance(name, str) or not _ID.match(name):
         raise ValueError(f"an id is not of lower-case words joined by hyphens: {excerpt(str(name), 60)}")

@@ -37,7 +37,7 @@ def read_scores(text: str, ids: Collection[str]) -> Scores:
     reasons: dict[str, str] = {}
     for name, value in _entries(answer, "scores", SCORES):
         if name not in ids:
-            raise ValueError(f"`{excerpt(name, 60)}` is no criterion of the rubric")
+            raise ValueError(f"`{excerpt(name, 60)}` is not a criterion of the rubric")
         if name in scores:
             raise ValueError(f"the criterion `{name}` is there twice")
         score, reason = (value.get("score"), value.get("reason")) if isinstance(value, dict) else (value, None)
@@ -111,7 +111,7 @@ def read_pair(text: str, ids: Collection[str]) -> dict[str, str]:
     for name, value in _entries(answer, "better", PAIR):
         choice = value.get("choice") if isinstance(value, dict) else value
         if name not in ids or name in said:
-            raise ValueError(f"`{excerpt(name, 60)}` is no criterion, or there twice")
+            raise ValueError(f"`{excerpt(name, 60)}` is not a criterion, or there twice")
         if choice not in ("first", "second", "same"):
             raise ValueError(f"the choice of `{name}` is none of first, second, same")
         said[name] = choice
@@ -132,9 +132,9 @@ def mapping_of(text: str) -> dict[str, Any]:
         parse_json(body)  # enforces the limits; json.loads then finds repeated keys
         answer = json.loads(body, object_pairs_hook=_unique)
     except json.JSONDecodeError:
-        raise ValueError(f"it is no JSON: {excerpt(text, 80)}") from None
+        raise ValueError(f"it is not JSON: {excerpt(text, 80)}") from None
     if not isinstance(answer, dict):
-        raise ValueError("it is no JSON object")
+        raise ValueError("it is not a JSON object")
     return answer
 
 
@@ -158,7 +158,7 @@ def _entries(answer: dict[str, Any], name: str, expected: str) -> list[tuple[str
 
 def _score(value: Any, which: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"the score {which}is no number: {excerpt(repr(value), 60)}")
+        raise ValueError(f"the score {which}is not a number: {excerpt(repr(value), 60)}")
     if not 0 <= value <= 1:
         raise ValueError(f"the score {which}is not between 0 and 1: {value}")
     return float(value)

@@ -24,8 +24,10 @@ from tidegate.trial.processes import Supervisor, SupervisorLost
 from tidegate.trial.supervisor_pool import SupervisorPool
 from tidegate.trial.workspace import Prepared, prepare
 
-RETRIES = 2  # after an infrastructure error (verdict.md, Units)
-_TRANSIENT: frozenset[NotMeasured] = frozenset({"infrastructure", "outage"})
+RETRIES = 2  # after a cause that often goes away by itself (verdict.md, Units)
+_TRANSIENT: frozenset[NotMeasured] = frozenset(
+    {"infrastructure", "outage", "reported_outage", "resources", "supervisor_lost"}
+)
 
 
 @dataclass(frozen=True)

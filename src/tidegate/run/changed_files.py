@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from glob import escape
 from pathlib import Path, PurePosixPath
 
-from tidegate.history.script_contents import script_files
-from tidegate.model.edited import Edited
 from tidegate.model.measurement import Revision
 from tidegate.model.result import FileChange
 from tidegate.model.suite import Suite
-from tidegate.run.build import Checkout
 from tidegate.vcs.revisions import changed_files, file_diff
 
 MOST_FILES = 60
@@ -31,26 +27,6 @@ def file_changes(
     return tuple(
         _within(MOST_IN_ALL, (_change(root, base, head, path, path in definitions, suites) for path in ordered))
     )
-
-
-def edited_files(root: Path, base: Checkout, head: Checkout, suites: tuple[Suite, Suite]) -> Edited:
-    """Return the scripts and template files that the pull request changed, by base's scenarios that use them.
-
-    Scenario files are left out, and so are guidance files in a template: each side uses its own version of those.
-    """
-    touched = set(changed_files(root, base.revision, head.revision, ["**"]))
-    own = {scenario.file for suite in suites for scenario in suite.scenarios}
-    scripts: dict[str, tuple[str, ...]] = {}
-    templates: dict[str, tuple[str, ...]] = {}
-    for scenario in suites[0].scenarios:
-        scripts[scenario.name] = tuple(sorted(touched.intersection(script_files(base.folder, scenario)) - own))
-        if scenario.template is not None:
-            inside = {path for path in touched if PurePosixPath(path).is_relative_to(scenario.template)}
-            if inside and suites[1].guidance:
-                globs = [f"{escape(scenario.template)}/{glob}" for glob in suites[1].guidance]
-                inside -= set(changed_files(root, base.revision, head.revision, globs))
-            templates[scenario.name] = tuple(sorted(inside))
-    return Edited(scripts=scripts, templates=templates)
 
 
 def _is_definition(path: str, suites: Sequence[Suite]) -> bool:

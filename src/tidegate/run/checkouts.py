@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import secrets
 import shutil
 import tempfile
 import time
@@ -57,8 +58,8 @@ def two_sides(repo: Path, asked: RevisionPair, scratch: Path, out: Path) -> Iter
     runs = out / "runs"
     _start_afresh(runs)
     with (
-        checkout(root, base_revision, scratch / "base") as base_folder,
-        checkout(root, head_revision, scratch / "head") as head_folder,
+        checkout(root, base_revision, scratch / secrets.token_hex(8)) as base_folder,
+        checkout(root, head_revision, scratch / secrets.token_hex(8)) as head_folder,
     ):
         yield (
             Checkout("base", base_revision, base_folder, RunFolder(runs / "base")),
@@ -75,7 +76,7 @@ def one_side(repo: Path, rev: str | None, scratch: Path, out: Path) -> Iterator[
         yield Checkout(side, working_tree(root), root, RunFolder(out))
         return
     revision = resolve(root, rev)
-    with checkout(root, revision, scratch / side) as folder:
+    with checkout(root, revision, scratch / secrets.token_hex(8)) as folder:
         yield Checkout(side, revision, folder, RunFolder(out))
 
 
@@ -99,10 +100,10 @@ def _start_afresh(runs: Path) -> None:
 
     Raises ConfigurationError if the folder contains anything that Tidegate did not write.
     """
-    strangers = [one for one in runs.glob("*") if one.name.removesuffix(REGRADED) not in SIDES] if runs.exists() else []
-    if strangers:
+    foreign = [one for one in runs.glob("*") if one.name.removesuffix(REGRADED) not in SIDES] if runs.exists() else []
+    if foreign:
         raise ConfigurationError(
-            f"{runs} holds `{strangers[0].name}`, which is not ours.", "Name another folder with `--out`."
+            f"{runs} holds `{foreign[0].name}`, which is not ours.", "Name another folder with `--out`."
         )
     shutil.rmtree(runs, ignore_errors=True)
     for report in ("comment.md", "result.json", "report.html"):

@@ -41,8 +41,8 @@ def is_to_be_judged(trial: Trial, scenario: Scenario) -> bool:
 def without_lost(trial: Trial, scenario: Scenario) -> Trial | None:
     """Return the trial as `grade` can resume it after an outage or a kill; None if the judge has answered everything.
 
-    An evaluator without a score for lack of an answer loses all its judge answers. The readable ones are in the judge's
-    store, and the others are asked again from their first attempt. Answers that are kept are marked as paid for.
+    An evaluator whose score lacks an answer loses all its judge answers. The readable ones are in the judge's store,
+    and the others are requested again from their first attempt. Answers that are kept are marked as paid for.
     """
     if not is_to_be_judged(trial, scenario):
         return None

@@ -106,7 +106,7 @@ def screening_specs(work: RunJob, trials: int | None) -> list[TrialSpec]:
     suite = work.suite
     return [
         TrialSpec(side="head", scenario=row.scenario, agent=row.agent, index=index + 1)
-        for row in run_rows(work.plan, suite.trials)
+        for row in run_rows(work.plan, suite)
         for index in range(trials or (1 if row.deterministic else screening_trials(row.trials, suite.policy)))
     ]
 
@@ -149,7 +149,7 @@ def run_of(
         diagnosis=work.suite.diagnosis,
         rows=tuple(
             row.model_copy(update={"fingerprint": fingerprints.get(row.key, "")})
-            for row in run_rows(work.plan, work.suite.trials)
+            for row in run_rows(work.plan, work.suite)
         ),
         agents={name: AgentInfo(type=a.type, model=a.model, version=versions.get(name)) for name, a in agents.items()},
         judge=_judge(work),

@@ -98,6 +98,11 @@ class Runner:
         await self._open.aclose()
 
     @property
+    def system_path(self) -> str:
+        """Return the PATH that follows a side's own folders."""
+        return self._context.around.path
+
+    @property
     def confinement(self) -> tuple[str, ...]:
         """Return how trials are isolated: by user, and whether the model proxy holds the API keys."""
         relayed = ("keys kept by the model proxy",) if self._attempts.model_proxy else ()

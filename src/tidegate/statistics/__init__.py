@@ -1,0 +1,1 @@
+"""Statistical formulas with their sources. Pure."""

@@ -1,0 +1,1 @@
+"""Where runs are stored: the run folder, `.tidegate`, judges' answers, imported runs."""

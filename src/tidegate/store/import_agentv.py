@@ -57,7 +57,7 @@ def read(path: Path) -> list[PastAttempt]:
             except ValidationError as error:
                 first = error.errors(include_url=False, include_input=False)[0]
                 place = "".join(f"{key}: " for key in first["loc"])
-                raise ValueError(f"line {number} is no result of AgentV: {place}{first['msg']}") from None
+                raise ValueError(f"line {number} is not a result of AgentV: {place}{first['msg']}") from None
     return attempts
 
 

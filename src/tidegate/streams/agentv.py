@@ -62,7 +62,7 @@ def _list(output: _Json, key: str) -> list[Any]:
 
 def _message(message: object, place: str, numbers: Iterator[int]) -> Iterator[Event]:
     if not isinstance(message, dict):
-        yield Warning(text=f"{place} is no message")
+        yield Warning(text=f"{place} is not a message")
         return
     role, words = message.get("role", "assistant"), _words(message.get("content"))
     if role not in _ROLES:
@@ -96,7 +96,7 @@ def _call(call: object, key: str, place: str, numbers: Iterator[int]) -> Iterato
     """Yield a call, and its result if it has output."""
     number = next(numbers)
     if not isinstance(call, dict) or not isinstance(tool := call.get(key), str):
-        yield Warning(text=f"{place} is no tool call")
+        yield Warning(text=f"{place} is not a tool call")
         return
     identity = call.get("id")
     identity = identity if isinstance(identity, str) else f"call-{number:03d}"

@@ -40,10 +40,10 @@ def parse(document: str) -> tuple[Event, ...]:
     try:
         data = from_json(document.strip(), allow_inf_nan=False)
     except ValueError as error:
-        return (Warning(text=f"the trajectory is no JSON: {error}"),)
+        return (Warning(text=f"the trajectory is not JSON: {error}"),)
     version = _VERSION.match(text(data, "schema_version")) if isinstance(data, dict) else None
     if version is None or int(version[1]) < OLDEST_MINOR:
-        return (Warning(text=f"this is no trajectory of ATIF v1.{OLDEST_MINOR} or later"),)
+        return (Warning(text=f"this is not a trajectory of ATIF v1.{OLDEST_MINOR} or later"),)
     return bounded([*_Reading().trajectory(data), _end(data)])
 
 

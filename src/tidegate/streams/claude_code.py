@@ -40,6 +40,7 @@ class ClaudeCode(JsonLines):
             case "result":
                 self._trouble = None
                 self._last = data
+                # Each result counts only its own turns.
                 self._turns = total(self._turns, count(data, "num_turns"))
             case _:
                 pass

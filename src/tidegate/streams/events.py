@@ -26,9 +26,9 @@ def _events(text: str) -> Iterator[Event]:
         try:
             yield _short(_EVENT.validate_python(from_json(line, allow_inf_nan=False)))
         except ValidationError as error:
-            yield Warning(text=f"line {number} is no event: {_first_problem(error)}")
+            yield Warning(text=f"line {number} is not an event: {_first_problem(error)}")
         except ValueError as error:
-            yield Warning(text=f"line {number} is no JSON: {error}")
+            yield Warning(text=f"line {number} is not JSON: {error}")
 
 
 def _short(event: Event) -> Event:

@@ -39,7 +39,7 @@ class JsonLines:
         if isinstance(data, dict):
             yield from self._object(data)
         else:
-            yield Warning(text=f"line {self._lines} is no JSON object: {line[:80]}")
+            yield Warning(text=f"line {self._lines} is not a JSON object: {line[:80]}")
 
     def close(self) -> Iterator[Event]:
         """Yield what follows from the end of the stream: calls without a result, and the end."""
@@ -104,5 +104,7 @@ def status_of(code: int) -> CallStatus:
 
 
 def end_of_api(status: int | None) -> TrialEnd:
-    """Return how an agent ended that got no answer from its model, by the HTTP status."""
-    return "auth" if status in (401, 403) else "outage"
+    """Return how an agent ended that got no answer from its model, by the HTTP status; None: there was none."""
+    if status in (401, 403):
+        return "auth"
+    return "outage" if status is None or status in (408, 409, 429) or status >= 500 else "crashed"

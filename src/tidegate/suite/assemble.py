@@ -187,7 +187,9 @@ class Assembly:
             return None
         server = own.mcp or (None if own.binary else shared.mcp)
         if own.mcp and own.binary:
-            self._complain(document, ("target", "mcp"), "stands beside `binary`: a target is one of them", at_key=True)
+            self._complain(
+                document, ("target", "mcp"), "cannot be combined with `binary`: a target is one of them", at_key=True
+            )
             return None
         binary = server.name if server else own.binary or shared.binary
         if binary is None:

@@ -83,7 +83,7 @@ def _program(text: str) -> str:
 
 def _branch(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_./-]*", text) or re.search(r"\.\.|//|/\.|\./|[./]$|\.lock(/|$)", text):
-        raise wrong("is no name of a branch")
+        raise wrong("is not a branch name")
     return text
 
 

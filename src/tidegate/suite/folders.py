@@ -23,7 +23,7 @@ def matching_files(root: Path, pattern: str) -> list[str]:
     except RecursionError:
         raise ValueError("leads into folders that nest too deep") from None
     except (ValueError, NotImplementedError, OSError, IndexError) as error:
-        raise ValueError(f"is no glob: {error}") from None
+        raise ValueError(f"is not a glob: {error}") from None
     files = sorted(path.as_posix() for path in found if _NEVER.isdisjoint(path.parts))
     if not files:
         raise ValueError("matches no file")

@@ -29,7 +29,7 @@ _AGENT_MODELS = {
     "items": {"type": "string", "minLength": 1},
     "minItems": 1,
     "title": "Models",
-    "description": "Instead of `model`: one agent `name:model` for each.",
+    "description": "Use instead of `model` to define one agent per model, named `name:model`.",
 }
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping
-from importlib.metadata import PackageNotFoundError, version
 
-from tidegate.agents.anthropic import AnthropicAgent
 from tidegate.agents.coding import CodingAgent
 from tidegate.model.agent import Agent
 from tidegate.model.plan import Plan
@@ -17,21 +15,11 @@ def missing_here(plan: Plan, environ: Mapping[str, str]) -> Iterator[str]:
     agents = {row.key.agent: row.agent for row in plan.rows}
     for name, agent in agents.items():
         if lacking := list(_lacking(agent, environ)):
-            yield f"agent {name} cannot run on this machine, for want of {' and '.join(lacking)}"
+            yield f"agent {name} cannot run on this machine without {' and '.join(lacking)}"
 
 
 def _lacking(agent: Agent, environ: Mapping[str, str]) -> Iterator[str]:
     if isinstance(agent, CodingAgent) and not shutil.which(agent.program, path=environ.get("PATH")):
         yield f"the program `{agent.program}`"
-    if isinstance(agent, AnthropicAgent) and not _is_installed("anthropic"):
-        yield "the package `anthropic` (pip install 'tidegate[anthropic]')"
     if agent.provider and not (environ.get(agent.provider.key) or agent.env.get(agent.provider.key)):
         yield f"a key in {agent.provider.key}"
-
-
-def _is_installed(package: str) -> bool:
-    try:
-        version(package)
-    except PackageNotFoundError:
-        return False
-    return True

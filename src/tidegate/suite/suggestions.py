@@ -57,7 +57,7 @@ def _missing_folders(suite: Suite, root: Path | None) -> Iterator[str]:
         return
     for folder in suite.path:
         if not (root / folder).is_dir():
-            yield f"{suite.file}: path names {folder}, which is no folder of this checkout, and no `build` makes it"
+            yield f"{suite.file}: path names {folder}, which is not a folder of this checkout, and no `build` makes it"
 
 
 def _without_gate(scenario: Scenario) -> tuple[str, str] | None:
@@ -101,7 +101,7 @@ def _uncalibrated(scenario: Scenario, suite: Suite) -> tuple[str, str] | None:
     known = {one.wording for one in found.criteria} if found.model == judge.model else set()
     if scenario.wordings <= known:
         return None
-    return scenario.file, f"has criteria that nobody has labelled as they are worded now, judged by {judge.model}"
+    return scenario.file, f"has criteria without labels for their present wording and the judge {judge.model}"
 
 
 def highest_cost(suite: Suite, plan: Plan) -> Iterator[str]:

@@ -56,7 +56,7 @@ class NetworkFile(Value):
 
 
 class StoreFile(Value):
-    """Where finished runs are stored, and how many trials of which age count as history."""
+    """Where history is stored. Per row, the newest `max_trials` trials that are at most `max_days` old are used."""
 
     type: Literal["directory", "branch"] = "directory"
     path: InsidePath = ".tidegate/store"

@@ -1,1 +1,1 @@
-"""Text made safe, shortened, and matched within limits."""
+"""Patterns with time limits, and text made safe for a terminal."""

@@ -32,11 +32,11 @@ def check_pattern(pattern: str) -> str:
         _compiled(pattern)
     except re.error as error:
         where = "" if error.pos is None else f" at position {error.pos}"
-        raise ValueError(f"is no regular expression: {error.msg}{where}") from None
+        raise ValueError(f"is not a regular expression: {error.msg}{where}") from None
     except regex.error as error:
-        raise ValueError(f"is no regular expression: {error}") from None
+        raise ValueError(f"is not a regular expression: {error}") from None
     except (OverflowError, RecursionError, MemoryError):
-        raise ValueError("is no regular expression: it is too large") from None
+        raise ValueError("is not a regular expression: it is too large") from None
     return pattern
 
 

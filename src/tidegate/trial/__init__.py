@@ -1,0 +1,1 @@
+"""One trial: workspace, recorder, supervised processes, agent session, gate probes, stored record."""

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
+from tidegate.gates.excerpt import excerpt
 from tidegate.invocations.bypassed import bypassed, never_arrived, was_never_found
+from tidegate.invocations.metrics import in_order
 from tidegate.model.agent import NoAnswerError, ServerScript
 from tidegate.model.event import End, Event
 from tidegate.model.suite import McpServer
 from tidegate.model.trial import Invocation, NotMeasured
 from tidegate.trial import recorder
+from tidegate.trial.agent_end import Ending, Observed, ending_of, ending_of_stop
+from tidegate.trial.call_log import receiving
 from tidegate.trial.directories import Attempt
 from tidegate.trial.mcp import recording
 from tidegate.trial.processes import SupervisorLost
@@ -21,7 +28,7 @@ from tidegate.trial.session import TrialSession
 from tidegate.trial.step_context import AgentStopped, StepContext
 
 DEFAULT_TIMEOUT_SECS = 300.0  # as in llm-tool-test
-_ENDS_NOT_MEASURED: Mapping[str, NotMeasured] = {"auth": "auth", "outage": "outage", "budget": "budget"}
+MOST_SHOWN = 120  # characters of a call in a message
 
 
 @dataclass(frozen=True)
@@ -35,107 +42,135 @@ class AgentStep:
     warnings: tuple[str, ...] = ()
 
 
+class _Recorded(NamedTuple):
+    """What the recorder has received by now. `without` says why nothing can be measured with it, and what happened."""
+
+    invocations: tuple[Invocation, ...] = ()
+    warnings: tuple[str, ...] = ()
+    without: tuple[NotMeasured, str] | None = None
+
+
 async def run_agent(attempt: Attempt, environment: Mapping[str, str]) -> AgentStep:
     """Run the agent in `environment`, extended by the recorder's folder and the agent's own variables."""
-    target, folders = attempt.scenario.target, attempt.folders
-    started = time.time()
-    if target.mcp is not None:
-        return await _with_server(attempt, environment, target.mcp)
-    if not target.binary:
-        session = _session(attempt, environment)
-        end, not_measured = await _ended(attempt, session)
-        return AgentStep(end, not_measured, tuple(session.events))
+    folders = attempt.folders
+    with receiving(folders.calls, folders.record / folders.calls.name) as log:
+        if attempt.scenario.target.mcp is not None:
+            session, read = _with_server(attempt, environment, attempt.scenario.target.mcp)
+        elif attempt.scenario.target.binary:
+            session, read = _with_program(attempt, environment)
+        else:
+            session, read = _session(attempt, environment), _Recorded
+
+        async def recorded() -> _Recorded:
+            log.take_all()
+            found = await asyncio.to_thread(read)
+            return found if log.lost is None else found._replace(without=("record_lost", log.lost))
+
+        end, not_measured, found = await _ended(attempt, session, recorded)
+    return AgentStep(end, not_measured, tuple(session.events), found.invocations, found.warnings)
+
+
+def _with_program(attempt: Attempt, environment: Mapping[str, str]) -> tuple[TrialSession, Callable[[], _Recorded]]:
+    """Return the session of an agent whose target is a program, and a function that reads the record."""
+    target, folders, started = attempt.scenario.target, attempt.folders, time.time()
     front = recorder.install(folders.scratch / "recorder", target.binary, environment["PATH"], folders.calls)
     session = _session(
         attempt,
         {**environment, "PATH": f"{front}:{environment['PATH']}"},
         wrapper=front / target.binary.rpartition("/")[2],
     )
-    try:
-        end, not_measured = await _ended(attempt, session)
-    finally:
-        folders.keep_calls()
-    invocations, warnings = recorder.read(
-        folders.calls, binary=target.binary, command_pattern=target.command_pattern, killed_at=session.killed_at
-    )
-    invocations += bypassed(session.events, target, invocations, started)
-    if not_measured is None and was_never_found(invocations):
-        end = end.model_copy(update={"message": f"the agent's shell does not find {target.binary}: it resets PATH"})
-        not_measured = "infrastructure"
-    return AgentStep(end, not_measured, tuple(session.events), invocations, warnings)
+
+    def read() -> _Recorded:
+        invocations, warnings = recorder.read(
+            folders.record / folders.calls.name,
+            binary=target.binary,
+            command_pattern=target.command_pattern,
+            stops=session.stops,
+        )
+        invocations += bypassed(session.events, target, invocations, started)
+        without: tuple[NotMeasured, str] | None = None
+        if was_never_found(invocations):
+            without = "record_lost", f"the agent's shell does not find {target.binary}: it resets PATH"
+        return _Recorded(invocations, warnings, without)
+
+    return session, read
 
 
-async def _with_server(attempt: Attempt, environment: Mapping[str, str], server: McpServer) -> AgentStep:
-    """Run the agent with an MCP server as the target. A trial in which the agent opens no session is not measured."""
-    folders = attempt.folders
-    started = time.time()
+def _with_server(
+    attempt: Attempt, environment: Mapping[str, str], server: McpServer
+) -> tuple[TrialSession, Callable[[], _Recorded]]:
+    """Return the same for an MCP server. A trial in which the agent opens no session is not measured."""
+    folders, started = attempt.folders, time.time()
     script = recording.install(folders.scratch / "recorder", server, environment, folders.workspace, folders.calls)
     session = _session(attempt, environment, server=ServerScript(server.name, script))
-    try:
-        end, not_measured = await _ended(attempt, session)
-    finally:
-        folders.keep_calls()
-    told = recording.read(folders.calls, killed_at=session.killed_at)
-    if not_measured is None and not told.opened:
-        why = f"the agent opened no session with the MCP server {server.name}"
-        end = end.model_copy(update={"message": f"{why}: {end.message}" if end.message else why})
-        not_measured = "infrastructure"
-    invocations = told.invocations + never_arrived(session.events, server.name, started)
-    return AgentStep(end, not_measured, tuple(session.events), invocations, told.warnings)
+
+    def read() -> _Recorded:
+        told = recording.read(folders.record / folders.calls.name, session.stops)
+        invocations = told.invocations + never_arrived(session.events, server.name, started)
+        without: tuple[NotMeasured, str] | None = None
+        if not told.opened:
+            without = "no_session", f"the agent opened no session with the MCP server {server.name}"
+        return _Recorded(invocations, told.warnings, without)
+
+    return session, read
 
 
-async def _ended(attempt: Attempt, session: TrialSession) -> tuple[End, NotMeasured | None]:
+async def _ended(
+    attempt: Attempt, session: TrialSession, recorded: Callable[[], Awaitable[_Recorded]]
+) -> tuple[End, NotMeasured | None, _Recorded]:
     """Run the agent and record its end as the last event."""
     attempt.on_step("the agent is started")
     async with aclosing(session):
-        end, not_measured = await _end(attempt, session)
+        ran = await _run(attempt, session)
+        found = await recorded()
+        end, cause = _concluded(attempt, session, ran, found)
+        if cause is None and found.without is not None:
+            cause, why = found.without
+            end = end.model_copy(update={"message": f"{why}: {end.message}" if end.message else why})
         end = session.redacted(end)
         if attempt.meter is not None:
             attempt.meter.tell(end)
         session.emit(end)
-        return end, not_measured
+        return end, cause, found
 
 
-async def _end(attempt: Attempt, session: TrialSession) -> tuple[End, NotMeasured | None]:
+async def _run(attempt: Attempt, session: TrialSession) -> End | AgentStopped | Ending:
+    """Run the agent; return its own report, or what stopped it, or that its code failed."""
     try:
-        end = await attempt.row.agent.run(session)
+        return await attempt.row.agent.run(session)
     except AgentStopped as stopped:
-        if stopped.end == "timeout" and time.monotonic() >= attempt.deadline:
-            return End(end="budget", message="the run's minutes were used up"), "budget"
-        end = _stopped_end(stopped, session.known())
-        return end, stopped.not_measured or _ENDS_NOT_MEASURED.get(end.end)
+        return stopped
     except (SupervisorLost, OSError):
         raise
     except NoAnswerError as error:
-        return End(end="crashed", message=str(error)), "infrastructure"
+        return Ending(End(end="crashed", message=str(error)), "agent_error")
     except Exception as error:  # a bug in a plug-in affects this trial, not the run
-        return End(end="crashed", message=f"the agent broke: {type(error).__name__}: {error}"), "infrastructure"
-    end = _completed_by(end, attempt.relayed())
-    return end, _ENDS_NOT_MEASURED.get(end.end)
+        return Ending(End(end="crashed", message=f"the agent broke: {type(error).__name__}: {error}"), "agent_error")
 
 
-def _completed_by(end: End, relayed: End | None) -> End:
-    """Return the end with what only the model proxy knows: provider errors that explain a crash, and token counts."""
-    if relayed is None:
-        return end
-    if end.end == "crashed" and relayed.end in ("auth", "outage"):
-        return relayed.model_copy(update={"message": f"{relayed.message}; {end.message}"})
-    if end.tokens_in is None and end.tokens_out is None:
-        tokens = ("tokens_in", "tokens_out", "tokens_cache_read", "tokens_cache_write")
-        return end.model_copy(update={name: getattr(relayed, name) for name in tokens})
-    return end
+def _concluded(attempt: Attempt, session: TrialSession, ran: End | AgentStopped | Ending, found: _Recorded) -> Ending:
+    observed = Observed(
+        has_proxy=attempt.has_proxy,
+        asks_itself=attempt.row.agent.asks_model_itself,
+        proxied=attempt.relayed(),
+        hung=_hung(attempt, found.invocations),
+    )
+    if isinstance(ran, Ending):
+        return ran
+    if isinstance(ran, End):
+        return ending_of(ran, observed)
+    if ran.end == "timeout" and time.monotonic() >= attempt.deadline:
+        where = "" if observed.hung is None else f" in `{observed.hung}`"
+        return Ending(End(end="budget", message=f"the run's minutes were used up{where}"), "budget")
+    return ending_of_stop(ran, session.known(), observed)
 
 
-def _stopped_end(stopped: AgentStopped, told: End | None) -> End:
-    """Return the end of an agent that was stopped, with the turns, tokens and cost that its log reports.
-
-    If the log shows that the model was unreachable, this is the cause of the timeout.
-    """
-    if told is None:
-        return End(end=stopped.end, message=stopped.message)
-    if told.end in ("auth", "outage") and stopped.end in ("timeout", "watchdog"):
-        return told
-    return told.model_copy(update={"end": stopped.end, "message": stopped.message})
+def _hung(attempt: Attempt, invocations: Sequence[Invocation]) -> str | None:
+    """Return the last call of the target that still ran when its command was stopped for time."""
+    target = attempt.scenario.target
+    name = target.mcp.name if target.mcp is not None else target.binary
+    hung = [call for call in in_order(invocations) if call.status == "timeout" and call.source == "recorder"]
+    return excerpt(shlex.join([name, *hung[-1].argv]), MOST_SHOWN) if hung else None
 
 
 def _session(

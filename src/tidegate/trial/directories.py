@@ -14,7 +14,7 @@ from tidegate.model.suite import Limits, Scenario
 from tidegate.model.trial import TrialSpec
 from tidegate.trial.cost_meter import CostMeter
 from tidegate.trial.processes import MEGABYTE, Account, Supervisor
-from tidegate.trial.safe_files import copy_file, copy_plain, remove_tree
+from tidegate.trial.safe_files import copy_plain, remove_tree
 from tidegate.trial.users import give, make_private
 from tidegate.trial.workspace import Prepared
 
@@ -78,7 +78,7 @@ class Folders:
 
     @property
     def calls(self) -> Path:
-        """The file that the recorder writes the target's calls to."""
+        """The FIFO that the recorder writes the target's calls to."""
         return self.shared / "invocations.log"
 
     def on_full_disk(self) -> Path | None:
@@ -95,18 +95,13 @@ class Folders:
         make_private(account, self.scratch)
         self.record.mkdir(parents=True, exist_ok=True)
         self.shared.mkdir(mode=0o755)
-        self.calls.touch()
         for folder in (self.home, self.tmp, self.results):
             folder.mkdir()
-        give(account, self.home, self.tmp, self.results, self.calls)
+        give(account, self.home, self.tmp, self.results)
 
     def share(self, name: str) -> Path:
         """Copy a file of the record to where the trial's commands can read it; return the copy's path."""
         return Path(shutil.copyfile(self.record / name, self.shared / name))
-
-    def keep_calls(self) -> None:
-        """Copy the recorder's file into the record."""
-        copy_file(self.calls, self.record / self.calls.name)
 
     def keep_results(self, limit_bytes: int) -> int:
         """Copy the regular files that scripts have left into the record; return how many entries were skipped."""
@@ -133,7 +128,8 @@ class Attempt:
     deadline: float  # when the run ends, on the monotonic clock
     on_step: Callable[[str], None]
     meter: CostMeter | None = None
-    relayed: Callable[[], End | None] = _nothing_relayed  # the proxy's current view of the agent's requests
+    has_proxy: bool = False  # the agent reaches its model by the model proxy
+    relayed: Callable[[], End | None] = _nothing_relayed  # what the model proxy knows of the agent's requests by now
 
     @property
     def scenario(self) -> Scenario:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tidegate.errors import CannotRunError
 from tidegate.evaluators.advance import advance
 from tidegate.evaluators.assess import record_of
 from tidegate.model.command import CommandResult
@@ -23,7 +24,7 @@ from tidegate.trial.agent_step import AgentStep, run_agent
 from tidegate.trial.directories import Attempt
 from tidegate.trial.environment import base_environment, script_variables
 from tidegate.trial.mcp import recording
-from tidegate.trial.processes import SupervisorLost, run_shell
+from tidegate.trial.processes import Refused, SupervisorLost, run_shell
 from tidegate.trial.target_check import missing_target
 from tidegate.trial.users import give
 from tidegate.trial.workspace import NoDiffError, copy_workspace, read_file, workspace_diff
@@ -50,10 +51,24 @@ async def run_trial(attempt: Attempt) -> Trial:
     course = _TrialRun(attempt)
     try:
         trial = await course.run()
-    except (SupervisorLost, OSError) as error:
-        trial = course.trial(not_measured="infrastructure", reason=f"the trial could not be run: {error}")
-    (attempt.folders.record / "trial.json").write_text(trial.model_dump_json(indent=1), encoding="utf-8")
+    except Refused as error:
+        trial = course.trial(not_measured="resources", reason=str(error))
+    except SupervisorLost as error:
+        trial = course.trial(not_measured="supervisor_lost", reason=str(error))
+    except OSError as error:
+        trial = course.trial(not_measured="resources", reason=f"the trial could not be run: {error}")
+    _store(attempt, trial)
     return trial
+
+
+def _store(attempt: Attempt, trial: Trial) -> None:
+    """Keep the record; a trial that has filled the disk first has to give its room back."""
+    file, text = attempt.folders.record / "trial.json", trial.model_dump_json(indent=1)
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError:
+        attempt.folders.remove_scratch()
+        file.write_text(text, encoding="utf-8")
 
 
 class _TrialRun:
@@ -77,8 +92,12 @@ class _TrialRun:
         """Run the steps in the order that scenarios.md describes."""
         account = self._attempt.supervisor.account
         self._folders.make(account)
-        copy_workspace(self._place.prepared, self._folders.workspace)
-        give(account, self._folders.workspace)
+        try:
+            copy_workspace(self._place.prepared, self._folders.workspace)
+            give(account, self._folders.workspace)
+        except CannotRunError:
+            self._stop_on_full_disk()
+            raise
         try:
             await self._make_ready()
         except _NotReadyError as not_ready:

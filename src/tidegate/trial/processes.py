@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,7 @@ PROGRAM = Path(__file__).with_name("supervisor.py")
 PATIENCE_SECS = 30.0  # the supervisor gives up terminating processes after 20 s; the rest is for a busy machine
 LARGEST_FILE = 4 << 30  # bytes; a command that writes a larger file is stopped
 MEGABYTE = 1_000_000
+SHELL = "/bin/sh"
 ADVICE = "Run it on Linux 5.4 or newer, for example in the container image or on an ubuntu runner."
 
 
@@ -54,9 +55,10 @@ class Command:
 class Ended:
     """How a command ended. All processes below it are gone by then.
 
-    `left_behind` counts the processes other than the command itself that had to be killed. `killed_at` is when Tidegate
-    began to kill the command (seconds since the epoch); None if it ended by itself. `peak_memory_mb` is the largest
-    resident memory of the whole process tree; None if the command ended before the first measurement (20 ms).
+    `left_behind` counts the processes other than the command itself that had to be killed; `killed` lists them if the
+    command ended by itself. `killed_at` is when Tidegate began to kill the command (seconds since the epoch); None if
+    it ended by itself. `peak_memory_mb` is the largest resident memory of the whole process tree; None if the command
+    ended before the first measurement (20 ms).
     """
 
     end: CommandEnd
@@ -68,6 +70,7 @@ class Ended:
     reason: str  # if `end` is not_started
     peak_memory_mb: float | None
     killed_at: float | None
+    killed: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
@@ -278,12 +281,15 @@ async def run_shell(
     stdin: Path | None = None,
     interrupt_secs: float = 0,
 ) -> tuple[CommandResult, Ended]:
-    """Run `sh -c command_line`. Its outputs go to `output` plus `.stdout` and `.stderr`; folders are created."""
+    """Run `sh -c command_line`. Its outputs go to `output` plus `.stdout` and `.stderr`; folders are created.
+
+    The shell is the system's, regardless of PATH in `env`.
+    """
     output.parent.mkdir(parents=True, exist_ok=True)
     files = [output.with_name(f"{output.name}.{stream}") for stream in ("stdout", "stderr")]
     ended = await supervisor.run(
         Command(
-            argv=("sh", "-c", command_line),
+            argv=(SHELL, "-c", command_line),
             cwd=cwd,
             env=env,
             stdout=files[0],

@@ -8,8 +8,9 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from tidegate.invocations.metrics import subcommand
 from tidegate.model.event import CallStatus
@@ -19,12 +20,34 @@ from tidegate.trial.safe_files import open_regular
 SHIM = Path(__file__).with_name("recorder_shim.py")
 FLAGS = "-ISXutf8"  # one word: a first line can pass a single argument
 FIRST_LINE_BYTES = 127  # longest first line that every kernel accepts
-READ_LIMIT = 64 << 20  # bytes; more calls than any real agent makes
+READ_LIMIT = 16 << 20  # bytes: about 50,000 calls
+KILLED = 128 + 9  # exit status, as a shell reports it
 RECORD = re.compile(
     rb"\0tidegate-(?:"
-    rb"call\0(?P<call>[^\0]+)\0(?P<started>\d{1,19})\0(?P<cwd>[^\0]*)\0(?P<length>\d{1,9})\0"
-    rb"|end\0(?P<end>[^\0]+)\0(?P<duration>\d{1,19})\0(?P<status>-?\d{1,3})\0\n)"
+    rb"call\0(?P<call>\d{1,9}-[^\0]+)\0(?P<started>\d{1,19})\0(?P<cwd>[^\0]*)\0(?P<length>\d{1,9})\0"
+    rb"|end\0(?P<end>[^\0]+)\0(?P<duration>\d{1,19})\0(?P<status>-?\d{1,3})\0\n"
+    rb"|part\0(?P<part>[^\0]+)\0(?P<more>[01])\0(?P<size>\d{1,4})\0)"
 )
+StoppedBy = Literal["time", "limit", "other"]
+_STOPPED: dict[StoppedBy, CallStatus] = {"time": "timeout", "limit": "error", "other": "interrupted"}
+
+
+class Stop(NamedTuple):
+    """Tidegate stopped a command of the agent's step: when (seconds since the epoch), and because of what."""
+
+    at: float
+    by: StoppedBy
+
+
+@dataclass
+class Stops:
+    """How the commands of an agent's step ended.
+
+    `left_over` holds the processes that still ran when the command that had started them ended by itself.
+    """
+
+    stopped: list[Stop] = field(default_factory=list)
+    left_over: set[int] = field(default_factory=set)
 
 
 class _Call(NamedTuple):
@@ -45,13 +68,11 @@ class _End(NamedTuple):
 
 
 def install(folder: Path, binary: str, search_path: str, record: Path) -> Path:
-    """Create the wrapper below `folder` and an empty record; return the directory to put first on PATH.
+    """Create the wrapper below `folder`; return the directory to put first on PATH. `record` is the FIFO of `call_log`.
 
     The wrapper finds the target in `search_path`. If `binary` is a path, it is the target itself; a relative path is
     resolved from where it is called. Everything is written into the wrapper, since agents may filter the environment.
     """
-    record.parent.mkdir(parents=True, exist_ok=True)
-    record.touch()
     directory = folder.absolute() / "bin"
     directory.mkdir(parents=True, exist_ok=True)
     wrapper = directory / binary.rpartition("/")[2]
@@ -81,17 +102,16 @@ def _program(*arguments: bytes) -> bytes:
 
 
 def read(
-    record: Path, *, binary: str, command_pattern: str | None, killed_at: float | None = None
+    record: Path, *, binary: str, command_pattern: str | None, stops: Stops | None = None
 ) -> tuple[tuple[Invocation, ...], tuple[str, ...]]:
-    """Return the recorded invocations by start time, and warnings. Never raises, whatever the file contains.
+    """Return the recorded invocations in the order of their start, and warnings. Never raises, whatever is in the file.
 
-    A call that ended after `killed_at` is `interrupted`: this is when Tidegate began to kill the agent (seconds since
-    the epoch).
+    A call that ran when Tidegate stopped the agent for time is a `timeout`; when the agent hit a limit, an `error`.
     """
     data = notes(record)
     if data is None:
         return (), ("the recorder's file is gone: no call of the target is known",)
-    return parsed(data, binary=binary, command_pattern=command_pattern, killed_at=killed_at)
+    return parsed(data, binary=binary, command_pattern=command_pattern, stops=stops or Stops())
 
 
 def notes(record: Path) -> bytes | None:
@@ -104,9 +124,9 @@ def notes(record: Path) -> bytes | None:
 
 
 def parsed(
-    data: bytes, *, binary: str, command_pattern: str | None, killed_at: float | None
+    data: bytes, *, binary: str, command_pattern: str | None, stops: Stops
 ) -> tuple[tuple[Invocation, ...], tuple[str, ...]]:
-    """Return the invocations in the recorded data, and warnings."""
+    """Return the invocations in what has been recorded, and warnings."""
     warnings = [f"the recorder's file is cut after {READ_LIMIT} bytes"] if len(data) > READ_LIMIT else []
     calls: dict[bytes, _Call] = {}
     ends: dict[bytes, _End] = {}
@@ -115,49 +135,82 @@ def parsed(
         if isinstance(entry, _Call) and entry.id not in calls:
             calls[entry.id] = entry
             understood += size
-        elif isinstance(entry, _End) and entry.id in calls and entry.id not in ends:
-            ends[entry.id] = entry
-            understood += size
+        elif isinstance(entry, _End) and entry.id in calls:
+            first = ends.setdefault(entry.id, entry)
+            if first is entry:
+                understood += size
+            elif first.status == 0:
+                ends[entry.id] = entry  # an entry that is added later must not turn a failed call into a good one
     if understood < len(data):
         warnings.append(f"{len(data) - understood} bytes of the recorder's file make no sense and were left out")
     ordered = sorted(calls.values(), key=lambda call: call.started_at)
-    invocations = [_invocation(call, ends.get(call.id), killed_at) for call in ordered]
+    invocations = [_invocation(call, ends.get(call.id), stops) for call in ordered]
     named = [i.model_copy(update={"subcommand": subcommand(binary, i.argv, command_pattern)}) for i in invocations]
     return tuple(named), tuple(warnings)
 
 
 def _entries(data: bytes) -> Iterator[tuple[_Call | _End, int]]:
-    """Yield the complete records, each with its size in bytes. Data between them is skipped."""
+    """Yield the whole entries in the data, each with its size in bytes there; what lies between them is skipped."""
     position = 0
+    pieces: dict[bytes, list[bytes]] = {}
     while match := RECORD.search(data, position):
-        end = match.end()
-        if match["end"] is not None:
-            yield _End(match["end"], int(match["duration"]) / 1e9, int(match["status"])), end - match.start()
+        position, start = match.end(), match.start()
+        if match["part"] is not None:
+            position += int(match["size"])
+            taken = pieces.setdefault(match["part"], [])
+            taken += data[start : match.end()], data[match.end() : position]
+            if match["more"] == b"0":
+                whole = b"".join(taken[1::2])
+                if (first := RECORD.match(whole)) and first["part"] is None and (entry := _entry(first, whole)):
+                    yield entry[0], sum(map(len, taken))
+                del pieces[match["part"]]
+        elif found := _entry(match, data):
+            yield found[0], found[1] - start
+            position = found[1]
         else:
-            start, end = end, end + int(match["length"]) + 1
-            if data[end - 1 : end] != b"\n" or data[end - 2 : end - 1] != b"\0":
-                position = match.start() + 1
-                continue
-            argv = tuple(_text(argument) for argument in data[start : end - 1].split(b"\0")[:-1])
-            yield _Call(match["call"], argv, _text(match["cwd"]), int(match["started"]) / 1e9), end - match.start()
-        position = end
+            position = start + 1
+
+
+def _entry(match: re.Match[bytes], data: bytes) -> tuple[_Call | _End, int] | None:
+    """Return the entry that begins with the match, and where it ends; None if it is not whole."""
+    if match["end"] is not None:
+        return _End(match["end"], int(match["duration"]) / 1e9, int(match["status"])), match.end()
+    end = match.end() + int(match["length"]) + 1
+    if data[end - 1 : end] != b"\n" or data[end - 2 : end - 1] != b"\0":
+        return None
+    argv = tuple(_text(argument) for argument in data[match.end() : end - 1].split(b"\0")[:-1])
+    return _Call(match["call"], argv, _text(match["cwd"]), int(match["started"]) / 1e9), end
 
 
 def _text(data: bytes) -> str:
     return data.decode(errors="backslashreplace")
 
 
-def _invocation(call: _Call, end: _End | None, killed_at: float | None) -> Invocation:
-    status: CallStatus = "unfinished"
-    if end is not None and killed_at is not None and call.started_at + end.duration_s >= killed_at:
-        status = "interrupted"
-    elif end is not None:
-        status = "ok" if end.status == 0 else "error"
+def _invocation(call: _Call, end: _End | None, stops: Stops) -> Invocation:
+    status, exit_code = _outcome(call, end, stops)
     return Invocation(
         argv=call.argv,
         cwd=call.cwd,
-        exit_code=None if end is None else end.status if end.status >= 0 else 128 - end.status,
+        exit_code=exit_code,
         status=status,
         started_at=call.started_at,
         duration_s=None if end is None else end.duration_s,
     )
+
+
+def _outcome(call: _Call, end: _End | None, stops: Stops) -> tuple[CallStatus, int | None]:
+    """Return a call's status and exit code.
+
+    Where nothing was stopped and the end is missing, the wrapper was killed before it could record it: the caller saw
+    a program that was killed, and so does the record.
+    """
+    ended_at = None if end is None else call.started_at + end.duration_s
+    exit_code = None if end is None else end.status if end.status >= 0 else 128 - end.status
+    if end is None and int(call.id.partition(b"-")[0]) in stops.left_over:
+        return "unfinished", None
+    for stop in stops.stopped:
+        if call.started_at <= stop.at and (ended_at is None or ended_at >= stop.at):
+            return _STOPPED[stop.by], KILLED if stop.by == "limit" and exit_code is None else exit_code
+    if end is None:
+        return "error", KILLED
+    return "ok" if end.status == 0 else "error", exit_code

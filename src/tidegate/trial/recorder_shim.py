@@ -4,9 +4,12 @@ Tidegate does not import this file: `recorder.install` turns it into a script wi
 call of the target, so it imports only modules that are built into the interpreter (`os`, `signal` and `__future__`
 would double its time). `-ISXutf8` ignores the caller's Python settings and preserves the bytes of arguments.
 
-A record is a single write. It starts with a NUL and ends with a newline, and each of its fields ends with a NUL:
-`tidegate-call ID STARTED_NS CWD LENGTH`, followed by LENGTH bytes of arguments, each of which ends with a NUL;
+The record is a FIFO that Tidegate reads: this script can add to it, and cannot take anything back. Each field of an
+entry ends with a NUL; a NUL comes before the first one, a newline after the last one:
+`tidegate-call ID STARTED_NS CWD LENGTH`, then the arguments, LENGTH bytes, each of them ended by a NUL;
 `tidegate-end ID DURATION_NS STATUS`, where STATUS is the exit status, or minus the signal that killed the target.
+The kernel keeps writes of up to PIPE_BUF bytes whole. A longer entry is written in pieces:
+`tidegate-part ID MORE SIZE`, then SIZE bytes without a newline; MORE is 0 in the last piece.
 """
 
 import posix
@@ -26,7 +29,9 @@ IGNORED_BY_PYTHON = (_signal.SIGPIPE, _signal.SIGXFSZ)
 # The kernel sends a terminal's signals to the whole process group, so the target has already received these.
 FROM_TERMINAL = (_signal.SIGINT, _signal.SIGQUIT, _signal.SIGTSTP, _signal.SIGHUP, _signal.SIGWINCH, _signal.SIGCONT)
 SI_KERNEL = 128
-APPEND = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
+APPEND = posix.O_WRONLY | posix.O_APPEND | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
+PIPE_BUF = 4096
+PIECE = 3840  # bytes of an entry in one piece; the rest of PIPE_BUF is for its header
 S_IFMT, S_IFREG = 0o170000, 0o100000
 ENOEXEC = 8
 
@@ -81,11 +86,19 @@ def working_folder() -> bytes:
         return b""
 
 
-def note(record: bytes, *fields: bytes) -> None:
-    """Append one record in a single write to a new descriptor, so that parallel calls cannot mix. Never fails."""
+def note(record: bytes, kind: bytes, call: bytes, *fields: bytes) -> None:
+    """Add one entry, in writes that parallel calls cannot mix with. Does nothing if the record has no reader."""
+    entry = b"\0%s\0%s\0%s\n" % (kind, call, b"\0".join(fields))
     try:
-        file = posix.open(record, APPEND, 0o600)
-        posix.write(file, b"\0%s\n" % b"\0".join(fields))
+        file = posix.open(record, APPEND)
+        posix.set_blocking(file, True)  # from here on: wait while the pipe is full
+        if len(entry) <= PIPE_BUF:
+            posix.write(file, entry)
+        else:
+            for start in range(0, len(entry), PIECE):
+                piece = entry[start : start + PIECE]
+                more = start + PIECE < len(entry)
+                posix.write(file, b"\0tidegate-part\0%s\0%d\0%d\0%s" % (call, more, len(piece), piece))
         posix.close(file)
     except OSError:
         pass

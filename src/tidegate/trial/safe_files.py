@@ -50,14 +50,6 @@ def read_output(path: Path, limit_bytes: int) -> tuple[str, bool]:
         return f"{start}\n[… {size - 2 * half} bytes left out …]\n{end}", True
 
 
-def copy_file(source: Path, target: Path) -> None:
-    """Copy a regular file; do nothing for anything else."""
-    file = open_regular(source)
-    if file is not None:
-        with file, target.open("wb") as copy:
-            shutil.copyfileobj(file, copy)
-
-
 def copy_plain(source: Path, target: Path, limit_bytes: int) -> int:
     """Copy the regular files below `source` up to the limit; return how many entries were skipped.
 

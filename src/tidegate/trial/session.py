@@ -18,7 +18,8 @@ from tidegate.model.value import Value
 from tidegate.streams.excerpt import both_ends
 from tidegate.trial.directories import Folders
 from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError, connected
-from tidegate.trial.processes import MEGABYTE, Command, run_shell
+from tidegate.trial.processes import MEGABYTE, Command, Ended, run_shell
+from tidegate.trial.recorder import Stop, StoppedBy, Stops
 from tidegate.trial.redaction import Redaction
 from tidegate.trial.safe_files import read_output, write_below
 from tidegate.trial.step_context import AgentStopped, StepContext
@@ -61,7 +62,7 @@ class TrialSession:
         self.guidance = guidance
         self.prompt_file = self._share_prompt(context.folders)
         self.events: list[Event] = []
-        self.killed_at: float | None = None  # when Tidegate began to kill the last command, if it did
+        self.stops = Stops()
         self._on_step = on_step
         self._steps = 0
         self._context = context
@@ -135,7 +136,7 @@ class TrialSession:
             return await self.in_time(self._client.open())
         except NoAnswerFromServerError as error:
             said = f"the MCP server {self.server.name} did not start: {error.why}"
-            raise AgentStopped("crashed", said, "infrastructure") from None
+            raise AgentStopped("crashed", said, "no_session") from None
 
     async def call_tool(self, tool: str, given: Mapping[str, Any], *, timeout_secs: float) -> ToolAnswer:
         """Call a tool of the MCP server. The call and its result are recorded as they happen."""
@@ -158,6 +159,7 @@ class TrialSession:
                 return await waiting
         except TimeoutError:
             if limit.expired():
+                self.stops.stopped.append(Stop(time.time(), "time"))
                 raise self._timed_out() from None
             raise
 
@@ -248,14 +250,17 @@ class TrialSession:
     ) -> CommandResult:
         self._output("agent").parent.mkdir(parents=True, exist_ok=True)
         tail = Tail(self._output("agent").with_name("agent.stdout"), self._started)
+        by: StoppedBy = "other"
 
         def look() -> None:
+            nonlocal by
             self._stop_if_spent()
             if not silent and time.monotonic() - tail.grew_at > self._context.silence_secs:
+                by = "time"
                 raise AgentStopped("watchdog", f"the agent printed nothing for {self._context.silence_secs:g} s")
 
         def stopping() -> None:
-            self.killed_at = time.time()
+            self.stops.stopped.append(Stop(time.time(), by))
 
         return await watched(command, tail, watch, look=look, stopping=stopping)
 
@@ -284,8 +289,15 @@ class TrialSession:
             stdin=stdin,
             interrupt_secs=interrupt_secs,
         )
-        self.killed_at = ended.killed_at
+        self._note_end(ended)
         return result
+
+    def _note_end(self, ended: Ended) -> None:
+        if ended.end == "exited":  # after a signal, what else runs may have been killed at the same time
+            self.stops.left_over.update(ended.killed)
+        if ended.killed_at is not None:
+            by: StoppedBy = "time" if ended.end == "timeout" else "limit" if ended.end == "limit" else "other"
+            self.stops.stopped.append(Stop(ended.killed_at, by))
 
     def _stop_if_over(self, result: CommandResult) -> None:
         if result.end == "limit":

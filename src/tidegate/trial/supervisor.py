@@ -69,6 +69,7 @@ class Answer(NamedTuple):
     peak_memory_mb: float | None = None
     killed_at: float | None = None
     unended: int = 0
+    killed: tuple[int, ...] = ()  # the processes that still ran when the command ended by itself
 
 
 class NotStartedError(Exception):
@@ -269,12 +270,14 @@ class Command:
         if why == "timeout":
             self._ask_to_end(pid)
         status, killed, unended = sweep(pid, None if self._request.shares_user else self._request.uid)
+        killed.discard(pid)
         if why == "exited" and self._output_size() > self._request.output_bytes:
             why = "output"  # it ended before the next check of its output
         self._close_outputs()
         return described(why, status)._replace(
             duration_s=duration,
-            left_behind=len(killed - {pid}),
+            left_behind=len(killed),
+            killed=tuple(killed) if why == "exited" else (),
             peak_memory_mb=self._peak / 1e6 if self._peak else None,
             killed_at=killed_at,
             unended=unended,
@@ -396,19 +399,26 @@ def sweep(first: int, uid: int | None) -> tuple[int, set[int], int]:
     """Stop, kill and reap all processes below; return `first`'s wait status, the killed ids, and how many survived.
 
     Only a wait that finds no child proves that all are gone: /proc can miss a process that is being forked. With `uid`,
-    all processes of this user are killed at once as well, so that forking cannot escape.
+    all processes of this user are killed at once as well, so that forking cannot escape. A process that had ended
+    before is not among the killed.
     """
     deadline = time.monotonic() + SWEEP_SECS
     killed: set[int] = set()
+    ended_before: set[int] | None = None
     status = 0
     while True:
+        reaped: set[int] = set()
         try:
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                reaped.add(ended[0])
                 if ended[0] == first:
                     status = ended[1]
         except ChildProcessError:
-            return status, killed, 0
+            return status, killed | (reaped - (ended_before or reaped)), 0
         found = processes_below(os.getpid())
+        if ended_before is None:
+            ended_before = reaped | {pid for pid, process in found.items() if process.zombie}
+        killed |= reaped - ended_before
         if time.monotonic() > deadline:
             return status, killed, max(1, len(found))
         send_all(found, signal.SIGSTOP)  # a stopped process cannot fork before it is killed

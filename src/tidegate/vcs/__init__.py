@@ -1,1 +1,1 @@
-"""git: commands, revisions, worktrees."""
+"""git: commands with limits, revisions, worktrees."""

@@ -1,1 +1,1 @@
-"""Comparison and policy to the verdict and the result."""
+"""Decide the verdict from comparison and policy, and put the result together. Pure."""

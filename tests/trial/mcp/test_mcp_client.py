@@ -25,6 +25,7 @@ from tidegate.trial.mcp import recording
 from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError, connected
 from tidegate.trial.mcp.server_process import ServerProcess
 from tidegate.trial.processes import Command, Ended, Supervisor
+from tidegate.trial.recorder import Stops
 
 T = TypeVar("T")
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
@@ -59,7 +60,7 @@ def calls(folder: Path, quirks: str, *titles: str | None, secs: float = 20) -> l
 
 
 def recorded(folder: Path) -> list[tuple[str, ...]]:
-    told = recording.read(folder / "calls", killed_at=None)
+    told = recording.read(folder / "calls", Stops())
     return [(*call.argv, call.status) for call in told.invocations]
 
 
@@ -134,7 +135,7 @@ def test_a_server_that_dies_is_an_answer(tmp_path: Path) -> None:
     answers = calls(tmp_path, "", "Emma", "die", "Ulysses")
     gone = "the server has ended: exit 3"
     assert answers == [("ok", "added Emma"), ("unfinished", gone), ("not_executed", gone)]
-    assert [status for *_, status in recorded(tmp_path)] == ["ok", "unfinished"]
+    assert [status for *_, status in recorded(tmp_path)] == ["ok", "error"]
 
 
 @pytest.mark.parametrize(

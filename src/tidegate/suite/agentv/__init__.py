@@ -1,1 +1,1 @@
-"""Eval files and targets of AgentV."""
+"""Read AgentV's eval files and targets.yaml."""

@@ -1,1 +1,1 @@
-"""YAML files as data with positions, and the problems found in them."""
+"""Read YAML into plain data that remembers positions, and describe problems by position."""

@@ -61,7 +61,7 @@ def _content(path: Path, file: str) -> str | Problem:
         if path.is_dir():
             return Problem.of_file(file, "is a folder, not a file")
         if not path.is_file():
-            return Problem.of_file(file, "is no regular file" if path.exists() else "no such file")
+            return Problem.of_file(file, "is not a regular file" if path.exists() else "no such file")
         with path.open("rb") as stream:
             raw = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:

@@ -64,7 +64,7 @@ def _number(kind: str, value: str) -> int | float:
     try:
         number: int | float = construct(node)
     except (ValueError, IndexError, OverflowError):
-        raise ValueError("is no number; quote it if it is text") from None
+        raise ValueError("is not a number; quote it if it is text") from None
     if not abs(number) <= MAX_NUMBER:  # `not <=` rather than `>`, to reject NaN too
         raise ValueError("is a number too large, or not finite; quote it if it is text")
     return number

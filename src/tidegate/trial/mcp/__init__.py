@@ -1,1 +1,1 @@
-"""The target as an MCP server: its recorder, and a client for agents that have none."""
+"""The tool under test as an MCP server: its recording proxy, and a client for the built-in agent."""

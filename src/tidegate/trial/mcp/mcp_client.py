@@ -119,7 +119,7 @@ class McpClient:
         raise NoAnswerFromServerError("unfinished", self._gone())
 
     def _gone(self) -> str:
-        return f"the server has ended: {self.over.how_it_ended() if self.over else 'nobody knows how'}"
+        return f"the server has ended: {self.over.how_it_ended() if self.over else 'for an unknown reason'}"
 
     def _reply(self, message: Mapping[str, Any]) -> None:
         """Answer the server's own requests: a ping with success, everything else with an error."""

@@ -21,7 +21,9 @@ from typing import IO, Any
 
 PROTOCOL = "2025-06-18"  # of Tidegate's clients; a server answers with the version that it supports
 CALL, INITIALIZE, GIVEN_UP = "tools/call", "initialize", "notifications/cancelled"
-GIVEN_UP_STATUS = 2  # of a call that the agent gave up
+GIVEN_UP_STATUS = 2  # of a call
+PIPE_BUF = 4096
+PIECE = 3840  # bytes of an entry in one piece; the rest of PIPE_BUF is for its header
 REQUIRED = (("protocolVersion", str), ("capabilities", dict), ("serverInfo", dict))  # in an answer to `initialize`
 
 
@@ -113,11 +115,20 @@ class Notes:
         if call is not None:
             self.note(b"tidegate-end", call[0], b"%d" % (time.monotonic_ns() - call[1]), b"%d\0" % status)
 
-    def note(self, *fields: bytes) -> None:
-        """Append one record in a single write. Never fails."""
+    def note(self, kind: bytes, call: bytes, *fields: bytes) -> None:
+        """Add one entry as `recorder_shim.note` does. Does nothing if the record has no reader."""
+        entry = b"\0%s\0%s\0%s\n" % (kind, call, b"\0".join(fields))
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         try:
-            file = os.open(self.record, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
-            os.write(file, b"\0%s\n" % b"\0".join(fields))
+            file = os.open(self.record, flags)
+            os.set_blocking(file, True)
+            if len(entry) <= PIPE_BUF:
+                os.write(file, entry)
+            else:
+                for start in range(0, len(entry), PIECE):
+                    piece = entry[start : start + PIECE]
+                    more = start + PIECE < len(entry)
+                    os.write(file, b"\0tidegate-part\0%s\0%d\0%d\0%s" % (call, more, len(piece), piece))
             os.close(file)
         except OSError:
             pass

@@ -14,7 +14,7 @@ from tidegate.trial import recorder
 from tidegate.trial.mcp.recorder_proxy import GIVEN_UP_STATUS
 
 PROXY = Path(__file__).with_name("recorder_proxy.py")
-_READY = b"\0tidegate-ready\0\n"
+_READY = b"\0tidegate-ready\0\0\n"
 
 
 def install(folder: Path, server: McpServer, environment: Mapping[str, str], workspace: Path, record: Path) -> Path:
@@ -42,13 +42,13 @@ class Conversation(NamedTuple):
     opened: bool
 
 
-def read(record: Path, *, killed_at: float | None) -> Conversation:
-    """Return the recorded conversation. Never raises, whatever the file contains."""
+def read(record: Path, stops: recorder.Stops) -> Conversation:
+    """Return what is in the record; never raises, whatever that is."""
     data = recorder.notes(record)
     if data is None:
         return Conversation((), ("the recorder's file is gone: no call of the target is known",), opened=True)
     plain = data.replace(_READY, b"")
-    calls, warnings = recorder.parsed(plain, binary="", command_pattern=None, killed_at=killed_at)
+    calls, warnings = recorder.parsed(plain, binary="", command_pattern=None, stops=stops)
     return Conversation(tuple(map(_of_tool, calls)), warnings, opened=_READY in data)
 
 

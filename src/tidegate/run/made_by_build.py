@@ -1,0 +1,120 @@
+"""Finds what head's build makes otherwise than base's build, of the files that checks depend on."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import posixpath
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from tidegate.definitions.scenario_changes import few
+from tidegate.history.script_contents import script_files
+from tidegate.model.comparison import DefinitionChange
+from tidegate.model.suite import Scenario, Suite
+from tidegate.run.build import Checkout
+from tidegate.trial.workspace import everything_below, initial_state, matching_files
+from tidegate.vcs.revisions import files_below
+
+Contents = Mapping[str, str]  # what a file holds, by name; "" for one that is gone
+_SHADOWS = "programs of the system that its `path` has in front now"
+_TEMPLATE = "files that a build has made in its template"
+_SCRIPTS = "files that a build has made of its evaluators"
+
+
+def made_by_head(base: Checkout, head: Checkout, suite: Suite, system_path: str) -> tuple[DefinitionChange, ...]:
+    """Return the weakened checks that can be seen only once both sides are built; none without a suite on base.
+
+    What both builds make alike is left out, such as the `python` of a virtual environment. `suite`: the one in force.
+    """
+    if base.own is None:
+        return ()
+    found: list[DefinitionChange] = []
+    programs = _programs(base, suite), _programs(head, suite)
+    if shadows := sorted((programs[1] - programs[0]) & _names_in(system_path.split(os.pathsep))):
+        detail = f"{_SHADOWS}: {few(shadows)}"
+        found.append(DefinitionChange(scenario=None, kind="changed", detail=detail, weakened=True))
+    now = {scenario.name: scenario for scenario in suite.scenarios}
+    for before in base.own.scenarios:
+        if (after := now.get(before.name)) is not None:
+            old, new = _made_in_template(base, before, suite.guidance), _made_in_template(head, after, suite.guidance)
+            found += _weakened(after, _TEMPLATE, _differing(old, new, after.template or ""))
+            scripts = _made_of_scripts(base, before), _made_of_scripts(head, after)
+            found += _weakened(after, _SCRIPTS, _differing(*scripts, ""))
+    return tuple(found)
+
+
+def _weakened(scenario: Scenario, what: str, files: Sequence[str]) -> Iterator[DefinitionChange]:
+    if files:
+        detail = f"{what}: {few(files)}"
+        yield DefinitionChange(scenario=scenario.name, kind="gate_changed", detail=detail, weakened=True)
+
+
+def _differing(old: Contents, new: Contents, folder: str) -> list[str]:
+    return sorted(posixpath.join(folder, name) for name in {*old, *new} if old.get(name) != new.get(name))
+
+
+def _programs(side: Checkout, suite: Suite) -> set[str]:
+    """Return the names of the programs in the side's folders of `path`."""
+    return _names_in([str(side.folder / folder) for folder in side.path_of(suite)])
+
+
+def _names_in(folders: Iterable[str]) -> set[str]:
+    """Return the names of the programs in these folders; only absolute ones are searched."""
+    found: set[str] = set()
+    for folder in map(Path, folders):
+        if folder.is_absolute() and folder.is_dir():
+            found.update(path.name for path in folder.iterdir() if path.is_file() and os.access(path, os.X_OK))
+    return found
+
+
+def _made_in_template(side: Checkout, scenario: Scenario, guidance: Sequence[str]) -> Contents:
+    """Return what is in the template now and is not as the commit has it, without guidance files."""
+    if scenario.template is None:
+        return {}
+    folder = initial_state(side.folder, scenario.template).resolve()
+    made = _not_as_committed(side, folder, (path.relative_to(folder).as_posix() for path in everything_below(folder)))
+    own = set(matching_files(folder, guidance))
+    return {name: text for name, text in made.items() if name not in own}
+
+
+def _made_of_scripts(side: Checkout, scenario: Scenario) -> Contents:
+    """Return the scripts of the evaluators, and the files of their kind beside them, that are not as committed."""
+    found: dict[str, str] = {}
+    for script in script_files(side.folder, scenario):
+        folder, suffix = (side.folder / script).parent, Path(script).suffix
+        beside = [path.name for path in folder.iterdir() if path.suffix == suffix and not path.is_dir()]
+        made = _not_as_committed(side, folder, {*beside, Path(script).name}, below=False)
+        found.update({posixpath.join(posixpath.dirname(script), name): text for name, text in made.items()})
+    return found
+
+
+def _not_as_committed(side: Checkout, folder: Path, names: Iterable[str], *, below: bool = True) -> Contents:
+    """Return those of the names that are not in the commit, or hold something else there; what is gone, with "".
+
+    `below`: the names are all that the folder holds, so that each file of the commit has to be among them.
+    """
+    place = folder.relative_to(side.folder.resolve()).as_posix()
+    committed = files_below(side.folder, side.revision, place)
+    present = {name: text for name in names if (text := _as_in_git(folder / name)) is not None}
+    wanted = committed if below else {name: committed[name] for name in present if name in committed}
+    made = {name: text for name, text in present.items() if wanted.get(name) != text}
+    return {**made, **{name: "" for name in wanted if name not in present and "commit" not in wanted[name]}}
+
+
+def _as_in_git(path: Path) -> str | None:
+    """Return a file's mode and hash as git lists them; None for a folder and for what is gone."""
+    try:
+        mode = path.lstat().st_mode
+        if stat.S_ISLNK(mode):
+            return f"120000 blob {_blob(os.fsencode(path.readlink()))}"
+        if stat.S_ISREG(mode):
+            return f"{'100755' if mode & stat.S_IXUSR else '100644'} blob {_blob(path.read_bytes())}"
+    except FileNotFoundError:
+        return None
+    return None if stat.S_ISDIR(mode) else "special"
+
+
+def _blob(content: bytes) -> str:
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

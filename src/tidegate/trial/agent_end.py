@@ -1,0 +1,82 @@
+"""How an agent's step ended, and why it is not measured: what Tidegate saw itself decides, not what a program reports.
+
+Every program of a trial can end, hang, or write into the agent's log. So an outage of the model's provider counts only
+where the model proxy, or an agent that is a part of Tidegate, got no answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tidegate.model.event import End
+from tidegate.model.trial import NotMeasured
+from tidegate.trial.step_context import AgentStopped
+
+_OF_PROVIDER: dict[str, NotMeasured] = {"auth": "auth", "outage": "outage"}
+_TOKENS = ("tokens_in", "tokens_out", "tokens_cache_read", "tokens_cache_write")
+
+
+class Ending(NamedTuple):
+    """The end of an agent's step; `cause` says why nothing can be measured, None if it can."""
+
+    end: End
+    cause: NotMeasured | None = None
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What Tidegate knows besides the agent's own log.
+
+    `proxied`: what the model proxy got, as an End; None if it was not asked. `hung`: the call of the target that ran
+    when the agent was stopped.
+    """
+
+    has_proxy: bool = False
+    asks_itself: bool = False  # the agent is a part of Tidegate, and so its report is Tidegate's own
+    proxied: End | None = None
+    hung: str | None = None
+
+
+def ending_of(end: End, observed: Observed) -> Ending:
+    """Return how a step ended that the agent ended by itself, by its own report `end`."""
+    proxied = observed.proxied
+    if end.end in ("crashed", "auth", "outage") and proxied is not None:
+        if proxied.end in _OF_PROVIDER:
+            end = _explained(end, proxied).model_copy(update={"end": proxied.end})
+            return Ending(end, _OF_PROVIDER[proxied.end])
+        if proxied.end == "refused":
+            return Ending(_explained(end, proxied), "refused_request")
+    if end.end in _OF_PROVIDER:
+        trusted = observed.asks_itself or (end.end == "auth" and not observed.has_proxy)
+        return Ending(_with_tokens(end, proxied), _OF_PROVIDER[end.end] if trusted else "reported_outage")
+    return Ending(_with_tokens(end, proxied), "resources" if end.end == "budget" else None)
+
+
+def ending_of_stop(stopped: AgentStopped, told: End | None, observed: Observed) -> Ending:
+    """Return how a step ended that Tidegate stopped; `told` has what the agent's log tells of turns, tokens and cost.
+
+    An agent that waits for its model may look like a tool that hangs: if the provider gave no answers, it is the cause.
+    """
+    if stopped.end in _OF_PROVIDER:
+        return ending_of(End(end=stopped.end, message=stopped.message), observed)
+    for_time = stopped.end in ("timeout", "watchdog")
+    if for_time and observed.hung is None:
+        reported = observed.proxied if observed.has_proxy else told
+        if reported is not None and reported.end in _OF_PROVIDER:
+            return ending_of(reported, observed)
+    message = stopped.message if observed.hung is None or not for_time else f"{stopped.message} in `{observed.hung}`"
+    end = (told or End(end="killed")).model_copy(update={"end": stopped.end, "message": message})
+    return Ending(end, stopped.not_measured)
+
+
+def _explained(end: End, proxied: End) -> End:
+    said = f"{proxied.message}; {end.message}" if end.message else proxied.message
+    return _with_tokens(end, proxied).model_copy(update={"message": said})
+
+
+def _with_tokens(end: End, proxied: End | None) -> End:
+    """Return the end with the proxy's count of tokens, where the agent has reported none."""
+    if proxied is None or end.tokens_in is not None or end.tokens_out is not None:
+        return end
+    return end.model_copy(update={name: getattr(proxied, name) for name in _TOKENS})

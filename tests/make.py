@@ -1,0 +1,93 @@
+"""Makers of the values that most tests need. Each has plain defaults, and every field can be given by its name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tidegate.agents.doc_follower import DocFollower
+from tidegate.model.comparison import BaseCounts, Comparison, HeadCounts, Row, SuiteEffect
+from tidegate.model.measurement import Revision, Run, TrialResult
+from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides
+from tidegate.model.suite import Policy, RowState, Scenario, Suite, Target
+from tidegate.model.trial import Trial, TrialSpec
+from tidegate.verdict.decide import decide
+
+Passes = tuple[int, int]
+DOCS = DocFollower(type="doc-follower")
+BASE_SHA, HEAD_SHA = "b" * 40, "d" * 40
+
+
+def scenario(name: str = "s", **fields: Any) -> Scenario:
+    """Return a scenario with nothing to check."""
+    target = Target(binary="tool")
+    return Scenario(
+        **{"name": name, "description": "d", "file": f"{name}.yaml", "target": target, "prompt": "p", **fields}
+    )
+
+
+def suite(*scenarios: Scenario, **fields: Any) -> Suite:
+    """Return a suite of those scenarios with the doc-follower."""
+    return Suite(**{"agents": {"docs": DOCS}, "scenarios": scenarios, **fields})
+
+
+def spec(**fields: Any) -> TrialSpec:
+    """Return the specification of the first trial of head."""
+    return TrialSpec(**{"side": "head", "scenario": "s", "agent": "a", "index": 1, **fields})
+
+
+def trial(**fields: Any) -> Trial:
+    """Return the record of a trial whose agent has ended normally."""
+    return Trial(**{"spec": spec(), "end": "completed", **fields})
+
+
+def trial_result(**fields: Any) -> TrialResult:
+    """Return a trial that passed. `decides` is its outcome unless given."""
+    of = spec(**{name: fields[name] for name in TrialSpec.model_fields if name in fields})
+    outcome = fields.get("outcome", "pass")
+    return TrialResult(
+        **{**of.model_dump(), "id": of.id, "outcome": outcome, "decides": outcome, "reason": "", **fields}
+    )
+
+
+def row(
+    state: RowState = "ok", base: Passes | BaseCounts = (0, 0), head: Passes | HeadCounts = (0, 0), **fields: Any
+) -> Row:
+    """Return a row. A pair is a side's passes and measured trials."""
+    counts = {
+        "base": base if isinstance(base, BaseCounts) else BaseCounts(passes=base[0], trials=base[1]),
+        "head": head if isinstance(head, HeadCounts) else HeadCounts(passes=head[0], trials=head[1]),
+    }
+    return Row(**{"scenario": "s", "agent": "a", "state": state, "reason": state, **counts, **fields})
+
+
+def result(*rows: Row, policy: Policy | None = None, excluded_share: float = 0.0, **fields: Any) -> Result:
+    """Return a result with the verdict that Tidegate gives those rows."""
+    shared = {name: fields[name] for name in Comparison.model_fields if name in fields}
+    compared = Comparison(**{"rows": rows, "excluded_share": excluded_share, **shared})
+    made: dict[str, Any] = {
+        "tidegate_version": "0.1.0",
+        "sides": Sides(base=BaseSide(sha=BASE_SHA, ref="main"), head=HeadSide(sha=HEAD_SHA, ref="change")),
+        "rows": rows,
+        "suite": SuiteEffect(),
+        "cost": Cost(),
+        **fields,
+    }
+    return Result(**{"verdict": decide(compared, policy or Policy()), **made})
+
+
+def run(*trials: TrialResult, **fields: Any) -> Run:
+    """Return a run of head."""
+    made: dict[str, Any] = {
+        "tidegate_version": "0.1.0",
+        "side": "head",
+        "revision": Revision(sha=HEAD_SHA, ref="HEAD"),
+        "suite_file": "tidegate.yaml",
+        "suite_hash": "",
+        "policy": Policy(),
+        "rows": (),
+        "agents": {},
+        "started_at": 0,
+        "seconds": 0,
+        "trials": trials,
+    }
+    return Run(**{**made, **fields})
