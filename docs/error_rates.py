@@ -1,20 +1,22 @@
-"""Writes docs/error-rates.md: the shipped procedure, measured on simulated suites."""
+"""Writes docs/error-rates.md: the shipped procedure, and rules of other tools, measured on simulated suites."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from tidegate.authoring.simulate import Cell, Gate, Situation, drifts, simulate, situations
+from tidegate.authoring.rival_rules import RIVALS, simulate_rival
+from tidegate.authoring.simulate import Cell, Gate, Rates, Situation, drifts, error_of, simulate, situations
 from tidegate.procedure.rules import Rules
 
 PAGE = Path(__file__).parent / "error-rates.md"
 MIXED = (1.0,) * 5 + (0.95,) * 5 + (0.8,) * 5 + (0.5,) * 5
 STABLE = (1.0,) * 14 + (0.95,) * 4 + (0.8,) * 2
+SUITES: dict[str, Rates] = {"mixed": MIXED, "stable": STABLE}
 GATES = {
     "quick": Gate(1),
     "standard": Gate(3),
@@ -25,46 +27,39 @@ GATES = {
     "standard, 10 trials of history": Gate(3, history=10),
     "standard, no history": Gate(3, history=0),
 }
-ALIKE = (0.5, 0.7, 0.8, 0.9, 0.95)
+ALIKE = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
+WEAK = (0.9, 0.8, 0.75, 0.7, 0.6, 0.5, 0.4, 0.3)
+HISTORIES = (0, 8, 10, 20, 30, 40)
+SIZES = {"1": (0.95,), "3": (1.0, 0.95, 0.8), "20": MIXED, "20 × 2 agents": MIXED * 2, "100": MIXED * 5}
+SHARED = 0.1  # correlation
 HEAD = """\
 # Error rates
 
-Written by `make error-rates` with the code that judges pull requests: {count} simulated ones a cell. Chance makes them
-differ by two tenths of a point near 0.4, by 1.3 points near 80. *Mixed*: 20 scenarios, five each with a base success
-rate of 1.0, 0.95, 0.8 and 0.5. *Stable*: 14 of 1.0, 4 of 0.95, 2 of 0.8. All with 40 trials of history
-if not said otherwise.
-"""
-
-
-ALONE = """\
-## What costs power without history
-
-With a history a verification has up to ten fresh base trials. Without one, base and head are tried in pairs, there
-too: base has as many fresh trials as head. Up to ten base trials would change next to nothing where two drop by 50
-points (44.6 in place of 44.7 on the mixed suite, 47.6 in place of 48.4 on the stable one; chance makes them differ by
-a point), and would cost four trials more where one fails completely. What costs power is the level, half of what it is
-with a history: at the whole level the two would be 54.0 and 58.1, and 0.8 in place of 0.3 of the clean pull requests
-of the mixed suite would be blocked. Ten trials of history do better than either.
+Written by `make error-rates` with the code that judges pull requests. Each cell is measured on {count} simulated pull
+requests, in some tables on fewer, as the errors beside them show. Two standard errors are about {small:.1f} points near
+0.4 and {large:.1f} points near 80. *Mixed*: 20 scenarios, five each with a base success rate of 1.0, 0.95, 0.8 and 0.5.
+*Stable*: 14 of 1.0, 4 of 0.95, 2 of 0.8. All with 40 trials of history unless stated otherwise. *Amber*: not blocked,
+and a row or the suite is unconfirmed, so that the run is inconclusive.
 """
 REAL = """\
 ## With real processes and real git
 
-`make real-rates` judges a population of pull requests by `tidegate pr`, each with draws of its own: the `scripted`
-agent, and ten scenarios with 40 trials of history, of which three pass every time, three in 0.95, two in 0.8 and two
-in 0.5 of all trials. As measured in November 2026, in two runs of half the size each, with other draws:
+`make real-rates` judges a population of pull requests by `tidegate pr`, each with its own random samples: the
+`scripted` agent, and ten scenarios with 40 trials of history, of which three pass every time, three in 0.95, two in 0.8
+and two in 0.5 of all trials. As measured in November 2026, before confirmations became longer, in two runs:
 
 | pull requests | blocked | |
 |---|---|---|
 | 200 clean ones | 1 | 33.5 trials each |
 | 20 with a scenario that fails completely | 20 | each names it; 26 trials each |
-| 20 after a change that breaks a scenario on base and head alike | 0 | each says that baseline changed |
+| 20 after a change that breaks a scenario on base and head alike | 0 | each reports a changed baseline |
 """
 
 
 def main() -> int:
     """Write the page."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--prs", type=int, default=4000, help="a cell")
+    parser.add_argument("--prs", type=int, default=4000, help="simulated pull requests per cell")
     count = parser.parse_args().prs
     began = time.monotonic()
     with ProcessPoolExecutor() as pool:
@@ -74,44 +69,122 @@ def main() -> int:
 
 
 def _page(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
-    yield HEAD.format(count=f"{count:,}")
-    names = [situation.name for situation in situations(MIXED)]
-    for title, rates in (("Mixed suite", MIXED), ("Stable suite", STABLE)):
-        yield f"## {title}\n\nShare of pull requests blocked, in percent, where …\n"
-        yield _table("| policy | trials of a clean one |", names)
-        for gate_name, gate in GATES.items():
-            cells = list(_cells(pool, situations(rates), gate, count))
-            yield f"| {gate_name} | {cells[0].trials:.1f} | " + " | ".join(_percent(cell) for cell in cells) + " |"
-        yield ""
+    yield HEAD.format(count=f"{count:,}", small=100 * error_of(0.004, count), large=100 * error_of(0.8, count))
+    for name, rates in SUITES.items():
+        yield from _powers(pool, name, rates, count)
+    yield from _drifting(pool, count)
+    yield from _alike(pool, count)
+    yield from _sizes(pool, count)
+    yield from _dead(pool, count)
+    yield from _correlated(pool, count)
+    yield from _rivals(pool, count)
+    yield REAL
+
+
+def _powers(pool: ProcessPoolExecutor, name: str, rates: Rates, count: int) -> Iterator[str]:
+    cases = situations(rates)
+    yield f"## {name.capitalize()} suite\n\nShare of pull requests blocked, in percent.\n"
+    yield _header("policy", "trials of a clean one", *(case.name for case in cases), "amber, clean")
+    for gate_name, gate in GATES.items():
+        cells = _cells(pool, cases, gate, count)
+        yield _line(gate_name, f"{cells[0].trials:.1f}", *map(_blocked, cells), f"{100 * cells[0].amber:.1f}")
+    yield ""
+
+
+def _drifting(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
     yield "## False alarms where the provider drifts\n"
-    yield "After the history was made, both sides are hit alike: nothing may be blocked. Standard preset, in percent.\n"
-    yield _table("| suite |", [situation.name.removeprefix("drift: ") for situation in drifts(MIXED)])
-    for title, rates in (("mixed", MIXED), ("stable", STABLE)):
-        cells = list(_cells(pool, drifts(rates), Gate(3), count))
-        yield f"| {title} | " + " | ".join(_percent(cell) for cell in cells) + " |"
-    yield "\n## False alarms where all scenarios are alike\n"
-    yield "Suites of 20 scenarios of one success rate, standard preset, in percent.\n"
-    yield _table("| history |", [f"{rate:g}" for rate in ALIKE])
+    yield "Both sides changed alike after the history was made: nothing may be blocked. Standard preset, in percent;"
+    yield "amber in brackets.\n"
+    yield _header("suite", *(case.name.removeprefix("drift: ") for case in drifts(MIXED)))
+    for name, rates in SUITES.items():
+        cells = _cells(pool, drifts(rates), Gate(3), count)
+        yield _line(name, *(f"{_blocked(cell)} ({100 * cell.amber:.1f})" for cell in cells))
+    yield ""
+
+
+def _alike(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
+    yield "## False alarms where all scenarios are alike\n"
+    yield "Suites of 20 scenarios of one success rate, standard preset, in percent; amber in brackets.\n"
+    yield _header("history", *(f"{rate:g}" for rate in ALIKE))
     for history in (40, 10, 0):
         alike = [Situation.of(f"all {rate:g}", (rate,) * 20) for rate in ALIKE]
-        cells = list(_cells(pool, alike, Gate(3, history), count))
-        yield f"| {history or 'none'} | " + " | ".join(_percent(cell) for cell in cells) + " |"
-    yield ""
-    yield ALONE
-    yield REAL.rstrip("\n")
+        cells = _cells(pool, alike, Gate(3, history), count)
+        yield _line(str(history or "none"), *(f"{_blocked(cell)} ({100 * cell.amber:.1f})" for cell in cells))
     yield ""
 
 
-def _cells(pool: ProcessPoolExecutor, cases: list[Situation], gate: Gate, count: int) -> Iterator[Cell]:
-    yield from pool.map(simulate, cases, [gate] * len(cases), [count] * len(cases))
+def _sizes(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
+    yield "## Suites of other sizes\n"
+    yield "Clean pull requests, standard preset. The rates are those of the mixed suite, repeated; a suite of one has"
+    yield "0.95, one of three has 1.0, 0.95 and 0.8.\n"
+    yield _header("scenarios", "history", "trials", "blocked, %", "amber, %")
+    for name, rates in SIZES.items():
+        for history in (40, 0):
+            few = max(100, count * 20 // max(20, 4 * len(rates)))
+            (cell,) = _cells(pool, [Situation.of("clean", rates)], Gate(3, history), few)
+            amber = f"{100 * cell.amber:.1f} ± {100 * error_of(cell.amber, few):.1f}"
+            blocked = f"{_blocked(cell)} ± {100 * cell.error:.1f}"
+            yield _line(name, str(history or "none"), f"{cell.trials:.1f}", blocked, amber)
+    yield ""
 
 
-def _table(first: str, columns: list[str]) -> str:
-    head = f"{first} {' | '.join(columns)} |"
-    return f"{head}\n|{'---|' * (head.count('|') - 1)}"
+def _dead(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
+    yield "## Scenarios whose base fails often\n"
+    yield "How often a scenario that fails completely is named, by its base rate and its trials of history, in percent."
+    yield "It stands in a suite of nine others that always pass.\n"
+    yield _header("base rate", *(str(history or "no history") for history in HISTORIES))
+    few = max(200, count // 4)
+    for rate in WEAK:
+        case = Situation.of(f"dead {rate:g}", (rate, *(1.0,) * 9), (0.0, *(1.0,) * 9))
+        cells = [one for history in HISTORIES for one in _cells(pool, [case], Gate(3, history), few)]
+        yield _line(f"{rate:g}", *(f"{100 * cell.named:.0f}" for cell in cells))
+    yield "\nA scenario below 0.5 is guarded only in part: even a complete failure differs little from what base does."
+    yield "More screening trials (`trials.min`) help, and so does a scenario that passes more often.\n"
 
 
-def _percent(cell: Cell) -> str:
+def _correlated(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
+    yield "## False alarms where trials of one run are correlated\n"
+    yield f"Clean pull requests. Each side of a run has its own success rate in each row (correlation {SHARED:g}), for"
+    yield "the whole run, or another one after the pause before the verification. In percent; amber in brackets.\n"
+    yield _header("suite", "one rate for the whole run", "another one after the pause")
+    for name, rates in SUITES.items():
+        clean = Situation.of("clean", rates)._replace(rho=SHARED)
+        cells = _cells(pool, [clean, clean._replace(redrawn=True)], Gate(3), count)
+        yield _line(name, *(f"{_blocked(cell)} ({100 * cell.amber:.1f})" for cell in cells))
+    yield "\nWhat differs between the sides for a whole run cannot be distinguished from what the pull request does. So"
+    yield "the sides are interleaved trial by trial, take turns at starting, and are verified after a pause.\n"
+
+
+def _rivals(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
+    yield "## Rules of other tools\n"
+    yield "The same suites, in our code, under rules that other tools use, as their sources describe them in November"
+    yield "2026.\n"
+    names = ["clean, mixed", "clean, stable", *(situations(MIXED)[n].name for n in (1, 2, 4))]
+    yield _header("rule", "trials", *names)
+    mixed, clean = situations(MIXED), Situation.of("clean, stable", STABLE)
+    cases = [mixed[0], clean, mixed[1], mixed[2], mixed[4]]
+    few = max(200, count // 2)
+    for rival in RIVALS:
+        cells = list(pool.map(simulate_rival, [rival.name] * len(cases), cases, [few] * len(cases)))
+        yield _line(f"{rival.what} ({rival.source})", f"{cells[0].trials:.0f}", *map(_blocked, cells))
+    ours = _cells(pool, cases, Gate(3), few)
+    yield _line("Tidegate, `standard`, 40 trials of history", f"{ours[0].trials:.0f}", *map(_blocked, ours))
+    yield ""
+
+
+def _cells(pool: ProcessPoolExecutor, cases: Sequence[Situation], gate: Gate, count: int) -> list[Cell]:
+    return list(pool.map(simulate, cases, [gate] * len(cases), [count] * len(cases)))
+
+
+def _header(*columns: str) -> str:
+    return f"{_line(*columns)}\n|{'---|' * len(columns)}"
+
+
+def _line(*columns: str) -> str:
+    return f"| {' | '.join(columns)} |"
+
+
+def _blocked(cell: Cell) -> str:
     return f"{100 * cell.blocked:.1f}"
 
 

@@ -172,16 +172,16 @@ PAST = Metrics(command_count=4, error_rate=0.5)
 
 
 def test_history_is_counted_for_people_and_compared_with_by_the_test() -> None:
-    line = "docs base:PPPPPPPPPP head:F|FFFFF"
+    line = "docs base:PPPPPPPPPPPPPPPP head:F|FFFFFFF"
     base = with_history(run("base", line.replace("base:", "base:|")), "P" * 40)
     (row,) = compare(base, run("head", line)).rows
     assert row.state == "regressed"
-    assert (row.base.passes, row.base.trials, row.base.history, row.base.fresh) == (50, 50, (40, 40), (10, 10))
-    assert (row.head.passes, row.head.screen, row.head.confirm) == (0, (0, 1), (0, 5))
+    assert (row.base.passes, row.base.trials, row.base.history, row.base.fresh) == (56, 56, (40, 40), (16, 16))
+    assert (row.head.passes, row.head.screen, row.head.confirm) == (0, (0, 1), (0, 7))
     assert row.effect is not None
     assert row.effect.difference == -1
-    assert row.effect.interval == pytest.approx(newcombe(0, 5, 50, 50))
-    assert row.effect.p == pytest.approx(1.8535002479860207e-07)
+    assert row.effect.interval == pytest.approx(newcombe(0, 7, 56, 56))
+    assert row.effect.p == pytest.approx(2.0341783814199464e-09)
 
 
 def test_metrics_of_the_history_count_for_base() -> None:
@@ -426,14 +426,14 @@ def test_a_changed_definition_that_shows_nothing_any_more_is_weakened(
 
 
 def test_where_base_has_moved_no_metric_is_compared() -> None:
-    moved = with_history(run("base", "a base:|FFF"), "P" * 40)
-    found = compare(moved, run("head", "a head:F|FFF"))
+    moved = with_history(run("base", "a base:|FFFFF"), "P" * 40)
+    found = compare(moved, run("head", "a head:F|FFFFF"))
     assert (found.rows[0].state, found.suite.metrics) == ("baseline_changed", {})
     assert found.rows[0].metrics["error_rate"].compared is None
     still = with_history(run("base", "a base:|PPP"), "P" * 40)
-    found = compare(still, run("head", "a head:F|FFF"))
+    found = compare(still, run("head", "a head:F|FFFFF"))
     assert "error_rate" in found.suite.metrics
-    assert found.rows[0].metrics["error_rate"].compared == (43, 4)
+    assert found.rows[0].metrics["error_rate"].compared == (43, 6)
 
 
 def test_the_suite_s_metrics_are_of_screening_trials_alone() -> None:

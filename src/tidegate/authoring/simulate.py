@@ -46,7 +46,7 @@ class Gate(NamedTuple):
 class Cell(NamedTuple):
     """The results of simulated pull requests.
 
-    `trials` is a mean. The others are shares: `blocked`, `named` (a row is blocked that is worse), `amber` (not blocked,
+    `trials` is a mean. The others are shares: `blocked`, `named` (a worse row is regressed), `amber` (not blocked,
     and a row or the suite is unconfirmed).
     """
 

@@ -10,6 +10,7 @@ from tidegate.model.trial import Phase, Side
 SCREENING = {"quick": 1, "standard": 3, "thorough": 5}  # k0: screening trials of each preset
 DELTA = 0.20  # head has recovered if its rate is at most this far below base's, and DROP is ruled out
 DROP = 0.50  # the drop that a confirmation rules out before it ends early
+SHORT_HISTORY = 25  # with fewer trials, a failed screening trial is less unlikely by chance
 LEAST_HISTORY = 8  # min_hist: a history with fewer trials is not used; base is run instead
 Counts = tuple[int, int]  # passes, trials
 
@@ -28,6 +29,7 @@ class Rules(NamedTuple):
     verify_heads: int = 2  # vh
     tau_early: float = 0.05  # mid-p limit of a screen hit before the last round
     tau_last: float = 0.065  # mid-p limit of a screen hit in the last round
+    tau_short: float = 0.15  # the same with a short history
     tau_none: float = 0.20  # the same if head passes no screening trial
     tau_last_alone: float = 0.25  # the same for a row without history
     guard: float = 0.20  # at or below this probability, fresh base trials contradict a row's history

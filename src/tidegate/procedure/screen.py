@@ -9,7 +9,7 @@ from zlib import crc32
 
 from tidegate.model.trial import Side
 from tidegate.procedure.confirm import Confirmation, Confirmed
-from tidegate.procedure.rules import LEAST_HISTORY, Ask, Counts, Facts, Rules, level
+from tidegate.procedure.rules import LEAST_HISTORY, SHORT_HISTORY, Ask, Counts, Facts, Rules, level
 from tidegate.procedure.screened import Screened
 from tidegate.procedure.suite_gate import SuiteFinding, suite_gate
 from tidegate.statistics.exact import fisher_midp_less
@@ -125,12 +125,20 @@ def _hits(rows: Sequence[_Row], turn: int, rules: Rules) -> list[int]:
     for number, row in enumerate(rows):
         if row.hit or turn > row.facts.screening or not row.head_n or row.head == row.head_n:
             continue
-        last = rules.tau_last_alone if row.alone else rules.tau_last if row.head else rules.tau_none
         midp = row.midp()
-        if midp <= (last if turn == row.facts.screening else rules.tau_early) * TIES:
+        if midp <= (_last_limit(row, rules) if turn == row.facts.screening else rules.tau_early) * TIES:
             row.hit = True
             found.append((midp, number))
     return [number for _, number in sorted(found)]
+
+
+def _last_limit(row: _Row, rules: Rules) -> float:
+    """Return the mid-p limit after the row's last round."""
+    if row.alone:
+        return rules.tau_last_alone
+    if not row.head:
+        return rules.tau_none
+    return rules.tau_last if row.facts.history[1] >= SHORT_HISTORY else rules.tau_short
 
 
 def _confirm(rows: Sequence[_Row], numbers: Sequence[int], beside: list[Confirmation], rules: Rules) -> Steps:

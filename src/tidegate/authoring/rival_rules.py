@@ -1,0 +1,129 @@
+"""Rules by which other tools block a pull request, for a comparison on the same simulated suites.
+
+Each is a short restatement of the rule as its source describes it (November 2026), with settings in its favour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import comb, log
+from random import Random
+from typing import NamedTuple
+
+from tidegate.authoring.simulate import Cell, Situation
+from tidegate.statistics.exact import fisher_less
+from tidegate.statistics.multiplicity import holm
+
+
+class Bench:
+    """Trials of one pull request's rows, counted."""
+
+    def __init__(self, situation: Situation, chance: Random) -> None:
+        self.rows = list(zip(situation.base, situation.head, strict=True))
+        self.trials = 0
+        self._chance = chance
+
+    def passes(self, rate: float, count: int = 1) -> int:
+        """Run so many trials that pass at this rate, and return how many passed."""
+        self.trials += count
+        return sum(self._chance.random() < rate for _ in range(count))
+
+
+class Rival(NamedTuple):
+    """A rule: `blocks` returns the rows that it blocks the pull request for."""
+
+    name: str
+    what: str
+    source: str
+    blocks: Callable[[Bench], Sequence[int]]
+
+
+def _retry(bench: Bench) -> list[int]:
+    """Up to three head runs per row until two agree; a row that fails counts if up to three base runs pass it."""
+
+    def fails(rate: float) -> bool:
+        first = bench.passes(rate)
+        if first:
+            return False
+        return bench.passes(rate, 2) < 2
+
+    return [n for n, (base, head) in enumerate(bench.rows) if fails(head) and not fails(base)]
+
+
+def _threshold(bench: Bench) -> list[int]:
+    """Three trials per side and row: the suite's mean may not be more than 5 points below base's."""
+    base = sum(bench.passes(rate, 3) for rate, _ in bench.rows)
+    head = sum(bench.passes(rate, 3) for _, rate in bench.rows)
+    return list(range(len(bench.rows))) if (base - head) / (3 * len(bench.rows)) > 0.05 else []
+
+
+def _tiers(bench: Bench) -> list[int]:
+    """Three head trials against ten of base per row: Fisher's exact test at 0.05, no correction."""
+    return [
+        n
+        for n, (base, head) in enumerate(bench.rows)
+        if fisher_less(bench.passes(head, 3), 3, bench.passes(base, 10), 10) <= 0.05
+    ]
+
+
+def _signs(bench: Bench) -> list[int]:
+    """Three pairs per row: the sign test over all pairs that differ, at 0.05."""
+    worse = better = 0
+    for base, head in bench.rows:
+        for _ in range(3):
+            before, after = bench.passes(base), bench.passes(head)
+            worse, better = worse + (before > after), better + (after > before)
+    pairs = worse + better
+    p = sum(comb(pairs, count) for count in range(worse, pairs + 1)) / 2**pairs
+    return list(range(len(bench.rows))) if p <= 0.05 else []
+
+
+def _sequential(bench: Bench) -> list[int]:
+    """Wald's sequential test of each row: a rate of 0.9 against 0.7, both errors 0.05, at most 50 trials."""
+    limit, blocked = log(0.95 / 0.05), []
+    for n, (_, head) in enumerate(bench.rows):
+        ratio = 0.0
+        for _ in range(50):
+            ratio += log(0.7 / 0.9) if bench.passes(head) else log(0.3 / 0.1)
+            if abs(ratio) >= limit:
+                break
+        if ratio >= limit:
+            blocked.append(n)
+    return blocked
+
+
+def _holm(count: int) -> Callable[[Bench], list[int]]:
+    def blocks(bench: Bench) -> list[int]:
+        """`count` trials per side and row: Fisher's exact test with Holm's correction at 0.05."""
+        p = [
+            fisher_less(bench.passes(head, count), count, bench.passes(base, count), count) for base, head in bench.rows
+        ]
+        return [n for n, adjusted in enumerate(holm(p)) if adjusted <= 0.05]
+
+    return blocks
+
+
+RIVALS = (
+    Rival("retry", "a failing head run is repeated, 2 of 3 decide, base runs too", "Gemini CLI's evals script", _retry),
+    Rival("threshold", "mean more than 5 points below base, 3 trials per side", "waza gate", _threshold),
+    Rival("tiers", "Fisher, 3 head trials against 10 of base", "n8n's tiers", _tiers),
+    Rival("signs", "sign test over paired trials, 3 per scenario", "dotnet/skills", _signs),
+    Rival("sequential", "sequential test against a threshold: 0.9 or 0.7", "AgentAssay, arXiv 2603.02601", _sequential),
+    Rival("holm 5", "Fisher with Holm, 5 trials per side", "textbook", _holm(5)),
+    Rival("holm 20", "Fisher with Holm, 20 trials per side", "textbook", _holm(20)),
+)
+
+
+def simulate_rival(name: str, situation: Situation, count: int, seed: int = 0) -> Cell:
+    """Judge `count` simulated pull requests by the rule of that name."""
+    rule = next(rival for rival in RIVALS if rival.name == name)
+    chance = Random(f"{seed}/{situation.name}/{name}")
+    worse = {n for n, (base, head) in enumerate(zip(situation.base, situation.head, strict=True)) if head < base}
+    trials = blocked = named = 0
+    for _ in range(count):
+        bench = Bench(situation, chance)
+        found = rule.blocks(bench)
+        trials += bench.trials
+        blocked += bool(found)
+        named += bool(worse.intersection(found))
+    return Cell(count, trials / count, blocked / count, named / count)
