@@ -40,7 +40,7 @@ The [evaluators](evaluators.md) `rubrics`, `llm_judge`, `composite` with the agg
 | | |
 |---|---|
 | `outcome` of a trial | with everything, the judge too |
-| `decides`, what the verdict counts | without what a model said, unless `policy.judge_blocks: true` |
+| `decides`, what the verdict counts | without what a model said, unless `policy.judge_blocks: true`; a judged row is then compared as a non-deterministic one, with any agent |
 | `judge_score` | a metric: compared over the suite by test, it warns; `policy.block_metrics: {judge_score: 0.10}` makes it block |
 
 A judge that could not judge (a refusal, an answer cut off or not in the form three times over, an outage, no key, no
@@ -132,9 +132,11 @@ with the verdict `met` or `unmet` (or yes and no, true and false, a score), and 
 
 ## What it costs
 
-One call for each trial, rubric and sample, `jobs` of them at once. Every answer that can be read is kept under
-`STORE/judge` by the hash of model, prompt, rubric and transcript, so that the same question is paid for once: by equal
-trials, by a second run, and by a run that goes on after it was killed. What could not be read, a refusal and an outage are
+One call for each trial, rubric and sample, `jobs` of them at once. One answer counts once: trials with equal transcripts
+are asked about separately, or two answers would look like ten in the tests. There is one exception: if the trials of the
+same number on base and on head read the same, they share an answer, because the judge cannot tell them apart. Every
+answer that can be read is kept under `STORE/judge`, so that a second run of the same comparison, and a run that goes on
+after it was killed, do not pay for it again. What could not be read, a refusal and an outage are
 asked for again by the next run: where nothing else has changed, the trials are those of the run before, and only the
 judge is asked. Once `max_usd` are spent, no more is asked; for that the model needs its `prices`. The
 comment and `result.json` say calls and cost, apart from the agents'.

@@ -43,7 +43,7 @@ def test_files_stay_below_300_lines_and_functions_below_40() -> None:
 LONG_FILES = {"trial/supervisor.py", "model_proxy/proxy.py", "trial/processes.py", "trial/session.py"}
 
 LONG_FUNCTIONS = {  # to be split
-    *("cli/__init__.py:parse", "measure/measure_trial.py:measure_trial", "pipeline.py:pull_request"),
+    *("cli/__init__.py:parse", "measure/measure_trial.py:measure_trial"),
     *("suite/assemble.py:scenario", "suite/load.py:load_suite", "trial/processes.py:run_shell"),
 }
 

@@ -55,7 +55,7 @@ def _open_streams() -> None:
 
 
 def _say(what: str, advice: str) -> None:
-    from tidegate.text.terminal_safe import log_line
+    from tidegate.text.safe import log_line
 
     # The message may quote an untrusted file, and GitHub's runner executes commands in log lines.
     for line in f"tidegate: {what}\n{advice}".splitlines():

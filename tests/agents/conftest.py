@@ -87,6 +87,9 @@ class LocalSession:
     def messages(self) -> list[str]:
         return [event.text for event in self.events if isinstance(event, Message)]
 
+    def program_words(self, name: str) -> tuple[str, ...] | None:
+        return (name,)
+
     async def shell(self, command: str, *, timeout_secs: float | None = None) -> CommandResult:
         name = f"call-{len(self.events)}"
         self.emit(ToolCall(id=name, tool="shell", command=command))

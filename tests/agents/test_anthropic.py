@@ -162,6 +162,9 @@ class NoMachine:
         self.credentials = credentials
         self.repo = Path()
 
+    def program_words(self, name: str) -> tuple[str, ...] | None:
+        raise AssertionError(name)
+
     async def output(self, command: str) -> CommandResult:
         raise AssertionError(command)
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from tests.warm import run_tidegate as tidegate
 from tidegate.authoring.rubric_writer import with_rubrics
-from tidegate.gates.excerpt import excerpt
 from tidegate.rubrics.drafting import Drafted, read_draft
+from tidegate.text.shorten import excerpt
 
 Make = Callable[..., Any]
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -300,8 +300,8 @@ def test_the_policy_s_changes_wait_for_the_merge() -> None:
         (
             None,
             "policy_changed",
-            "budget.minutes: 30 → 60; policy.alpha: 0.02 → 0.05; policy.block: [regressed, unproven] → []; pass_env: [] → [A, B]"
-            " (takes effect after the merge)",
+            "budget.minutes: 30 → 60; policy.alpha: 0.02 → 0.05; policy.block: [regressed, unproven] → []; "
+            "pass_env: [] → [A, B] (takes effect after the merge)",
             False,
         )
     ]

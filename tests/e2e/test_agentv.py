@@ -152,7 +152,7 @@ def test_an_id_that_is_missing_or_doubled_is_not_measured(make_repository: Make,
 
     one, two, three = json.loads(ran.stdout)["trials"]
     assert one["outcome"] == "pass"
-    assert (two["outcome"], two["not_measured"]) == (None, "infrastructure")
+    assert (two["outcome"], two["not_measured"]) == (None, "agent_error")
     advice = 'let its command print one JSON line for every case: {"id": "%s", "text": …}'
     assert two["reason"] == f"the batch printed 2 lines for the case `two`; {advice % 'two'}"
     assert three["reason"] == f"the batch printed no line for the case `three`; {advice % 'three'}"

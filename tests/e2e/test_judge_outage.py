@@ -47,9 +47,10 @@ evaluation:
 """
 # Each trial leaves words of its own: a trial that is run again is another question to the judge.
 STEPS = '[notes add "$(od -An -N8 -tx8 /dev/urandom)", cat notes.txt, {run: notes count, probability: 0.5}]'
-QUESTIONS = (
-    6 + 6 + 1
-)  # of either scenario's trials; the checks' results are the same for all, and are put together once
+# Of either scenario's trials. The checks' results read the same in all of them; base's and head's trials of the same
+# number share the answer that puts them together.
+TIMES_ASKED = [1] * (6 + 6) + [3]
+QUESTIONS = sum(TIMES_ASKED)
 REPOSITORY = {
     "bin/notes": FILES["bin/notes"],
     "AGENTS.md": FILES["AGENTS.md"],
@@ -175,7 +176,7 @@ def test_what_an_outage_left_unjudged_is_judged_by_the_next_run(
     assert again.result["cost"]["trials"] == {"base": 0, "head": 0}  # no agent was run
     for trial in (trial for trial in again.result["trials"] if trial["scenario"] == "by_checks"):
         assert trial["evaluators"][0]["metrics"] == {"rubrics": 1, "code_judge": 1}
-    assert set(model.answered.values()) == {1}
+    assert sorted(model.answered.values()) == TIMES_ASKED
     assert again.result["judge"]["calls"] == sum(model.answered.values()) == QUESTIONS
     assert again.result["judge"]["usd"] > 0
     assert history(repo) == 6  # those that were decided now are there too, and the others not twice
@@ -218,7 +219,7 @@ def test_a_run_that_is_killed_while_the_judge_thinks_goes_on_with_the_judging(
 
     assert again.code == 0, again.stderr
     assert again.result["cost"]["trials"] == {"base": 3 * 2 - 2, "head": 3 * 2 - 2}
-    assert set(model.answered.values()) == {1}  # nothing was asked twice, before or after
+    assert sorted(model.answered.values()) == TIMES_ASKED  # nothing was asked twice, before or after
     assert sum(model.answered.values()) == QUESTIONS
     assert again.result["judge"]["calls"] == QUESTIONS - 3
     assert history(repo) == 6  # with what the killed run had measured of base

@@ -79,7 +79,7 @@ class Ran(NamedTuple):
 
 @pytest.fixture(scope="module")
 def ran(shared_path: pathlib.Path) -> Ran:
-    """Two pull requests with the same trials: all paths, each as a scenario of its own."""
+    """The same pull request twice: all paths, each as a scenario of its own."""
     folder = shared_path
     repo = Repository(folder / "repo")
     files = {name: text for name, text in JUDGED.items() if name != "scenarios/keep.yaml"}
@@ -88,13 +88,12 @@ def ran(shared_path: pathlib.Path) -> Ran:
         files[f"scenarios/{name}.yaml"] = re.sub(r"task: '(.*?)'(.*)", r"task: '\1\2'", text)
     repo.commit(files | {"tidegate.yaml": SUITE})
     repo.branch("one", {"AGENTS.md": FILES["AGENTS.md"] + "\nOne.\n"})
-    repo.branch("two", {"AGENTS.md": FILES["AGENTS.md"] + "\nTwo.\n"})
     with serving([]) as server:
         runs, counts = [], []
-        for name in ("one", "two"):
+        for name in ("first", "second"):
             server.judge = model = Model()
             env = {"ANTHROPIC_API_KEY": "dummy-key", "ANTHROPIC_BASE_URL": server.url}
-            runs.append(start(folder / name, "pr", "--base", "main", "--head", name, cwd=repo.root, env=env))
+            runs.append(start(folder / name, "pr", "--base", "main", "--head", "one", cwd=repo.root, env=env))
             counts.append(model.asked)
         return Ran(runs[0], runs[1], counts[0], counts[1], [body for _, body, _ in server.requests])
 
@@ -110,7 +109,7 @@ def test_every_answer_has_its_state(name: str, ran: Ran) -> None:
     path = PATHS[name]
     trials = [trial for trial in ran.first.result["trials"] if trial["scenario"] == name]
     first, second = (trial["judge"] for trial in trials)
-    assert first == second  # equal trials, one answer
+    assert first == second  # equal trials of both sides share one answer
     part = ran.first.comment.partition("Judged by a model")[2].partition("<sub>")[0]
     line = next((text for text in part.split("\n- ") if f"`{name}` × " in text), "")
     if path.why:

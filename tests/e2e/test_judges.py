@@ -164,15 +164,17 @@ def test_a_judge_of_the_tested_model_is_refused(make_repository: Make, tidegate:
 
 
 LATE = """\
-import json, os, sys
+import json, os, pathlib, sys
 results = json.load(sys.stdin)["results"]
 assert os.environ["TIDEGATE_SCENARIO"] == "keep_notes"
+assert "second" in pathlib.Path(os.environ["TIDEGATE_FIXTURE_DIR"], "notes.txt").read_text()
+assert "notes add" in pathlib.Path(os.environ["TIDEGATE_TRANSCRIPT"]).read_text()
 print(json.dumps({"score": min(one["score"] for one in results.values()), "reasoning": "the lowest counts"}))
 """
 
 
 def test_a_script_can_put_together_what_models_said(make_repository: Make, tidegate: Make) -> None:
-    """It is run after the judge, when the workspace is gone."""
+    """It is run after the judge, beside the rebuilt workspace and the transcript."""
     repo = make_repository()
     evaluators = """\
   evaluators:

@@ -69,6 +69,19 @@ def test_scripts_run_again_beside_the_workspace_as_it_was_left(stored: tuple[Any
     assert "keep_notes × docs #1: pass → fail: case score 0.00 is below 0.8" in done.stdout
 
 
+def test_a_script_that_runs_again_gets_the_model_of_the_agent_that_ran(make_repository: Make, tidegate: Make) -> None:
+    judge = 'import json, os\nprint(json.dumps({"score": float(os.environ["TIDEGATE_MODEL"] == "lab/m-1")}))\n'
+    suite = FILES["tidegate.yaml"].replace("doc-follower}", "doc-follower, model: lab/m-1}")
+    repo = make_repository()
+    repo.commit(SUITE | {"tidegate.yaml": suite, "scenarios/judge.py": judge})
+    ran = tidegate("run", "--out", "run", cwd=repo.root)
+    assert ran.code == 0, ran.stderr
+
+    tidegate("regrade", "run", cwd=repo.root)
+
+    assert outcomes(repo.root / "run-regraded") == outcomes(repo.root / "run")
+
+
 def test_a_workspace_that_cannot_be_made_again_is_not_measured(stored: tuple[Any, Path], tidegate: Make) -> None:
     repo, _ = stored
     repo.write({"scenarios/keep/notes.txt": "already here\n"})  # a template, into which the change does not fit

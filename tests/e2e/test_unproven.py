@@ -114,3 +114,48 @@ def test_checks_that_cannot_fail_are_said_in_the_comment_s_first_lines(compared:
     ran = compared({**files, "scenarios/keep.yaml": scenario}, {"README.md": "more"})
 
     assert "no scenario has a required check, so none can fail" in "\n".join(ran.comment.splitlines()[:3])
+
+
+def hanging(files: dict[str, str], count: int, more: str = "") -> dict[str, str]:
+    """A suite of so many scenarios; with `notes add` hanging on head, every one of them hangs."""
+    scenario = files["scenarios/keep.yaml"]
+    rows = {f"scenarios/{n}.yaml": scenario.replace("keep_notes", f"row{n}") for n in range(count)}
+    base = {name: text for name, text in files.items() if name != "scenarios/keep.yaml"}
+    return {**base, **rows, "tidegate.yaml": files["tidegate.yaml"] + more}
+
+
+def hangs(files: dict[str, str]) -> dict[str, str]:
+    return {"bin/notes": files["bin/notes"].replace("  add)", "  add) sleep 600 ;;\n  was-add)")}
+
+
+def test_a_suite_in_which_everything_hangs_is_caught_after_one_row(compared: Make, files: dict[str, str]) -> None:
+    suite = files["tidegate.yaml"].replace("doc-follower}", "doc-follower, timeout_secs: 3}")
+    limited = {**files, "tidegate.yaml": suite}
+
+    ran = compared(hanging(limited, 16), hangs(files), "--jobs", "2")
+
+    assert ran.code == 1, ran.stderr
+    assert ran.row("row0")["state"] == "regressed"
+    assert ran.result["cost"]["trials"]["head"] <= 5  # of the 16 that all have to be screened
+
+
+def test_a_budget_that_ends_before_the_failures_are_confirmed_is_red_and_names_them(
+    compared: Make, files: dict[str, str]
+) -> None:
+    ran = compared(hanging(files, 16, "budget: {minutes: 0.1}\n"), hangs(files), "--jobs", "2")
+
+    assert ran.code in (1, 5), ran.stderr
+    assert ran.result["verdict"]["state"] in ("failed", "inconclusive")
+    assert "row0" in ran.comment
+
+
+def test_a_run_of_which_a_trial_could_not_be_measured_does_not_exit_with_0(
+    make_repository: Make, tidegate: Make, files: dict[str, str]
+) -> None:
+    other = files["scenarios/keep.yaml"].replace("keep_notes", "other").replace("notes --version", "test 1 = 2")
+    repo = make_repository()
+    repo.commit({**files, "scenarios/other.yaml": other})
+
+    ran = tidegate("run", cwd=repo.root)
+
+    assert ran.code == 4, ran.stderr

@@ -9,6 +9,7 @@ import pytest
 
 from tests import make
 from tidegate.evaluators.code_judge import CodeJudge
+from tidegate.evaluators.composite import CompositeEvaluator
 from tidegate.gates.file_exists import FileExists
 from tidegate.measure.measure_trial import measure_trial
 from tidegate.model.command import CommandResult
@@ -66,6 +67,16 @@ def test_weight_0_is_reported_and_decides_nothing() -> None:
     assert (result.outcome, result.case_score) == ("pass", None)
     assert (result.evaluators[0].score, result.evaluators[0].verdict) == (0.1, "fail")
     assert measured((judge("a", weight=0), None)).outcome == "pass"
+
+
+def test_a_required_part_that_fails_fails_the_trial_whatever_the_score() -> None:
+    part = judge("part", weight=1, required=True)
+    whole = CompositeEvaluator(type="composite", name="whole", evaluators=(judge("rest", weight=9), part))
+    there = FileAnswer(state="present", text="")
+    ran = make.trial(answers=(there,), evaluator_answers=((*said(1), *said(0)),))
+    result = measure_trial(ran, make.scenario(gates=(OUT,), evaluators=(whole,)))
+    assert (result.outcome, result.case_score) == ("fail", 0.9)
+    assert result.reason.startswith("evaluator whole, of which a required part failed: fail with 0.90")
 
 
 def test_a_required_one_that_does_not_pass_fails_the_trial() -> None:

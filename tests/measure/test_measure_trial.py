@@ -105,8 +105,27 @@ def test_an_unmeasured_trial_has_no_outcome_and_no_gates() -> None:
 )
 def test_without_an_answer_for_each_gate_nothing_is_measured(answers: tuple[Answer | None, ...]) -> None:
     result = measure_trial(trial(*answers), scenario(OUT))
-    assert (result.outcome, result.decides, result.not_measured) == (None, None, "infrastructure")
+    assert (result.outcome, result.decides, result.not_measured) == (None, None, "supervisor_lost")
     assert result.reason
+
+
+HANGS = Invocation(argv=("add",), status="timeout", started_at=0.0)
+
+
+@pytest.mark.parametrize("end", ["timeout", "watchdog"])
+def test_a_call_that_hangs_until_the_agent_is_stopped_fails_the_trial_whatever_it_left_behind(end: str) -> None:
+    hung = trial(THERE, end=end, end_message="stopped after 3 s in `taskmgr add`", invocations=(OK, HANGS))
+    result = measure_trial(hung, scenario(OUT))
+    assert (result.outcome, result.decides) == ("fail", "fail")
+    assert result.reason == "a call of the target did not end; stopped after 3 s in `taskmgr add`"
+
+
+def test_an_agent_that_is_stopped_between_calls_is_judged_by_its_gates() -> None:
+    assert measure_trial(trial(THERE, end="timeout", invocations=(OK,)), scenario(OUT)).outcome == "pass"
+
+
+def test_a_call_that_the_agent_itself_gave_up_is_judged_by_the_gates() -> None:
+    assert measure_trial(trial(THERE, end="completed", invocations=(HANGS,)), scenario(OUT)).outcome == "pass"
 
 
 def test_a_cancelled_probe_is_no_answer() -> None:
@@ -307,9 +326,16 @@ def test_no_command_line_is_too_odd(commands: list[str]) -> None:
     measure_trial(trial(events=events, invocations=called("add", "add a", "")), scenario())
 
 
+@pytest.mark.parametrize(("pattern", "names"), [(None, ["list"]), (r"taskmgr\s+(\S+)", ["--verbose"])])
+def test_subcommands_follow_the_pattern_of_now(pattern: str | None, names: list[str]) -> None:
+    ran = trial(invocations=called("--verbose list"))
+    target = Target(binary="taskmgr", command_pattern=pattern)
+    assert list(measure_trial(ran, scenario().model_copy(update={"target": target})).subcommands) == names
+
+
 def test_everything_that_was_seen_is_in_the_result() -> None:
-    unknown = Invocation(argv=("add",), subcommand="add", status="unknown", started_at=2, source="events")
-    add = Invocation(argv=("add",), subcommand="add", status="ok", started_at=1)
+    unknown = Invocation(argv=("add",), status="unknown", started_at=2, source="events")
+    add = Invocation(argv=("add",), status="ok", started_at=1)
     result = measure_trial(
         trial(invocations=(unknown, add), warnings=("odd",), duration_s=4), scenario(minimum_steps=1)
     )

@@ -28,6 +28,7 @@ from tidegate.procedure.steps import (
     next_step,
     observe,
     start,
+    stops_early,
     suite_finding,
 )
 
@@ -288,6 +289,46 @@ def test_base_s_history_stands_for_a_base_that_cannot_be_set_up() -> None:
     assert only("docs past:40/40 base:S head:F").state == "regressed"
 
 
+# --- the budget is not head's weapon
+
+
+def test_the_first_failure_is_confirmed_before_the_others() -> None:
+    story = Story(*(f"row{n} det base:P head:F" for n in range(3)))
+    assert [f"{spec.scenario} {spec.side}" for spec in story.asked[1]] == ["row0 base", "row0 head", "row0 head"]
+    assert len(story.asked) == 2
+
+
+def test_a_batch_is_left_as_soon_as_one_of_its_rows_is_to_be_confirmed() -> None:
+    lines = [f"row{n} det base:P head:F" for n in range(16)]
+    story = Story(*lines)
+    running, state, begun = story.asked[0], story.start, 0
+    while not stops_early(state, running):
+        state = observe(state, [story.result(running[begun])])
+        begun += 1
+    assert begun == 2
+    step = next_step(state)
+    assert isinstance(step, RunTrials)
+    for spec in step.specs:
+        assert not stops_early(state, step.specs), "the repeats themselves are not left"
+        state = observe(state, [story.result(spec)])
+    assert stops_early(state, running)
+    assert isinstance(next_step(state), Decided)
+
+
+@pytest.mark.parametrize("options", [{"fail_fast": False}, {"block": ()}, {"agents": ("other",)}])
+def test_nothing_is_left_where_a_regression_does_not_end_the_run(options: dict[str, Any]) -> None:
+    story = Story(*(f"row{n} det base:P head:F" for n in range(3)), **options)
+    seen = observe(story.start, [story.result(spec) for spec in story.asked[0]])
+    assert not stops_early(seen, story.asked[0])
+    assert {spec.scenario for spec in story.asked[1]} == {"row0", "row1", "row2"}
+
+
+def test_a_failure_that_is_not_repeated_lets_the_others_go_on() -> None:
+    first, second = Story("a det base:P head:FP", "b det base:P head:F").conclusions
+    assert first.state != "regressed"
+    assert second.state == "regressed"
+
+
 # --- what was not measured
 
 
@@ -421,13 +462,13 @@ def test_a_regression_that_cannot_block_does_not_end_the_run(policy: dict[str, A
 def test_a_deterministic_regression_ends_the_run_too() -> None:
     story = Story("steady det base:P head:F", "docs past:40/40 base:P head:P")
     assert [c.state for c in story.conclusions] == ["regressed", "ok"]
-    assert "the run ended after 2 of 3 trials" in story.conclusions[1].reason
+    assert "the run ended after 1 of 3 trials" in story.conclusions[1].reason
 
 
 def test_a_row_that_was_getting_worse_when_another_one_ended_the_run_is_unconfirmed_not_ok() -> None:
     story = Story("steady det base:P head:F", "docs base:P head:F", "calm base:P head:P")
     assert [c.state for c in story.conclusions] == ["regressed", "unconfirmed", "ok"]
-    assert "the run ended after 2 of 3 trials" in story.conclusions[1].reason
+    assert "the run ended after 1 of 3 trials" in story.conclusions[1].reason
 
 
 def test_a_setup_that_fails_on_head_is_checked_on_base_though_it_has_a_history() -> None:

@@ -214,7 +214,7 @@ def test_two_trials_stand_side_by_side(opened: Opened, stories: Stories) -> None
     parting = lines.nth(3).inner_text()
     assert "taskmgr add --help" in parting
     assert "exit 2" in lines.nth(4).inner_text()
-    page.get_by_role("button", name="Go to where head leaves").click()
+    page.get_by_role("button", name="Go to the first divergence").click()
     assert page.evaluate("document.activeElement.id") == "divergence"
 
 
@@ -325,7 +325,7 @@ def test_no_page_scrolls_sideways(
 def test_the_overview_says_what_to_do_and_why_a_row_was_not_measured(opened: Opened, stories: Stories) -> None:
     page = opened(stories["setup_not_measured"]())
     lines = page.locator("section", has=page.get_by_role("heading", name="What to do")).locator("li")
-    assert lines.count() == 3
+    assert lines.count() == 4
     assert lines.first.inner_text().startswith("build: Fix build in tidegate.yaml")
     assert lines.first.locator("code").all_inner_texts() == ["build", "tidegate.yaml"]
     assert "ended with exit 2" in page.locator(".rows tbody tr").first.inner_text()

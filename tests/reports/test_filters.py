@@ -10,7 +10,7 @@ from markdown_it.token import Token
 
 from tidegate.reports import filters
 from tidegate.reports.filters import cell, code, fenced
-from tidegate.text.terminal_safe import one_line, visible
+from tidegate.text.safe import one_line, visible
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 FORBIDDEN = {

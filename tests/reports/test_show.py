@@ -66,7 +66,7 @@ def test_the_story_goes_from_the_first_word_to_the_gates() -> None:
         "            help 0",
         "    1.5s  $ taskmgr add x",
         "          → exit 2",
-        "    2.5s  read_file {'path': 'a.txt'}",
+        '    2.5s  read_file {"path": "a.txt"}',
         "          the model was asked again: 529 overloaded",
         "          warning: an odd line",
         "    4.2s  the agent ended: completed",

@@ -68,9 +68,13 @@ def counting(**fields: object) -> CountingJudge:
 
 
 def trials(count: int = TRIALS, different: int | None = None) -> list[Trial]:
-    """Trials of which so many are different."""
+    """Trials of which so many are different; those that are equal share one opinion."""
     return [
-        make.trial(spec=make.spec(index=number + 1), events=(Message(text=f"I did {number % (different or count)}."),))
+        make.trial(
+            spec=make.spec(index=number + 1),
+            events=(Message(text=f"I did {number % (different or count)}."),),
+            opinion="shared" if different else "",
+        )
         for number in range(count)
     ]
 
@@ -118,7 +122,7 @@ def test_one_call_for_each_trial_and_sample_none_on_the_second_run(samples: int,
     assert [reply.text for reply in replies(first)] == [reply.text for reply in replies(again)]
 
 
-def test_equal_trials_are_one_question_even_at_the_same_time(tmp_path: Path) -> None:
+def test_equal_trials_that_share_an_opinion_are_one_question_even_at_the_same_time(tmp_path: Path) -> None:
     judge = counting(pause=0.01, jobs=64)
     graded(judge, None, trials(different=5))
     assert sum(judge.asked.values()) == 5

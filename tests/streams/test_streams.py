@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tidegate.model.event import Event, Message, ToolResult, Warning
 from tidegate.streams import PARSERS
 from tidegate.streams.damage import MAX_WARNINGS
-from tidegate.streams.excerpt import MAX_CHARACTERS
+from tidegate.text.shorten import MAX_CHARACTERS
 
 CAPTURES = Path(__file__).with_name("captures")
 Parse = Callable[[str], tuple[Event, ...]]

@@ -86,7 +86,7 @@ class Recorded:
 
     def calls(self, stops: Stops | None = None) -> tuple[Invocation, ...]:
         """What was recorded, which must be free of warnings."""
-        calls, warnings = recorder.read(self.record, binary="taskmgr", command_pattern=None, stops=stops)
+        calls, warnings = recorder.read(self.record, stops)
         assert warnings == ()
         return calls
 
@@ -105,7 +105,7 @@ def test_notes_what_was_called_where_and_how_it_ended(target: Recorded) -> None:
     list_call, fail_call = target.calls()
     assert (done.returncode, done.stdout, done.stderr) == (3, b"one\ntwo\n", b"taskmgr: no such task\n")
     assert list_call.argv == ("list", "--all")
-    assert (list_call.subcommand, list_call.cwd, list_call.source) == ("list", str(target.root), "recorder")
+    assert (list_call.cwd, list_call.source) == (str(target.root), "recorder")
     assert (list_call.exit_code, list_call.status) == (0, "ok")
     assert (fail_call.exit_code, fail_call.status) == (3, "error")
     assert before <= list_call.started_at <= fail_call.started_at <= time.time()
@@ -347,7 +347,7 @@ def test_the_target_runs_although_its_record_cannot_be_written(target: Recorded)
     target.record.unlink()
     target.record.mkdir()
     assert target.shell("taskmgr list").stdout == b"one\ntwo\n"
-    calls, warnings = recorder.read(target.record, binary="taskmgr", command_pattern=None)
+    calls, warnings = recorder.read(target.record)
     assert calls == ()
     assert "gone" in warnings[0]
 
@@ -392,15 +392,9 @@ def test_a_second_end_of_a_call_cannot_make_it_good(target: Recorded) -> None:
     forged = end.replace(b"\x003\0\n", b"\x000\0\n")
     for record in (data.replace(end, forged + end), data + forged):
         target.record.write_bytes(record)
-        calls, warnings = recorder.read(target.record, binary="taskmgr", command_pattern=None)
+        calls, warnings = recorder.read(target.record)
         assert [(call.status, call.exit_code) for call in calls] == [("error", 3)]
         assert "make no sense" in warnings[0]
-
-
-def test_the_subcommand_is_the_patterns(target: Recorded) -> None:
-    target.shell("taskmgr --verbose list")
-    calls, _ = recorder.read(target.record, binary="taskmgr", command_pattern=r"taskmgr\s+(\S+)")
-    assert calls[0].subcommand == "--verbose"
 
 
 def test_skips_what_is_damaged_and_says_so(target: Recorded) -> None:
@@ -412,7 +406,7 @@ def test_skips_what_is_damaged_and_says_so(target: Recorded) -> None:
     too_long = b"\0tidegate-call\x001-1\x005\0/\x003\0a\0\n"
     target.record.write_bytes(b"garbage" + first + second_end + cut_by_a_full_disk + too_short + too_long)
     target.shell("taskmgr fail")
-    calls, warnings = recorder.read(target.record, binary="taskmgr", command_pattern=None)
+    calls, warnings = recorder.read(target.record)
     assert [(call.argv, call.exit_code) for call in calls] == [(("list",), 9), (("fail",), 3)]
     assert len(warnings) == 1
     assert "make no sense" in warnings[0]
@@ -442,6 +436,6 @@ def test_reads_any_bytes(tmp_path_factory: pytest.TempPathFactory, fragments: li
     """The agent can write what it likes into the record: reading it never fails."""
     record = tmp_path_factory.getbasetemp() / "any-bytes"
     record.write_bytes(b"".join(fragments))
-    calls, warnings = recorder.read(record, binary="t", command_pattern=r"t (\S+)", stops=Stops([Stop(3.0, "time")]))
+    calls, warnings = recorder.read(record, Stops([Stop(3.0, "time")]))
     assert len(calls) <= len(fragments)
     assert len(warnings) <= 1

@@ -62,6 +62,7 @@ def at_work(
                 folders=folders,
                 definitions=tmp_path,
                 server=None if server is None else server_script(folders, server),
+                agent_path=ENVIRONMENT["PATH"],
                 recorder=tmp_path / "tool",
                 environment=ENVIRONMENT,
                 credentials={"THE_KEY": KEY, "THE_URL": "http://127.0.0.1:1"},

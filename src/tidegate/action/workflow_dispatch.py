@@ -12,7 +12,7 @@ from tidegate.gh.event import DispatchEvent
 from tidegate.gh.port import PublishError, PullRequest, RepositoryPort, Status, StatusState
 from tidegate.model.verdict import Verdict
 from tidegate.run.checkouts import RevisionPair
-from tidegate.text.terminal_safe import one_line
+from tidegate.text.safe import one_line
 from tidegate.vcs.revisions import checked_out_sides
 
 MAX_DESCRIPTION = 140  # characters; GitHub refuses a longer one

@@ -14,8 +14,8 @@ from tidegate.errors import MissingKeyError
 from tidegate.model.agent import Agent, Machine, Session
 from tidegate.model.command import CommandResult
 from tidegate.model.event import ApiRetry, End, Message, ToolCall, ToolResult, TrialEnd, Warning
-from tidegate.streams.excerpt import both_ends, excerpt
 from tidegate.streams.json_lines import end_of_api
+from tidegate.text.shorten import both_ends, last_part
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -108,7 +108,7 @@ class _Conversation:
                     return self._end(end, f"it has cost ${self.agent.max_usd:g} (max_usd)" if end == "budget" else "")
         except APIError as error:
             status = getattr(error, "status_code", None)
-            return self._end(end_of_api(status), f"{type(error).__name__}: {excerpt(str(error))}")
+            return self._end(end_of_api(status), f"{type(error).__name__}: {last_part(str(error))}")
         return self._end("max_turns", f"{len(self.used)} turns")
 
     async def _turn(self) -> TrialEnd | None:
@@ -119,7 +119,7 @@ class _Conversation:
         self.messages.append({"role": "assistant", "content": answer.content})
         for block in answer.content:
             if block.type == "text" and block.text:
-                self.session.emit(Message(text=excerpt(block.text)))
+                self.session.emit(Message(text=last_part(block.text)))
         calls = [block for block in answer.content if block.type == "tool_use"]
         if answer.stop_reason not in ("tool_use", "pause_turn"):
             return _ENDS.get(answer.stop_reason or "", "crashed")
@@ -163,7 +163,7 @@ class _Conversation:
             return _result(call.id, told, failed=answer.status != "ok")
         self.session.emit(ToolCall(id=call.id, tool=call.name, input=given if isinstance(given, dict) else {}))
         said = f"There is no such tool, or not with this input. There are: {self._tools()}."
-        self.session.emit(ToolResult(id=call.id, status="invalid", output=excerpt(said)))
+        self.session.emit(ToolResult(id=call.id, status="invalid", output=last_part(said)))
         return _result(call.id, said, failed=True)
 
     def _tools(self) -> str:

@@ -79,8 +79,9 @@ class CodingAgent(Agent):
 
     async def check(self, machine: Machine) -> str | None:
         """Check that the program is on PATH, its version is supported and a key is set, and return the version."""
-        result = await machine.output(f"{self.program} --version")
-        if result.shell_status in _NOT_FOUND:
+        words = machine.program_words(self.program)
+        result = None if words is None else await machine.output(f"{shlex.join(words)} --version")
+        if result is None or result.shell_status in _NOT_FOUND:
             raise CannotRunError(f"The agent {self.type} needs the program `{self.program}` on PATH.", self._install())
         found = _VERSION.search(result.stdout) if result.ok else None
         if found is None:
@@ -109,7 +110,9 @@ class CodingAgent(Agent):
         """Start the program, record its output and its calls, and return how it ended."""
         launch = self.launch(session)
         reading = _Reading(session, self.stream(session))
-        command = f"{_preflight(session)}exec {shlex.join(launch.argv)}"
+        program, *arguments = launch.argv
+        words = session.program_words(program) or (program,)
+        command = f"{_preflight(session)}exec {shlex.join([*words, *arguments])}"
         try:
             result = await session.program(command, stdin=launch.stdin, env=launch.env, watch=reading.watch)
         finally:
@@ -171,7 +174,8 @@ def _preflight(session: Session) -> str:
     if session.recorder is None:
         return ""
     name = session.binary.rpartition("/")[2]
-    found = f"$(bash -c {shlex.quote(f'command -v -- {shlex.quote(name)}')})"
+    bash = shlex.join(session.program_words("bash") or ("bash",))  # it has the agent's key in its environment
+    found = f"$({bash} -c {shlex.quote(f'command -v -- {shlex.quote(name)}')})"
     said = f"in the agent's shell {name} does not lead to the recorder"
     leads = f'[ "{found}" = {shlex.quote(str(session.recorder))} ]'
     return f"{leads} || {{ echo {shlex.quote(said)} >&2; exit {PASSED_BY}; }}\n"

@@ -36,10 +36,10 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.vcs.revisions import repository_root
 
     if args.workspace is not None and not args.workspace.is_dir():
-        raise ConfigurationError(f"{args.workspace} is no folder.", "Name the initial workspace.")
+        raise ConfigurationError(f"{args.workspace} is not a folder.", "Name the initial workspace.")
     if args.format not in (None, *PARSERS):
         hint = did_you_mean(args.format, PARSERS) or "."
-        raise ConfigurationError(f"`{args.format}` is no format{hint}", f"There are {', '.join(PARSERS)}.")
+        raise ConfigurationError(f"`{args.format}` is not a format{hint}", f"There are {', '.join(PARSERS)}.")
     root = repository_root(args.repo)
     suite = load_suite(root, args.config, environ=options.environ())
     wish = ScenarioRequest(args.source, args.name, args.prompt, args.workspace, args.binary, args.format)

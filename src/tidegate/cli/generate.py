@@ -48,8 +48,7 @@ def run(args: argparse.Namespace) -> int:
         for number, scenario in enumerate(cases)
         if scenario.case.expected_outcome and not any(one.type == "rubrics" for one in scenario.evaluators)
     }
-    own = {variable: environ[variable] for variable in judge.variables if environ.get(variable)}
-    place = JudgeContext(folder=root, path=environ.get("PATH", "/usr/bin:/bin"), credentials=own)
+    place = JudgeContext.of(judge, root, environ)
     drafts = options.run_until_stopped(lambda: draft_rubrics(path, wanted, judge, place))
     for draft in drafts:
         print(

@@ -30,7 +30,6 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.authoring.judge_injections import Injected, inject
     from tidegate.errors import ConfigurationError
     from tidegate.history.known_results import open_answers
-    from tidegate.model.judge import JudgeContext
     from tidegate.run.judge_client import JudgeClient
     from tidegate.suite.load import load_suite
     from tidegate.vcs.revisions import repository_root
@@ -40,13 +39,10 @@ def run(args: argparse.Namespace) -> int:
     judge = suite.judge
     if judge is None:
         raise ConfigurationError("tidegate.yaml has no `judge`.", "Name the judge that is to be tried.")
-    own = {name: environ[name] for name in judge.variables if environ.get(name)}
-    place = JudgeContext(folder=root, path=environ.get("PATH", "/usr/bin:/bin"), credentials=own)
     deadline = time.monotonic() + PATIENCE_SECS
 
     async def tried() -> Injected:
-        answers, price = open_answers(root, suite), suite.prices.get(judge.model)
-        async with JudgeClient(judge, place, answers, price=price, deadline=deadline) as judge_client:
+        async with JudgeClient.of(suite, root, environ, open_answers(root, suite), deadline) as judge_client:
             return await inject(judge_client.carry)
 
     found = options.run_until_stopped(tried)

@@ -83,7 +83,7 @@ def _in_the_terminal(place: Path, left: Sequence[Item], given: Mapping[int, Mark
 def _on_a_page(place: Path, left: Sequence[Item], given: Mapping[int, Mark], keep: Keep) -> None:
     from tidegate.calibration.labelling import without_opinions
     from tidegate.cli.label_page import LabelServer, Question
-    from tidegate.text.terminal_safe import one_line, visible
+    from tidegate.text.safe import one_line, visible
 
     def ask(number: int) -> Question:
         item = left[number]
@@ -108,7 +108,7 @@ def _told(place: Path, item: Item) -> tuple[str, list[str]]:
     """Return the agent's task, and the lines of its transcript."""
     from tidegate.rubrics.transcript import transcript
     from tidegate.store.run_folder import run_folder_of
-    from tidegate.text.terminal_safe import visible
+    from tidegate.text.safe import visible
 
     store, spec = run_folder_of(place, item.trial.side), item.trial.spec
     return store.prompt(spec), visible(transcript(store.events(spec))).splitlines()
@@ -133,7 +133,8 @@ def _show(console: Console, place: Path, item: Item, number: str) -> None:
     from rich.rule import Rule
 
     from tidegate.calibration.labelling import without_opinions
-    from tidegate.text.terminal_safe import one_line, shortened
+    from tidegate.text.safe import one_line
+    from tidegate.text.shorten import shortened
 
     task, lines = _told(place, item)
     console.print()
@@ -148,7 +149,7 @@ def _answer(console: Console, place: Path, item: Item) -> str:
     """Ask about the criterion, and return y, n, b, s or q. The end of the input and Ctrl-C count as q."""
     from rich.markup import escape
 
-    from tidegate.text.terminal_safe import one_line
+    from tidegate.text.safe import one_line
 
     while True:
         console.print(f"[bold]{escape(item.criterion)}[/]: {escape(one_line(item.description))}", highlight=False)

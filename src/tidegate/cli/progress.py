@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from tidegate.gh.workflow_commands import END_GROUP, group
 from tidegate.model.progress import Progress, Silent
 from tidegate.reports.filters import count, money, seconds
-from tidegate.text.terminal_safe import log_line, one_line, shortened
+from tidegate.text.safe import log_line, one_line
+from tidegate.text.shorten import shortened
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

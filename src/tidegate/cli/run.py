@@ -19,7 +19,7 @@ DESCRIPTION = """\
 Runs the suite on the working tree, where `build` writes its files, or on a checkout of --rev, and stores the run: all
 measurements, every command's output, the agent's changes. Use `tidegate compare` to compare two runs, `tidegate show`
 to read one.
-Exits with 1 if a trial of a regression scenario fails, unless --history is given.
+Without --history, exits with 1 if a trial of a regression scenario fails, and with 4 if one could not be measured.
 """
 
 
@@ -68,9 +68,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _exit_code(stored: Run, *, as_history: bool) -> int:
-    """Return the exit code. Failures do not count in a run for base's history, which only measures."""
-    if all(trial.outcome is None for trial in stored.trials):
-        return CANNOT_RUN
+    """Return 4 if a trial that counts was not measured, else 1 if one failed.
+
+    With `--history`, failures are measurements, and a part of the trials is enough.
+    """
     counting = {row.key for row in stored.rows if row.purpose == "regression"}
-    failed = any(trial.decides == "fail" and trial.key in counting for trial in stored.trials)
-    return FAILED if failed and not as_history else 0
+    trials = [trial for trial in stored.trials if trial.key in counting] or stored.trials
+    if as_history:
+        return CANNOT_RUN if all(trial.outcome is None for trial in stored.trials) else 0
+    if any(trial.decides == "fail" for trial in trials if trial.key in counting):
+        return FAILED
+    return CANNOT_RUN if any(trial.decides is None for trial in trials) else 0

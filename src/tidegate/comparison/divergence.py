@@ -75,6 +75,5 @@ def _line(steps: Calls) -> str:
     call = steps[0]
     if call.status == "ok":
         return call.command
-    end = f"exit {call.exit_code}" if call.status == "error" and call.exit_code is not None else call.status
     message = call.message.strip().splitlines()
-    return f"{call.command} ({end}: {message[0]})" if message else f"{call.command} ({end})"
+    return f"{call.command} ({call.ended}: {message[0]})" if message else f"{call.command} ({call.ended})"

@@ -71,7 +71,7 @@ def _may_hide(key: str, before: Scenario, after: Scenario, *, judged: bool) -> b
 
 
 def is_lower(before: float | None, after: float | None) -> bool:
-    """Return True if a limit of that many seconds, turns or dollars is lower than before; None is no limit."""
+    """Return True if a limit of that many seconds, turns or dollars is lower than before; None: no limit."""
     return after is not None and (before is None or after < before)
 
 

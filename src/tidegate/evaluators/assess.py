@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from tidegate.evaluators.advance import advance
 from tidegate.evaluators.rubric_judge import RubricJudge
-from tidegate.gates.excerpt import excerpt
+from tidegate.invocations.metrics import named
 from tidegate.model.evaluator import PASS, Evaluator, Record, Score
 from tidegate.model.judgement import JudgeResult, JudgeUse
 from tidegate.model.measurement import EvaluatorResult
@@ -16,6 +16,7 @@ from tidegate.model.question import AskModel, ModelAnswer
 from tidegate.model.suite import Scenario
 from tidegate.model.trial import NotMeasured, Trial
 from tidegate.model.value import Value
+from tidegate.text.shorten import excerpt
 
 MAX_REASON = 500
 N = TypeVar("N", int, float)
@@ -41,7 +42,7 @@ def record_of(trial: Trial, scenario: Scenario) -> Record:
         prompt=scenario.prompt,
         case=scenario.case,
         events=trial.events,
-        invocations=trial.invocations,
+        invocations=named(trial.invocations, scenario.target),
         agent_started_at=trial.agent_started_at,
     )
 
@@ -59,7 +60,7 @@ def assess(trial: Trial, scenario: Scenario, *, judged: bool = True) -> Assessme
             scores.append(_score(evaluator, record, trial.answers_of(number)))
     results = tuple(map(_result, evaluators, scores))
     case_score = _case_score(results)
-    failure = _failure(results, case_score)
+    failure = _failure(results, scores, case_score)
     missing = [
         (evaluator.label, score)
         for evaluator, score in zip(evaluators, scores, strict=True)
@@ -185,10 +186,13 @@ def _case_score(results: Sequence[EvaluatorResult]) -> float | None:
     return sum(weight * score for (weight, _), score in zip(parts, scores, strict=True)) / total
 
 
-def _failure(results: Sequence[EvaluatorResult], case_score: float | None) -> str:
-    for result in results:
+def _failure(results: Sequence[EvaluatorResult], scores: Sequence[Score], case_score: float | None) -> str:
+    """Return why the evaluators alone fail the trial; "" if they do not."""
+    for result, score in zip(results, scores, strict=True):
         if result.required and result.verdict in ("borderline", "fail"):
             return f"evaluator {result.name}, which is required: {_shown(result)}"
+        if result.weight > 0 and score.value is not None and not score.passes:
+            return f"evaluator {result.name}, of which a required part failed: {_shown(result)}"
     if case_score is None or round(case_score, 9) >= PASS:
         return ""
     low = min((result for result in results if result.weight > 0), key=lambda result: result.score or 0)

@@ -9,12 +9,12 @@ from pydantic import Field
 
 from tidegate.evaluators.judge_document import judge_document
 from tidegate.gates.command_gate import what_went_wrong
-from tidegate.gates.excerpt import excerpt
 from tidegate.gates.fields import NonEmpty, ShellCommand
 from tidegate.gates.json_text import parse_json
 from tidegate.model.command import CommandResult
 from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
 from tidegate.model.probe import Answer, CommandAnswer, RunJudge
+from tidegate.text.shorten import excerpt
 
 _CANNOT_BE_RUN = (126, 127)  # the shell's exit codes for a program that it cannot run
 

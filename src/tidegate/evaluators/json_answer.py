@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tidegate.gates.command_gate import what_went_wrong
-from tidegate.gates.excerpt import excerpt
 from tidegate.gates.json_text import parse_json
 from tidegate.model.probe import Answer, CommandAnswer
 from tidegate.model.question import ModelAnswer
+from tidegate.text.shorten import excerpt
 
 
 def text_of(answer: Answer) -> str:

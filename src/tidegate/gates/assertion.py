@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from tidegate.gates.excerpt import excerpt
 from tidegate.gates.json_text import parse_json
+from tidegate.text.shorten import excerpt
 
 Check = Callable[[Any], str | None]
 """Returns why a value does not meet the assertion; None if it does."""

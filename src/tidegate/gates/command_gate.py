@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tidegate.gates.excerpt import complaint, excerpt
 from tidegate.gates.fields import ShellCommand
 from tidegate.model.command import CommandResult
 from tidegate.model.gate import Decision, Gate, Seen
 from tidegate.model.probe import CommandAnswer, RunCommand
+from tidegate.text.shorten import complaint, excerpt
 
 NOT_RUN = Decision(passed=False, message="the command was not run")
 

@@ -8,12 +8,12 @@ from pydantic import AfterValidator
 
 from tidegate.gates.assertion import parse_assertion, shown
 from tidegate.gates.command_gate import CommandGate
-from tidegate.gates.excerpt import excerpt
 from tidegate.gates.fields import NonEmpty
 from tidegate.gates.json_path import can_match_many, check_path, find
 from tidegate.gates.json_text import parse_json
 from tidegate.model.command import CommandResult
 from tidegate.model.gate import Decision
+from tidegate.text.shorten import excerpt
 
 
 def _check_assertion(text: str) -> str:

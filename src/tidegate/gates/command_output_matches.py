@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 from tidegate.gates.command_gate import CommandGate
-from tidegate.gates.excerpt import excerpt
 from tidegate.gates.fields import Regex
 from tidegate.gates.text_checks import matches
 from tidegate.model.command import CommandResult
 from tidegate.model.gate import Decision
+from tidegate.text.shorten import excerpt
 
 
 class CommandOutputMatches(CommandGate):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tidegate.gates.excerpt import excerpt
 from tidegate.gates.fields import Regex
 from tidegate.gates.file_gate import FileGate
 from tidegate.gates.text_checks import matches
 from tidegate.model.gate import Decision
+from tidegate.text.shorten import excerpt
 
 
 class FileMatches(FileGate):

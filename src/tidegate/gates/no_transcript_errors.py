@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from typing import Literal
 
-from tidegate.gates.excerpt import excerpt
 from tidegate.invocations.metrics import counted, failed
 from tidegate.model.gate import Decision, Gate, Seen
 from tidegate.model.trial import Invocation
+from tidegate.text.shorten import excerpt
 
 
 class NoTranscriptErrors(Gate):

@@ -6,11 +6,11 @@ import json
 from typing import Any, Literal
 
 from tidegate.gates.command_gate import NOT_RUN, what_went_wrong
-from tidegate.gates.excerpt import excerpt
 from tidegate.gates.fields import ShellCommand
 from tidegate.gates.json_text import parse_json
 from tidegate.model.gate import Decision, Gate, Seen
 from tidegate.model.probe import CommandAnswer, RunScript
+from tidegate.text.shorten import excerpt
 
 MAX_DETAIL = 20_000
 """Maximum length of a script's stored `detail`, in characters of JSON."""

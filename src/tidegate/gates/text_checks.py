@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tidegate.gates.excerpt import excerpt
 from tidegate.model.gate import Decision
 from tidegate.text.patterns import PatternTooSlowError, search
+from tidegate.text.shorten import excerpt
 
 
 def contains(what: str, text: str, substring: str) -> Decision:

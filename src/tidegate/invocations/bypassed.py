@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Sequence
 
 from tidegate.invocations.from_log import LoggedCall, logged_calls, logged_tool_calls
-from tidegate.invocations.metrics import subcommand
 from tidegate.invocations.shell_grammar import Call
 from tidegate.model.event import Event
 from tidegate.model.suite import Target
@@ -36,7 +35,7 @@ def bypassed(
             continue
         whole = _is_whole(logged.command.command or "", logged.call)
         if whole or "/" in logged.call.program:
-            unseen.append(_invocation(logged, target, started_at, whole=whole))
+            unseen.append(_invocation(logged, started_at, whole=whole))
     return tuple(sorted(unseen, key=lambda call: call.started_at))
 
 
@@ -48,7 +47,6 @@ def never_arrived(events: Sequence[Event], server: str, started_at: float) -> tu
     return tuple(
         Invocation(
             argv=logged.argv,
-            subcommand=logged.argv[0],
             status=logged.result.status,
             started_at=started_at + logged.call.at,
             source="events",
@@ -76,11 +74,9 @@ def _may_be(recorded: Invocation, logged: LoggedCall, started_at: float) -> bool
     return began - CLOCKS_SECS <= recorded.started_at - started_at <= ended + CLOCKS_SECS
 
 
-def _invocation(logged: LoggedCall, target: Target, started_at: float, *, whole: bool) -> Invocation:
-    argv = logged.call.argv
+def _invocation(logged: LoggedCall, started_at: float, *, whole: bool) -> Invocation:
     return Invocation(
-        argv=argv,
-        subcommand=subcommand(target.binary, argv, target.command_pattern),
+        argv=logged.call.argv,
         exit_code=logged.result.exit_code if whole else None,
         status=logged.result.status if whole else "unknown",
         started_at=started_at + logged.command.at,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from tidegate.model.event import COUNTED, CallStatus, End, ToolCall
 from tidegate.model.measurement import InvocationCounts, Metrics, SubcommandCounts
-from tidegate.model.suite import Price
+from tidegate.model.suite import Price, Target
 from tidegate.model.trial import Invocation, Trial
 from tidegate.text.patterns import PatternTooSlowError, search
 
@@ -22,6 +22,14 @@ def subcommand(binary: str, argv: Sequence[str], pattern: str | None) -> str | N
     if match and match.re.groups and match[1]:
         return match[1]
     return next((argument for argument in argv if argument and not argument.startswith("-")), None)
+
+
+def named(invocations: Sequence[Invocation], target: Target) -> tuple[Invocation, ...]:
+    """Return the invocations with their subcommands, as the target's `command_pattern` defines them now."""
+    pattern = None if target.mcp else target.command_pattern  # a server's subcommands are its tools
+    return tuple(
+        call.model_copy(update={"subcommand": subcommand(target.binary, call.argv, pattern)}) for call in invocations
+    )
 
 
 def is_help(argv: Sequence[str]) -> bool:

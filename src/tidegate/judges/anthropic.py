@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from tidegate.gates.excerpt import excerpt
 from tidegate.model.judge import Ask, Judge, JudgeContext
 from tidegate.model.question import AskModel, Reply, ReplyEnd
+from tidegate.text.shorten import excerpt
 
 if TYPE_CHECKING:
     from anthropic import APIError, AsyncAnthropic

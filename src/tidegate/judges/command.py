@@ -16,10 +16,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tidegate.gates.excerpt import excerpt
 from tidegate.gates.fields import NonEmpty, ShellCommand
 from tidegate.model.judge import Ask, Judge, JudgeContext
 from tidegate.model.question import AskModel, Reply
+from tidegate.text.shorten import excerpt
 
 MAX_OUTPUT = 1_000_000  # bytes
 MAX_NAME = 255  # characters; longer words are not looked up as files
@@ -75,7 +75,7 @@ class CommandJudge(Judge):
     async def _run(self, prompt: bytes, place: JudgeContext) -> Reply:
         home = os.environ.get("HOME", "/")
         process = await asyncio.create_subprocess_exec(
-            *("sh", "-c", self.command),
+            *("/bin/sh", "-c", self.command),
             cwd=place.folder,
             env={"PATH": place.path, "HOME": home, "LANG": "C.UTF-8", **place.credentials},
             stdin=asyncio.subprocess.PIPE,

@@ -7,7 +7,6 @@ from typing import Annotated
 from pydantic import Field, FiniteFloat, ValidationError
 
 from tidegate.gates.command_gate import what_went_wrong
-from tidegate.gates.excerpt import excerpt
 from tidegate.gates.json_text import parse_json
 from tidegate.model.evaluator import Score
 from tidegate.model.judgement import JudgeResult
@@ -15,6 +14,7 @@ from tidegate.model.measurement import EvaluatorResult, GateResult, Metrics
 from tidegate.model.suite import Composite
 from tidegate.model.trial import Step
 from tidegate.model.value import Value
+from tidegate.text.shorten import excerpt
 
 MAX_SUMMARY = 500  # characters
 

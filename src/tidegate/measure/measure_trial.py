@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from tidegate.evaluators.assess import Assessment, assess, judge_result, judge_score, judge_use
-from tidegate.invocations.metrics import invocation_counts, subcommand_counts, trial_metrics
+from tidegate.invocations.metrics import invocation_counts, named, subcommand_counts, trial_metrics
 from tidegate.measure.extras import composite_score, script_results
 from tidegate.measure.target_calls import calls_of
 from tidegate.model.gate import Gate, Seen
 from tidegate.model.judgement import JudgeResult
-from tidegate.model.measurement import GateResult, Outcome, TrialResult
+from tidegate.model.measurement import EvaluatorResult, GateResult, Outcome, TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer, ReadFile, Request
 from tidegate.model.suite import Price, Scenario
 from tidegate.model.trial import NotMeasured, Trial
@@ -32,53 +33,81 @@ def measure_trial(
     `outcome` includes the judge. `decides` is what the verdict counts; it leaves the judge out unless `judge_blocks`.
     If a judge is the only check, `decides` is None for a trial that it could not judge.
     """
-    former = () if before is None else before.gates
-    not_measured, reason = _not_measured(trial, scenario.gates, former)
-    gates = () if not_measured else _gate_results(trial, scenario.gates, trial.answers)
-    of_base = () if not_measured else _gate_results(trial, former, trial.answers_before)
-    assessment = Assessment() if not_measured else assess(trial, scenario)
-    judge = None if not_measured else judge_result(trial, scenario)
-    outcome = decides = None
-    if not not_measured:
-        outcome, reason = _outcome(gates, assessment, judge)
-        decides = outcome if judge_blocks else _without_judges(gates, trial, scenario, outcome)
-        not_measured = None if outcome else assessment.missing or "judge"
-    if before is not None and before.evaluators and outcome:
-        assessed = _assess_before(trial, before)
-        of_base = (*of_base, *_former_evaluators(assessed))
-        if decides == "pass" and assessed.missing and all(gate.passed for gate in of_base):
-            outcome, decides = None, None
-            not_measured, reason = assessed.missing, f"before the scenario was changed, {assessed.reason}"
-    decides, reason = _by_both(decides, reason, of_base)
-    if decides == "fail" and trial.end in ("timeout", "watchdog") and trial.end_message:
-        reason = f"{reason}; {trial.end_message}"
+    trial = trial.model_copy(update={"invocations": named(trial.invocations, scenario.target)})
+    checks = _checks(trial, scenario, before, judge_blocks=judge_blocks)
     metrics = trial_metrics(trial, scenario.minimum_steps, price)
-    metrics = metrics.model_copy(update={"judge_score": judge_score(judge, assessment.results)})
-    evaluators, evaluator_warnings = script_results(trial.steps)
-    composite, composite_warnings = (
-        composite_score(scenario.composite, gates, metrics, judge) if outcome else (None, ())
-    )
+    metrics = metrics.model_copy(update={"judge_score": judge_score(checks.judge, checks.evaluators)})
+    evaluators, warnings = script_results(trial.steps)
+    composite: float | None = None
+    if checks.outcome:
+        composite, more = composite_score(scenario.composite, checks.gates, metrics, checks.judge)
+        warnings = (*warnings, *more)
     return TrialResult(
         **trial.spec.model_dump(),
+        **{**checks._asdict(), "evaluators": (*checks.evaluators, *evaluators)},
         id=trial.spec.id,
-        outcome=outcome,
-        decides=decides,
-        reason=reason,
-        not_measured=not_measured,
         end=trial.end,
         metrics=metrics,
         subcommands=subcommand_counts(trial.invocations),
         invocations=invocation_counts(trial.invocations),
-        gates=gates,
-        before=of_base,
-        evaluators=(*assessment.results, *evaluators),
-        judge=judge,
         judge_use=judge_use(trial),
-        case_score=assessment.case_score,
         composite=composite,
         calls=calls_of(trial, scenario.target.binary),
-        warnings=(*trial.warnings, *evaluator_warnings, *composite_warnings),
+        warnings=(*trial.warnings, *warnings),
     )
+
+
+class _Checks(NamedTuple):
+    """The part of a trial's result that its gates, evaluators and judge decide."""
+
+    outcome: Outcome | None = None
+    decides: Outcome | None = None
+    not_measured: NotMeasured | None = None
+    reason: str = ""
+    gates: tuple[GateResult, ...] = ()
+    before: tuple[GateResult, ...] = ()
+    evaluators: tuple[EvaluatorResult, ...] = ()
+    case_score: float | None = None
+    judge: JudgeResult | None = None
+
+
+def _checks(trial: Trial, scenario: Scenario, before: Scenario | None, *, judge_blocks: bool) -> _Checks:
+    former = () if before is None else before.gates
+    not_measured, reason = _not_measured(trial, scenario.gates, former)
+    if not_measured:
+        return _Checks(not_measured=not_measured, reason=reason)
+    gates = _gate_results(trial, scenario.gates, trial.answers)
+    assessment, judge = assess(trial, scenario), judge_result(trial, scenario)
+    outcome, reason = _outcome(gates, assessment, judge)
+    checks = _Checks(
+        outcome=outcome,
+        decides=outcome if judge_blocks else _without_judges(gates, trial, scenario, outcome),
+        not_measured=None if outcome else assessment.missing or "judge",
+        reason=reason,
+        gates=gates,
+        before=_gate_results(trial, former, trial.answers_before),
+        evaluators=assessment.results,
+        case_score=assessment.case_score,
+        judge=judge,
+    )
+    checks = _by_both(checks if before is None else _with_evaluators_before(checks, trial, before))
+    if checks.decides == "pass" and _ended_in_a_call(trial):
+        checks = checks._replace(outcome="fail", decides="fail", reason="a call of the target did not end")
+    if checks.decides == "fail" and trial.end in ("timeout", "watchdog") and trial.end_message:
+        return checks._replace(reason=f"{checks.reason}; {trial.end_message}")
+    return checks
+
+
+def _with_evaluators_before(checks: _Checks, trial: Trial, before: Scenario) -> _Checks:
+    """Return the checks with those of base's evaluators, asked with the answers collected for them."""
+    if not before.evaluators or not checks.outcome:
+        return checks
+    assessed = assess(trial.model_copy(update={"evaluator_answers": trial.evaluator_answers_before}), before)
+    checks = checks._replace(before=(*checks.before, *_former_evaluators(assessed)))
+    if checks.decides == "pass" and assessed.missing and all(gate.passed for gate in checks.before):
+        reason = f"before the scenario was changed, {assessed.reason}"
+        return checks._replace(outcome=None, decides=None, not_measured=assessed.missing, reason=reason)
+    return checks
 
 
 def _not_measured(trial: Trial, now: Sequence[Gate], before: Sequence[Gate]) -> tuple[NotMeasured | None, str]:
@@ -86,11 +115,20 @@ def _not_measured(trial: Trial, now: Sequence[Gate], before: Sequence[Gate]) -> 
         return trial.not_measured, trial.reason or f"not measured: {trial.not_measured}"
     gates, answers = (*now, *before), (*trial.answers, *trial.answers_before)
     if len(trial.answers) != len(now) or len(answers) != len(gates):
-        return "infrastructure", f"{len(answers)} answers are stored for {len(gates)} gates"
+        return "supervisor_lost", f"{len(answers)} answers are stored for {len(gates)} gates"
     for gate, answer in zip(gates, answers, strict=True):
         if not _is_answered(gate.request(), answer):
-            return "infrastructure", f"nothing was found out for the gate {gate.label}"
+            return "supervisor_lost", f"nothing was found out for the gate {gate.label}"
     return None, ""
+
+
+def _ended_in_a_call(trial: Trial) -> bool:
+    """Return True if Tidegate stopped the agent for time while a call of the target was running.
+
+    What the call should have done may be there, and the gates pass; a tool that hangs is broken all the same.
+    """
+    stopped = trial.end in ("timeout", "watchdog")
+    return stopped and any(call.status == "timeout" and call.source == "recorder" for call in trial.invocations)
 
 
 def _is_answered(request: Request | None, answer: Answer | None) -> bool:
@@ -134,17 +172,13 @@ def _outcome(
     return "fail", f"{failures[0].label}: {failures[0].message}{more}"
 
 
-def _by_both(outcome: Outcome | None, reason: str, before: Sequence[GateResult]) -> tuple[Outcome | None, str]:
-    """Return the outcome that the verdict counts: a pass only if base's checks pass too."""
-    failed = next((gate for gate in before if not gate.passed), None)
-    if outcome != "pass" or failed is None:
-        return outcome, reason
-    return "fail", f"passes only because the scenario was changed; before, {failed.label}: {failed.message}"
-
-
-def _assess_before(trial: Trial, before: Scenario) -> Assessment:
-    """Assess the trial with base's evaluators, from the answers collected for them."""
-    return assess(trial.model_copy(update={"evaluator_answers": trial.evaluator_answers_before}), before)
+def _by_both(checks: _Checks) -> _Checks:
+    """Return the checks with the outcome that the verdict counts: a pass only if base's checks pass too."""
+    failed = next((gate for gate in checks.before if not gate.passed), None)
+    if checks.decides != "pass" or failed is None:
+        return checks
+    reason = f"passes only because the scenario was changed; before, {failed.label}: {failed.message}"
+    return checks._replace(decides="fail", reason=reason)
 
 
 def _former_evaluators(found: Assessment) -> tuple[GateResult, ...]:

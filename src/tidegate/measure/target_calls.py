@@ -6,12 +6,12 @@ import shlex
 from collections import defaultdict
 from collections.abc import Sequence
 
-from tidegate.gates.excerpt import complaint, excerpt
 from tidegate.invocations.from_log import logged_calls, logged_tool_calls
 from tidegate.invocations.metrics import failed, in_order
 from tidegate.model.event import Event
 from tidegate.model.measurement import Call
 from tidegate.model.trial import Trial
+from tidegate.text.shorten import complaint, excerpt
 
 MAX_CALLS = 200
 MAX_MESSAGE = 500  # characters

@@ -71,6 +71,9 @@ class Machine(Protocol):
     def repo(self) -> Path:
         """The checkout of one side. Read only."""
 
+    def program_words(self, name: str) -> tuple[str, ...] | None:
+        """Return the words that start an agent's program; None if the system has none by that name."""
+
     async def output(self, command: str) -> CommandResult:
         """Run `sh -c command` in an empty folder, with PATH, HOME and similar variables set."""
 
@@ -95,6 +98,9 @@ class Session(Protocol):
     server: ServerScript | None  # set if the tool under test is an MCP server
     credentials: Mapping[str, str]  # for the agent's own program only; `shell` commands do not see them
     told: End | None  # the end so far by the agent's own log; kept if the step is stopped from outside
+
+    def program_words(self, name: str) -> tuple[str, ...] | None:
+        """Return the words that start an agent's program: the system's, never one of the pull request's."""
 
     async def shell(self, command: str, *, timeout_secs: float | None = None) -> CommandResult:
         """Run `sh -c command` in the workspace, as the agent's shell tool. The call and its result are recorded."""

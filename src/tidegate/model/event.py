@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -31,6 +32,11 @@ TrialEnd = Annotated[
 ]
 
 
+def how_it_ended(status: CallStatus, exit_code: int | None) -> str:
+    """Return `exit 2` for a call that ended by itself, if its exit code is known, else the status: `timeout`."""
+    return status if exit_code is None or status not in ("ok", "error") else f"exit {exit_code}"
+
+
 class _Event(Value):
     at: float = 0.0  # seconds since the agent started
 
@@ -44,6 +50,13 @@ class ToolCall(_Event):
     command: str | None = None
     input: dict[str, Any] = {}
 
+    @property
+    def line(self) -> str:
+        """The call as one text: `$ notes add x`, or the tool's name and its input as JSON."""
+        if self.command:
+            return f"$ {self.command}"
+        return f"{self.tool} {json.dumps(self.input, ensure_ascii=False)}" if self.input else self.tool
+
 
 class ToolResult(_Event):
     """The result of the call with the same id. `output` is cut to a few thousand characters."""
@@ -54,6 +67,11 @@ class ToolResult(_Event):
     exit_code: int | None = None
     output: str = ""
 
+    @property
+    def ended(self) -> str:
+        """How the call ended: `exit 2`, `timeout`."""
+        return how_it_ended(self.status, self.exit_code)
+
 
 class Message(_Event):
     """Text that the agent, the user or the system wrote."""
@@ -61,6 +79,11 @@ class Message(_Event):
     type: Literal["message"] = "message"
     role: Literal["user", "assistant", "system"] = "assistant"
     text: str
+
+    @property
+    def by(self) -> str:
+        """Who wrote it: `agent`, `user` or `system`."""
+        return "agent" if self.role == "assistant" else self.role
 
 
 class ApiRetry(_Event):

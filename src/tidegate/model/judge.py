@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from pydantic import Field
 
 from tidegate.model.question import AskModel, Reply
 from tidegate.model.value import Value
 
+SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"  # if Tidegate itself has no PATH
 Ask = Callable[[AskModel, int], Awaitable[Reply]]
 """Asks a question and returns one sample, given by its number. Errors are in the reply, never raised."""
 
@@ -24,6 +25,12 @@ class JudgeContext(NamedTuple):
     folder: Path
     path: str
     credentials: Mapping[str, str]
+
+    @classmethod
+    def of(cls, judge: Judge | None, folder: Path, environ: Mapping[str, str]) -> Self:
+        """Select what the judge gets of the environment: PATH, and its own variables that are set and not empty."""
+        own = {name: environ[name] for name in (judge.variables if judge else ()) if environ.get(name)}
+        return cls(folder, environ.get("PATH", SYSTEM_PATH), own)
 
 
 class Judge(Value):

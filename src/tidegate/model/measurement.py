@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from tidegate.model.evaluator import EvaluatorVerdict
-from tidegate.model.event import CallStatus, TrialEnd
+from tidegate.model.event import CallStatus, TrialEnd, how_it_ended
 from tidegate.model.judgement import JudgeInfo, Judgement, JudgeResult, JudgeUse, PairJudgement
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import Diagnosis, Policy, TrialCounts
@@ -91,6 +91,11 @@ class Call(Value):
     exit_code: int | None = None
     status: CallStatus
     message: str = ""
+
+    @property
+    def ended(self) -> str:
+        """How the call ended: `exit 2`, `timeout`."""
+        return how_it_ended(self.status, self.exit_code)
 
 
 class TrialResult(Value):

@@ -26,7 +26,8 @@ class AskModel(Value):
 
     The `items` go between `before` and `after`, in a different order for each sample, so that an answer that depends on
     the order shows as disagreement. `samples` are the numbers of the samples to ask for, from 1; empty means as many as
-    the judge's setting. `readable` returns True for an answer that can be parsed; only those are cached.
+    the judge's setting. `about` names the trial whose opinion this is: the same text about another trial is
+    a new question. `readable` returns True for an answer that can be parsed; only those are cached.
     """
 
     kind: Literal["model"] = "model"
@@ -37,6 +38,7 @@ class AskModel(Value):
     answer_schema: dict[str, Any] = {}  # JSON Schema of the answer
     attempt: int = 1
     samples: tuple[int, ...] = ()
+    about: str = ""
     readable: Callable[[str], bool] = Field(default=_anything, exclude=True, repr=False)
 
     def prompt(self, sample: int) -> str:
@@ -49,7 +51,7 @@ class AskModel(Value):
         """Return the SHA-256 of everything that the answer depends on. `judge` identifies the judge, its model and
         settings.
         """
-        parts = [judge, self.system, self.prompt(sample), self.answer_schema, sample, self.attempt]
+        parts = [judge, self.system, self.prompt(sample), self.answer_schema, sample, self.attempt, self.about]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

@@ -134,6 +134,9 @@ class Scenario(Value):
         return self.judge is not None or any(evaluator.judged for evaluator in self.evaluators)
 
 
+_NO_LIMIT_MINUTES = 7 * 24 * 60.0
+
+
 class Budget(Value):
     """Hard limits of a run. None means no limit."""
 
@@ -141,6 +144,11 @@ class Budget(Value):
     tokens: int | None = Field(default=None, gt=0)
     minutes: float | None = Field(default=30, gt=0)
     trials: int | None = Field(default=None, gt=0)
+
+    @property
+    def seconds(self) -> float:
+        """The run's time; without a limit, more than any run takes."""
+        return 60 * (self.minutes or _NO_LIMIT_MINUTES)
 
 
 class Limits(Value):

@@ -34,6 +34,7 @@ NotMeasured = Literal[
     "supervisor_lost",
     "agent_error",
     "reported_outage",
+    "overtime",
 ]
 SETUP_KINDS: frozenset[NotMeasured] = frozenset({"setup", "health_check", "build"})
 # Causes that no process of a trial can bring about. All others are inside: what the pull request changed may have
@@ -74,7 +75,7 @@ class Invocation(Value):
     """
 
     argv: tuple[str, ...]
-    subcommand: str | None = None
+    subcommand: str | None = None  # set when the trial is measured, not in its stored record
     cwd: str = ""
     exit_code: int | None = None  # 128 + N for signal N, as a shell reports it
     status: CallStatus
@@ -97,7 +98,8 @@ class Trial(Value):
     `end` is None if the agent never started. `not_measured` is the cause if there is no outcome, and `reason` states it
     in one sentence. `answers` are parallel to the scenario's gates (None: the gate has no request). `evaluator_answers`
     are parallel to its evaluators, each in the order of its requests. `answers_before` and `evaluator_answers_before`
-    belong to base's checks that head removed or changed. `judge_answers` belong to the scenario's own judge.
+    belong to base's checks that head removed or changed. `judge_answers` belong to the scenario's own judge. Trials
+    that read the same and have the same `opinion` share the judge's answers.
     """
 
     spec: TrialSpec
@@ -116,6 +118,7 @@ class Trial(Value):
     evaluator_answers: tuple[tuple[Answer, ...], ...] = ()
     evaluator_answers_before: tuple[tuple[Answer, ...], ...] = ()
     judge_answers: tuple[Answer, ...] = ()
+    opinion: str = ""
     workspace_lost: bool = False  # the agent's changes can no longer be read
     warnings: tuple[str, ...] = ()
 

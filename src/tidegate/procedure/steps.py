@@ -8,7 +8,7 @@ run can be resumed. Stochastic rows are screened, confirmed and verified; determ
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, zip_longest
 
@@ -36,6 +36,7 @@ __all__ = [
     "screening_of",
     "screening_trials",
     "start",
+    "stops_early",
     "suite_finding",
 ]
 
@@ -91,7 +92,15 @@ def next_step(state: State) -> RunTrials | Decided:
     specs = (*state.played.missing, *chain.from_iterable(chain.from_iterable(rounds)))
     if not specs or _failed_fast(state):
         return Decided(conclusions=conclude(state))
-    return RunTrials(specs=specs)
+    return RunTrials(specs=_confirmed_first(state) or specs)
+
+
+def stops_early(state: State, running: Collection[TrialSpec]) -> bool:
+    """Return True if no further one of the running trials should start: a row that fails is to be confirmed first.
+
+    Otherwise a suite in which everything hangs would use up the budget before one failure is confirmed.
+    """
+    return _failed_fast(state) or any(spec not in running for spec in _confirmed_first(state))
 
 
 def observe(state: State, results: Sequence[TrialResult]) -> State:
@@ -177,11 +186,23 @@ def _failed_fast(state: State) -> bool:
     return any(
         entry.flip in WORSE
         and repeats_needed(entry.flip, entry.tally("base"), entry.tally("head")) == (0, 0)
-        and entry.row.presence == "both"
-        and entry.row.purpose == "regression"
-        and state.policy.names(entry.row.agent)
+        and _blocks(entry, state.policy)
         for entry in state.rows
     )
+
+
+def _confirmed_first(state: State) -> tuple[TrialSpec, ...]:
+    """Return the repeats that would confirm the first row whose regression ends the run; none without `fail_fast`."""
+    if state.stored or not state.policy.fail_fast or "regressed" not in state.policy.block:
+        return ()
+    failing = (entry for entry in state.rows if entry.flip in WORSE and _blocks(entry, state.policy))
+    repeats = (tuple(chain.from_iterable(_rounds(entry))) for entry in failing if _wanted(entry)[0] == "confirm")
+    return next(filter(None, repeats), ())
+
+
+def _blocks(entry: RowSeen, policy: Policy) -> bool:
+    row = entry.row
+    return row.presence == "both" and row.purpose == "regression" and policy.names(row.agent)
 
 
 def _rounds(entry: RowSeen) -> Iterator[tuple[TrialSpec, ...]]:

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from tidegate.model.calibration import Calibration
 from tidegate.reports.filters import count, percent
-from tidegate.text.terminal_safe import one_line, shortened
+from tidegate.text.safe import one_line
+from tidegate.text.shorten import shortened
 
 FEW = 50  # labels; with fewer, the report warns that the intervals are wide
 _KAPPA = ((0.8, "almost perfect"), (0.6, "substantial"), (0.4, "moderate"), (0.2, "fair"), (0.0, "slight"))

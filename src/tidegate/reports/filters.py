@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tidegate.text.terminal_safe import one_line, shortened, visible
+from tidegate.text.safe import one_line, visible
+from tidegate.text.shorten import first_and_last, shortened
 
 NONE = "–"  # shown for a missing number
 _APART = "&#8203;"  # zero-width space
@@ -64,11 +65,7 @@ def fenced(text: str, language: str = "", lines: int = 20, width: int = 300) -> 
     The number of omitted lines is shown in their place. `language` must not be data.
     """
     shown = [_bounded(line, width) for line in visible(text).strip("\n").split("\n")]
-    left_out = len(shown) - lines
-    if left_out > 0:
-        first = lines // 2
-        shown[first : first + left_out] = [f"… {left_out} {'line' if left_out == 1 else 'lines'} left out …"]
-    body = "\n".join(shown)
+    body = "\n".join(first_and_last(shown, lines))
     fence = "`" * max(3, _longest_run(body) + 1)
     return f"{fence}{language}\n{body}\n{fence}"
 

@@ -15,7 +15,7 @@ from tidegate.model.result import Result
 from tidegate.model.trial import Record, Side
 from tidegate.reports.page import PageView, page_view
 from tidegate.reports.transcript_steps import steps
-from tidegate.text.terminal_safe import visible
+from tidegate.text.safe import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tidegate.model.comparison import Row
 from tidegate.model.result import Result
 from tidegate.reports.model_filters import console, passed, words
-from tidegate.text.terminal_safe import one_line, visible
+from tidegate.text.safe import one_line, visible
 
 if TYPE_CHECKING:
     from junitparser import TestCase

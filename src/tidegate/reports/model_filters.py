@@ -20,7 +20,8 @@ from tidegate.model.measurement import Call
 from tidegate.reports.filters import FILTERS, NONE, signed, to, together
 from tidegate.reports.table_row import MetricCell
 from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, MetricWarning
-from tidegate.text.terminal_safe import one_line, shortened, visible
+from tidegate.text.safe import one_line, visible
+from tidegate.text.shorten import shortened
 
 _SIGNS = dict(chain[tuple[str, str]](VERDICT_SIGNS.items(), STATE_SIGNS.items()))
 _MESSAGE_LINES = 6
@@ -106,14 +107,9 @@ def _command(mark: str, command: str) -> str:
 
 def _answer(mark: str, call: Call) -> list[str]:
     """Return the tool's output, indented so that it cannot look like another call; [] if there is nothing to show."""
-    ended = "" if call.status == "ok" else f"[{ending(call)}]"
+    ended = "" if call.status == "ok" else f"[{call.ended}]"
     answer = " ".join(filter(None, (shortened(one_line(call.message), _ANSWER), ended)))
     return [f"{mark}     {answer}"] if answer else []
-
-
-def ending(call: Call) -> str:
-    """Return how a call ended: `exit 2`, `timeout`."""
-    return call.status if call.exit_code is None or call.status != "error" else f"exit {call.exit_code}"
 
 
 def beside(found: Evidence) -> str:

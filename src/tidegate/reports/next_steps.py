@@ -63,6 +63,7 @@ OF_UNMEASURED: dict[NotMeasured, str] = {
     "refused_request": "Fix the tool's description or schema that the model's provider refuses.",
     "supervisor_lost": f"{_AGAIN}. If it ends like this again, find out what stops the trial's processes.",
     "agent_error": "Fix what makes the agent's program stop; the row has its output.",
+    "overtime": "Find out why head takes so much longer than base, or raise `budget` in `tidegate.yaml`.",
     "reported_outage": f"{_AGAIN}. If it ends like this on head only, the agent's log shows what failed.",
 }
 _OF_SUITE = "No single row shows it: read the table for what fell a little in many."

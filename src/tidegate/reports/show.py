@@ -18,7 +18,8 @@ from tidegate.model.measurement import Call, Metrics, Run, TrialResult
 from tidegate.reports.filters import count, money, number, percent, seconds
 from tidegate.reports.judge_summary import trial_lines
 from tidegate.reports.model_filters import measured, words
-from tidegate.text.terminal_safe import one_line, shortened, visible
+from tidegate.text.safe import one_line, visible
+from tidegate.text.shorten import first_and_last, shortened
 
 _OUTPUT_LINES = 8
 _LINE = 400
@@ -113,16 +114,13 @@ def _judged(result: TrialResult) -> Iterator[RenderableType]:
 def _told(event: Event, calls: list[Call]) -> Iterator[RenderableType]:
     """Yield one event. Recorded calls that its command line makes are removed from `calls` and shown with it."""
     match event:
-        case Message(role=role, text=text):
-            yield _block(f"{'agent' if role == 'assistant' else role} says", text, "cyan")
-        case ToolCall(tool=tool, command=command, input=arguments):
-            asked = f"$ {command}" if command else f"{tool} {arguments or ''}"
-            yield _timed(event, asked.rstrip())
+        case Message(text=text):
+            yield _block(f"{event.by} says", text, "cyan")
+        case ToolCall(command=command):
+            yield _timed(event, event.line)
             yield from map(_call_line, _taken(command, calls) if command else _of_server(event, calls))
         case ToolResult():
-            ended = event.status if event.exit_code is None else f"exit {event.exit_code}"
-            style = "" if event.status == "ok" else "red"
-            yield _indented(f"→ {ended}", _AT, style)
+            yield _indented(f"→ {event.ended}", _AT, "" if event.status == "ok" else "red")
             yield from (_indented(line, _AT + 2, "dim") for line in _excerpt(event.output))
         case ApiRetry(text=text):
             yield _indented(f"the model was asked again: {text}", _AT, "yellow")
@@ -215,13 +213,8 @@ def _block(title: str, text: str, style: str) -> RenderableType:
 
 
 def _excerpt(text: str, lines: int = _OUTPUT_LINES) -> list[str]:
-    """Return the first and last lines, since errors are at either end, with the number of lines left out between."""
-    shown = visible(text).strip("\n").split("\n") if text.strip() else []
-    left_out = len(shown) - lines
-    if left_out > 0:
-        first = lines // 2
-        shown[first : first + left_out] = [f"… {count(left_out, 'line')} left out …"]
-    return shown
+    """Return the first and last lines, since errors are at either end."""
+    return first_and_last(visible(text).strip("\n").split("\n"), lines) if text.strip() else []
 
 
 def _text(line: str, style: str = "") -> Text:

@@ -20,7 +20,8 @@ from tidegate.reports.comment import render_comment
 from tidegate.reports.filters import points
 from tidegate.reports.model_filters import passed, words
 from tidegate.reports.next_steps import advice
-from tidegate.text.terminal_safe import log_line, one_line, shortened
+from tidegate.text.safe import log_line, one_line
+from tidegate.text.shorten import shortened
 
 _MARKER = re.compile(r"\A<!-- tidegate [^\n]*-->\n")
 _FOLD = re.compile(r"^<details>\n<summary>(.*)</summary>$", re.MULTILINE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
@@ -36,8 +35,8 @@ def _step(event: Event, answers: dict[str, ToolResult]) -> Step:
     match event:
         case ToolCall():
             return _asked(event, answers.get(event.id))
-        case Message(at=at, role=role, text=text):
-            return Step(kind="message", at=at, title="agent" if role == "assistant" else role, text=text)
+        case Message(at=at, text=text):
+            return Step(kind="message", at=at, title=event.by, text=text)
         case ApiRetry(at=at, text=text):
             return Step(kind="note", at=at, title="the model was asked again", text=text)
         case Warning(at=at, text=text):
@@ -49,16 +48,11 @@ def _step(event: Event, answers: dict[str, ToolResult]) -> Step:
 
 
 def _asked(call: ToolCall, answer: ToolResult | None) -> Step:
-    arguments = json.dumps(call.input, ensure_ascii=False) if call.input else ""
-    title = f"$ {call.command}" if call.command else f"{call.tool} {arguments}".strip()
     if answer is None:
-        return Step(kind="call", at=call.at, title=title, ended="no answer")
-    ended = answer.status if answer.exit_code is None else f"exit {answer.exit_code}"
-    return Step(
-        kind="call", at=call.at, title=title, ended=ended, ok=answer.status in ("ok", "background"), text=answer.output
-    )
+        return Step(kind="call", at=call.at, title=call.line, ended="no answer")
+    ok = answer.status in ("ok", "background")
+    return Step(kind="call", at=call.at, title=call.line, ended=answer.ended, ok=ok, text=answer.output)
 
 
 def _called(call: Call) -> Step:
-    ended = call.status if call.exit_code is None else f"exit {call.exit_code}"
-    return Step(kind="call", title=f"$ {call.command}", ended=ended, ok=call.status == "ok", text=call.message)
+    return Step(kind="call", title=f"$ {call.command}", ended=call.ended, ok=call.status == "ok", text=call.message)

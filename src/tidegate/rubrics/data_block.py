@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
+
+from tidegate.text.safe import printable
+from tidegate.text.shorten import both_ends
 
 MAX_PART = 4_000  # characters of one message or output
 MAX_TEXT = 60_000  # characters of a whole transcript
@@ -36,26 +38,8 @@ def anonymous(text: str) -> str:
     return _MODELS.sub("the-agent", text)
 
 
-def cut(text: str, limit: int) -> str:
-    """Return at most about `limit` characters. The middle is cut out and replaced by a note."""
-    left_out = len(text) - limit
-    if left_out <= 0:
-        return text
-    half = limit // 2
-    return f"{text[:half]}\n[… {left_out} characters left out …]\n{text[-half:]}"
-
-
-def clean(text: str) -> str:
-    """Return the text without control and invisible characters, which a model reads and people cannot see."""
-    return "".join(filter(_is_visible, text.replace("\r\n", "\n")))
-
-
 def fenced(name: str, text: str, limit: int = MAX_TEXT) -> str:
     """Return the text as a data block that its content cannot end."""
-    body = cut(clean(anonymous(text)), limit)
+    body = both_ends(anonymous(printable(text)), limit)
     fence = hashlib.sha256(f"{name}\n{body}".encode(errors="replace")).hexdigest()[:16]
     return f"<data {fence} name={name}>\n{body}\n</data {fence}>"
-
-
-def _is_visible(character: str) -> bool:
-    return character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn")

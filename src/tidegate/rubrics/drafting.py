@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tidegate.gates.excerpt import excerpt
 from tidegate.model.question import AskModel
 from tidegate.model.value import Value
 from tidegate.rubrics.forms import draft_form
 from tidegate.rubrics.prompts import question
 from tidegate.rubrics.reading import mapping_of
+from tidegate.text.shorten import excerpt
 
 FEWEST, MOST = 3, 7
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")

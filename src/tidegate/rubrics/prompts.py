@@ -9,7 +9,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tidegate.model.question import AskModel
-from tidegate.rubrics.data_block import clean, fenced
+from tidegate.rubrics.data_block import fenced
+from tidegate.text.safe import printable
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -25,7 +26,7 @@ def question(template: str, schema: dict[str, Any], items: Sequence[str] = (), *
     return AskModel(
         system=system(),
         before=before,
-        items=tuple(f"{clean(item)}\n" for item in items),
+        items=tuple(f"{printable(item)}\n" for item in items),
         after=after,
         answer_schema=schema,
     )
@@ -38,7 +39,7 @@ def filled(prompt: str, variables: Mapping[str, str], schema: dict[str, Any]) ->
     def value(found: Any) -> str:
         return fenced(found[1], variables[found[1]])
 
-    own = VARIABLE.sub(value, clean(prompt))
+    own = VARIABLE.sub(value, printable(prompt))
     text = _environment().get_template("judge/own.md.j2").render(prompt=own)
     return AskModel(system=system(), before=text, answer_schema=schema)
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from tidegate.gates.excerpt import excerpt
 from tidegate.gates.json_text import parse_json
+from tidegate.text.shorten import excerpt
 
 MAX_REASON = 500
 SCORES = '{"scores": [{"id": "…", "reason": "…", "score": 0.9}, …]}'

@@ -1,16 +1,19 @@
-"""A trial's events as the text that a judge reads."""
+"""A trial's events as text: for judges, and for scripts that read the transcript."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from tidegate.model.event import Event, Message, ToolCall, ToolResult
-from tidegate.rubrics.data_block import MAX_PART, cut
+from tidegate.model.event import ApiRetry, Event, Message, ToolCall, ToolResult, Warning
+from tidegate.rubrics.data_block import MAX_PART
+from tidegate.text.shorten import both_ends
 
 
 def transcript(events: Iterable[Event]) -> str:
     """Return what the agent wrote, did and received, in order. Without times, so that equal trials read the same."""
-    return "\n".join(_lines(events)) or "(the agent's work left no record)"
+    # Retries, warnings and the end are not the agent's work.
+    work = (event for event in events if isinstance(event, Message | ToolCall | ToolResult))
+    return "\n".join(map(line, work)) or "(the agent's work left no record)"
 
 
 def candidate_answer(events: Iterable[Event]) -> str:
@@ -19,17 +22,17 @@ def candidate_answer(events: Iterable[Event]) -> str:
     return said[-1] if said else ""
 
 
-def _lines(events: Iterable[Event]) -> Iterator[str]:
-    for event in events:
-        match event:
-            case Message(role=role, text=text):
-                yield f"[{'agent' if role == 'assistant' else role}] {cut(text, MAX_PART)}"
-            case ToolCall(command=str() as command):
-                yield f"[call] $ {cut(command, MAX_PART)}"
-            case ToolCall(tool=tool, input=arguments):
-                yield f"[call] {tool} {cut(str(arguments or ''), MAX_PART)}".rstrip()
-            case ToolResult(status=status, exit_code=code, output=output):
-                ended = status if code is None else f"exit {code}"
-                yield f"[result: {ended}] {cut(output, MAX_PART)}".rstrip()
-            case _:
-                pass  # retries, warnings and the end are not the agent's work
+def line(event: Event) -> str:
+    """Return the event as one paragraph of a transcript: `[agent] …`, `[call] $ …`, `[result: exit 0] …`."""
+    match event:
+        case Message(text=text):
+            kind = event.by
+        case ToolCall():
+            kind, text = "call", event.line
+        case ToolResult(output=text):
+            kind = f"result: {event.ended}"
+        case ApiRetry(text=text) | Warning(text=text):
+            kind = event.type
+        case _:
+            kind, text = f"end: {event.end}", event.message
+    return f"[{kind}] {both_ends(text, MAX_PART)}".rstrip()

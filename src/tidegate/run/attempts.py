@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from tidegate.model.plan import PlanRow
@@ -15,14 +16,17 @@ from tidegate.model.trial import NotMeasured, Side, Trial, TrialSpec, encoded
 from tidegate.model_proxy.lease import with_lease
 from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.run.build import Checkout, HostEnvironment
+from tidegate.run.pace import Pace
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.directories import Attempt, Folders, TrialDirectories
 from tidegate.trial.environment import side_path
-from tidegate.trial.late_script import run_late
 from tidegate.trial.lifecycle import run_trial
 from tidegate.trial.processes import Supervisor, SupervisorLost
+from tidegate.trial.program_lookup import hidden_programs, system_path, write_front
+from tidegate.trial.stored_trial import ScriptContext, StoredTrial
 from tidegate.trial.supervisor_pool import SupervisorPool
 from tidegate.trial.workspace import Prepared, prepare
+from tidegate.vcs.revisions import main_folder
 
 RETRIES = 2  # after a cause that often goes away by itself (verdict.md, Units)
 _TRANSIENT: frozenset[NotMeasured] = frozenset(
@@ -43,6 +47,24 @@ class RunContext:
     slots: SupervisorPool
     deadline: float  # when the run ends, on the monotonic clock
 
+    @cached_property
+    def agent_path(self) -> str:
+        """The system's folders of PATH: none of a checkout, or of the repository that Tidegate compares."""
+        checkouts = [side.folder for side in self.sides]
+        return system_path(self.around.path, (self.scratch, *checkouts, *map(main_folder, checkouts)))
+
+    @property
+    def sides(self) -> tuple[Checkout, ...]:
+        """The checkouts, base's first."""
+        return tuple(self.checkouts.values())
+
+    def hidden_programs(self) -> tuple[str, ...]:
+        """Return the system's programs that only head's folders of `path` hide. Both sides are built by then."""
+        if set(self.checkouts) != {"base", "head"}:
+            return ()
+        base, head = ([side.folder / name for name in side.path_of(self.suite)] for side in self.sides)
+        return hidden_programs(head, base, self.agent_path)
+
 
 @dataclass
 class Attempts:
@@ -51,27 +73,37 @@ class Attempts:
     context: RunContext
     spending: Spending
     model_proxy: ModelProxy | None = None
+    pace: Pace = field(default_factory=Pace)
+    halted: bool = False  # no further trial starts
+    hidden: tuple[str, ...] = ()  # programs of the system that head's `path` folders hide, and base's do not
     _begun: int = 0
     _prepared: dict[tuple[str, Side], asyncio.Future[Prepared]] = field(default_factory=dict)
 
-    async def trial(self, spec: TrialSpec, row: PlanRow) -> Trial:
-        """Return the first attempt without an infrastructure error, or the last of three."""
+    async def trial(self, spec: TrialSpec, row: PlanRow) -> Trial | None:
+        """Return the first attempt without an infrastructure error, or the last of three; None if halted before."""
         trial = Trial(spec=spec, not_measured="infrastructure")
-        for _ in range(1 + RETRIES):
+        for attempt in range(1 + RETRIES):
             async with self.context.slots.slot(row.agent.weight) as supervisor:
+                if self.halted and not attempt:
+                    return None
                 if (used_up := self._used_up()) is not None:
                     return Trial(spec=spec, not_measured="budget", reason=used_up)
-                trial = await self._attempt(spec, row, supervisor)
+                trial = self.pace.charged(await self._attempt(spec, row, supervisor))
+                self.pace.saw(trial)
+                self.pace.ended(spec)
             if trial.not_measured not in _TRANSIENT:
                 break
         return trial
 
-    async def late(self, request: RunJudge, spec: TrialSpec, row: PlanRow) -> Answer | None:
+    async def script(self, request: RunJudge, trial: Trial, row: PlanRow) -> Answer | None:
         """Run a script that needs the judge's answer after the trial has ended; return None if it cannot be run."""
         async with self.context.slots.slot() as supervisor:
-            attempt = await self._attempt_of(spec, row, supervisor, "graded")
+            attempt = await self._attempt_of(trial.spec, row, supervisor, "graded")
+            place = attempt.place
+            context = ScriptContext(place.definitions, place.check_path, place.passed_env, place.limits, supervisor)
+            stored = StoredTrial(trial, row.scenario, row.agent.model, attempt.folders, context)
             try:
-                return await run_late(request, attempt, "judge-late")
+                return await stored.script(request, lambda: place.prepared)
             except (SupervisorLost, OSError):
                 return None
             finally:
@@ -92,6 +124,7 @@ class Attempts:
     async def _attempt(self, spec: TrialSpec, row: PlanRow, supervisor: Supervisor) -> Trial:
         self.context.checkouts[spec.side].store.clear_trial(spec)
         attempt = await self._attempt_of(spec, row, supervisor, "trials")
+        attempt = replace(attempt, most_secs=await self.pace.limits(spec))
         self.context.progress.started(spec)
         try:
             with with_lease(attempt, self.model_proxy) as lent:
@@ -109,7 +142,9 @@ class Attempts:
             repo=checkout.folder,
             definitions=context.definitions,
             former=next(iter(context.checkouts.values())).folder,
-            path=side_path(checkout.folder, checkout.path_of(context.suite), context.around.path),
+            path=(path := side_path(checkout.folder, checkout.path_of(context.suite), context.around.path)),
+            check_path=self._check_path(row, checkout, path),
+            agent_path=context.agent_path,
             passed_env=context.around.passed,
             credentials=context.around.of_agent(row.agent),
             limits=context.suite.limits,
@@ -124,6 +159,19 @@ class Attempts:
             on_step=lambda text: context.progress.step(spec, text),
             meter=self.spending.meter(context.suite.prices.get(row.agent.model or ""), row.scenario.max_usd),
         )
+
+    def _check_path(self, row: PlanRow, checkout: Checkout, path: str) -> str:
+        """Return the PATH of what judges a trial: the system's programs where only head hides them, except the target.
+
+        Base has merged what its own folders hide: a virtual environment's `python` stays in front on both sides.
+        """
+        context, target = self.context, row.scenario.target.binary.rpartition("/")[2]
+        names = [name for name in self.hidden if name != target]
+        if checkout.side != "head" or not names:
+            return path
+        folder = context.scratch / "system-programs" / encoded(target or "none")
+        front = folder if folder.is_dir() else write_front(folder, names, context.agent_path)
+        return f"{front}:{path}"
 
     async def _workspace(self, row: PlanRow, checkout: Checkout) -> Prepared:
         """Return the scenario's workspace for this side. Concurrent trials share one preparation."""

@@ -47,7 +47,7 @@ def load_both(
 
     Rules are read from the branch's tip, not from the merge base: the pull request's author chooses where it begins.
     If the merge base has no suite of its own, head's definitions are compared with the branch's, too.
-    Without secrets (`lenient`), scenarios that need one are loaded all the same.
+    Without secrets (`lenient`), scenarios that need one are still loaded.
     """
     base_side, head_side = sides
     base, warnings = try_load_suite(base_side.folder, config, environ=environ, without_secrets=lenient)

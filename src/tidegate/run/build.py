@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tidegate.errors import CannotRunError
-from tidegate.gates.excerpt import excerpt
 from tidegate.model.agent import Agent
 from tidegate.model.command import CommandResult
+from tidegate.model.judge import SYSTEM_PATH
 from tidegate.model.measurement import Revision
 from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Side
 from tidegate.store.run_folder import RunFolder
+from tidegate.text.shorten import excerpt
 from tidegate.trial.environment import base_environment, git_trusts, side_path
 from tidegate.trial.processes import Refused, Supervisor, SupervisorLost, run_shell
 from tidegate.trial.users import give
@@ -57,7 +58,7 @@ class HostEnvironment:
     def of(cls, environ: Mapping[str, str], suite: Suite) -> HostEnvironment:
         """Select the variables from `environ` that the suite allows."""
         passed = {name: environ[name] for name in suite.pass_env if name in environ}
-        return cls(environ.get("PATH", "/usr/local/bin:/usr/bin:/bin"), passed, environ)
+        return cls(environ.get("PATH", SYSTEM_PATH), passed, environ)
 
     def of_agent(self, agent: Agent) -> dict[str, str]:
         """Return the agent's own variables: its API key and its provider's address."""

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from itertools import takewhile
 from typing import TypeVar
 
-from tidegate.evaluators.advance import advance
+from tidegate.evaluators.advance import Carry, advance, answered
 from tidegate.evaluators.assess import record_of
 from tidegate.measure.measure_trial import passed_gates
 from tidegate.model.evaluator import Evaluator, Record, Score
 from tidegate.model.probe import Answer, Request
-from tidegate.model.question import ModelAnswer
+from tidegate.model.question import AskModel, ModelAnswer
 from tidegate.model.suite import Scenario
 from tidegate.model.trial import Trial
 
-Carry = Callable[[Request], Awaitable[Answer | None]]
-"""Answers a request; returns None if that is no longer possible."""
 T = TypeVar("T")
 
 
@@ -24,13 +22,24 @@ async def grade(trial: Trial, scenario: Scenario, carry: Carry) -> Trial:
     """Return the trial with the answers that its evaluators and judge need; unchanged if no model judges it."""
     if not is_to_be_judged(trial, scenario):
         return trial
+    carry = asking_about(trial.opinion or f"{trial.spec.id} {trial.started_at}", carry)
     record = record_of(trial, scenario)
     evaluators = [
-        await _asked(evaluator, record, trial.answers_of(number), carry)
+        await answered(evaluator, record, carry, trial.answers_of(number))
         for number, evaluator in enumerate(scenario.evaluators)
     ]
-    judge = scenario.judge and await _asked(scenario.judge, record, trial.judge_answers, carry)
+    judge = scenario.judge and await answered(scenario.judge, record, carry, trial.judge_answers)
     return trial.model_copy(update={"evaluator_answers": tuple(evaluators), "judge_answers": judge or ()})
+
+
+def asking_about(opinion: str, carry: Carry) -> Carry:
+    """Return `carry` for questions about one trial. One answer counts once, so another trial is another question."""
+
+    async def ask(request: Request) -> Answer | None:
+        own = request.model_copy(update={"about": opinion}) if isinstance(request, AskModel) else request
+        return await carry(own)
+
+    return ask
 
 
 def is_to_be_judged(trial: Trial, scenario: Scenario) -> bool:
@@ -69,17 +78,6 @@ async def to_its_end(asking: Generator[Request, Answer, T], carry: Carry) -> tup
     except StopIteration as end:
         return end.value, tuple(answers)
     return None, tuple(answers)
-
-
-async def _asked(evaluator: Evaluator, record: Record, stored: Sequence[Answer], carry: Carry) -> tuple[Answer, ...]:
-    """Return the stored answers, followed by new ones until the evaluator has a score or `carry` returns None."""
-    answers = list(stored)
-    while not isinstance(step := advance(evaluator, record, answers), Score):
-        answer = await carry(step)
-        if answer is None:
-            break
-        answers.append(answer)
-    return tuple(answers)
 
 
 def _is_lost(evaluator: Evaluator, record: Record, answers: Sequence[Answer]) -> bool:

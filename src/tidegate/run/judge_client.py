@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Self
 
 from tidegate.model.judge import Ask, Judge, JudgeContext
 from tidegate.model.probe import Answer, Request
 from tidegate.model.question import SPOKEN, AskModel, ModelAnswer, Reply
-from tidegate.model.suite import Price
+from tidegate.model.suite import Price, Suite
 from tidegate.store.judge_answers import AnswerStore
 
 NO_JUDGE = "no judge is set up: tidegate.yaml has no `judge`, or base's has none yet"
@@ -41,6 +42,13 @@ class JudgeClient:
         self.spent_usd = 0.0
         self.spent_tokens = 0
         self.used_up: Callable[[], str | None] = _nothing  # returns a message once the run's budget is spent
+
+    @classmethod
+    def of(cls, suite: Suite, folder: Path, environ: Mapping[str, str], store: AnswerStore, deadline: float) -> Self:
+        """Return the client of the suite's judge. `folder` is the checkout that defines the suite."""
+        judge = suite.judge
+        place = JudgeContext.of(judge, folder, environ)
+        return cls(judge, place, store, price=suite.prices.get(judge.model) if judge else None, deadline=deadline)
 
     async def __aenter__(self) -> Self:
         if self._judge is not None:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tidegate.model.event import Event
-from tidegate.model.judge import JudgeContext
 from tidegate.model.judgement import PairJudgement
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import PlanRow
@@ -16,18 +15,19 @@ from tidegate.run.attempts import Attempts, RunContext
 from tidegate.run.grade import grade
 from tidegate.run.judge_client import JudgeClient
 from tidegate.run.pairwise_judging import judge_pairs
-from tidegate.store.judge_answers import AnswerStore
 
 
-def bench_of(context: RunContext, answers: AnswerStore) -> JudgeClient:
-    """Return the client for the suite's judge, which works in the checkout that the rules are read from."""
-    rules, *_ = context.checkouts.values()
-    judge, around = context.suite.judge, context.around
-    place = JudgeContext(
-        folder=rules.folder, path=around.path, credentials=around.own(judge.variables) if judge else {}
-    )
-    price = context.suite.prices.get(judge.model) if judge else None
-    return JudgeClient(judge, place, answers, price=price, deadline=context.deadline)
+def with_opinion(trial: Trial, commits: Sequence[str]) -> Trial:
+    """Return the trial with the name of the judge's opinion that it takes part in.
+
+    Base's and head's trials of the same number share one: if they read the same, the judge cannot tell them apart, and
+    two answers would differ by chance alone. Trials of other numbers and other pull requests get answers of their own.
+    A run of a single side shares with no other run.
+    """
+    spec = trial.spec
+    place = f"{spec.scenario}/{spec.agent}/{spec.index}"
+    compared = "..".join(commits) if len(commits) > 1 else str(trial.started_at)
+    return trial if trial.opinion else trial.model_copy(update={"opinion": f"{compared} {place}"})
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,12 @@ class Judging:
 
         async def carry(request: Request) -> Answer | None:
             if isinstance(request, RunJudge):
-                return await self.attempts.late(request, trial.spec, row)
+                return await self.attempts.script(request, trial, row)
             return await self.judge_client.carry(request)
 
-        graded = await grade(trial, row.scenario, carry)
-        if graded is not trial:
+        asked = with_opinion(trial, self._commits)
+        graded = await grade(asked, row.scenario, carry)
+        if graded is not asked:
             self.context.checkouts[trial.spec.side].store.keep_trial(graded)
         return graded
 
@@ -56,7 +57,11 @@ class Judging:
         judge = self.context.suite.judge
         if judge is None or not judge.pairwise:
             return ()
-        return await judge_pairs(rows, results, self._events, self.judge_client.carry)
+        return await judge_pairs(rows, results, self._events, self.judge_client.carry, self._commits)
+
+    @property
+    def _commits(self) -> tuple[str, ...]:
+        return tuple(checkout.revision.sha for checkout in self.context.checkouts.values())
 
     def _events(self, result: TrialResult) -> Iterable[Event]:
         return self.context.checkouts[result.side].store.events(result.spec)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 
+from tidegate.evaluators.advance import Carry
 from tidegate.evaluators.assess import use_of
 from tidegate.evaluators.rubric_judge import RubricJudge
 from tidegate.model.event import Event
@@ -13,20 +14,21 @@ from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import PlanRow
 from tidegate.rubrics.pairwise import Pair, compare_pair
 from tidegate.rubrics.transcript import transcript
-from tidegate.run.grade import Carry, to_its_end
+from tidegate.run.grade import asking_about, to_its_end
 
 Read = Callable[[TrialResult], Iterable[Event]]
 
 
 async def judge_pairs(
-    rows: Iterable[PlanRow], results: Sequence[TrialResult], read: Read, carry: Carry
+    rows: Iterable[PlanRow], results: Sequence[TrialResult], read: Read, carry: Carry, commits: Sequence[str] = ()
 ) -> tuple[PairJudgement, ...]:
     """Have the judge compare the screening trials of both sides that have the same number and were judged.
 
-    `read` returns the events of a trial.
+    `read` returns the events of a trial. Each pair is asked about by itself, even if others read the same; `commits`
+    tells other comparisons apart.
     """
     pairs = [
-        _judged(row, base, head, read, carry)
+        _judged(row, base, head, read, asking_about(f"{'..'.join(commits)} {base.id} {head.id}", carry))
         for row in rows
         if isinstance(row.scenario.judge, RubricJudge)
         for base, head in _pairs([result for result in results if result.key == row.key])

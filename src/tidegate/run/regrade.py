@@ -5,14 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
-from tidegate.evaluators.stored_answers import gate_answers
+from tidegate.evaluators.advance import answered
+from tidegate.evaluators.assess import record_of
+from tidegate.evaluators.stored_answers import answer_to, gate_answers
 from tidegate.invocations.bypassed import bypassed
 from tidegate.measure.measure_trial import measure_trial
-from tidegate.model.judge import JudgeContext
 from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.probe import Answer, Request, RunJudge
+from tidegate.model.question import AskModel
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.trial import Trial, encoded
 from tidegate.plan import definition_hash, suite_hash
@@ -25,9 +28,8 @@ from tidegate.store.run_folder import RunFolder, load_run
 from tidegate.trial.directories import Folders
 from tidegate.trial.environment import side_path
 from tidegate.trial.processes import Supervisor
-from tidegate.trial.stored_trial import RegradeContext, StoredTrial
-
-_NO_LIMIT_MINUTES = 7 * 24 * 60.0
+from tidegate.trial.stored_trial import ScriptContext, StoredTrial
+from tidegate.trial.workspace import prepare
 
 
 @dataclass(frozen=True)
@@ -51,18 +53,14 @@ class RegradeJob:
 
     def judge_client(self) -> JudgeClient:
         """Return the client that answers questions to the judge."""
-        judge, around = self.suite.judge, HostEnvironment.of(self.environ, self.suite)
-        keys = around.own(judge.variables) if judge else {}
-        price = self.suite.prices.get(judge.model) if judge else None
-        deadline = time.monotonic() + 60 * (self.suite.budget.minutes or _NO_LIMIT_MINUTES)
-        place = JudgeContext(folder=self.root, path=around.path, credentials=keys)
-        return JudgeClient(judge, place, self.answers, price=price, deadline=deadline)
+        deadline = time.monotonic() + self.suite.budget.seconds
+        return JudgeClient.of(self.suite, self.root, self.environ, self.answers, deadline)
 
-    def context(self, supervisor: Supervisor) -> RegradeContext:
+    def context(self, supervisor: Supervisor) -> ScriptContext:
         """Return what the scripts of all trials share."""
         suite, around = self.suite, HostEnvironment.of(self.environ, self.suite)
         path = side_path(self.root, suite.path, around.path)
-        return RegradeContext(self.root, suite.guidance, path, around.passed, suite.limits, supervisor)
+        return ScriptContext(self.root, path, around.passed, suite.limits, supervisor)
 
 
 async def regrade(stored: Path, out: Path, job: RegradeJob) -> Regraded:
@@ -98,7 +96,7 @@ class _Work:
     source: RunFolder
     target: RunFolder
     job: RegradeJob
-    context: RegradeContext
+    context: ScriptContext
     judge_client: JudgeClient
 
     async def measured(self, result: TrialResult, scenario: Scenario | None) -> TrialResult:
@@ -120,16 +118,26 @@ class _Work:
             calls = bypassed(trial.events, scenario.target, (), trial.agent_started_at)
             trial = trial.model_copy(update={"invocations": calls})
         scratch = self.job.scratch.joinpath(encoded(spec.scenario), encoded(spec.agent), str(spec.index))
-        asking = StoredTrial(trial, scenario, Folders(self.target.record_folder(spec), scratch), self.context)
+        folders, root = Folders(self.target.record_folder(spec), scratch), self.context.definitions
+        stored = StoredTrial(trial, scenario, self.old.agents[spec.agent].model, folders, self.context)
+        known = (*trial.answers, *chain.from_iterable(trial.evaluator_answers))
+
+        async def found(request: Request) -> Answer | None:
+            if isinstance(request, RunJudge):
+                return await stored.script(
+                    request, lambda: prepare(scenario, root, root, self.job.suite.guidance, scratch / "start")
+                )
+            return None if isinstance(request, AskModel) else answer_to(request, known)
 
         async def carry(request: Request) -> Answer | None:
-            if isinstance(request, RunJudge):
-                return await asking.script(request)
-            return await self.judge_client.carry(request)
+            if isinstance(request, AskModel):
+                return await self.judge_client.carry(request)
+            return await found(request)
 
+        record = record_of(trial, scenario)
         asked = {
             "answers": gate_answers(scenario.gates, trial.answers),
-            "evaluator_answers": await asking.evaluators(),
+            "evaluator_answers": tuple([await answered(one, record, found) for one in scenario.evaluators]),
             "judge_answers": (),
         }
         return await grade(trial.model_copy(update=asked), scenario, carry)

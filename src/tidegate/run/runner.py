@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Self, TypeVar
@@ -14,7 +14,7 @@ from tidegate.errors import CannotRunError
 from tidegate.measure.measure_trial import measure_trial
 from tidegate.model.agent import Agent
 from tidegate.model.judgement import PairJudgement
-from tidegate.model.measurement import TrialResult
+from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
@@ -23,7 +23,8 @@ from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.run.attempts import Attempts, RunContext
 from tidegate.run.build import Checkout, HostEnvironment, build
 from tidegate.run.grade import is_to_be_judged, without_lost
-from tidegate.run.judge_trials import Judging, bench_of
+from tidegate.run.judge_client import JudgeClient
+from tidegate.run.judge_trials import Judging
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.trial.agent_check import AgentCheckDirectories
 from tidegate.trial.cost_meter import Spending
@@ -32,7 +33,6 @@ from tidegate.trial.processes import Account, Supervisor, SupervisorLost
 from tidegate.trial.supervisor_pool import SupervisorPool
 from tidegate.trial.users import BUILDERS, Users, give, make_readable, why_not
 
-_NO_LIMIT_MINUTES = 7 * 24 * 60.0
 T = TypeVar("T")
 
 
@@ -61,10 +61,10 @@ class Runner:
             around=HostEnvironment.of(environ, suite),
             progress=progress,
             slots=SupervisorPool(jobs or suite.jobs or os.cpu_count() or 1, self._account),
-            deadline=time.monotonic() + 60 * (suite.budget.minutes or _NO_LIMIT_MINUTES),
+            deadline=time.monotonic() + suite.budget.seconds,
         )
         self._context = context
-        self._bench = bench_of(context, answers)
+        self._bench = JudgeClient.of(suite, checkouts[0].folder, environ, answers, context.deadline)
         spending = Spending(suite.budget, lambda: (self._bench.spent_usd, self._bench.spent_tokens))
         self._bench.used_up = spending.used_up
         self._attempts = Attempts(context, spending)
@@ -86,6 +86,8 @@ class Runner:
             await opened.enter_async_context(context.slots)
             built = [checkout for checkout in context.checkouts.values() if checkout.build_of(context.suite)]
             await _together([self._build(checkout) for checkout in built])
+            if not self.build_errors:  # base's folders are complete: what only head's have is new
+                self._find_hidden()
             agents = {row.key.agent: row.agent for row in self._plan.rows}
             await _together([self._check(name, agent) for name, agent in agents.items()])
             if context.suite.model_proxy and any(agent.provider for agent in agents.values()):
@@ -108,10 +110,33 @@ class Runner:
         relayed = ("keys kept by the model proxy",) if self._attempts.model_proxy else ()
         return ("the user of Tidegate" if self._users is None else "own user", *relayed)
 
-    async def run(self, specs: Sequence[TrialSpec]) -> list[TrialResult]:
-        """Run the trials, as many at once as there are slots. Results are in the order of `specs`."""
-        self._context.progress.expect(len(specs))
-        return await _together([self._trial(spec) for spec in specs])
+    async def run(
+        self, specs: Sequence[TrialSpec], enough: Callable[[TrialResult], bool] = lambda _: False
+    ) -> list[TrialResult]:
+        """Run the trials, as many at once as there are slots. Results are in the order of `specs`.
+
+        `enough` is called with each result. Once it returns True, no further trial starts; those are left out.
+        """
+        progress, attempts = self._context.progress, self._attempts
+        progress.expect(len(specs))
+        attempts.halted = False
+        attempts.pace.expect(specs)
+
+        async def one(spec: TrialSpec) -> TrialResult | None:
+            try:
+                result = await self._trial(spec)
+            finally:
+                attempts.pace.ended(spec)
+            attempts.halted |= result is not None and enough(result)
+            return result
+
+        results = [result for result in await _together([one(spec) for spec in specs]) if result is not None]
+        progress.expect(len(results) - len(specs))
+        return results
+
+    def learn(self, of_base: Iterable[TrialResult | PastTrial]) -> None:
+        """Learn from earlier trials how long base needs, which limits the time of head's trials."""
+        self._attempts.pace.learn(of_base)
 
     async def judged_again(self, results: Sequence[TrialResult]) -> list[TrialResult]:
         """Ask the judge again about earlier trials that it could not judge; no agent runs."""
@@ -145,6 +170,13 @@ class Runner:
         give(account, checkout.folder)
         return account
 
+    def _find_hidden(self) -> None:
+        """Find the programs that head hides, and report them."""
+        self._attempts.hidden = self._context.hidden_programs()
+        if self._attempts.hidden:
+            names = ", ".join(self._attempts.hidden)
+            self._context.progress.say(f"gates use the system's {names}: head's `path` hides them, and base's does not")
+
     async def _build(self, checkout: Checkout) -> None:
         context, builder = self._context, self._builder(checkout)
         # Not the slot's own supervisor: a trial's user must not own what all trials of the side share.
@@ -172,6 +204,7 @@ class Runner:
                 folder=context.scratch / "agents" / encoded(name),
                 repo=side.folder,
                 path=side_path(side.folder, side.path_of(context.suite), context.around.path),
+                agent_path=context.agent_path,
                 credentials=context.around.of_agent(agent),
             )
             try:
@@ -179,7 +212,7 @@ class Runner:
             except SupervisorLost as lost:
                 raise CannotRunError(f"The agent {name} could not be checked: {lost}.", "Run it again.") from None
 
-    async def _trial(self, spec: TrialSpec) -> TrialResult:
+    async def _trial(self, spec: TrialSpec) -> TrialResult | None:
         row = self._plan.row(RowKey(scenario=spec.scenario, agent=spec.agent))
         if spec.side in self.build_errors:
             trial = Trial(spec=spec, not_measured="build", reason=self.build_errors[spec.side])
@@ -187,7 +220,10 @@ class Runner:
             reason = f"no secret reaches this pull request: {', '.join(secrets)}"
             trial = Trial(spec=spec, not_measured="secret", reason=reason)
         else:
-            trial = await self._attempts.trial(spec, row)
+            begun = await self._attempts.trial(spec, row)
+            if begun is None:
+                return None
+            trial = begun
         if trial.not_measured == "auth":
             raise CannotRunError(
                 f"The agent {spec.agent} was refused by its model's provider: {trial.reason}",

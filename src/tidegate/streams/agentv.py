@@ -11,7 +11,7 @@ from pydantic_core import from_json, to_json
 from tidegate.model.event import Event, Message, ToolCall, ToolResult, Warning
 from tidegate.streams import text as plain
 from tidegate.streams.damage import bounded
-from tidegate.streams.excerpt import excerpt
+from tidegate.text.shorten import last_part
 
 _ROLES = get_args(Message.model_fields["role"].annotation)
 _SHELLS = frozenset({"bash", "sh", "shell"})
@@ -68,7 +68,7 @@ def _message(message: object, place: str, numbers: Iterator[int]) -> Iterator[Ev
     if role not in _ROLES:
         yield Warning(text=f"{place} has an unknown role")
     elif words:
-        yield Message(role=role, text=excerpt(words))
+        yield Message(role=role, text=last_part(words))
     for number, call in enumerate(_list(message, "tool_calls")):
         yield from _call(call, "tool", f"{place}.tool_calls[{number}]", numbers)
 
@@ -109,7 +109,7 @@ def _call(call: object, key: str, place: str, numbers: Iterator[int]) -> Iterato
 
 
 def _result(identity: str, output: object) -> ToolResult:
-    return ToolResult(id=identity, status="unknown", output=excerpt(_words(output)))
+    return ToolResult(id=identity, status="unknown", output=last_part(_words(output)))
 
 
 def _words(content: object) -> str:

@@ -15,9 +15,9 @@ from pydantic_core import from_json
 
 from tidegate.model.event import ApiRetry, CallStatus, End, Event, Message, ToolCall, ToolResult, TrialEnd, Warning
 from tidegate.streams.damage import bounded
-from tidegate.streams.excerpt import excerpt
 from tidegate.streams.json_lines import status_of
 from tidegate.streams.json_values import Json, amount, count, items, mapping, text, words
+from tidegate.text.shorten import last_part
 
 OLDEST_MINOR = 5
 EXTRA = "tidegate"  # key below a trajectory's `extra` for what the format has no field for
@@ -66,7 +66,7 @@ class _Reading:
                         yield from self.trajectory(agent, depth + 1)
 
     def _step(self, step: Json) -> Iterator[Event]:
-        said = excerpt(words(step.get("message")))
+        said = last_part(words(step.get("message")))
         if note := NOTES.get(text(mapping(step, "extra", EXTRA), "type")):
             yield note(text=said)
         elif said:
@@ -110,9 +110,9 @@ def _result(result: Json, calls: dict[str, str]) -> Event:
     if call is None and source is None and len(calls) == 1:
         (call,) = calls.values()
     if call is None:
-        return Message(role="system", text=excerpt(output))
+        return Message(role="system", text=last_part(output))
     status, code = _how_it_ended(mapping(result, "extra"), output)
-    return ToolResult(id=call, status=status, exit_code=code, output=excerpt(output))
+    return ToolResult(id=call, status=status, exit_code=code, output=last_part(output))
 
 
 def _how_it_ended(extra: Json, output: str) -> tuple[CallStatus, int | None]:
@@ -136,7 +136,7 @@ def _end(data: Json) -> End:
         end = "crashed"
     return End(
         end=end,
-        message=excerpt(text(own, "end_message")),
+        message=last_part(text(own, "end_message")),
         turns=count(own, "turns"),
         tokens_in=count(totals, "total_prompt_tokens"),
         tokens_out=count(totals, "total_completion_tokens"),

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from tidegate.model.event import ApiRetry, CallStatus, End, Event, Message, TrialEnd, Warning
 from tidegate.streams import json_lines
-from tidegate.streams.excerpt import excerpt
 from tidegate.streams.json_lines import JsonLines, end_of_api, status_of
 from tidegate.streams.json_values import Json, amount, count, items, mapping, text, texts, total, words
+from tidegate.text.shorten import last_part
 
 SHELL = "Bash"
 _EXIT_CODE = re.compile(r"Exit code (\d{1,3})(?:\n|$)")
@@ -81,7 +81,7 @@ class ClaudeCode(JsonLines):
             match block.get("type"):
                 case "text" if said := text(block, "text"):
                     self._trouble = None
-                    yield Message(role="system" if own else "assistant", text=excerpt(said))
+                    yield Message(role="system" if own else "assistant", text=last_part(said))
                 case "tool_use":
                     given, tool = mapping(block, "input"), text(block, "name")
                     command = text(given, "command") if tool == SHELL else ""
@@ -98,7 +98,7 @@ class ClaudeCode(JsonLines):
                 status, code = self._how_it_ended(call, block, data, output)
                 yield from self._result(call, status, code, _EXIT_CODE.sub("", output, count=1) if code else output)
             elif note := text(block, "text"):
-                yield Message(role="system", text=excerpt(note))
+                yield Message(role="system", text=last_part(note))
 
     def _how_it_ended(self, call: str, block: Json, data: Json, output: str) -> tuple[CallStatus, int | None]:
         if (status := self._never_ran(call, block, data, output)) is not None:
@@ -151,7 +151,7 @@ class ClaudeCode(JsonLines):
         if result.get("is_error") is False and result.get("subtype") == "success":
             return "completed", ""
         said = [*texts(result, "errors"), text(result, "result"), reason, text(result, "subtype")]
-        return self._bad_end(result, reason), excerpt(next(filter(None, said), ""))
+        return self._bad_end(result, reason), last_part(next(filter(None, said), ""))
 
     def _bad_end(self, result: Json, reason: str) -> TrialEnd:
         if reason in _ENDS:

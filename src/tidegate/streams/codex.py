@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from tidegate.model.event import ApiRetry, CallStatus, End, Event, Message, TrialEnd, Warning
 from tidegate.streams import json_lines
-from tidegate.streams.excerpt import excerpt
 from tidegate.streams.json_lines import JsonLines, end_of_api, status_of
 from tidegate.streams.json_values import Json, count, mapping, text, total, words
+from tidegate.text.shorten import last_part
 
 _RETRY = "Reconnecting..."
 _HTTP_STATUS = re.compile(r"\bstatus (\d{3})\b")
@@ -35,7 +35,7 @@ class Codex(JsonLines):
                 self._usage.append(mapping(data, "usage"))
             case "turn.failed":
                 said = text(mapping(data, "error"), "message")
-                self._outcome = (_bad_end(said), excerpt(said))
+                self._outcome = (_bad_end(said), last_part(said))
             case "error":
                 yield from self._error(text(data, "message"))
             case "item.started":
@@ -47,10 +47,10 @@ class Codex(JsonLines):
 
     def _error(self, said: str) -> Iterator[Event]:
         if said.startswith(_RETRY):
-            self._trouble = End(end=_bad_end(said), message=excerpt(said))
-            yield ApiRetry(text=excerpt(said))
+            self._trouble = End(end=_bad_end(said), message=last_part(said))
+            yield ApiRetry(text=last_part(said))
         else:
-            yield Warning(text=excerpt(said))
+            yield Warning(text=last_part(said))
 
     def _item(self, item: Json, *, ended: bool) -> Iterator[Event]:
         match item.get("type"):
@@ -66,9 +66,9 @@ class Codex(JsonLines):
                 yield from self._other_tool(item, "web_search", ended, {"query": item.get("query")}, "")
             case "agent_message" if ended and (said := text(item, "text")):
                 self._trouble = None
-                yield Message(text=excerpt(said))
+                yield Message(text=last_part(said))
             case "error" if ended:
-                yield Warning(text=excerpt(text(item, "message")))
+                yield Warning(text=last_part(text(item, "message")))
 
     def _command(self, item: Json, ended: bool) -> Iterator[Event]:
         line = text(item, "command")

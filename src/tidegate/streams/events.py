@@ -9,7 +9,7 @@ from pydantic_core import from_json
 
 from tidegate.model.event import Event, Message, ToolResult, Warning
 from tidegate.streams.damage import bounded
-from tidegate.streams.excerpt import excerpt
+from tidegate.text.shorten import last_part
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
@@ -34,9 +34,9 @@ def _events(text: str) -> Iterator[Event]:
 def _short(event: Event) -> Event:
     match event:
         case ToolResult(output=output):
-            return event.model_copy(update={"output": excerpt(output)})
+            return event.model_copy(update={"output": last_part(output)})
         case Message(text=text):
-            return event.model_copy(update={"text": excerpt(text)})
+            return event.model_copy(update={"text": last_part(text)})
         case _:
             return event
 

@@ -9,9 +9,9 @@ from pydantic_core import from_json
 
 from tidegate.model.event import CallStatus, End, Event, Message, TrialEnd, Warning
 from tidegate.streams import json_lines
-from tidegate.streams.excerpt import excerpt
 from tidegate.streams.json_lines import JsonLines, status_of
 from tidegate.streams.json_values import Json, count, items, mapping, text
+from tidegate.text.shorten import last_part
 
 SHELL = "run_shell_command"
 # The stream reports this only if the command had no output.
@@ -59,7 +59,7 @@ class Gemini(JsonLines):
                 status, code = self._how_it_ended(call, data, output)
                 yield from self._result(call, status, code, output)
             case "error":
-                yield Warning(text=excerpt(text(data, "message")))
+                yield Warning(text=last_part(text(data, "message")))
             case "result":
                 self._last = data
             case _:
@@ -67,7 +67,7 @@ class Gemini(JsonLines):
 
     def _before_close(self) -> Iterator[Event]:
         if self._saying:
-            yield Message(text=excerpt(self._saying))
+            yield Message(text=last_part(self._saying))
             self._saying = ""
 
     def _how_it_ended(self, call: str, data: Json, output: str) -> tuple[CallStatus, int | None]:
@@ -125,7 +125,7 @@ def _outcome(result: Json) -> tuple[TrialEnd, str]:
     error = mapping(result, "error")
     kind, said = text(error, "type"), text(error, "message")
     if kind == "FatalTurnLimitedError":
-        return "max_turns", excerpt(said)
+        return "max_turns", last_part(said)
     if any(word in kind or word in said for word in _AUTH):
-        return "auth", excerpt(said)
-    return ("outage" if "API Error" in said else "crashed"), excerpt(said or kind)
+        return "auth", last_part(said)
+    return ("outage" if "API Error" in said else "crashed"), last_part(said or kind)

@@ -10,8 +10,8 @@ from tidegate.model.event import CallStatus, End, Event, TrialEnd, Warning
 from tidegate.model.event import ToolCall as Call
 from tidegate.model.event import ToolResult as Result
 from tidegate.streams.damage import bounded
-from tidegate.streams.excerpt import excerpt
 from tidegate.streams.json_values import Json
+from tidegate.text.shorten import last_part
 
 
 class JsonLines:
@@ -84,7 +84,7 @@ class JsonLines:
             yield Warning(text=f"line {self._lines} holds the result of a call that is not there")
             return
         self._open.pop(identity, None)
-        yield Result(id=identity, status=status, exit_code=code, output=excerpt(output))
+        yield Result(id=identity, status=status, exit_code=code, output=last_part(output))
 
 
 def parse(stream: JsonLines, text: str) -> tuple[Event, ...]:

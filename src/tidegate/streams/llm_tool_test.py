@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from tidegate.model.event import End, Event, Message
 from tidegate.streams import json_lines
-from tidegate.streams.excerpt import excerpt
 from tidegate.streams.json_lines import JsonLines, status_of
 from tidegate.streams.json_values import Json
+from tidegate.text.shorten import last_part
 
 
 def parse(text: str) -> tuple[Event, ...]:
@@ -61,4 +61,4 @@ class LlmToolTest(JsonLines):
 
 def _said(output: object) -> Iterator[Event]:
     if isinstance(output, str) and output.strip():
-        yield Message(text=excerpt(output.strip()))
+        yield Message(text=last_part(output.strip()))

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from tidegate.model.event import CallStatus, End, Event, Message, TrialEnd
 from tidegate.streams import json_lines
-from tidegate.streams.excerpt import excerpt
 from tidegate.streams.json_lines import JsonLines, end_of_api, status_of
 from tidegate.streams.json_values import Json, amount, count, mapping, text, total
+from tidegate.text.shorten import last_part
 
 SHELL = "bash"
 _INVALID = "invalid"  # the tool that opencode reports for one that does not exist
@@ -31,7 +31,7 @@ class OpenCode(JsonLines):
                 self._outcome = None
             case "text" if said := text(part, "text"):
                 self._outcome = None
-                yield Message(text=excerpt(said))
+                yield Message(text=last_part(said))
             case "tool_use":
                 self._outcome = None
                 yield from self._tool_use(part)
@@ -111,7 +111,7 @@ def _failure(tool: str, said: str) -> CallStatus:
 
 def _bad_end(error: Json) -> tuple[TrialEnd, str]:
     data, name = mapping(error, "data"), text(error, "name")
-    said = excerpt(text(data, "message") or name)
+    said = last_part(text(data, "message") or name)
     if name == "ContentFilterError":
         return "refused", said
     if name == "MessageOutputLengthError":

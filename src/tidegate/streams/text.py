@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tidegate.model.event import Event, Message
-from tidegate.streams.excerpt import excerpt
+from tidegate.text.shorten import last_part
 
 
 def parse(text: str) -> tuple[Event, ...]:
     """Return one message with the end of the text; none if it is blank."""
     words = text.strip()
-    return (Message(text=excerpt(words)),) if words else ()
+    return (Message(text=last_part(words)),) if words else ()

@@ -10,6 +10,7 @@ from tidegate.model.command import CommandResult
 from tidegate.model.suite import Limits
 from tidegate.trial.environment import base_environment
 from tidegate.trial.processes import Supervisor, run_shell
+from tidegate.trial.program_lookup import program_words
 from tidegate.trial.users import give
 
 TIMEOUT_SECS = 60.0  # per command; some agents take seconds to print their version
@@ -23,7 +24,12 @@ class AgentCheckDirectories:
     folder: Path  # for this check only
     repo: Path  # a side's checkout
     path: str
+    agent_path: str
     credentials: Mapping[str, str]
+
+    def program_words(self, name: str) -> tuple[str, ...] | None:
+        """Return the words that start an agent's program; None if the system has none by that name."""
+        return program_words(name, self.agent_path)
 
     async def output(self, command: str) -> CommandResult:
         """Run `sh -c command` in an empty folder, without the agent's API key."""

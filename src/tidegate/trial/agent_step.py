@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from tidegate.gates.excerpt import excerpt
 from tidegate.invocations.bypassed import bypassed, never_arrived, was_never_found
 from tidegate.invocations.metrics import in_order
 from tidegate.model.agent import NoAnswerError, ServerScript
 from tidegate.model.event import End, Event
 from tidegate.model.suite import McpServer
 from tidegate.model.trial import Invocation, NotMeasured
+from tidegate.text.shorten import excerpt
 from tidegate.trial import recorder
 from tidegate.trial.agent_end import Ending, Observed, ending_of, ending_of_stop
 from tidegate.trial.call_log import receiving
@@ -81,12 +81,7 @@ def _with_program(attempt: Attempt, environment: Mapping[str, str]) -> tuple[Tri
     )
 
     def read() -> _Recorded:
-        invocations, warnings = recorder.read(
-            folders.record / folders.calls.name,
-            binary=target.binary,
-            command_pattern=target.command_pattern,
-            stops=session.stops,
-        )
+        invocations, warnings = recorder.read(folders.record / folders.calls.name, session.stops)
         invocations += bypassed(session.events, target, invocations, started)
         without: tuple[NotMeasured, str] | None = None
         if was_never_found(invocations):
@@ -181,11 +176,12 @@ def _session(
     server: ServerScript | None = None,
 ) -> TrialSession:
     scenario, agent, folders = attempt.scenario, attempt.row.agent, attempt.folders
-    timeout = scenario.timeout_secs or agent.timeout_secs or DEFAULT_TIMEOUT_SECS
+    timeout = min(scenario.timeout_secs or agent.timeout_secs or DEFAULT_TIMEOUT_SECS, attempt.most_secs.agent)
     context = StepContext(
         supervisor=attempt.supervisor,
         folders=folders,
         definitions=attempt.place.definitions,
+        agent_path=attempt.place.agent_path,
         recorder=wrapper,
         server=server,
         credentials=attempt.place.credentials,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tidegate.model.event import End
 from tidegate.model.plan import PlanRow
@@ -29,7 +31,9 @@ class TrialDirectories:
     repo: Path  # the side's checkout
     definitions: Path  # the checkout with the scenarios: head's
     former: Path  # the checkout with their previous definitions: base's, if there is one
-    path: str  # the side's PATH
+    path: str  # the side's PATH, for agents and the target
+    check_path: str  # PATH of setup, gates and scripts: without what a pull request hides the system's programs by
+    agent_path: str  # where an agent's own program is looked up: nothing of either side's
     passed_env: Mapping[str, str]
     credentials: Mapping[str, str]  # the agent's own variables; only its own program gets them
     limits: Limits
@@ -116,6 +120,16 @@ def _nothing_relayed() -> None:
     """Return None: there is no model proxy."""
 
 
+class TimeLimits(NamedTuple):
+    """Seconds that the agent and each setup command may take, besides the suite's own limits."""
+
+    agent: float = math.inf
+    setup: float = math.inf
+
+
+UNLIMITED = TimeLimits()
+
+
 @dataclass(frozen=True)
 class Attempt:
     """One attempt at a trial: what runs, where, and within which limits."""
@@ -128,6 +142,7 @@ class Attempt:
     deadline: float  # when the run ends, on the monotonic clock
     on_step: Callable[[str], None]
     meter: CostMeter | None = None
+    most_secs: TimeLimits = UNLIMITED
     has_proxy: bool = False  # the agent reaches its model by the model proxy
     relayed: Callable[[], End | None] = _nothing_relayed  # what the model proxy knows of the agent's requests by now
 

@@ -7,22 +7,24 @@ import os
 import shlex
 import time
 from collections.abc import Mapping, Sequence
+from itertools import count
 from pathlib import Path
 
 from tidegate.errors import CannotRunError
-from tidegate.evaluators.advance import advance
+from tidegate.evaluators.advance import answered
 from tidegate.evaluators.assess import record_of
 from tidegate.model.command import CommandResult
-from tidegate.model.evaluator import Score
 from tidegate.model.event import Event
 from tidegate.model.gate import Gate
-from tidegate.model.probe import Answer, CommandAnswer, ReadFile, RunCommand, RunJudge, WorkspaceRequest
+from tidegate.model.probe import Answer, CommandAnswer, ReadFile, Request, RunCommand, RunJudge, WorkspaceRequest
 from tidegate.model.question import AskModel
 from tidegate.model.suite import McpServer, Scenario
 from tidegate.model.trial import NotMeasured, Step, Trial
+from tidegate.rubrics.transcript import line
 from tidegate.trial.agent_step import AgentStep, run_agent
 from tidegate.trial.directories import Attempt
 from tidegate.trial.environment import base_environment, script_variables
+from tidegate.trial.judge_script import JudgeScripts
 from tidegate.trial.mcp import recording
 from tidegate.trial.processes import Refused, SupervisorLost, run_shell
 from tidegate.trial.target_check import missing_target
@@ -83,10 +85,15 @@ class _TrialRun:
         self._warnings: list[str] = []
         self._started_at = time.time()
         target = attempt.scenario.target.env
-        plain = base_environment(self._place.path, self._folders.home, self._folders.tmp, self._place.passed_env)
+        folders, place = attempt.folders, attempt.place
+        plain = base_environment(place.check_path, folders.home, folders.tmp, place.passed_env)
         variables = script_variables(attempt.spec, attempt.row.agent.model, self._folders)
         self._environment = {**plain, **target}
+        self._agent_environment = {**plain, "PATH": place.path, **target}
         self._script_environment = {**plain, **variables, **target}
+        self._judge_scripts = JudgeScripts(
+            self._folders, self._script_environment, self._place.limits, attempt.supervisor
+        )
 
     async def run(self) -> Trial:
         """Run the steps in the order that scenarios.md describes."""
@@ -108,7 +115,7 @@ class _TrialRun:
     async def _measured(self) -> Trial:
         started = time.monotonic()
         started_at = time.time()
-        step = await run_agent(self._attempt, self._environment)
+        step = await run_agent(self._attempt, self._agent_environment)
         duration = round(time.monotonic() - started, 3)
         self._warnings.extend(step.warnings)
         self._write_transcript(step.events)
@@ -142,14 +149,15 @@ class _TrialRun:
         return Trial.model_validate({**base, "steps": tuple(self._steps), "warnings": tuple(self._warnings), **fields})
 
     async def _make_ready(self) -> None:
+        most_secs = min(SETUP_TIMEOUT_SECS, self._attempt.most_secs.setup)
         for number, command in enumerate(self._scenario.setup, 1):
             self._attempt.on_step(f"setup: {command}")
-            result = await self._command(command, f"setup-{number:02d}", SETUP_TIMEOUT_SECS, self._environment)
+            result = await self._command(command, f"setup-{number:02d}", most_secs, self._environment)
             self._steps.append(Step(kind="setup", result=result))
             if not result.ok:
                 raise _NotReadyError("setup", _failure("setup command", result))
         target = self._scenario.target
-        if missing := missing_target(target, self._environment, self._folders.workspace):
+        if missing := missing_target(target, self._agent_environment, self._folders.workspace):
             raise _NotReadyError("health_check", missing)
         if target.mcp is not None:
             result = await self._check_health(self._server_check(target.mcp), "server-check", target.mcp.command)
@@ -170,7 +178,7 @@ class _TrialRun:
     def _server_check(self, server: McpServer) -> str:
         """Return a command that opens a session with the server and lists its tools, without recording anything."""
         folder, workspace = self._folders.scratch / "server-check", self._folders.workspace
-        script = recording.install(folder, server, self._environment, workspace, Path(os.devnull))
+        script = recording.install(folder, server, self._agent_environment, workspace, Path(os.devnull))
         return shlex.join([str(script), "--check"])
 
     async def _judged(self, step: AgentStep) -> tuple[Answers, Answers]:
@@ -207,7 +215,7 @@ class _TrialRun:
             answer = read_file(self._folders.workspace, request.path, self._place.output_bytes)
             return answer.model_copy(update={"path": request.path})
         if isinstance(request, RunJudge):
-            return CommandAnswer(result=await self._judge(request, name, scripts or self._place.definitions))
+            return await self._judge_scripts.run(request, name, scripts or self._place.definitions)
         environment = self._environment if isinstance(request, RunCommand) else self._script_environment
         return CommandAnswer(result=await self._command(request.command, name, request.timeout_secs, environment))
 
@@ -226,25 +234,17 @@ class _TrialRun:
         """Return each evaluator's answers up to its first question to a model; `scripts` is the scripts' checkout."""
         record = record_of(trial, scenario)
         collected: list[tuple[Answer, ...]] = []
-        for number, evaluator in enumerate(scenario.evaluators, 1):
-            self._attempt.on_step(f"evaluator: {evaluator.label}")
-            answers: list[Answer] = []
-            while not isinstance(step := advance(evaluator, record, answers), Score | AskModel):
-                answers.append(await self._answer(step, f"{name}-{number:02d}-{len(answers) + 1:02d}", scripts))
-            collected.append(tuple(answers))
-        return tuple(collected)
+        number = count(1)
 
-    async def _judge(self, request: RunJudge, name: str, scripts: Path) -> CommandResult:
-        stdin = self._folders.record / f"{name}.stdin.json"
-        stdin.write_text(request.stdin, encoding="utf-8")
-        return await self._command(
-            request.command,
-            name,
-            request.timeout_secs,
-            self._script_environment,
-            cwd=scripts / request.folder,
-            stdin=stdin,
-        )
+        async def carry(request: Request) -> Answer | None:
+            if isinstance(request, AskModel):
+                return None
+            return await self._answer(request, f"{name}-{next(number):02d}", scripts)
+
+        for evaluator in scenario.evaluators:
+            self._attempt.on_step(f"evaluator: {evaluator.label}")
+            collected.append(await answered(evaluator, record, carry))
+        return tuple(collected)
 
     async def _evaluator_scripts(self) -> None:
         for number, script in enumerate(self._scenario.evaluator_scripts, 1):
@@ -261,24 +261,20 @@ class _TrialRun:
         name: str,
         timeout_secs: float,
         env: Mapping[str, str],
-        *,
-        cwd: Path | None = None,
-        stdin: Path | None = None,
     ) -> CommandResult:
         result, _ = await run_shell(
             self._attempt.supervisor,
             command,
-            cwd=cwd or self._folders.workspace,
+            cwd=self._folders.workspace,
             env=env,
             output=self._folders.record / "output" / name,
             timeout_secs=timeout_secs,
             limits=self._place.limits,
-            stdin=stdin,
         )
         return result
 
     def _write_transcript(self, events: Sequence[Event]) -> None:
-        text = "".join(_transcript_line(event) for event in events)
+        text = "".join(f"{line(event)}\n" for event in events)
         (self._folders.record / "transcript.txt").write_text(text, encoding="utf-8")
         for name in ("transcript.txt", "events.jsonl"):
             self._folders.share(name)
@@ -300,16 +296,3 @@ def _failure(what: str, result: CommandResult) -> str:
     lines = [line for line in (result.stderr.strip() or result.stdout.strip()).splitlines() if line.strip()]
     message = f": {lines[-1].strip()}" if lines else ""
     return f"{what} `{result.command}` failed ({result.how_it_ended()}){message}"
-
-
-def _transcript_line(event: Event) -> str:
-    match event.type:
-        case "tool_call":
-            return f"$ {event.command or event.tool}\n"
-        case "tool_result":
-            code = "" if event.exit_code is None else f"exit code {event.exit_code}\n"
-            return f"{event.output}\n{code}"
-        case "end":
-            return f"[{event.end}] {event.message}\n"
-        case _:
-            return f"{event.text}\n"

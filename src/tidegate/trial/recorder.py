@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from tidegate.invocations.metrics import subcommand
 from tidegate.model.event import CallStatus
 from tidegate.model.trial import Invocation
 from tidegate.trial.safe_files import open_regular
@@ -101,9 +100,7 @@ def _program(*arguments: bytes) -> bytes:
     return f"import marshal\nexec(marshal.loads({code!r}))\n".encode()
 
 
-def read(
-    record: Path, *, binary: str, command_pattern: str | None, stops: Stops | None = None
-) -> tuple[tuple[Invocation, ...], tuple[str, ...]]:
+def read(record: Path, stops: Stops | None = None) -> tuple[tuple[Invocation, ...], tuple[str, ...]]:
     """Return the recorded invocations in the order of their start, and warnings. Never raises, whatever is in the file.
 
     A call that ran when Tidegate stopped the agent for time is a `timeout`; when the agent hit a limit, an `error`.
@@ -111,7 +108,7 @@ def read(
     data = notes(record)
     if data is None:
         return (), ("the recorder's file is gone: no call of the target is known",)
-    return parsed(data, binary=binary, command_pattern=command_pattern, stops=stops or Stops())
+    return parsed(data, stops or Stops())
 
 
 def notes(record: Path) -> bytes | None:
@@ -123,9 +120,7 @@ def notes(record: Path) -> bytes | None:
         return file.read(READ_LIMIT + 1)
 
 
-def parsed(
-    data: bytes, *, binary: str, command_pattern: str | None, stops: Stops
-) -> tuple[tuple[Invocation, ...], tuple[str, ...]]:
+def parsed(data: bytes, stops: Stops) -> tuple[tuple[Invocation, ...], tuple[str, ...]]:
     """Return the invocations in what has been recorded, and warnings."""
     warnings = [f"the recorder's file is cut after {READ_LIMIT} bytes"] if len(data) > READ_LIMIT else []
     calls: dict[bytes, _Call] = {}
@@ -144,9 +139,7 @@ def parsed(
     if understood < len(data):
         warnings.append(f"{len(data) - understood} bytes of the recorder's file make no sense and were left out")
     ordered = sorted(calls.values(), key=lambda call: call.started_at)
-    invocations = [_invocation(call, ends.get(call.id), stops) for call in ordered]
-    named = [i.model_copy(update={"subcommand": subcommand(binary, i.argv, command_pattern)}) for i in invocations]
-    return tuple(named), tuple(warnings)
+    return tuple(_invocation(call, ends.get(call.id), stops) for call in ordered), tuple(warnings)
 
 
 def _entries(data: bytes) -> Iterator[tuple[_Call | _End, int]]:

@@ -15,10 +15,11 @@ from tidegate.model.agent import ServerTools, ToolAnswer, Watch
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Event, ToolCall, ToolResult, Warning
 from tidegate.model.value import Value
-from tidegate.streams.excerpt import both_ends
+from tidegate.text.shorten import both_ends
 from tidegate.trial.directories import Folders
 from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError, connected
 from tidegate.trial.processes import MEGABYTE, Command, Ended, run_shell
+from tidegate.trial.program_lookup import program_words
 from tidegate.trial.recorder import Stop, StoppedBy, Stops
 from tidegate.trial.redaction import Redaction
 from tidegate.trial.safe_files import read_output, write_below
@@ -77,6 +78,10 @@ class TrialSession:
         """Report what the agent is doing, the number of the step, and the cost so far if it is known."""
         self._steps += 1
         self._on_step(" · ".join([f"step {self._steps}", *self._spent(), self._redaction.text(text)]))
+
+    def program_words(self, name: str) -> tuple[str, ...] | None:
+        """Return the words that start an agent's program: the system's, never one of the pull request's."""
+        return program_words(name, self._context.agent_path)
 
     async def shell(self, command: str, *, timeout_secs: float | None = None) -> CommandResult:
         """Run `sh -c command` in the workspace. The call and its result are recorded as they happen."""

@@ -34,6 +34,7 @@ class StepContext:
     supervisor: Supervisor
     folders: Folders
     definitions: Path  # the checkout that scenarios are read from
+    agent_path: str  # where the agent's own program is looked up
     server: ServerScript | None  # if the target is an MCP server
     recorder: Path | None  # the wrapper with the target's name; None without a target
     environment: Mapping[str, str]

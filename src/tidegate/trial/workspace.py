@@ -17,16 +17,14 @@ from tidegate.model.suite import INITIAL_STATE, Scenario
 from tidegate.trial.processes import Account
 from tidegate.trial.safe_files import remove_tree
 from tidegate.trial.users import give
+from tidegate.vcs.git import IDENTITY
 
 DIFF_BYTES = 50_000_000
 DIFF_SECS = 120.0  # per git command: the workspace may contain anything
 _GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0")
 _NO_PROGRAMS = ("--no-ext-diff", "--no-textconv")
 _IDENTITY = {
-    "GIT_AUTHOR_NAME": "tidegate",
-    "GIT_AUTHOR_EMAIL": "tidegate@localhost",
-    "GIT_COMMITTER_NAME": "tidegate",
-    "GIT_COMMITTER_EMAIL": "tidegate@localhost",
+    **IDENTITY,
     "GIT_AUTHOR_DATE": "2000-01-01T00:00:00Z",  # the same content gives the same commit
     "GIT_COMMITTER_DATE": "2000-01-01T00:00:00Z",
     "GIT_CONFIG_GLOBAL": os.devnull,

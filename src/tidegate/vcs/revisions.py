@@ -29,6 +29,12 @@ def repository_root(folder: Path) -> Path:
     return Path(done.stdout.strip())
 
 
+def main_folder(checkout: Path) -> Path:
+    """Return the folder of the repository that a checkout belongs to; the checkout itself if git does not know it."""
+    done = git(checkout, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    return Path(done.stdout.strip()).parent if done.returncode == 0 else checkout
+
+
 def _commit(root: Path, ref: str) -> str | None:
     """Return the full hash of the commit that `ref` names, or None."""
     done = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")

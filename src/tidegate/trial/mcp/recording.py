@@ -48,7 +48,7 @@ def read(record: Path, stops: recorder.Stops) -> Conversation:
     if data is None:
         return Conversation((), ("the recorder's file is gone: no call of the target is known",), opened=True)
     plain = data.replace(_READY, b"")
-    calls, warnings = recorder.parsed(plain, binary="", command_pattern=None, stops=stops)
+    calls, warnings = recorder.parsed(plain, stops)
     return Conversation(tuple(map(_of_tool, calls)), warnings, opened=_READY in data)
 
 

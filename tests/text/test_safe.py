@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.text.terminal_safe import log_line, one_line, shortened, visible
+from tidegate.text.safe import log_line, one_line, printable, visible
+from tidegate.text.shorten import shortened
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,10 @@ from tidegate.text.terminal_safe import log_line, one_line, shortened, visible
 )
 def test_what_cannot_be_seen_is_removed_or_named(text: str, seen: str) -> None:
     assert visible(text) == seen
+
+
+def test_printable_text_has_no_escape_sequence_and_nothing_hidden() -> None:
+    assert printable("\x1b[31mred\u202e\u3164\ue000\tand\r\nplain") == "red\tand\nplain"
 
 
 @given(st.text())

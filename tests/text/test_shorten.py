@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.gates.excerpt import complaint, excerpt
+from tidegate.text.shorten import complaint, excerpt, first_and_last
 
 
 @pytest.mark.parametrize(
@@ -18,10 +18,11 @@ from tidegate.gates.excerpt import complaint, excerpt
         ("\x1b[1;31merror\x1b[0m: bad", "error: bad"),
         ("\x1b]0;title\x07done", "done"),
         ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
-        ("a\x1b]open\nb", "aopen b"),
+        ("a\x1b]never closed\nb", "a b"),
         ("50%\r100%", "50% 100%"),
-        ("a\u202eb\u200bc\x00d", "abc d"),
+        ("a\u202eb\u200bc\x00d", "abcd"),
         ("\ud800", "\ufffd"),
+        ("no\u3164ink\ue000", "noink"),
         ("grün 🎉", "grün 🎉"),
     ],
 )
@@ -44,6 +45,11 @@ def test_never_longer_than_asked_and_always_printable(text: str, limit: int) -> 
 @given(st.text())
 def test_what_is_clean_stays_as_it_is(text: str) -> None:
     assert excerpt(excerpt(text)) == excerpt(text)
+
+
+def test_the_first_and_last_of_many_lines_are_kept() -> None:
+    assert first_and_last(["a", "b", "c", "d", "e"], 2) == ["a", "… 3 lines left out …", "e"]
+    assert first_and_last(["a", "b"], 2) == ["a", "b"]
 
 
 PYTHON = """\

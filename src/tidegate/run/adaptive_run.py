@@ -1,0 +1,124 @@
+"""Run a pull request's trials, as many as the procedure requests, and keep what they show for later runs."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tidegate.comparison.compare import outcomes_by_row
+from tidegate.history.known_results import KnownResults
+from tidegate.model.comparison import DefinitionChange
+from tidegate.model.measurement import Run, TrialResult
+from tidegate.model.trial import Phase
+from tidegate.plan import run_rows
+from tidegate.procedure.steps import RunTrials, State, next_step, observe, start, stops_early
+from tidegate.run.made_by_build import made_by_head
+from tidegate.run.run_job import Options, RunJob, run_of, runner_of
+from tidegate.run.runner import Runner
+from tidegate.vcs.revisions import own_commits
+
+STAGES: dict[Phase, str] = {
+    "screen": "screening both sides",
+    "confirm": "confirming what was seen, on new trials",
+    "verify": "verifying in a second batch",
+    "history": "measuring base",
+}
+SHARE_OF_PAUSE = 0.1  # the pause before verification takes at most this share of the budget's minutes
+
+
+class BothRuns(NamedTuple):
+    """Both runs, warnings of history that was ignored, and the checks that head's build weakened."""
+
+    base: Run
+    head: Run
+    ignored: tuple[str, ...]
+    made: tuple[DefinitionChange, ...]
+
+
+async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
+    """Run the trials that the procedure requests until it has decided.
+
+    Base's new trials become history. If an earlier run began the same test and nothing has changed since, its results
+    are reused.
+    """
+    started = time.time()
+    earlier = KnownResults(
+        repo, work.suite, {side.side: side.store for side in work.sides}, remembers=options.gate, origin=options.origin
+    )
+    options.progress.stage("getting ready")
+    async with runner_of(work, options) as runner:
+        fingerprints = work.fingerprints(runner.versions)
+        known = earlier.begin(fingerprints, work.test_keys(repo, fingerprints), _own_commits(repo, work))
+        runner.on_result = earlier.keep
+        made = _made(work, runner)
+        if known.results:
+            options.progress.say(f"{len(known.results)} trials of an earlier run of the same test are used again")
+        for side in work.sides:
+            side.store.begin_run(run_of(work, side, known.results, started, started, runner))
+        runner.learn((*known.past, *known.results))
+        results = await runner.judged_again(known.results)
+        state = start(run_rows(work.plan, work.suite), work.suite.policy, outcomes_by_row(known.past))
+        state = observe(state, results)
+        while isinstance(step := next_step(state), RunTrials):
+            await _pause(step, results, work, options)
+            _say_stage(step, results, options)
+            batch = await runner.run(step.specs, _enough(state, step))
+            results += batch
+            state = observe(state, batch)
+        options.progress.stage("")
+        pairs = await runner.pairs(results)
+    base, head = (run_of(work, side, results, started, time.time(), runner) for side in work.sides)
+    base = base.model_copy(update={"history": known.past})
+    head = head.model_copy(update={"pairs": pairs})
+    for side, run in zip(work.sides, (base, head), strict=True):
+        side.store.finish_run(run)
+    earlier.add(base)
+    return BothRuns(base, head, known.warnings, made)
+
+
+def no_runs(work: RunJob) -> BothRuns:
+    """Return two runs without trials, for a pull request that changes nothing that agents could notice."""
+    now = time.time()
+    base, head = (run_of(work, side, [], now, now) for side in work.sides)
+    return BothRuns(base, head, (), ())
+
+
+def _made(work: RunJob, runner: Runner) -> tuple[DefinitionChange, ...]:
+    base, head = work.sides
+    return () if runner.build_errors else made_by_head(base, head, work.suite, runner.system_path)
+
+
+def _enough(state: State, step: RunTrials) -> Callable[[TrialResult], bool]:
+    """Return a function that observes each result of the step, and returns True once no further trial should start."""
+    seen, running = [state], frozenset(step.specs)
+
+    def enough(result: TrialResult) -> bool:
+        seen[0] = observe(seen[0], [result])
+        return stops_early(seen[0], running)
+
+    return enough
+
+
+def _own_commits(repo: Path, work: RunJob) -> frozenset[str]:
+    base, head = (side.revision for side in work.sides)
+    return own_commits(repo, base, head)
+
+
+def _say_stage(step: RunTrials, results: Sequence[TrialResult], options: Options) -> None:
+    phase = step.specs[0].phase
+    if not results or results[-1].phase != phase:
+        options.progress.stage(STAGES[phase])
+
+
+async def _pause(step: RunTrials, results: Sequence[TrialResult], work: RunJob, options: Options) -> None:
+    """Wait before the first verification batch, so that an outage during the first trials is over."""
+    begins = step.specs[0].phase == "verify" and not (results and results[-1].phase == "verify")
+    most = SHARE_OF_PAUSE * 60 * (work.suite.budget.minutes or math.inf)
+    pause = min(options.pause_s, most) if begins else 0.0
+    if pause:
+        options.progress.say(f"waiting {pause:.0f} s, so that the verification is apart in time")
+        await asyncio.sleep(pause)

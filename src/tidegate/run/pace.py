@@ -1,0 +1,113 @@
+"""Time limits for head's trials: a generous multiple of what base needed for the same scenario and agent.
+
+Without them, a tool that hangs would use up the run's budget before its failures are confirmed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from tidegate.model.measurement import PastTrial, TrialResult
+from tidegate.model.plan import RowKey
+from tidegate.model.trial import Trial, TrialSpec
+from tidegate.trial.directories import TimeLimits
+
+
+class Multiple(NamedTuple):
+    """So many times what base needed, and never less than so many seconds."""
+
+    times: float
+    least_secs: float
+
+    def of(self, secs: float) -> float:
+        """Return the limit in seconds for head where base needed so long."""
+        return max(self.least_secs, self.times * secs)
+
+
+FIRST = Multiple(times=10, least_secs=60)
+OVERTIME = 2  # so many times what base needed: then a trial that the budget cuts off is not the budget's doing
+AFTER_A_HANG = Multiple(times=5, least_secs=30)  # once a head trial of the row was stopped for its time
+
+
+class Pace:
+    """Knows how long base's trials took, and which rows hung on head."""
+
+    def __init__(self) -> None:
+        self._agent: dict[RowKey, float] = {}  # seconds of base's slowest measured trial
+        self._setup: dict[RowKey, float] = {}  # seconds of base's slowest setup command
+        self._hung: set[RowKey] = set()
+        self._first_of_base: dict[RowKey, asyncio.Event] = {}
+
+    def learn(self, trials: Iterable[TrialResult | PastTrial]) -> None:
+        """Learn from earlier trials of base."""
+        for trial in trials:
+            if (not isinstance(trial, TrialResult) or trial.side == "base") and trial.decides is not None:
+                self._raise(self._agent, trial.key, trial.metrics.duration_s)
+
+    def expect(self, specs: Sequence[TrialSpec]) -> None:
+        """Prepare for these trials, which start in this order.
+
+        Head waits for base only where base's trial starts first; with a single slot it would wait for ever otherwise.
+        """
+        self._first_of_base.clear()
+        on_head = set[RowKey]()
+        for spec in specs:
+            if spec.side == "head":
+                on_head.add(_row(spec))
+            elif _row(spec) not in self._agent and _row(spec) not in on_head:
+                self._first_of_base[_row(spec)] = asyncio.Event()
+
+    def saw(self, trial: Trial) -> None:
+        """Learn from an attempt that has just ended."""
+        key = _row(trial.spec)
+        if trial.spec.side == "base":
+            if trial.not_measured is None:
+                self._raise(self._agent, key, trial.duration_s)
+            for step in trial.steps:
+                if step.kind == "setup" and step.result.ok:
+                    self._raise(self._setup, key, step.result.duration_s)
+        elif trial.end == "timeout":
+            self._hung.add(key)
+
+    def charged(self, trial: Trial) -> Trial:
+        """Return the trial; as overtime if the budget cut it off when it had long taken more time than base needed.
+
+        Otherwise a tool that hangs until the budget ends would not count as broken.
+        """
+        base, own = self._agent.get(_row(trial.spec)), trial.duration_s
+        if base is None or own is None or own <= OVERTIME * base:
+            return trial
+        if trial.spec.side == "base" or trial.not_measured != "budget":
+            return trial
+        reason = f"{trial.reason}, after {own:.0f} s of a trial that took base {base:.2g} s at most"
+        return trial.model_copy(update={"not_measured": "overtime", "reason": reason})
+
+    def ended(self, spec: TrialSpec) -> None:
+        """Let head's trials go on: base's first trial of the row has ended, or will not be run."""
+        if spec.side == "base" and (event := self._first_of_base.get(_row(spec))) is not None:
+            event.set()
+
+    async def limits(self, spec: TrialSpec) -> TimeLimits:
+        """Return the limits of a trial that is about to start; wait for base's first trial of the row if it runs."""
+        if spec.side == "base":
+            return TimeLimits()
+        if (event := self._first_of_base.get(_row(spec))) is not None:
+            await event.wait()
+        multiple = AFTER_A_HANG if _row(spec) in self._hung else FIRST
+        agent, setup = self._agent.get(_row(spec)), self._setup.get(_row(spec))
+        return TimeLimits(
+            agent=math.inf if agent is None else multiple.of(agent),
+            setup=math.inf if setup is None else multiple.of(setup),
+        )
+
+    @staticmethod
+    def _raise(slowest: dict[RowKey, float], key: RowKey, secs: float | None) -> None:
+        if secs is not None:
+            slowest[key] = max(secs, slowest.get(key, 0.0))
+
+
+def _row(spec: TrialSpec) -> RowKey:
+    return RowKey(scenario=spec.scenario, agent=spec.agent)

@@ -1,0 +1,61 @@
+"""Shorten long texts, with a note of how much is left out."""
+
+from __future__ import annotations
+
+import re
+
+from tidegate.text.safe import printable
+
+MAX_CHARACTERS = 4000  # of a text in a trial's record
+_STACK = re.compile(  # stack traces: Python's, then those of Node and Java
+    r"^[ \t]*Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*|^[ \t]+at \S.*\n?", re.MULTILINE
+)
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return at most `limit` characters, the last one an ellipsis if something is missing."""
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def excerpt(text: str, limit: int = 300) -> str:
+    """Return one printable line of at most `limit` characters, without control or invisible characters.
+
+    Longer text is cut in the middle, because tools put the reason either first or last.
+    """
+    # Only the ends of a long text are cleaned, so that huge output costs little.
+    window = text if len(text) <= 8 * limit else f"{text[: 4 * limit]} … {text[-4 * limit :]}"
+    line = " ".join(printable(window).split())
+    if len(line) <= limit:
+        return line
+    head = limit // 2
+    tail = limit - head - 1
+    return f"{line[:head]}…{line[len(line) - tail :]}"
+
+
+def complaint(text: str, limit: int = 300) -> str:
+    """Return a failed program's output like `excerpt`, without its stack trace, which would hide the message."""
+    return excerpt(_STACK.sub("", text), limit) or excerpt(text, limit)
+
+
+def last_part(text: str) -> str:
+    """Return the end of the text, where an answer or error usually is, in at most about MAX_CHARACTERS."""
+    cut = len(text) - MAX_CHARACTERS
+    return text if cut <= 0 else f"[{cut} characters left out]\n{text[cut:]}"
+
+
+def both_ends(text: str, limit: int) -> str:
+    """Return the start and end of a text longer than `limit` characters, with a note of how much is cut between."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
+
+
+def first_and_last(lines: list[str], most: int) -> list[str]:
+    """Return at most `most` lines, the first and the last, and between them the number of lines left out."""
+    left_out = len(lines) - most
+    if left_out <= 0:
+        return lines
+    half = most // 2
+    note = f"… {left_out:,} {'line' if left_out == 1 else 'lines'} left out …"
+    return [*lines[:half], note, *lines[half + left_out :]]

@@ -1,0 +1,131 @@
+"""What judges a trial, and the program of an agent, are not what the pull request brings; on real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import Repository
+from tidegate.trial.program_lookup import hidden_programs, program_words, system_path, write_front
+
+Make = Callable[..., Any]
+TOOL = '#!/bin/sh\n[ "$1" = add ] && echo "$2" >> titles; exit 0\n'
+BROKEN = "#!/bin/sh\nexit 0\n"
+SUITE = "version: 1\nscenarios: [s.yaml]\npath: [bin]\ntarget: {binary: tk}\nagents: {docs: {type: doc-follower}}\n"
+SCENARIO = """\
+name: s
+description: A title is kept.
+task: |
+  ```sh
+  tk add Emma
+  ```
+gates: [{type: command_succeeds, command: "CHECK"}]
+"""
+FILES = {"tidegate.yaml": SUITE, "s.yaml": SCENARIO.replace("CHECK", "grep -q Emma titles"), "bin/tk": TOOL}
+
+
+def on_head(ran: Any) -> set[str]:
+    """The outcomes of head's trials."""
+    return {trial["outcome"] for trial in ran.result["trials"] if trial["side"] == "head"}
+
+
+def test_a_shell_that_the_pull_request_brings_is_not_used(make_repository: Make, tidegate: Make) -> None:
+    repo: Repository = make_repository()
+    repo.commit(FILES)
+    repo.branch("pr", {"bin/tk": BROKEN, "bin/sh": "#!/bin/dash\nexit 0\n"})
+    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+    assert (ran.code, on_head(ran)) == (1, {"fail"})
+
+
+def test_a_program_that_hides_the_systems_is_not_seen_by_gates(make_repository: Make, tidegate: Make) -> None:
+    repo: Repository = make_repository()
+    repo.commit(FILES)
+    repo.branch("pr", {"bin/tk": BROKEN, "bin/grep": "#!/bin/sh\nexit 0\n"})
+    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+    assert (ran.code, on_head(ran)) == (1, {"fail"})
+    assert "gates use the system's grep" in ran.stderr
+
+
+def test_a_program_that_both_sides_bring_stays_in_front(make_repository: Make, tidegate: Make) -> None:
+    """As the `python` of a virtual environment, which suites rely on."""
+    own = '#!/bin/sh\n[ "$1" = -q ] || exit 9\n[ -e titles ]\n'
+    repo: Repository = make_repository()
+    repo.commit({**FILES, "bin/grep": own})
+    repo.branch("pr", {"README.md": "x", "bin/grep": own + "# changed\n"})
+    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+    assert ran.code == 0
+    assert "gates use" not in ran.stderr
+
+
+def test_setup_does_not_see_it_either(make_repository: Make, tidegate: Make) -> None:
+    """A `touch` of head's that writes what the gate looks for."""
+    setup = "setup: {commands: [touch made]}\n"
+    repo: Repository = make_repository()
+    files = {**FILES, "s.yaml": FILES["s.yaml"] + setup}
+    repo.commit(files)
+    repo.branch("pr", {"bin/tk": BROKEN, "bin/touch": "#!/bin/sh\necho Emma > titles\n"})
+    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+    assert (ran.code, on_head(ran)) == (1, {"fail"})
+
+
+CODEX = """#!/bin/sh
+[ "$1" = --version ] && { echo "codex-cli 0.169.0"; exit 0; }
+[ -z "$OPENAI_API_KEY" ] || echo "$OPENAI_API_KEY" > MARK
+exit 1
+"""
+
+
+def test_an_agents_program_is_never_the_pull_requests(make_repository: Make, tidegate: Make, tmp_path: Path) -> None:
+    """Without the model proxy it would get the key."""
+    system = tmp_path / "system"
+    system.mkdir()
+    (system / "codex").write_text(CODEX.replace("MARK", str(tmp_path / "right")))
+    (system / "codex").chmod(0o755)
+    suite = SUITE.replace("{docs: {type: doc-follower}}", "{codex: {type: codex}}") + "model_proxy: false\n"
+    repo: Repository = make_repository()
+    repo.commit({**FILES, "tidegate.yaml": suite})
+    stolen = tmp_path / "stolen"
+    fakes = {f"bin/{name}": CODEX.replace("MARK", str(stolen)) for name in ("codex", "sh", "env", "bash")}
+    repo.branch("pr", {"bin/tk": BROKEN, **fakes, "tools/codex": fakes["bin/codex"]})
+    # The workflow may have put a folder of the repository in PATH as well.
+    path = f"{repo.root}/tools:{system}:{os.environ['PATH']}"
+    env = {"PATH": path, "OPENAI_API_KEY": "dummy-key"}
+    tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root, env=env)
+    assert (tmp_path / "right").exists()
+    assert not stolen.exists()
+
+
+def test_the_interpreter_of_an_agents_script_is_the_systems(tmp_path: Path) -> None:
+    for name, text in (
+        ("node", "#!/bin/sh\n"),
+        ("codex", "#!/usr/bin/env node\n"),
+        ("x", "#!/usr/bin/env -S node -v\n"),
+    ):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    path = str(tmp_path)
+    assert program_words("codex", path) == (f"{path}/node", f"{path}/codex")
+    assert program_words("x", path) == (f"{path}/node", "-v", f"{path}/x")
+    assert program_words("node", path) == (f"{path}/node",)
+    assert program_words("gone", path) is None
+
+
+def test_folders_of_the_repository_are_not_the_systems(tmp_path: Path) -> None:
+    (tmp_path / "repo/bin").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "repo/bin")
+    path = f"{tmp_path}/repo/bin:{tmp_path}/link:relative::/usr/bin"
+    assert system_path(path, [tmp_path / "repo"]) == "/usr/bin"
+
+
+def test_hidden_programs_and_what_stands_in_front_of_them(tmp_path: Path) -> None:
+    for name in ("own/ls", "own/tk", "own/python", "both/python"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    names = hidden_programs([tmp_path / "own"], [tmp_path / "both", tmp_path / "none"], "/usr/bin:/bin")
+    assert names == ("ls",)
+    front = write_front(tmp_path / "front", names, "/usr/bin:/bin")
+    assert json.dumps((front / "ls").read_text()).count("/ls") == 1

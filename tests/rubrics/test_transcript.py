@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+
+from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult
+from tidegate.rubrics.transcript import line, transcript
+
+EVENTS: list[tuple[Event, str]] = [
+    (Message(role="user", text="Go."), "[user] Go."),
+    (Message(text="Done."), "[agent] Done."),
+    (ToolCall(id="1", tool="bash", command="notes add x"), "[call] $ notes add x"),
+    (ToolCall(id="2", tool="read", input={"path": "ä"}), '[call] read {"path": "ä"}'),
+    (ToolResult(id="1", status="error", exit_code=2, output="no"), "[result: exit 2] no"),
+    (ToolResult(id="2", status="timeout", exit_code=124), "[result: timeout]"),
+    (ApiRetry(text="529"), "[api_retry] 529"),
+    (End(end="crashed", message="killed"), "[end: crashed] killed"),
+]
+
+
+@pytest.mark.parametrize(("event", "text"), EVENTS)
+def test_an_event_as_a_line(event: Event, text: str) -> None:
+    assert line(event) == text
+
+
+def test_a_judge_reads_the_agents_work_alone() -> None:
+    assert transcript(event for event, _ in EVENTS) == "\n".join(text for _, text in EVENTS[:6])
