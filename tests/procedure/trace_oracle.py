@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import betabinom, binom, hypergeom
+from scipy.stats import betabinom, binom, hypergeom  # type: ignore[import-untyped]
 
 FILE = Path(__file__).parent.parent / "fixtures" / "statistics-vectors.json"
-PARAMETERS = {
+PARAMETERS: dict[str, Any] = {
     "j0": 3,
     "K": 18,
     "vh": 2,
@@ -95,7 +95,7 @@ def trace(given: dict[str, Any]) -> dict[str, Any]:  # noqa: C901 - one page of 
         c, n = rate_of_base()
         if not m or not n or sum(head[:m]) / m < c / n - q["delta"] - 1e-12:
             return False
-        return binom.sf(sum(head[:m]) - 1, m, max(0.0, c / n - q["drop"])) <= q["missed"]
+        return bool(binom.sf(sum(head[:m]) - 1, m, max(0.0, c / n - q["drop"])) <= q["missed"])
 
     def end(verdict: str) -> dict[str, Any]:
         last = p() if smallest < 1 else None

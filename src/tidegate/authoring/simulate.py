@@ -110,7 +110,8 @@ def judge(situation: Situation, gate: Gate, facts: Sequence[Facts], chance: Rand
             used += len(asks)
             asks = steps.send([draws.outcome(ask) for ask in asks])
     except StopIteration:
-        report = machine.report()
+        pass
+    report = machine.report()
     regressed = frozenset(
         n for n, row in enumerate(report.rows) if row.confirmed and row.confirmed.found == "regressed"
     )
