@@ -139,3 +139,10 @@ def test_what_fails_by_both_fails_for_what_it_is_asked_now() -> None:
     found = measure_trial(trial, now, None, scenario(LINES))
     assert (found.outcome, found.decides, found.only_by_change) == ("fail", "fail", False)
     assert found.reason.startswith("file_exists: x")
+
+
+@pytest.mark.parametrize("required", [True, False])
+def test_only_a_required_gate_that_head_removed_goes_on_deciding(required: bool) -> None:
+    gate = FileExists(path="notes.txt", required=required)
+    found = former(scenario(gates=(gate,)), scenario())
+    assert (found.gates if found else ()) == ((gate,) if required else ())

@@ -13,14 +13,14 @@ from tests.procedure.trace_oracle import PARAMETERS, trace
 from tidegate.procedure.confirm import Confirmation
 from tidegate.procedure.rules import DELTA, DROP, LEAST_HISTORY, Ask, Facts, Rules, level
 from tidegate.procedure.screen import ScreenConfirmVerify
-from tidegate.statistics.beta import as_few, clopper_pearson, jeffreys
+from tidegate.statistics.beta import as_few
 from tidegate.statistics.exact import fisher_less, fisher_midp_less
 from tidegate.statistics.multiplicity import bh, holm
 from tidegate.statistics.pair import Pair
 from tidegate.statistics.passk import pass_at_k, pass_hat_k
 from tidegate.statistics.rates import newcombe, wilson
 from tidegate.statistics.sequential import p_seq
-from tidegate.statistics.stratified import smallest_difference, stratified_less, suite_weights
+from tidegate.statistics.stratified import stratified_less, suite_weights
 
 T = TypeVar("T")
 
@@ -37,14 +37,8 @@ FUNCTIONS: dict[str, Callable[[dict[str, Any]], Any]] = {
     ),
     "holm": lambda given: holm(given["p"]),
     "bh": lambda given: bh(given["p"]),
-    "jeffreys": lambda given: jeffreys(given["c"], given["n"], given["conf"]),
-    "jeffreys_end": lambda given: jeffreys(given["c"], given["n"], given["conf"]),
-    "clopper_pearson": lambda given: clopper_pearson(given["c"], given["n"], given["conf"]),
     "stratified_exact_less": lambda given: stratified_less(_tables(given), given["weights"]),
     "suite_weights": lambda given: suite_weights(_tables(given)),
-    "suite_mde": lambda given: smallest_difference(
-        given["p"], given["head_k"], given["base_k"], given["alpha_one_sided"], given["power"]
-    ),
     "p_seq_fixed_base": lambda given: p_seq(
         given["min_fisher"], tuple((look, given["base"][1]) for look in given["looks"])
     ),
@@ -77,7 +71,7 @@ def test_more_than_n_of_n_is_an_error_and_never_clamped(
 
 def test_every_kind_of_vector_is_used() -> None:
     assert {vector["kind"] for vector in VECTORS} == {*FUNCTIONS, "pass_at_k_error", "decision_trace", "screen"}
-    assert len(VECTORS) == 97
+    assert len(VECTORS) == 86
 
 
 # Screen, confirm and verify

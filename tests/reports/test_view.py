@@ -11,6 +11,7 @@ from tidegate.model.result import Result
 from tidegate.model.suite import RowState
 from tidegate.model.verdict import VerdictState
 from tidegate.reports.comment import render_comment
+from tidegate.reports.page import page_view
 from tidegate.reports.table_row import COLUMNS, Trend
 from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, comment_view
 
@@ -85,6 +86,15 @@ def test_an_arrow_needs_the_margin_of_its_metric(
     assert metric in COLUMNS
     (line,) = comment_view(with_metric(stories["all_fine"](), metric, base, head)).table
     assert line.metrics[metric].trend == trend
+
+
+def test_comment_and_page_have_the_same_columns(stories: Stories) -> None:
+    result = stories["stochastic_regression"]()
+    titles = [title for title, _ in COLUMNS.values()]
+    assert f"| success | {' | '.join(titles)} |" in render_comment(result)
+    page = page_view(result, {"base": "base", "head": "head"})
+    assert list(page.columns) == titles
+    assert {len(row.cells) for row in page.rows} == {len(titles)}
 
 
 def test_what_may_be_chance_gets_no_arrow_without_a_test(stories: Stories) -> None:

@@ -79,7 +79,7 @@ def warn(title: str, message: str, job: Job) -> None:
 def _regressions(result: Result) -> list[Annotation]:
     level: Level = "error" if result.verdict.exit_code else "warning"
     return [
-        Annotation(level=level, title=f"regressed: {row.scenario} × {row.agent}", message=_message(row))
+        Annotation(level=level, title=f"regressed: {row.key}", message=_message(row))
         for row in result.rows
         if row.state == "regressed"
     ]

@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         if args.scenario in (None, result.scenario) and args.agent in (None, result.agent)
     ]
     if not chosen:
-        names = ", ".join(sorted({f"{trial.scenario} × {trial.agent}" for trial in stored.trials})) or "none"
+        names = ", ".join(sorted({str(trial.key) for trial in stored.trials})) or "none"
         raise ConfigurationError("the run has no such trial.", f"It has: {names}.")
     trials = [(result, folder.trial(result.spec), stored.agents[result.agent]) for result in chosen]
     recorded = [(result, trial, agent) for result, trial, agent in trials if trial is not None]

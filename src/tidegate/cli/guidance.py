@@ -79,7 +79,7 @@ def _told(compared: Compared, first: str, second: str) -> Iterator[str]:
             a_passes, a_trials = a_passes + mirror.head.passes, a_trials + mirror.head.trials
             b_passes, b_trials = b_passes + mirror.base.passes, b_trials + mirror.base.trials
         finding = _finding(row.state, mirror.state if mirror else "")
-        name = f"{row.scenario} × {row.agent}"
+        name = str(row.key)
         yield f"{name:<40}{f'{a_passes}/{a_trials}':>8}{f'{b_passes}/{b_trials}':>8}   {finding}"
     yield ""
 

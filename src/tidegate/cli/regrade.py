@@ -58,8 +58,7 @@ def _say(done: Regraded) -> None:
     print(f"{len(changed)} of {len(done.before)} trials have another outcome.")
     for old, new in changed:
         print(
-            f"  {new.scenario} × {new.agent} #{new.index}: {old.outcome or 'not measured'} → "
-            f"{new.outcome or 'not measured'}: {new.reason}"
+            f"  {new.key} #{new.index}: {old.outcome or 'not measured'} → {new.outcome or 'not measured'}: {new.reason}"
         )
     for scenario in done.unknown:
         print(f"  {scenario}: the suite has no such scenario, so its trials are as they were")

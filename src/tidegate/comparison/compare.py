@@ -143,7 +143,7 @@ def _asked_anew(rows: Sequence[Row], changes: Sequence[DefinitionChange]) -> Ite
         change.scenario for change in changes if change.kind == "changed" and "prompt" in change.detail.split(", ")
     }
     if moved := [row for row in rows if row.scenario in asked and row.state in ("improved", "regressed")]:
-        names = ", ".join(f"{row.scenario} × {row.agent}" for row in moved)
+        names = ", ".join(str(row.key) for row in moved)
         yield f"{names}: the pull request changes the prompt, and base was given the new one: that may be all"
 
 
@@ -175,4 +175,4 @@ def _warnings(conclusions: Sequence[Conclusion], stored: bool) -> Iterator[str]:
     if stored:
         yield "a one-shot comparison of stored runs: no trial could be asked for to confirm what was seen"
     for said in conclusions:
-        yield from (f"{said.key.scenario} × {said.key.agent}: {warning}" for warning in said.warnings)
+        yield from (f"{said.key}: {warning}" for warning in said.warnings)

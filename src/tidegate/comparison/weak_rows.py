@@ -26,7 +26,7 @@ def doubts(rows: Iterable[Row], trials: Iterable[TrialResult]) -> Iterator[str]:
     doubted: dict[str, list[str]] = {}
     for row in rows:
         for doubt in _doubts_of(row, [trial for trial in measured if trial.key == row.key]):
-            doubted.setdefault(doubt, []).append(f"{row.scenario} × {row.agent}")
+            doubted.setdefault(doubt, []).append(str(row.key))
     for doubt, names in doubted.items():
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         yield f"{', '.join(names[:_NAMED])}{more}: {doubt}"

@@ -71,7 +71,7 @@ class History:
             ignored = [entry for entry in entries if isinstance(entry, str)]
             if ignored:
                 reasons = ", ".join(dict.fromkeys(ignored))
-                warnings.append(f"history of {key.scenario} × {key.agent}: {len(ignored)} ignored: {reasons}")
+                warnings.append(f"history of {key}: {len(ignored)} ignored: {reasons}")
         return Read(tuple(trials), tuple(warnings))
 
     def add(self, fingerprints: Mapping[RowKey, str], trials: Iterable[PastTrial]) -> None:

@@ -125,7 +125,7 @@ def _not_measured(trial: Trial, now: Sequence[Gate], before: Sequence[Gate]) -> 
 def _ended_in_a_call(trial: Trial) -> bool:
     """Return True if Tidegate stopped the agent for time while a call of the target was running.
 
-    What the call should have done may be there, and the gates pass; a tool that hangs is broken all the same.
+    The call may have had its effect, so that the gates pass; but a tool that hangs is still broken.
     """
     stopped = trial.end in ("timeout", "watchdog")
     return stopped and any(call.status == "timeout" and call.source == "recorder" for call in trial.invocations)

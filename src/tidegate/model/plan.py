@@ -17,6 +17,10 @@ class RowKey(Value):
     scenario: str
     agent: str
 
+    def __str__(self) -> str:
+        """Return the row's name in reports: `add_task × claude`."""
+        return f"{self.scenario} × {self.agent}"
+
 
 class PlanRow(Value):
     """One scenario with one agent, whose model is already chosen."""
@@ -39,4 +43,4 @@ class Plan(Value):
         for row in self.rows:
             if row.key == key:
                 return row
-        raise KeyError(f"{key.scenario} × {key.agent}")
+        raise KeyError(str(key))

@@ -12,6 +12,7 @@ from tidegate.model.value import Value
 from tidegate.reports.filters import FILTERS, count
 from tidegate.reports.judge_summary import calibrated
 from tidegate.reports.model_filters import PIECES
+from tidegate.reports.table_row import COLUMNS
 from tidegate.reports.view import CommentView, comment_view
 
 if TYPE_CHECKING:
@@ -114,5 +115,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         autoescape=False,  # the filters escape for Markdown; entities of HTML would be wrong in code
     )
+    environment.globals["columns"] = COLUMNS
     environment.filters |= FILTERS | PIECES | {"calibrated": calibrated}
     return environment

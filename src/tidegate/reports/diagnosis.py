@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from tidegate.comparison.metric_tests import RULES
 from tidegate.model.comparison import MetricChange, Row
 from tidegate.model.measurement import AgentInfo, Call, TrialResult
 from tidegate.model.suite import Diagnosis
@@ -15,8 +16,7 @@ from tidegate.reports.filters import number, percent, to
 DEFAULTS = Diagnosis()
 LOW_FIRST_TRY = 0.5
 LOW_STEP_EFFICIENCY = 0.5
-_RATE_MARGIN = 0.05  # smaller changes are ignored
-_HELP_MARGIN = 0.5
+_RATE_MARGIN, _HELP_MARGIN = RULES["error_rate"].margin, RULES["help_count"].margin  # smaller changes are ignored
 _OPTION = re.compile(r"(?<!\S)--?[A-Za-z][\w-]*")
 _REFUSAL = re.compile(r"unrecogni[sz]ed|unknown|no such|unexpected|invalid|not (?:recogni|defined|found|support)", re.I)
 _NOT_THERE = MetricChange(base=None, head=None)

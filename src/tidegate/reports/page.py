@@ -14,7 +14,8 @@ from tidegate.reports.filters import count, money, number, percent, points, seco
 from tidegate.reports.judge_summary import judge_facts
 from tidegate.reports.model_filters import change_line, interval, sign, words
 from tidegate.reports.page_metrics import SuiteMetric, suite_metrics
-from tidegate.reports.page_row import COLUMNS, RowView, row_view
+from tidegate.reports.page_row import RowView, row_view
+from tidegate.reports.table_row import COLUMNS
 from tidegate.reports.trend_chart import Series, suite_series
 from tidegate.reports.view import Catch, CommentView, comment_view
 

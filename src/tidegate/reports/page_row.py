@@ -14,16 +14,9 @@ from tidegate.model.value import Value
 from tidegate.reports.filters import count, percent, points, probability, to
 from tidegate.reports.model_filters import change_line, diff, interval, measured, moved, passed, sign, words
 from tidegate.reports.page_metrics import change_text
-from tidegate.reports.table_row import Line, Trend
+from tidegate.reports.table_row import COLUMNS, Line, Trend
 from tidegate.reports.trend_chart import Series, row_head, row_series
 from tidegate.reports.view import CommentView
-
-COLUMNS = {
-    "error_rate": ("error rate", "percent"),
-    "first_try_success_rate": ("first-try success", "percent"),
-    "command_count": ("commands", "number"),
-    "duration_s": ("time", "seconds"),
-}  # columns of the overview: title and filter
 
 
 class Cell(Value):

@@ -15,6 +15,7 @@ from tidegate.invocations.from_log import tool_call
 from tidegate.invocations.shell_grammar import shell_lines
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.measurement import Call, Metrics, Run, TrialResult
+from tidegate.model.plan import RowKey
 from tidegate.reports.filters import count, money, number, percent, seconds
 from tidegate.reports.judge_summary import trial_lines
 from tidegate.reports.model_filters import measured, words
@@ -69,13 +70,13 @@ def _trials_table(trials: Sequence[TrialResult]) -> Table:
 
 def _reasons(trials: Sequence[TrialResult]) -> Iterator[RenderableType]:
     """Yield why trials failed or were not measured, once per reason. A table column would be too narrow for it."""
-    shared: dict[tuple[str, str, str], list[str]] = {}
+    shared: dict[tuple[RowKey, str], list[str]] = {}
     for trial in trials:
         if trial.outcome != "pass" and trial.reason:
-            shared.setdefault((trial.scenario, trial.agent, one_line(trial.reason)), []).append(f"#{trial.index}")
-    for (scenario, agent, reason), numbers in shared.items():
+            shared.setdefault((trial.key, one_line(trial.reason)), []).append(f"#{trial.index}")
+    for (key, reason), numbers in shared.items():
         yield Text()
-        yield _text(f"{scenario} × {agent} {', '.join(numbers)}:", "bold")
+        yield _text(f"{key} {', '.join(numbers)}:", "bold")
         yield _indented(reason, 2)
 
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Literal
 
+from tidegate.comparison.metric_tests import RULES
 from tidegate.comparison.weak_rows import cannot_guard
 from tidegate.model.comparison import MetricChange, Row
 from tidegate.model.value import Value
 
 Trend = Literal["better", "worse", "same"]
 
-# The smallest changes that get an arrow: differences, and ratios.
-_LOWER_BY: dict[str, float] = {"error_rate": 0.05}
-_HIGHER_BY: dict[str, float] = {"first_try_success_rate": 0.05}
-_LOWER_RATIO: dict[str, float] = {"command_count": 1.15, "duration_s": 1.25}
-_ONLY_BY_TEST = "duration_s"  # it depends on the machine's load, so a change counts only if the test finds it
-COLUMNS = (*_LOWER_BY, *_HIGHER_BY, *_LOWER_RATIO)
+COLUMNS = {
+    "error_rate": ("error rate", "percent"),
+    "first_try_success_rate": ("first try", "percent"),
+    "command_count": ("commands", "number"),
+    "duration_s": ("time", "seconds"),
+}  # metrics of the table, in the comment and on the page: title and filter
 
 
 class MetricCell(Value):
@@ -71,12 +72,16 @@ def _is_no_chance(row: Row, trend: Trend) -> bool:
 
 
 def _trend(name: str, change: MetricChange) -> Trend:
-    if change.base is None or change.head is None or (name == _ONLY_BY_TEST and not change.warns):
+    """Return the direction of a change that reaches the metric's margin.
+
+    A metric that depends on the machine's load counts only if the test finds the change.
+    """
+    rule = RULES[name]
+    if change.base is None or change.head is None or (rule.concurrent and not change.warns):
         return "same"
-    if ratio := _LOWER_RATIO.get(name):
-        worse, better = change.head >= change.base * ratio, change.base >= change.head * ratio
+    good, bad = (change.head, change.base) if rule.lower_is_worse else (change.base, change.head)
+    if rule.ratio:
+        worse, better = bad >= good * (1 + rule.margin), good >= bad * (1 + rule.margin)
     else:
-        up = change.head - change.base
-        margin = _LOWER_BY.get(name) or _HIGHER_BY[name]
-        worse, better = (up >= margin, -up >= margin) if name in _LOWER_BY else (-up >= margin, up >= margin)
+        worse, better = bad - good >= rule.margin, good - bad >= rule.margin
     return "same" if worse == better else "worse" if worse else "better"

@@ -145,10 +145,7 @@ def _reasons(result: Result) -> Iterator[str]:
         if reason not in result.verdict.summary and not any(reason.endswith(f": {words}") for words in told):
             yield reason
     if result.verdict.reason == "nothing_passes":
-        yield from (
-            f"{row.scenario} × {row.agent}: no trial passes the gate “{gate}”"
-            for row, gate in _never_passed(result.rows)
-        )
+        yield from (f"{row.key}: no trial passes the gate “{gate}”" for row, gate in _never_passed(result.rows))
     if result.verdict.reason == "infrastructure" and not any(row.state == "not_measured" for row in result.rows):
         lost = Counter(trial.reason for trial in result.trials if trial.not_measured and trial.reason)
         yield from (f"{count(times, 'trial')}: {reason}" for reason, times in lost.most_common(3))

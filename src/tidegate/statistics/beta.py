@@ -1,39 +1,13 @@
-"""The beta distribution, and what follows from it: intervals of rates, the beta-binomial, quantiles of Student's t."""
+"""The beta distribution, and what follows from it: the beta-binomial, quantiles of Student's t."""
 
 from __future__ import annotations
 
 from functools import cache
 from math import exp, lgamma, log, log1p, sqrt
 
-from tidegate.statistics.rates import Interval
-
 _ENOUGH = 1e-15
 _TINY = 1e-300
 _MOST_TERMS = 500
-
-
-def jeffreys(passes: int, trials: int, confidence: float = 0.95) -> Interval:
-    """The interval of a rate from Jeffreys' prior (Brown, Cai and DasGupta 2001), 0 or 1 at its ends."""
-    tail = (1 - confidence) / 2
-    a, b = passes + 0.5, trials - passes + 0.5
-    return (
-        0.0 if passes == 0 else beta_quantile(tail, a, b),
-        1.0 if passes == trials else beta_quantile(1 - tail, a, b),
-    )
-
-
-def clopper_pearson(passes: int, trials: int, confidence: float = 0.95) -> Interval:
-    """The exact interval of a rate (Clopper and Pearson 1934)."""
-    tail = (1 - confidence) / 2
-    return (
-        0.0 if passes == 0 else beta_quantile(tail, passes, trials - passes + 1),
-        1.0 if passes == trials else beta_quantile(1 - tail, passes + 1, trials - passes),
-    )
-
-
-def no_failure_bound(trials: int, confidence: float = 0.95) -> float:
-    """The largest failure rate that no failure in so many trials leaves possible."""
-    return 1 - float((1 - confidence) ** (1 / trials))
 
 
 @cache

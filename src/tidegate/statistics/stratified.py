@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
-from math import comb, sqrt
-from statistics import NormalDist
+from math import comb
 from typing import NamedTuple
 
 from tidegate.statistics.pair import Pair
@@ -49,12 +48,6 @@ def suite_weights(tables: Sequence[Pair]) -> list[int]:
     rates = [(t.head_pass + t.base_pass + 1) / (t.head_n + t.base_n + 2) for t in tables]
     certainty = [1 / (q * (1 - q)) for q in rates]
     return [min(HEAVIEST, max(1, round(u / min(certainty)))) for u in certainty]
-
-
-def smallest_difference(rates: Sequence[float], head_n: int, base_n: int, alpha: float, power: float) -> float:
-    """The drop of the mean rate that would be found with that power, at these rates and trials a scenario."""
-    z = NormalDist().inv_cdf(1 - alpha) + NormalDist().inv_cdf(power)
-    return z * sqrt(sum(rate * (1 - rate) for rate in rates) * (1 / head_n + 1 / base_n)) / len(rates)
 
 
 @cache

@@ -112,7 +112,7 @@ def _named(rows: Sequence[Row], state: RowState) -> str:
 
 
 def _name(row: Row, rows: Sequence[Row]) -> str:
-    return row.scenario if _one_agent(rows) else f"{row.scenario} × {row.agent}"
+    return row.scenario if _one_agent(rows) else str(row.key)
 
 
 def reasons(
