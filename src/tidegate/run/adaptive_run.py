@@ -89,7 +89,7 @@ def no_runs(work: RunJob) -> BothRuns:
 
 def _made(work: RunJob, runner: Runner) -> tuple[DefinitionChange, ...]:
     base, head = work.sides
-    return () if runner.build_errors else made_by_head(base, head, work.suite, runner.system_path)
+    return () if runner.build_errors else made_by_head(base, head, work.suite, runner.hidden_programs)
 
 
 def _enough(state: State, step: RunTrials) -> Callable[[TrialResult], bool]:

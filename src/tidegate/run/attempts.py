@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
+import shutil
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +27,7 @@ from tidegate.trial.environment import side_path
 from tidegate.trial.lifecycle import run_trial
 from tidegate.trial.processes import Supervisor, SupervisorLost
 from tidegate.trial.program_lookup import hidden_programs, system_path, write_front
+from tidegate.trial.safe_files import remove_tree
 from tidegate.trial.stored_trial import ScriptContext, StoredTrial
 from tidegate.trial.supervisor_pool import SupervisorPool
 from tidegate.trial.workspace import Prepared, prepare
@@ -98,16 +103,16 @@ class Attempts:
     async def script(self, request: RunJudge, trial: Trial, row: PlanRow) -> Answer | None:
         """Run a script that needs the judge's answer after the trial has ended; return None if it cannot be run."""
         async with self.context.slots.slot() as supervisor:
-            attempt = await self._attempt_of(trial.spec, row, supervisor, "graded")
-            place = attempt.place
-            context = ScriptContext(place.definitions, place.check_path, place.passed_env, place.limits, supervisor)
-            stored = StoredTrial(trial, row.scenario, row.agent.model, attempt.folders, context)
             try:
-                return await stored.script(request, lambda: place.prepared)
+                async with self._attempt_of(trial.spec, row, supervisor) as attempt:
+                    place = attempt.place
+                    context = ScriptContext(
+                        place.definitions, place.check_path, place.passed_env, place.limits, supervisor
+                    )
+                    stored = StoredTrial(trial, row.scenario, row.agent.model, attempt.folders, context)
+                    return await stored.script(request, lambda: place.prepared)
             except (SupervisorLost, OSError):
                 return None
-            finally:
-                await asyncio.to_thread(attempt.folders.remove_scratch)
 
     def _used_up(self) -> str | None:
         """Return why no further trial may start, or None. In that case the trial is counted as begun."""
@@ -123,42 +128,58 @@ class Attempts:
 
     async def _attempt(self, spec: TrialSpec, row: PlanRow, supervisor: Supervisor) -> Trial:
         self.context.checkouts[spec.side].store.clear_trial(spec)
-        attempt = await self._attempt_of(spec, row, supervisor, "trials")
-        attempt = replace(attempt, most_secs=await self.pace.limits(spec))
-        self.context.progress.started(spec)
         try:
-            with with_lease(attempt, self.model_proxy) as lent:
-                return await run_trial(lent)
-        finally:
-            await asyncio.to_thread(attempt.folders.remove_scratch)
+            async with self._attempt_of(spec, row, supervisor) as attempt:
+                attempt = replace(attempt, most_secs=await self.pace.limits(spec))
+                self.context.progress.started(spec)
+                with with_lease(attempt, self.model_proxy) as lent:
+                    return await run_trial(lent)
+        except OSError as error:
+            return Trial(spec=spec, not_measured="infrastructure", reason=f"the record could not be kept: {error}")
 
-    async def _attempt_of(self, spec: TrialSpec, row: PlanRow, supervisor: Supervisor, kind: str) -> Attempt:
-        """Return the attempt, with a scratch folder of its own below the folder `kind`."""
+    @asynccontextmanager
+    async def _attempt_of(self, spec: TrialSpec, row: PlanRow, supervisor: Supervisor) -> AsyncIterator[Attempt]:
+        """Yield the attempt; its folders have names that do not tell the side, and its record is kept afterwards."""
+        context = self.context
+        kept = context.checkouts[spec.side].store.record_folder(spec).resolve()
+        folders = Folders(record=self._new_folder(), scratch=self._new_folder())
+        attempt = Attempt(
+            spec=spec,
+            row=row,
+            place=await self._directories(spec, row),
+            folders=folders,
+            supervisor=supervisor,
+            deadline=context.deadline,
+            on_step=lambda text: context.progress.step(spec, text),
+            meter=self.spending.meter(context.suite.prices.get(row.agent.model or ""), row.scenario.max_usd),
+        )
+        try:
+            await asyncio.to_thread(_copy_record, kept, folders.record)
+            yield attempt
+        finally:
+            await asyncio.to_thread(folders.remove_scratch)
+            await asyncio.to_thread(_move_record, folders.record, kept)
+
+    async def _directories(self, spec: TrialSpec, row: PlanRow) -> TrialDirectories:
         context = self.context
         checkout = context.checkouts[spec.side]
-        record = checkout.store.record_folder(spec).resolve()  # absolute: the trial's commands run in other folders
-        place = TrialDirectories(
+        path = side_path(checkout.folder, checkout.path_of(context.suite), context.around.path)
+        return TrialDirectories(
             prepared=await self._workspace(row, checkout),
             repo=checkout.folder,
             definitions=context.definitions,
             former=next(iter(context.checkouts.values())).folder,
-            path=(path := side_path(checkout.folder, checkout.path_of(context.suite), context.around.path)),
+            path=path,
             check_path=self._check_path(row, checkout, path),
             agent_path=context.agent_path,
             passed_env=context.around.passed,
             credentials=context.around.of_agent(row.agent),
             limits=context.suite.limits,
         )
-        return Attempt(
-            spec=spec,
-            row=row,
-            place=place,
-            folders=Folders(record=record, scratch=context.scratch / kind / spec.id),
-            supervisor=supervisor,
-            deadline=context.deadline,
-            on_step=lambda text: context.progress.step(spec, text),
-            meter=self.spending.meter(context.suite.prices.get(row.agent.model or ""), row.scenario.max_usd),
-        )
+
+    def _new_folder(self) -> Path:
+        """Return the path of a new folder for a trial: a random name, so that no trial can tell its side by it."""
+        return self.context.scratch / secrets.token_hex(8)
 
     def _check_path(self, row: PlanRow, checkout: Checkout, path: str) -> str:
         """Return the PATH of what judges a trial: the system's programs where only head hides them, except the target.
@@ -178,9 +199,23 @@ class Attempts:
         context = self.context
         key = (row.key.scenario, checkout.side)
         if key not in self._prepared:
-            folder = context.scratch / "prepared" / checkout.side / encoded(row.key.scenario)
+            folder = self._new_folder()
             making = asyncio.to_thread(
                 prepare, row.scenario, context.definitions, checkout.folder, context.suite.guidance, folder
             )
             self._prepared[key] = asyncio.ensure_future(making)
         return await self._prepared[key]
+
+
+def _copy_record(kept: Path, record: Path) -> None:
+    """Copy the record of a trial that goes on, if there is one, to a folder that other users cannot read."""
+    record.mkdir(mode=0o700)
+    if kept.exists():
+        shutil.copytree(kept, record, symlinks=True, dirs_exist_ok=True)
+
+
+def _move_record(record: Path, kept: Path) -> None:
+    """Move the record to its place in the run. While a trial runs, the paths of its outputs must not tell its side."""
+    if record.exists():
+        shutil.copytree(record, kept, symlinks=True, dirs_exist_ok=True)
+        remove_tree(record)

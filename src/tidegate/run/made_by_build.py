@@ -23,17 +23,17 @@ _TEMPLATE = "files that a build has made in its template"
 _SCRIPTS = "files that a build has made of its evaluators"
 
 
-def made_by_head(base: Checkout, head: Checkout, suite: Suite, system_path: str) -> tuple[DefinitionChange, ...]:
+def made_by_head(base: Checkout, head: Checkout, suite: Suite, hidden: Sequence[str]) -> tuple[DefinitionChange, ...]:
     """Return the weakened checks that can be seen only once both sides are built; none without a suite on base.
 
-    What both builds make alike is left out, such as the `python` of a virtual environment. `suite`: the one in force.
+    What both builds make alike is left out, such as the `python` of a virtual environment. `suite`: the one in force;
+    `hidden`: programs of the system that only head's `path` hides.
     """
     if base.own is None:
         return ()
     found: list[DefinitionChange] = []
-    programs = _programs(base, suite), _programs(head, suite)
-    if shadows := sorted((programs[1] - programs[0]) & _names_in(system_path.split(os.pathsep))):
-        detail = f"{_SHADOWS}: {few(shadows)}"
+    if hidden:
+        detail = f"{_SHADOWS}: {few(hidden)}"
         found.append(DefinitionChange(scenario=None, kind="changed", detail=detail, weakened=True))
     now = {scenario.name: scenario for scenario in suite.scenarios}
     for before in base.own.scenarios:
@@ -53,20 +53,6 @@ def _weakened(scenario: Scenario, what: str, files: Sequence[str]) -> Iterator[D
 
 def _differing(old: Contents, new: Contents, folder: str) -> list[str]:
     return sorted(posixpath.join(folder, name) for name in {*old, *new} if old.get(name) != new.get(name))
-
-
-def _programs(side: Checkout, suite: Suite) -> set[str]:
-    """Return the names of the programs in the side's folders of `path`."""
-    return _names_in([str(side.folder / folder) for folder in side.path_of(suite)])
-
-
-def _names_in(folders: Iterable[str]) -> set[str]:
-    """Return the names of the programs in these folders; only absolute ones are searched."""
-    found: set[str] = set()
-    for folder in map(Path, folders):
-        if folder.is_absolute() and folder.is_dir():
-            found.update(path.name for path in folder.iterdir() if path.is_file() and os.access(path, os.X_OK))
-    return found
 
 
 def _made_in_template(side: Checkout, scenario: Scenario, guidance: Sequence[str]) -> Contents:

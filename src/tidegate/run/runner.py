@@ -100,9 +100,9 @@ class Runner:
         await self._open.aclose()
 
     @property
-    def system_path(self) -> str:
-        """Return the PATH that follows a side's own folders."""
-        return self._context.around.path
+    def hidden_programs(self) -> tuple[str, ...]:
+        """Return the system's programs that only head's folders of `path` hide."""
+        return self._attempts.hidden
 
     @property
     def confinement(self) -> tuple[str, ...]:

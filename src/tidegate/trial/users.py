@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from tidegate.trial.processes import Account, Command, Supervisor
 UIDS = range(60_706, 61_183)  # unassigned according to Debian and systemd
 BUILDERS = 61_183  # group of builds; in the image, builds but not trials can read the repository's objects
 FIRST_MISSED = 100  # exit code
+_RANDOM = random.SystemRandom()
 LOOK = f"""
 import os, sys
 for number, folder in enumerate(sys.argv[1:], {FIRST_MISSED}):
@@ -36,7 +38,7 @@ class Users:
 
         Raises CannotRunError if all are taken.
         """
-        for uid in UIDS:
+        for uid in _RANDOM.sample(UIDS, len(UIDS)):  # the order would tell which side was built first
             mark = socket.socket(socket.AF_UNIX)
             try:
                 mark.bind(f"\0tidegate-user-{uid}")  # an abstract socket: no file, and freed when this process ends
