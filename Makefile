@@ -53,7 +53,8 @@ lock: $(READY) ## update the images' lock files, each release with its hashes
 docs: $(READY) ## write the generated pages of docs/ again
 	@$(BIN)/python docs/generate.py
 
-error-rates: $(READY) ## measure the procedure again on simulated suites: docs/error-rates.md
+error-rates: $(READY) ## measure the procedure again on simulated suites: docs/error-rates.md, and the power that reports promise
+	@$(BIN)/python docs/detection_power.py
 	@$(BIN)/python docs/error_rates.py
 
 real-rates: $(READY) ## the same with real processes and real git: 240 pull requests, half an hour

@@ -16,6 +16,7 @@ from tidegate.model.comparison import Comparison, DefinitionChange, FailedCall, 
 from tidegate.model.measurement import Call, GateResult, Metrics, Outcome, PastTrial, Revision, Run, RunRow, TrialResult
 from tidegate.model.suite import Policy, TrialCounts
 from tidegate.model.trial import NotMeasured, Phase, Side, TrialSpec
+from tidegate.procedure.detection_power import POWER
 from tidegate.statistics.rates import newcombe
 
 NOT_MEASURED: dict[str, NotMeasured] = {"S": "setup", "X": "infrastructure", "$": "budget"}
@@ -196,7 +197,7 @@ def test_a_history_that_is_too_short_to_be_used_is_not_counted() -> None:
     assert (row.base.trials, row.base.history, row.metrics["command_count"].base) == (3, (0, 0), 2)
 
 
-@pytest.mark.parametrize(("history", "half"), [("P" * 20, 0.73), ("", 0.34)])
+@pytest.mark.parametrize(("history", "half"), [("P" * 20, POWER[1.0, 20, 3][1]), ("", POWER[1.0, 0, 3][1])])
 def test_a_clean_run_says_what_it_would_have_caught(history: str, half: float) -> None:
     line = f"docs base:{'' if history else 'PPP'} head:PPP"
     suite = compare(with_history(run("base", line), history), run("head", line)).suite

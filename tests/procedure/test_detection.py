@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tidegate.procedure.detection import detection
+from tidegate.authoring.simulate import Gate, Situation, simulate
+from tidegate.procedure.detection import Screening, detection
 
 
 def test_deterministic_rows_drop_to_nothing_or_not_at_all() -> None:
@@ -31,3 +32,25 @@ def test_of_a_mixed_run_small_drops_are_those_of_its_tested_rows() -> None:
 
 def test_without_a_row_there_is_no_table() -> None:
     assert detection([], [], 0.02) == {}
+
+
+@pytest.mark.parametrize("row", [Screening(3, 1.0, 40), Screening(3, 0.95, 10), Screening(1, 1.0, 0)])
+def test_the_promise_for_a_screened_row_is_what_the_procedure_does_at_its_own_rate(row: Screening) -> None:
+    table = detection([], [], 0.02, [row])
+    for drop, promised in table.items():
+        head = max(0.0, row.rate + float(drop))
+        found = simulate(Situation.of(drop, (row.rate,), (head,)), Gate(row.trials, row.history), 300, seed=7).named
+        assert found == pytest.approx(promised, abs=0.12)
+
+
+def test_a_row_whose_base_fails_often_or_has_little_history_promises_less() -> None:
+    tables = [
+        detection([], [], 0.02, [Screening(3, *known)]) for known in ((1.0, 40), (0.95, 40), (0.95, 10), (0.8, 40))
+    ]
+    assert tables[0]["-0.5"] > tables[1]["-0.5"] > tables[2]["-0.5"]
+    assert tables[1]["-0.5"] > tables[3]["-0.5"]
+
+
+def test_nothing_is_promised_where_base_fails_half_of_the_time_or_the_limit_is_too_low() -> None:
+    assert set(detection([], [], 0.02, [Screening(3, 0.5, 40)]).values()) == {0.0}
+    assert set(detection([], [], 0.02, [Screening(3, 1.0, 40, most=5)]).values()) == {0.0}

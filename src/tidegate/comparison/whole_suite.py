@@ -52,14 +52,14 @@ def _suite_state(finding: SuiteFinding | None) -> Literal["ok", "unconfirmed", "
 def _detection(both: Sequence[tuple[Row, RowSeen]], state: State) -> dict[str, float]:
     """Return the run's detection power: drop → probability.
 
-    Rows that are flaky, cut short, or pass on neither side are left out: no drop of theirs would be reported.
+    Rows that are cut short or pass on neither side are left out: no drop of theirs would be reported.
     """
-    steady = [(row, entry) for row, entry in both if not (row.state == "flaky" or entry.cut_short or cannot_guard(row))]
+    steady = [(row, entry) for row, entry in both if not (entry.cut_short or cannot_guard(row))]
     return detection(
         tested=[(row.head.trials, row.base.trials) for row, _ in steady if row.one_shot],
         repeated=[_would_confirm(row, entry, state.stored) for row, entry in steady if row.deterministic],
         screened=[
-            Screening(row.head.screen[1], entry.history[1] > 0, entry.most)
+            Screening(row.head.screen[1], row.base.passes / row.base.trials, entry.history[1], entry.most)
             for row, entry in steady
             if not (row.one_shot or row.deterministic)
         ],

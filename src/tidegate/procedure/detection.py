@@ -10,48 +10,36 @@ from functools import cache
 from typing import NamedTuple
 
 from tidegate.procedure.confirm import Confirmation, Confirmed
+from tidegate.procedure.detection_power import DROPS, POWER
 from tidegate.procedure.one_shot import power
-from tidegate.procedure.rules import Facts, Rules, level
+from tidegate.procedure.rules import LEAST_HISTORY, Facts, Rules, level
 
-DROPS = (0.3, 0.5, 1.0)
 Trials = tuple[int, int]  # head, base
-
-# Simulated with one row whose base always passes, at alpha .02 (.01 and .05 differ little), with 40 trials of history
-# and without. Keys: head's screening trials. Values: detection probability for each of DROPS.
-_WITH_HISTORY = {
-    1: (0.15, 0.42, 1.0),
-    2: (0.25, 0.62, 1.0),
-    3: (0.31, 0.73, 1.0),
-    4: (0.36, 0.78, 1.0),
-    5: (0.41, 0.80, 1.0),
-}
-_WITHOUT = {
-    1: (0.01, 0.14, 1.0),
-    2: (0.02, 0.25, 1.0),
-    3: (0.04, 0.34, 1.0),
-    4: (0.05, 0.38, 1.0),
-    5: (0.08, 0.44, 1.0),
-}
 
 
 class Screening(NamedTuple):
-    """What a screened row's power depends on: head's screening trials, history, and the limit `most` of head trials."""
+    """What a screened row's power depends on. `rate`: base's success rate; `history`: its earlier trials.
+
+    `trials`: head's screening trials; `most`: limit of head trials over all phases.
+    """
 
     trials: int
-    with_history: bool
+    rate: float
+    history: int = 0
     most: int | None = None
 
 
 def detection(
     tested: Sequence[Trials], repeated: Sequence[bool], alpha: float, screened: Sequence[Screening] = ()
 ) -> dict[str, float]:
-    """Return, for each drop of one row's rate from 1.0, the probability that the run reports it: a mean over the rows.
+    """Return, for each drop of one row's rate, the probability that the run reports it: a mean over the rows.
 
-    The keys are texts such as "-0.3".
+    The keys are texts such as "-0.3"; a drop stops at a rate of 0, so that "-1.0" is a complete failure.
     `tested`: trials of each row tested in one shot. Its power is exact, at Holm's first limit, as only it has dropped.
     `repeated`: for each deterministic row, whether a flip could be confirmed. Such a row can only drop to 0, so it
     counts in the drop of 1.0 alone; the smaller drops are omitted if there are no other rows.
-    `screened`: rows that are screened, confirmed and verified. Their power is taken from a simulated table.
+    `screened`: rows that are screened, confirmed and verified. Their power is simulated (detection_power.py), for the
+    row's own rate and history; between two entries of that table, the lower one counts.
     """
     table: dict[str, float] = {}
     for drop in DROPS:
@@ -81,7 +69,16 @@ def heads_to_confirm(screening: int, with_history: bool, alpha: float) -> int:
 
 
 def _caught(drop: float, row: Screening, alpha: float) -> float:
-    if not row.trials or (row.most and row.most < heads_to_confirm(row.trials, row.with_history, alpha)):
+    with_history = row.history >= LEAST_HISTORY
+    if not row.trials or (row.most and row.most < heads_to_confirm(row.trials, with_history, alpha)):
         return 0.0
-    table = _WITH_HISTORY if row.with_history else _WITHOUT
-    return table[min(row.trials, max(table))][DROPS.index(drop)]
+    rates, histories, screenings = (sorted({place[n] for place in POWER}) for n in range(3))
+    rate, screening = _floor(rates, row.rate), _floor(screenings, row.trials)
+    history = _floor(histories, row.history)
+    if rate is None or screening is None or history is None:
+        return 0.0  # base itself fails too often for a promise
+    return POWER[rate, int(history), int(screening)][DROPS.index(drop)]
+
+
+def _floor(steps: Sequence[float], value: float) -> float | None:
+    return max((step for step in steps if step <= value + 1e-9), default=None)
