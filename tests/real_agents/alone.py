@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.model_server import Step, ToolUse, serving
+from tests.model_server import Fault, Step, ToolUse, serving
 
 CLONE_NEWNET = 0x40000000
 SIOCSIFFLAGS, IFF_UP = 0x8914, 0x1
@@ -36,11 +36,15 @@ def main(script: str, requests: str, *command: str) -> int:
     """Returns the command's exit status."""
     if not leave_the_network():
         print("no network namespace: outside hosts could be reached", file=sys.stderr)
+    told = json.loads(Path(script).read_text())
     steps = [
         Step(text, tuple(ToolUse(*each) if isinstance(each, list) else each for each in commands))
-        for text, commands in json.loads(Path(script).read_text())
+        for text, commands in told["steps"]
     ]
     with serving(steps) as server:
+        if told["refused"]:
+            text, status, message = told["refused"]
+            server.refused = text, Fault(status, "invalid_request_error", message=message)
         here = {
             "ANTHROPIC_BASE_URL": server.url,
             "OPENAI_BASE_URL": f"{server.url}/v1",

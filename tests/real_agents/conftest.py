@@ -15,7 +15,7 @@ import pytest
 
 from tests.as_root import SYSTEM_PATH, open_python, tidegate
 from tests.conftest import Repository
-from tests.real_agents.agents import KEYS, Case, Job, Ran
+from tests.real_agents.agents import KEYS, Case, Compared, Job, Ran
 from tidegate.agents.coding import CodingAgent
 from tidegate.model.trial import Trial
 
@@ -28,6 +28,7 @@ PROGRAMS = {
     "gemini": "@google/gemini-cli/bundle/gemini.js",
     "opencode": "opencode-linux-x64/bin/opencode",
 }
+RunAlone = Callable[..., tuple[subprocess.CompletedProcess[str], str]]
 LARGE_AND_SLOW = ("gemini", "opencode")
 CACHE = Path(os.environ.get("TIDEGATE_TEST_AGENTS") or Path.home() / ".cache" / "tidegate-test-agents")
 
@@ -90,10 +91,41 @@ def for_others(programs: Path, agent: type[CodingAgent], folder: Path) -> Path:
 
 
 @pytest.fixture
-def run_agent(open_folder: Path, installed: Callable[[type[CodingAgent]], Path]) -> Callable[[Case, Job], Ran]:
+def run_agent(open_folder: Path, run_alone: RunAlone) -> Callable[[Case, Job], Ran]:
     """Runs one trial of a real agent, with the scripted model in the place of its own."""
 
     def run(case: Case, job: Job) -> Ran:
+        out = open_folder / "run"
+        done, requests = run_alone(case, job, "run", "--trials", "1", "--out", str(out))
+        records = list(out.rglob("trial.json"))
+        assert records, f"{done.returncode}\n{done.stdout}\n{done.stderr}"
+        trial = Trial.model_validate_json(records[0].read_text())
+        return Ran(trial, json.loads((out / "run.json").read_text()), requests, records[0].parent)
+
+    return run
+
+
+@pytest.fixture
+def compare_agent(open_folder: Path, run_alone: RunAlone) -> Callable[[Case, Job], Compared]:
+    """Compares the job's head with its base, with trials of a real agent and the scripted model."""
+
+    def compare(case: Case, job: Job) -> Compared:
+        out = open_folder / "compared"
+        command = ("pr", "--base", "main", "--head", "head", "--pause", "0", "--out", str(out))
+        done, _ = run_alone(case, job, *command)
+        assert (out / "result.json").exists(), done.stderr
+        return Compared(
+            done.returncode, json.loads((out / "result.json").read_text()), (out / "comment.md").read_text()
+        )
+
+    return compare
+
+
+@pytest.fixture
+def run_alone(open_folder: Path, installed: Callable[[type[CodingAgent]], Path]) -> RunAlone:
+    """Runs a command of Tidegate's in the job's repository; returns how it ended, and what the model was asked."""
+
+    def run(case: Case, job: Job, *arguments: str) -> tuple[subprocess.CompletedProcess[str], str]:
         programs = installed(case.agent)
         command, path = [sys.executable, "-m", "tidegate"], os.environ["PATH"]
         if os.geteuid() == 0 and open_python() is not None:
@@ -102,12 +134,13 @@ def run_agent(open_folder: Path, installed: Callable[[type[CodingAgent]], Path])
         repository = Repository(open_folder / "repository")
         job.repository(repository.root, case.written)
         repository.commit({})
-        script, requests, out = (open_folder / name for name in ("script.json", "requests.json", "run"))
-        script.write_text(json.dumps(job.script))
+        repository.branch("head", job.head)
+        script, requests = (open_folder / name for name in ("script.json", "requests.json"))
+        script.write_text(json.dumps({"steps": job.script, "refused": job.refused}))
         done = subprocess.run(
             [
                 *(sys.executable, str(ALONE), str(script), str(requests)),
-                *(*command, "run", "--trials", "1", "--out", str(out)),
+                *(*command, *arguments),
             ],
             cwd=repository.root,
             env={**os.environ, **KEYS, "PATH": f"{programs}:{path}"},
@@ -116,10 +149,7 @@ def run_agent(open_folder: Path, installed: Callable[[type[CodingAgent]], Path])
             timeout=300,
             check=False,
         )
-        records = list(out.rglob("trial.json"))
-        assert records, f"{done.returncode}\n{done.stdout}\n{done.stderr}"
-        trial = Trial.model_validate_json(records[0].read_text())
-        return Ran(trial, json.loads((out / "run.json").read_text()), requests.read_text(), records[0].parent)
+        return done, requests.read_text()
 
     return run
 

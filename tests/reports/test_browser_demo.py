@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.conftest import result_schema
+from tests.demo import demo_of_the_session
 from tests.reports.in_browser import keep_picture, loaded_in
 from tidegate.cli.demo import NAMES
 
@@ -18,14 +15,9 @@ WORDS = {"harmless": "passed", "regression": "failed", "improvement": "passed"}
 
 
 @pytest.fixture(scope="module")
-def demo(shared_path: Path) -> Path:
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that `tidegate demo` has written."""
-    out = shared_path / "out"
-    command = [sys.executable, "-m", "tidegate", "demo", "--out", str(out)]
-    subprocess.run(command, capture_output=True, check=True, timeout=300, stdin=subprocess.DEVNULL)
-    for name in NAMES:
-        result_schema().validate(json.loads((out / name / "result.json").read_text(encoding="utf-8")))
-    return out
+    return demo_of_the_session(tmp_path_factory).out
 
 
 def visit(page: Page, fragment: str, selector: str) -> None:

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from tidegate.model.event import End, Event, ToolCall, ToolResult
-from tidegate.streams import PARSERS, gemini
+from tidegate.streams import STREAMS, gemini
 
 FOLDER = Path(__file__).parent / "captures"
 CAPTURES = sorted(path.stem for path in FOLDER.glob("*.jsonl") if not path.stem.startswith("session_"))
@@ -25,7 +25,7 @@ def read(capture: str, output: str | None = None) -> tuple[Event, ...]:
     session = FOLDER / f"session_{capture}_session.jsonl"
     if session.exists():
         return gemini.parse(output, session.read_text(encoding="utf-8"))
-    return next(parse for name, parse in PARSERS.items() if name == agent)(output)
+    return next(stream for name, stream in STREAMS.items() if name == agent).parse(output)
 
 
 def results(events: tuple[Event, ...]) -> list[ToolResult]:

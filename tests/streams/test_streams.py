@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidegate.model.event import Event, Message, ToolResult, Warning
-from tidegate.streams import PARSERS
+from tidegate.streams import STREAMS
 from tidegate.streams.damage import MAX_WARNINGS
 from tidegate.text.shorten import MAX_CHARACTERS
 
@@ -40,7 +40,7 @@ JSON = st.recursive(
 )
 
 
-@pytest.mark.parametrize("parse", PARSERS.values(), ids=PARSERS)
+@pytest.mark.parametrize("parse", [stream.parse for stream in STREAMS.values()], ids=STREAMS)
 @given(text=st.text() | JSON.map(json.dumps) | st.lists(JSON.map(json.dumps)).map("\n".join))
 def test_no_parser_ever_raises_and_every_event_can_be_stored(parse: Parse, text: str) -> None:
     for event in parse(text):
@@ -67,11 +67,11 @@ def test_no_field_of_another_kind_makes_a_parser_raise(agent: str) -> None:
         lines = [json.loads(line) for line in capture.read_text(encoding="utf-8").splitlines() if line[:1] == "{"]
         for seed in range(30):
             chance = Random(f"{capture.name}/{seed}")
-            for event in PARSERS[agent]("\n".join(json.dumps(altered(line, chance)) for line in lines)):  # type: ignore[index]
+            for event in STREAMS[agent].parse("\n".join(json.dumps(altered(line, chance)) for line in lines)):  # type: ignore[index]
                 event.model_dump_json()
 
 
-@pytest.mark.parametrize("parse", PARSERS.values(), ids=PARSERS)
+@pytest.mark.parametrize("parse", [stream.parse for stream in STREAMS.values()], ids=STREAMS)
 @pytest.mark.parametrize(
     "text", ["[" * 100_000, "1" * 10_000, '"\\ud800"', '{"text": "\\ud800"}', '{"type": NaN}', "\0"]
 )
@@ -79,14 +79,14 @@ def test_hostile_output_is_read_without_an_exception(parse: Parse, text: str) ->
     assert len(parse(text)) == 1
 
 
-@pytest.mark.parametrize("parse", PARSERS.values(), ids=PARSERS)
+@pytest.mark.parametrize("parse", [stream.parse for stream in STREAMS.values()], ids=STREAMS)
 @pytest.mark.parametrize("text", ["", " \n\t\n"])
 def test_nothing_is_no_event(parse: Parse, text: str) -> None:
     assert parse(text) == ()
 
 
 def test_text_is_one_message_with_the_end_of_it() -> None:
-    (message,) = PARSERS["text"]("a" * MAX_CHARACTERS + "the answer\n")
+    (message,) = STREAMS["text"].parse("a" * MAX_CHARACTERS + "the answer\n")
     assert isinstance(message, Message)
     assert message.role == "assistant"
     assert message.text.startswith("[10 characters left out]\n")
@@ -94,7 +94,7 @@ def test_text_is_one_message_with_the_end_of_it() -> None:
 
 
 def test_warnings_are_bounded_and_counted() -> None:
-    events = PARSERS["events"]("x\n" * 1000 + '{"type": "message", "text": "still read"}\n' + "x\n" * 10)
+    events = STREAMS["events"].parse("x\n" * 1000 + '{"type": "message", "text": "still read"}\n' + "x\n" * 10)
     assert len(events) == MAX_WARNINGS + 2
     assert events[-2] == Message(text="still read")
     assert events[-1] == Warning(text="990 more warnings of this kind were left out")
@@ -102,6 +102,6 @@ def test_warnings_are_bounded_and_counted() -> None:
 
 def test_long_output_in_an_event_is_cut() -> None:
     line = ToolResult(id="1", status="ok", output="x" * 100_000).model_dump_json()
-    (result,) = PARSERS["events"](line)
+    (result,) = STREAMS["events"].parse(line)
     assert isinstance(result, ToolResult)
     assert len(result.output) < MAX_CHARACTERS + 100

@@ -198,7 +198,7 @@ def test_what_trials_spend_adds_up_and_the_last_word_of_each_counts() -> None:
     other.tell(End(end="crashed"))
     assert spending.used_up() is None
     other.tell(End(end="completed", cost_usd=0.6))
-    assert other.over() == "the run's $1 were used up"
+    assert other.over() == ("the run's $1 were used up", "budget")
 
 
 def calls(*titles: str) -> RunJob[TrialSession]:

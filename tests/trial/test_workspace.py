@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from tidegate.suite.folders import matching_files as matching_scenarios
 from tidegate.trial.safe_files import remove_tree
 from tidegate.trial.workspace import (
     NoDiffError,
+    TooSlowError,
     copy_workspace,
     matching_files,
     prepare,
@@ -238,3 +240,23 @@ def test_a_pattern_ending_in_two_stars_means_everything_below(tmp_path: Path) ->
     write(tmp_path, {".claude/skills/a/SKILL.md": "", ".claude/skills/b.md": "", ".claude/other": ""})
 
     assert matching_files(tmp_path, GUIDANCE) == [".claude/skills/a/SKILL.md", ".claude/skills/b.md"]
+
+
+def test_a_huge_sparse_file_of_a_template_ends_in_time(tmp_path: Path) -> None:
+    """git would compress all of it, and every trial would copy it."""
+    side = write(tmp_path / "side", {"t/a": "x"})
+    with (side / "t/huge").open("wb") as file:
+        file.truncate(3 << 30)
+    started = time.monotonic()
+
+    with pytest.raises(TooSlowError, match="very large"):
+        prepare(scenario(template="t"), side, side, GUIDANCE, tmp_path / "made", seconds=1)
+
+    assert time.monotonic() - started < 10
+
+
+def test_a_copy_ends_in_time(tmp_path: Path) -> None:
+    made = prepare(scenario(template=None), tmp_path, tmp_path, (), tmp_path / "m")
+
+    with pytest.raises(TooSlowError):
+        copy_workspace(made, tmp_path / "w", 0)

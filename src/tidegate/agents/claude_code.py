@@ -33,6 +33,7 @@ class ClaudeCodeAgent(CodingAgent):
 
     program: ClassVar[str] = "claude"
     package: ClassVar[str] = "@anthropic-ai/claude-code"
+    image_package: ClassVar[str] = "@anthropic-ai/claude-code-linux-x64"
     oldest: ClassVar[tuple[int, int, int]] = (2, 1, 197)
     tested: ClassVar[str] = "2.1.329"
 

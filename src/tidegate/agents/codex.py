@@ -48,6 +48,7 @@ class CodexAgent(CodingAgent):
 
     program: ClassVar[str] = "codex"
     package: ClassVar[str] = "@openai/codex"
+    image_package: ClassVar[str] = "@openai/codex-linux-x64"
     oldest: ClassVar[tuple[int, int, int]] = (0, 169, 0)
     tested: ClassVar[str] = "0.169.0"
 

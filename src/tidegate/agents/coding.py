@@ -64,6 +64,7 @@ class CodingAgent(Agent):
     calls_servers: ClassVar[bool] = True
     program: ClassVar[str]
     package: ClassVar[str]  # npm package
+    image_package: ClassVar[str]  # the one that the image with agents has: the native one, if there is one
     oldest: ClassVar[tuple[int, int, int]]  # oldest supported version
     tested: ClassVar[str]  # version used in the project's tests
 

@@ -14,7 +14,7 @@ from tidegate.agents.mcp_servers_file import servers_file
 from tidegate.model.agent import Agent, Session
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Message, ToolCall
-from tidegate.streams import PARSERS, StreamName, agentv
+from tidegate.streams import STREAMS, StreamName, agentv
 
 _WHOLE = ("agentv", "atif")  # formats that are one document, read after the program has ended
 PLACEHOLDERS = ("prompt", "prompt_file", "workspace", "repo", "mcp_config")
@@ -71,7 +71,7 @@ class CommandAgent(Agent):
 
         def watch(line: str, at: float) -> None:
             """Show what the program does as it prints. The events are recorded from the whole output later."""
-            for event in PARSERS[self.output](line) if self.output not in _WHOLE else ():
+            for event in STREAMS[self.output].parse(line) if self.output not in _WHOLE else ():
                 if isinstance(event, ToolCall | Message):
                     session.step(event.text if isinstance(event, Message) else event.command or event.tool)
 
@@ -83,7 +83,7 @@ class CommandAgent(Agent):
             watch=watch,
             silent=silent,
         )
-        events = PARSERS[self.output](result.stdout)
+        events = STREAMS[self.output].parse(result.stdout)
         for event in events:
             if not isinstance(event, End):
                 session.emit(event)

@@ -23,6 +23,7 @@ class GeminiAgent(CodingAgent):
 
     program: ClassVar[str] = "gemini"
     package: ClassVar[str] = "@google/gemini-cli"
+    image_package: ClassVar[str] = "@google/gemini-cli"
     oldest: ClassVar[tuple[int, int, int]] = (0, 61, 0)
     tested: ClassVar[str] = "0.61.0"
 

@@ -42,6 +42,7 @@ class OpenCodeAgent(CodingAgent):
 
     program: ClassVar[str] = "opencode"
     package: ClassVar[str] = "opencode-ai"
+    image_package: ClassVar[str] = "opencode-linux-x64"
     oldest: ClassVar[tuple[int, int, int]] = (1, 18, 33)
     tested: ClassVar[str] = "1.18.33"
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from tidegate.model.agent import Agent, Session
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult, Warning
-from tidegate.streams import PARSERS, StreamName
+from tidegate.streams import STREAMS, StreamName
 
 _NEVER_RAN = frozenset({"denied", "invalid", "not_executed"})
 # Agents often use their workspace's absolute path, which has this form in every trial.
@@ -43,7 +43,7 @@ class Replay(Agent):
         text = session.definition_text(name)
         if text is None:
             raise ValueError(f"the trace {name} cannot be read")
-        events = PARSERS[self.format](text)
+        events = STREAMS[self.format].parse(text)
         ran = _ran(events)
         for event in events:
             if isinstance(event, Message) and event.role == "assistant":

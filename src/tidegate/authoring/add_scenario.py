@@ -17,11 +17,11 @@ from tidegate.model.event import Event, Message, ToolCall, Warning
 from tidegate.model.measurement import TrialResult
 from tidegate.model.suite import Scenario, Suite, Target
 from tidegate.store.run_folder import RESULT_FILE, RUN_FILE, RunFolder, load_run
-from tidegate.streams import PARSERS, StreamName
+from tidegate.streams import STREAMS, StreamName
 from tidegate.trial.workspace import apply_diff, copy_workspace, initial_state, prepare
 
 MOST_COMMANDS = 20
-_TRANSCRIPTS: tuple[StreamName, ...] = ("events", "atif", "claude-code", "codex", "gemini", "opencode", "llm-tool-test")
+_TRANSCRIPTS = {name: stream for name, stream in STREAMS.items() if stream.is_transcript}
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def _of_transcript(suite: Suite, wish: ScenarioRequest) -> Story:
             "Name RUN/trials/SCENARIO/AGENT/N, or a file with an agent's events.",
         )
     text = wish.source.read_text(encoding="utf-8", errors="replace")
-    events = PARSERS[wish.format](text) if wish.format else _read_somehow(text, wish.source)
+    events = STREAMS[wish.format].parse(text) if wish.format else _read_somehow(text, wish.source)
     asked = next((event.text for event in events if isinstance(event, Message) and event.role == "user"), "")
     binary = next((one.target.binary for one in suite.scenarios), "")
     calls = [f"{call.call.program} {' '.join(call.call.argv)}".strip() for call in logged_calls(events, binary)]
@@ -137,7 +137,7 @@ def _stored(folder: Path) -> tuple[TrialResult, RunFolder]:
 
 def _read_somehow(text: str, source: Path) -> tuple[Event, ...]:
     """Return the events, parsed in the format that recognises most of the text."""
-    readings = [PARSERS[name](text) for name in _TRANSCRIPTS]
+    readings = [stream.parse(text) for stream in _TRANSCRIPTS.values()]
     best = max(readings, key=_understood)
     if _understood(best) <= 0:
         raise ConfigurationError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,5 +49,6 @@ async def compare_guidance(repo: Path, texts: Texts, out: Path, options: Options
     again = commit_with(root, second, texts.name, texts.first)
     names = str(texts.first), str(texts.second)
     forward = await pull_request(root, RevisionPair(first, second, names), out / "forward", options)
-    backward = await pull_request(root, RevisionPair(second, again, (names[1], names[0])), out / "backward", options)
+    anew = replace(options, began=time.monotonic())  # a budget of its own
+    backward = await pull_request(root, RevisionPair(second, again, (names[1], names[0])), out / "backward", anew)
     return Compared(forward, backward)

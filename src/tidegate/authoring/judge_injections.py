@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import NamedTuple
 
-from tidegate.evaluators.advance import Carry
 from tidegate.evaluators.injection_corpus import TALKED_ROUND, plain, targets, tries
 from tidegate.model.evaluator import Evaluator, Record, Score
 from tidegate.run.grade import to_its_end
+from tidegate.trial.ask_evaluators import Carry
 
 
 class Through(NamedTuple):

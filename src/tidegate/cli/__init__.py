@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from importlib import import_module
 from typing import NoReturn
 
 DESCRIPTION = """\
@@ -23,57 +24,39 @@ exit codes:
 """
 
 
+COMMANDS = (
+    "demo",
+    "init",
+    "check",
+    "pr",
+    "run",
+    "compare",
+    "show",
+    "regrade",
+    "import",
+    "add",
+    "export",
+    "label",
+    "calibrate",
+    "injections",
+    "generate",
+    "guidance",
+    "simulate",
+    "schema",
+    "action",
+)  # in the order of `tidegate --help`
+
+
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """Parse the arguments. The result has the command's options and `run`, which returns the exit code."""
-    from tidegate.cli import (
-        action,
-        add,
-        calibrate,
-        check,
-        compare,
-        demo,
-        export,
-        generate,
-        guidance,
-        import_,
-        init,
-        injections,
-        label,
-        pr,
-        regrade,
-        run,
-        schema,
-        show,
-        simulate,
-    )
-
     parser = argparse.ArgumentParser(
         prog="tidegate", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    for command in (
-        demo,
-        init,
-        check,
-        pr,
-        run,
-        compare,
-        show,
-        regrade,
-        import_,
-        add,
-        export,
-        label,
-        calibrate,
-        injections,
-        generate,
-        guidance,
-        simulate,
-        schema,
-        action,
-    ):
-        command.add(commands)
+    for command in COMMANDS:
+        name = "import_" if command == "import" else command  # the word is reserved in Python
+        import_module(f"tidegate.cli.{name}").add(commands)
     arguments, unknown = parser.parse_known_args(argv)
     if unknown:  # reported by the subcommand's parser, so that its own usage is shown
         commands.choices[arguments.command].error(f"unrecognized arguments: {' '.join(unknown)}")

@@ -31,15 +31,15 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.authoring.add_scenario import ScenarioRequest, add_scenario
     from tidegate.errors import ConfigurationError
     from tidegate.plan import did_you_mean
-    from tidegate.streams import PARSERS
+    from tidegate.streams import STREAMS
     from tidegate.suite.load import load_suite
     from tidegate.vcs.revisions import repository_root
 
     if args.workspace is not None and not args.workspace.is_dir():
         raise ConfigurationError(f"{args.workspace} is not a folder.", "Name the initial workspace.")
-    if args.format not in (None, *PARSERS):
-        hint = did_you_mean(args.format, PARSERS) or "."
-        raise ConfigurationError(f"`{args.format}` is not a format{hint}", f"There are {', '.join(PARSERS)}.")
+    if args.format not in (None, *STREAMS):
+        hint = did_you_mean(args.format, STREAMS) or "."
+        raise ConfigurationError(f"`{args.format}` is not a format{hint}", f"There are {', '.join(STREAMS)}.")
     root = repository_root(args.repo)
     suite = load_suite(root, args.config, environ=options.environ())
     wish = ScenarioRequest(args.source, args.name, args.prompt, args.workspace, args.binary, args.format)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 from tidegate.model.evaluator import Evaluator, Record, Score
 from tidegate.model.probe import Answer, Request
 from tidegate.text.patterns import PatternTooSlowError
 from tidegate.text.shorten import excerpt
-
-Carry = Callable[[Request], Awaitable[Answer | None]]
-"""Answers a request; returns None if that is not possible, or not yet."""
 
 
 def advance(evaluator: Evaluator, record: Record, answers: Sequence[Answer]) -> Request | Score:
@@ -31,16 +28,3 @@ def advance(evaluator: Evaluator, record: Record, answers: Sequence[Answer]) -> 
     except Exception as error:  # a broken evaluator, say one with an endless schema, must not end the run
         return Score.unknown(f"the evaluator broke: {type(error).__name__}: {excerpt(str(error))}")
     return request
-
-
-async def answered(
-    evaluator: Evaluator, record: Record, carry: Carry, stored: Sequence[Answer] = ()
-) -> tuple[Answer, ...]:
-    """Return the stored answers, followed by new ones until the evaluator has a score or `carry` returns None."""
-    answers = list(stored)
-    while not isinstance(step := advance(evaluator, record, answers), Score):
-        answer = await carry(step)
-        if answer is None:
-            break
-        answers.append(answer)
-    return tuple(answers)

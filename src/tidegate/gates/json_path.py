@@ -7,6 +7,9 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from mmap import PAGESIZE
+from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from tidegate.text.patterns import check_pattern, replace, search
@@ -17,7 +20,11 @@ if TYPE_CHECKING:
     from jsonpath_ng import JSONPath
     from jsonpath_ng.ext.parser import ExtendedJsonPathParser
 
+MOST_BYTES = 500_000_000  # of memory that one path may take
+BETWEEN_LOOKS = 100_000  # function calls between two looks at the memory
 MOST_CALLS = 5_000_000  # function calls per path: a few seconds
+
+_PARSING = Lock()  # the library's parser keeps its state in itself
 
 
 def check_path(path: str) -> str:
@@ -45,7 +52,7 @@ def can_match_many(path: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _parse(path: str) -> JSONPath:
-    with warnings.catch_warnings():
+    with _PARSING, warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # old forms stay valid while the library supports them
         try:
             parsed = _parser().parse(path)
@@ -70,13 +77,17 @@ def _limited() -> Iterator[None]:
     The library has no limit, and `$..*..*..*` visits too many nodes to finish. Calls are counted instead of time, so
     that the same path and document give the same answer on every machine.
     """
-    calls = 0
+    calls, start = 0, _resident()
 
     def count(frame: FrameType, event: str, argument: object) -> None:
         nonlocal calls
-        calls += event == "call"
+        if event != "call":
+            return
+        calls += 1
         if calls > MOST_CALLS:
             raise ValueError(f"too much to do: given up after {MOST_CALLS:,} steps")
+        if calls % BETWEEN_LOOKS == 0 and _resident() - start > MOST_BYTES:
+            raise ValueError(f"too much to do: it takes more than {MOST_BYTES // 1_000_000} MB")
 
     before = sys.getprofile()
     sys.setprofile(count)
@@ -84,6 +95,14 @@ def _limited() -> Iterator[None]:
         yield
     finally:
         sys.setprofile(before)
+
+
+def _resident() -> int:
+    """Return the bytes that this process has in memory; 0 where the system does not tell."""
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * PAGESIZE
+    except OSError:
+        return 0
 
 
 class _Sub:

@@ -6,6 +6,7 @@ import json
 import math
 from typing import Any, NoReturn
 
+MAX_CHARACTERS = 10_000_000  # a document may need thirty times as much memory as its text
 MAX_DEPTH = 100
 MAX_DIGITS = 1000  # digits of an integer
 
@@ -13,8 +14,11 @@ MAX_DIGITS = 1000  # digits of an integer
 def parse_json(text: str) -> Any:
     """Return the value of a JSON text.
 
-    Raises ValueError for NaN, infinities, numbers out of range (integers over MAX_DIGITS) and nesting over MAX_DEPTH.
+    Raises ValueError for NaN, infinities, numbers out of range (integers over MAX_DIGITS), nesting over MAX_DEPTH and
+    texts over MAX_CHARACTERS.
     """
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"longer than {MAX_CHARACTERS:,} characters")
     try:
         value = json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_written_out)
     except RecursionError:

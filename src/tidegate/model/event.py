@@ -26,8 +26,8 @@ COUNTED: frozenset[CallStatus] = frozenset({"ok", "error", "timeout"})
 TrialEnd = Annotated[
     str,
     Field(
-        pattern=r"^(completed|timeout|max_turns|max_tokens|refused|budget|watchdog|auth|outage|crashed|killed"
-        r"|cancelled|limit:[a-z_]+)$"
+        pattern=r"^(completed|timeout|max_turns|max_tokens|refused|refused_request|budget|watchdog|auth|outage|crashed"
+        r"|killed|cancelled|limit:[a-z_]+)$"
     ),
 ]
 

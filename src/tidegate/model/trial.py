@@ -36,7 +36,7 @@ NotMeasured = Literal[
     "reported_outage",
     "overtime",
 ]
-SETUP_KINDS: frozenset[NotMeasured] = frozenset({"setup", "health_check", "build"})
+SETUP_KINDS: frozenset[NotMeasured] = frozenset({"setup", "health_check", "build", "refused_request"})
 # Causes that no process of a trial can bring about. All others are inside: what the pull request changed may have
 # caused them. `outage` is only what the model proxy got from the provider itself (429, 5xx, no connection), not what
 # an agent's log reports, which is `reported_outage`. `infrastructure` is only what failed outside of every trial.

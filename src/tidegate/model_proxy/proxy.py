@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 from tidegate.errors import ConfigurationError
 from tidegate.model.agent import Provider
 from tidegate.model_proxy.connections import HEAD_SECS, Connections, HeadReader
+from tidegate.model_proxy.error_words import MOST_BYTES, error_words
 from tidegate.model_proxy.token_usage import Answer, Tokens
 from tidegate.model_proxy.traffic import Lease, Traffic
 from tidegate.model_proxy.upstream import TIMEOUT_SECS, connection_to
@@ -238,14 +239,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         seen = Answer(streamed="event-stream" in (answer.headers.get("content-type") or ""))
-        whole = self._copy(answer, seen)
+        start = bytearray()
+        whole = self._copy(answer, seen, start)
         seen.close()
-        traffic.note(answer.status if whole else 502, seen.tokens)
+        words = error_words(bytes(start)) if answer.status >= 400 else ""
+        traffic.note(answer.status if whole else 502, seen.tokens, words)
         with suppress(OSError):
             self._end_body(whole=whole)
 
-    def _copy(self, answer: http.client.HTTPResponse, seen: Answer) -> bool:
-        """Stream the body to the agent, without the final chunk. Return False if the provider broke off."""
+    def _copy(self, answer: http.client.HTTPResponse, seen: Answer, start: bytearray) -> bool:
+        """Stream the body to the agent, without the final chunk, and keep its start. False: the provider broke off."""
         while True:
             try:
                 piece = answer.read1(PIECE)
@@ -254,6 +257,7 @@ class _Handler(BaseHTTPRequestHandler):
             if not piece:
                 return not answer.length
             seen.feed(piece)
+            start += piece[: MOST_BYTES - len(start)]
             try:
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
             except OSError:  # the agent closed the connection

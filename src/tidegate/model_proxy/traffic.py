@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import SplitResult
 
 from tidegate.model.agent import Provider
-from tidegate.model.event import End, TrialEnd
+from tidegate.model.event import End
 from tidegate.model_proxy.token_usage import Tokens
 from tidegate.streams.json_lines import end_of_api
 
@@ -26,13 +26,13 @@ class Traffic:
         self._said = ""  # what it was, in words
         self._reserved = 0  # bytes
 
-    def note(self, status: int, tokens: Tokens) -> None:
-        """Count an answer of the provider; 502 if it gave none."""
+    def note(self, status: int, tokens: Tokens, words: str = "") -> None:
+        """Count an answer of the provider; 502 if it gave none. `words` is its message about an error."""
         with self._lock:
             self._answers += 1
             self._tokens = self._tokens.plus(tokens)
             self._failure = status if status >= 400 else None
-            self._said = f"the model's provider answered {status}"
+            self._said = f"the model's provider answered {status}" + (f": {words}" if words else "")
 
     def note_refusal(self, why: str) -> None:
         """Count a request that was not passed on, because of what it asked for: the provider has no part in that."""
@@ -51,26 +51,20 @@ class Traffic:
     def told(self) -> End | None:
         """Return the end that an agent would have that ended now, with its tokens; None if it never asked.
 
-        `auth` and `outage` are what the provider did; `refused` is an answer that the request itself brought about.
+        `auth` and `outage` are what the provider did; the request itself brought a `refused_request` about.
         """
         with self._lock:
             if not self._answers:
                 return None
             given, said, read, written = self._tokens
             return End(
-                end="killed" if self._failure is None else _end_of(self._failure),
+                end="killed" if self._failure is None else end_of_api(self._failure),
                 message="" if self._failure is None else self._said,
                 tokens_in=given,
                 tokens_out=said,
                 tokens_cache_read=read,
                 tokens_cache_write=written,
             )
-
-
-def _end_of(status: int) -> TrialEnd:
-    """Return how an agent ends that gets this status; `refused` where the request brought it about."""
-    end = end_of_api(status)
-    return "refused" if end == "crashed" else end
 
 
 class Lease(NamedTuple):

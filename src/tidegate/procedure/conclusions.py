@@ -21,6 +21,7 @@ _SETUP_WORDS: dict[NotMeasured | None, str] = {
     "setup": "the setup",
     "health_check": "the health check",
     "build": "the build",
+    "refused_request": "the agent's request to its model",
 }
 
 
@@ -103,14 +104,16 @@ def _kind(head: Tally) -> Literal["setup", "unmeasurable"]:
 def _clears(entry: RowSeen) -> str:
     if _kind(entry.tally("head")) == "unmeasurable":
         return "its trials have an outcome on head"
-    return f"{_what_failed(entry, 'head').removesuffix(' fails')} succeeds on head"
+    return f"{_what_failed(entry, 'head').partition(' fails')[0]} succeeds on head"
 
 
 def _what_failed(entry: RowSeen, side: Side) -> str:
     """`the setup fails`, or `no outcome (record lost: the list of calls is empty)`."""
     tally = entry.tally(side)
     if tally.setup >= tally.lost:
-        return f"{next(_SETUP_WORDS[t.not_measured] for t in entry.of(side) if t.not_measured in _SETUP_WORDS)} fails"
+        first = next(t for t in entry.of(side) if t.not_measured in _SETUP_WORDS)
+        said = f" ({first.reason})" if first.not_measured == "refused_request" and first.reason else ""
+        return f"{_SETUP_WORDS[first.not_measured]} fails{said}"
     first = next(t for t in entry.of(side) if t.lost)
     cause = (first.not_measured or "unfinished").replace("_", " ")
     return f"no outcome ({cause}: {first.reason})" if first.reason else f"no outcome ({cause})"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 
+from tidegate.streams import STREAMS
 from tidegate.text.safe import printable
 from tidegate.text.shorten import both_ends
 
@@ -20,8 +21,9 @@ _FOLDERS = re.compile(
     rf"{_ABOVE}/trials/(?:(?:base|head)/)?[^/\n]+/[^/\n]+/\d+/(workspace|home|tmp|record)(?![\w-])"
     rf"|{_ABOVE}/tidegate-\w+/(?:base|head|trials|prepared|agents)(?![\w-])"
 )
+_NAMES = "|".join(name for stream in STREAMS.values() for name in stream.names)
 _MODELS = re.compile(
-    r"(?<![\w./-])(?:claude|gpt|gemini|codex|opencode|o[134]|sonnet|opus|haiku)"
+    rf"(?<![\w./-])(?:{_NAMES})"
     r"(?:[ -](?:code|cli))?(?:[ -]\d[\w.-]*|-[a-z][\w.-]*)?(?![\w/]|\.\w)",
     re.IGNORECASE,
 )

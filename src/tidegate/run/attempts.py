@@ -30,7 +30,7 @@ from tidegate.trial.program_lookup import hidden_programs, system_path, write_fr
 from tidegate.trial.safe_files import remove_tree
 from tidegate.trial.stored_trial import ScriptContext, StoredTrial
 from tidegate.trial.supervisor_pool import SupervisorPool
-from tidegate.trial.workspace import Prepared, prepare
+from tidegate.trial.workspace import MOST_SECS, Prepared, prepare
 from tidegate.vcs.revisions import main_folder
 
 RETRIES = 2  # after a cause that often goes away by itself (verdict.md, Units)
@@ -135,7 +135,7 @@ class Attempts:
                 with with_lease(attempt, self.model_proxy) as lent:
                     return await run_trial(lent)
         except OSError as error:
-            return Trial(spec=spec, not_measured="infrastructure", reason=f"the record could not be kept: {error}")
+            return Trial(spec=spec, not_measured="resources", reason=f"the trial could not be run: {error}")
 
     @asynccontextmanager
     async def _attempt_of(self, spec: TrialSpec, row: PlanRow, supervisor: Supervisor) -> AsyncIterator[Attempt]:
@@ -201,7 +201,13 @@ class Attempts:
         if key not in self._prepared:
             folder = self._new_folder()
             making = asyncio.to_thread(
-                prepare, row.scenario, context.definitions, checkout.folder, context.suite.guidance, folder
+                prepare,
+                row.scenario,
+                context.definitions,
+                checkout.folder,
+                context.suite.guidance,
+                folder,
+                seconds=min(MOST_SECS, context.deadline - time.monotonic()),
             )
             self._prepared[key] = asyncio.ensure_future(making)
         return await self._prepared[key]

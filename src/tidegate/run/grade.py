@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from itertools import takewhile
 from typing import TypeVar
 
-from tidegate.evaluators.advance import Carry, advance, answered
+from tidegate.evaluators.advance import advance
 from tidegate.evaluators.assess import record_of
 from tidegate.measure.measure_trial import passed_gates
 from tidegate.model.evaluator import Evaluator, Record, Score
@@ -14,6 +14,7 @@ from tidegate.model.probe import Answer, Request
 from tidegate.model.question import AskModel, ModelAnswer
 from tidegate.model.suite import Scenario
 from tidegate.model.trial import Trial
+from tidegate.trial.ask_evaluators import Carry, answered
 
 T = TypeVar("T")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 
-from tidegate.evaluators.advance import Carry
 from tidegate.evaluators.assess import use_of
 from tidegate.evaluators.rubric_judge import RubricJudge
 from tidegate.model.event import Event
@@ -15,6 +14,7 @@ from tidegate.model.plan import PlanRow
 from tidegate.rubrics.pairwise import Pair, compare_pair
 from tidegate.rubrics.transcript import transcript
 from tidegate.run.grade import asking_about, to_its_end
+from tidegate.trial.ask_evaluators import Carry
 
 Read = Callable[[TrialResult], Iterable[Event]]
 

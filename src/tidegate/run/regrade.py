@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from tidegate.evaluators.advance import answered
 from tidegate.evaluators.assess import record_of
 from tidegate.evaluators.stored_answers import answer_to, gate_answers
 from tidegate.invocations.bypassed import bypassed
@@ -25,6 +24,7 @@ from tidegate.run.judge_client import JudgeClient
 from tidegate.store.import_run import IMPORTED
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.store.run_folder import RunFolder, load_run
+from tidegate.trial.ask_evaluators import answered
 from tidegate.trial.directories import Folders
 from tidegate.trial.environment import side_path
 from tidegate.trial.processes import Supervisor

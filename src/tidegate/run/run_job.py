@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -44,6 +45,7 @@ class Options:
     gate: bool = True  # False: measure everything, ignore earlier runs, and block nothing
     origin: Origin | None = None  # on GitHub, for a history on a branch
     pause_s: float = 0.0  # seconds before a verification, to separate it in time from what it verifies
+    began: float = field(default_factory=time.monotonic)  # checkouts count in the run's budget
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,7 @@ def runner_of(work: RunJob, options: Options) -> Runner:
         definitions=work.definitions,
         answers=work.answers,
         jobs=options.jobs,
+        began=options.began,
     )
 
 

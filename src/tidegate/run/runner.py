@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -51,6 +50,7 @@ class Runner:
         definitions: Path,
         answers: AnswerStore,
         jobs: int | None = None,
+        began: float,
     ) -> None:
         self._plan = plan
         context = RunContext(
@@ -61,7 +61,7 @@ class Runner:
             around=HostEnvironment.of(environ, suite),
             progress=progress,
             slots=SupervisorPool(jobs or suite.jobs or os.cpu_count() or 1, self._account),
-            deadline=time.monotonic() + suite.budget.seconds,
+            deadline=began + suite.budget.seconds,
         )
         self._context = context
         self._bench = JudgeClient.of(suite, checkouts[0].folder, environ, answers, context.deadline)
@@ -70,6 +70,7 @@ class Runner:
         self._attempts = Attempts(context, spending)
         self._judging = Judging(context, self._bench, self._attempts)
         self._users: Users | None = None
+        self._measuring = asyncio.Lock()
         self._open = AsyncExitStack()
         self.build_errors: dict[Side, str] = {}
         self.versions: dict[str, str | None] = {}
@@ -229,24 +230,27 @@ class Runner:
                 f"The agent {spec.agent} was refused by its model's provider: {trial.reason}",
                 "Check the key in the environment; no further trial was started.",
             )
-        if is_to_be_judged(trial, row.scenario):
-            self.on_result(self._measured(trial, row))  # the agent's work is done, even if the judge fails
+        if row.scenario.judged and await asyncio.to_thread(is_to_be_judged, trial, row.scenario):
+            self.on_result(await self._measured(trial, row))  # the agent's work is done, even if the judge fails
         result = await self._judged(trial, row)
         self._context.progress.finished(result)
         return result
 
     async def _judged(self, trial: Trial, row: PlanRow, *, reused: bool = False) -> TrialResult:
         """Return the trial with the judge's answers, measured and stored."""
-        result = self._measured(await self._judging.graded(trial, row), row)
+        result = await self._measured(await self._judging.graded(trial, row), row)
         result = result.model_copy(update={"reused": reused})
         self._context.checkouts[result.side].store.finish_trial(result)
         self.on_result(result)
         return result
 
-    def _measured(self, trial: Trial, row: PlanRow) -> TrialResult:
+    async def _measured(self, trial: Trial, row: PlanRow) -> TrialResult:
+        """Measure the trial in a thread: what it printed can take seconds to read. One at a time, for memory."""
         suite = self._context.suite
         price = suite.prices.get(row.agent.model or "")
-        return measure_trial(trial, row.scenario, price, row.before, judge_blocks=suite.policy.judge_blocks)
+        blocks = suite.policy.judge_blocks
+        async with self._measuring:
+            return await asyncio.to_thread(measure_trial, trial, row.scenario, price, row.before, judge_blocks=blocks)
 
     async def _judged_again(self, result: TrialResult) -> TrialResult:
         row = self._plan.row(result.key)

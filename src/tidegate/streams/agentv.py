@@ -11,6 +11,7 @@ from pydantic_core import from_json, to_json
 from tidegate.model.event import Event, Message, ToolCall, ToolResult, Warning
 from tidegate.streams import text as plain
 from tidegate.streams.damage import bounded
+from tidegate.streams.stream import Stream
 from tidegate.text.shorten import last_part
 
 _ROLES = get_args(Message.model_fields["role"].annotation)
@@ -127,3 +128,6 @@ def _words(content: object) -> str:
 
 def _value(part: _Json) -> Any:
     return part.get("value", part.get("text"))
+
+
+STREAM = Stream(parse)

@@ -17,6 +17,7 @@ from tidegate.model.event import ApiRetry, CallStatus, End, Event, Message, Tool
 from tidegate.streams.damage import bounded
 from tidegate.streams.json_lines import status_of
 from tidegate.streams.json_values import Json, amount, count, items, mapping, text, words
+from tidegate.streams.stream import Stream
 from tidegate.text.shorten import last_part
 
 OLDEST_MINOR = 5
@@ -143,3 +144,6 @@ def _end(data: Json) -> End:
         tokens_cache_read=count(totals, "total_cached_tokens"),
         cost_usd=amount(totals, "total_cost_usd"),
     )
+
+
+STREAM = Stream(parse, is_transcript=True)

@@ -9,6 +9,7 @@ from tidegate.model.event import ApiRetry, CallStatus, End, Event, Message, Tria
 from tidegate.streams import json_lines
 from tidegate.streams.json_lines import JsonLines, end_of_api, status_of
 from tidegate.streams.json_values import Json, amount, count, items, mapping, text, texts, total, words
+from tidegate.streams.stream import Stream
 from tidegate.text.shorten import last_part
 
 SHELL = "Bash"
@@ -188,3 +189,6 @@ def _shell_end(failed: object, details: Json, output: str) -> tuple[CallStatus, 
         return "unknown", None
     # Such as grep without a match: for Claude Code it is not an error, for all other agents it is.
     return ("error", 1) if "returnCodeInterpretation" in details else ("ok", 0)
+
+
+STREAM = Stream(parse, is_transcript=True, names=("claude", "sonnet", "opus", "haiku"))

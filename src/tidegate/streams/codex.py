@@ -10,6 +10,7 @@ from tidegate.model.event import ApiRetry, CallStatus, End, Event, Message, Tria
 from tidegate.streams import json_lines
 from tidegate.streams.json_lines import JsonLines, end_of_api, status_of
 from tidegate.streams.json_values import Json, count, mapping, text, total, words
+from tidegate.streams.stream import Stream
 from tidegate.text.shorten import last_part
 
 _RETRY = "Reconnecting..."
@@ -134,3 +135,6 @@ def _bad_end(said: str) -> TrialEnd:
         return "max_tokens"
     status = _HTTP_STATUS.search(said)
     return end_of_api(int(status[1]) if status else None)
+
+
+STREAM = Stream(parse, is_transcript=True, names=("codex", "gpt", "o[134]"))

@@ -9,6 +9,7 @@ from pydantic_core import from_json
 
 from tidegate.model.event import Event, Message, ToolResult, Warning
 from tidegate.streams.damage import bounded
+from tidegate.streams.stream import Stream
 from tidegate.text.shorten import last_part
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
@@ -46,3 +47,6 @@ def _first_problem(error: ValidationError) -> str:
     place = ".".join(map(str, problem["loc"]))
     words = problem["msg"][:200]  # cut, as it may quote the line
     return f"{place}: {words}" if place else words
+
+
+STREAM = Stream(parse, is_transcript=True)

@@ -11,6 +11,7 @@ from tidegate.model.event import CallStatus, End, Event, Message, TrialEnd, Warn
 from tidegate.streams import json_lines
 from tidegate.streams.json_lines import JsonLines, status_of
 from tidegate.streams.json_values import Json, count, items, mapping, text
+from tidegate.streams.stream import Stream
 from tidegate.text.shorten import last_part
 
 SHELL = "run_shell_command"
@@ -129,3 +130,6 @@ def _outcome(result: Json) -> tuple[TrialEnd, str]:
     if any(word in kind or word in said for word in _AUTH):
         return "auth", last_part(said)
     return ("outage" if "API Error" in said else "crashed"), last_part(said or kind)
+
+
+STREAM = Stream(parse, is_transcript=True, names=("gemini",))

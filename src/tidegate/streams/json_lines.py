@@ -104,7 +104,10 @@ def status_of(code: int) -> CallStatus:
 
 
 def end_of_api(status: int | None) -> TrialEnd:
-    """Return how an agent ended that got no answer from its model, by the HTTP status; None: there was none."""
+    """Return how an agent ended that got no answer from its model, by the HTTP status; None: there was none.
+
+    A status like 400 is about the request itself: the same one is refused every time.
+    """
     if status in (401, 403):
         return "auth"
-    return "outage" if status is None or status in (408, 409, 429) or status >= 500 else "crashed"
+    return "outage" if status is None or status in (408, 409, 429) or status >= 500 else "refused_request"

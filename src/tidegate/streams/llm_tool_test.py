@@ -8,6 +8,7 @@ from tidegate.model.event import End, Event, Message
 from tidegate.streams import json_lines
 from tidegate.streams.json_lines import JsonLines, status_of
 from tidegate.streams.json_values import Json
+from tidegate.streams.stream import Stream
 from tidegate.text.shorten import last_part
 
 
@@ -62,3 +63,6 @@ class LlmToolTest(JsonLines):
 def _said(output: object) -> Iterator[Event]:
     if isinstance(output, str) and output.strip():
         yield Message(text=last_part(output.strip()))
+
+
+STREAM = Stream(parse, is_transcript=True)

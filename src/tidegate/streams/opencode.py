@@ -8,6 +8,7 @@ from tidegate.model.event import CallStatus, End, Event, Message, TrialEnd
 from tidegate.streams import json_lines
 from tidegate.streams.json_lines import JsonLines, end_of_api, status_of
 from tidegate.streams.json_values import Json, amount, count, mapping, text, total
+from tidegate.streams.stream import Stream
 from tidegate.text.shorten import last_part
 
 SHELL = "bash"
@@ -120,3 +121,6 @@ def _bad_end(error: Json) -> tuple[TrialEnd, str]:
         return "auth", said
     status = count(data, "statusCode")
     return (end_of_api(status) if name == "APIError" else "crashed"), said
+
+
+STREAM = Stream(parse, is_transcript=True, names=("opencode",))

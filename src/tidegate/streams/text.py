@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidegate.model.event import Event, Message
+from tidegate.streams.stream import Stream
 from tidegate.text.shorten import last_part
 
 
@@ -10,3 +11,6 @@ def parse(text: str) -> tuple[Event, ...]:
     """Return one message with the end of the text; none if it is blank."""
     words = text.strip()
     return (Message(text=last_part(words)),) if words else ()
+
+
+STREAM = Stream(parse)

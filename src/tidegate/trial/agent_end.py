@@ -14,6 +14,7 @@ from tidegate.model.trial import NotMeasured
 from tidegate.trial.step_context import AgentStopped
 
 _OF_PROVIDER: dict[str, NotMeasured] = {"auth": "auth", "outage": "outage"}
+_WITHOUT_ANSWER = ("crashed", "auth", "outage", "refused_request")
 _TOKENS = ("tokens_in", "tokens_out", "tokens_cache_read", "tokens_cache_write")
 
 
@@ -41,12 +42,15 @@ class Observed:
 def ending_of(end: End, observed: Observed) -> Ending:
     """Return how a step ended that the agent ended by itself, by its own report `end`."""
     proxied = observed.proxied
-    if end.end in ("crashed", "auth", "outage") and proxied is not None:
+    if end.end in _WITHOUT_ANSWER and proxied is not None:
         if proxied.end in _OF_PROVIDER:
             end = _explained(end, proxied).model_copy(update={"end": proxied.end})
             return Ending(end, _OF_PROVIDER[proxied.end])
-        if proxied.end == "refused":
-            return Ending(_explained(end, proxied), "refused_request")
+        if proxied.end == "refused_request":
+            end = _with_tokens(end, proxied)
+            return Ending(end.model_copy(update={"end": proxied.end, "message": proxied.message}), "refused_request")
+    if end.end == "refused_request":  # without the proxy the log alone says so, and gains nothing by it
+        return Ending(_with_tokens(end, proxied), "refused_request")
     if end.end in _OF_PROVIDER:
         trusted = observed.asks_itself or (end.end == "auth" and not observed.has_proxy)
         return Ending(_with_tokens(end, proxied), _OF_PROVIDER[end.end] if trusted else "reported_outage")
@@ -71,7 +75,7 @@ def ending_of_stop(stopped: AgentStopped, told: End | None, observed: Observed) 
 
 
 def _explained(end: End, proxied: End) -> End:
-    said = f"{proxied.message}; {end.message}" if end.message else proxied.message
+    said = "; ".join(dict.fromkeys(filter(None, (proxied.message, end.message))))
     return _with_tokens(end, proxied).model_copy(update={"message": said})
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tidegate.invocations.metrics import cost_of
 from tidegate.model.event import End
 from tidegate.model.suite import Budget, Price
+from tidegate.model.trial import NotMeasured
 
 
 class Spending:
@@ -49,8 +50,9 @@ class CostMeter:
         self.usd = max(self.usd, cost_of(told, self.price) or 0.0)
         self.tokens = max(self.tokens, (told.tokens_in or 0) + (told.tokens_out or 0))
 
-    def over(self) -> str | None:
-        """Return a message if the attempt must stop, else None."""
+    def over(self) -> tuple[str, NotMeasured] | None:
+        """Return why the attempt has to stop, and what that makes of it: its own limit, or the run's; else None."""
         if self._most_usd is not None and self.usd >= self._most_usd:
-            return f"the scenario's ${self._most_usd:g} for a trial were used up"
-        return self._spending.used_up()
+            return f"the scenario's ${self._most_usd:g} for a trial were used up", "resources"
+        used_up = self._spending.used_up()
+        return None if used_up is None else (used_up, "budget")

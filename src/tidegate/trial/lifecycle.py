@@ -11,25 +11,26 @@ from itertools import count
 from pathlib import Path
 
 from tidegate.errors import CannotRunError
-from tidegate.evaluators.advance import answered
 from tidegate.evaluators.assess import record_of
 from tidegate.model.command import CommandResult
 from tidegate.model.event import Event
 from tidegate.model.gate import Gate
-from tidegate.model.probe import Answer, CommandAnswer, ReadFile, Request, RunCommand, RunJudge, WorkspaceRequest
+from tidegate.model.probe import Answer, CommandAnswer, ReadFile, Request, RunJudge, RunScript, WorkspaceRequest
 from tidegate.model.question import AskModel
 from tidegate.model.suite import McpServer, Scenario
 from tidegate.model.trial import NotMeasured, Step, Trial
 from tidegate.rubrics.transcript import line
 from tidegate.trial.agent_step import AgentStep, run_agent
+from tidegate.trial.ask_evaluators import answered
 from tidegate.trial.directories import Attempt
 from tidegate.trial.environment import base_environment, script_variables
+from tidegate.trial.gate_scripts import restore_scripts
 from tidegate.trial.judge_script import JudgeScripts
 from tidegate.trial.mcp import recording
 from tidegate.trial.processes import Refused, SupervisorLost, run_shell
 from tidegate.trial.target_check import missing_target
 from tidegate.trial.users import give
-from tidegate.trial.workspace import NoDiffError, copy_workspace, read_file, workspace_diff
+from tidegate.trial.workspace import MOST_SECS, NoDiffError, copy_workspace, read_file, workspace_diff
 
 SETUP_TIMEOUT_SECS = 300.0  # per setup command
 HEALTH_CHECK_TIMEOUT_SECS = 30.0
@@ -100,7 +101,8 @@ class _TrialRun:
         account = self._attempt.supervisor.account
         self._folders.make(account)
         try:
-            copy_workspace(self._place.prepared, self._folders.workspace)
+            left = min(MOST_SECS, self._attempt.deadline - time.monotonic())
+            await asyncio.to_thread(copy_workspace, self._place.prepared, self._folders.workspace, left)
             give(account, self._folders.workspace)
         except CannotRunError:
             self._stop_on_full_disk()
@@ -216,8 +218,9 @@ class _TrialRun:
             return answer.model_copy(update={"path": request.path})
         if isinstance(request, RunJudge):
             return await self._judge_scripts.run(request, name, scripts or self._place.definitions)
-        environment = self._environment if isinstance(request, RunCommand) else self._script_environment
-        return CommandAnswer(result=await self._command(request.command, name, request.timeout_secs, environment))
+        if isinstance(request, RunScript):
+            return CommandAnswer(result=await self._script(request.command, name, request.timeout_secs))
+        return CommandAnswer(result=await self._command(request.command, name, request.timeout_secs, self._environment))
 
     async def _evaluator_answers(self, trial: Trial) -> dict[str, EvaluatorAnswers]:
         """Return the answers to evaluators, and to those of base's definition, which use base's scripts."""
@@ -253,6 +256,9 @@ class _TrialRun:
             self._steps.append(Step(kind="evaluator", name=script.name, result=result))
 
     async def _script(self, command: str, name: str, timeout_secs: float) -> CommandResult:
+        folders, account = self._folders, self._attempt.supervisor.account
+        for file in restore_scripts(command, self._place.prepared.folder, folders.workspace, account):
+            self._warnings.append(f"{file} was changed during the trial; `{command}` was run with the scenario's own")
         return await self._command(command, name, timeout_secs, self._script_environment)
 
     async def _command(

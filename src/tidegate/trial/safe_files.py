@@ -95,15 +95,27 @@ def remove_tree(folder: Path) -> None:
 
 def write_below(root: Path, name: str, text: str, owner: tuple[int, int] | None = None) -> Path:
     """Write the file `name` below `root`, replacing what is there. `owner` is (user, group)."""
+    with _new_file(root, name, 0o600, owner) as file:
+        file.write(text.encode())
+    return root / name
+
+
+def copy_below(root: Path, name: str, source: Path, owner: tuple[int, int] | None = None) -> None:
+    """Copy `source` to the file `name` below `root` with its mode, replacing what is there."""
+    with source.open("rb") as original, _new_file(root, name, source.stat().st_mode & 0o777, owner) as file:
+        shutil.copyfileobj(original, file)
+
+
+@contextmanager
+def _new_file(root: Path, name: str, mode: int, owner: tuple[int, int] | None) -> Iterator[BinaryIO]:
     *folders, last = PurePosixPath(name).parts
     with _folder(root, folders, owner) as folder:
         _remove(last, folder)
-        descriptor = os.open(last, _NEW_FILE, 0o600, dir_fd=folder)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        descriptor = os.open(last, _NEW_FILE, mode, dir_fd=folder)
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
             if owner is not None:
                 os.fchown(file.fileno(), *owner)
-    return root / name
 
 
 @contextmanager

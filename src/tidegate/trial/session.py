@@ -317,8 +317,8 @@ class TrialSession:
             return
         if (known := self.known()) is not None:
             meter.tell(known)
-        if (why := meter.over()) is not None:
-            raise AgentStopped("budget", why)
+        if (over := meter.over()) is not None:
+            raise AgentStopped("budget", *over)
 
     def _timed_out(self) -> AgentStopped:
         return AgentStopped("timeout", f"the agent was stopped after {self._context.timeout_secs:g} s")

@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 import subprocess
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +21,9 @@ from tidegate.trial.users import give
 from tidegate.vcs.git import IDENTITY
 
 DIFF_BYTES = 50_000_000
+MOST_SECS = 120.0  # to make a workspace, or to copy it
 DIFF_SECS = 120.0  # per git command: the workspace may contain anything
-_GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0")
+_GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "maintenance.auto=false")
 _NO_PROGRAMS = ("--no-ext-diff", "--no-textconv")
 _IDENTITY = {
     **IDENTITY,
@@ -40,27 +42,40 @@ class Prepared:
     guidance: tuple[str, ...]  # relative paths of the guidance files in it
 
 
-def prepare(scenario: Scenario, definitions: Path, side: Path, guidance: Sequence[str], folder: Path) -> Prepared:
+class TooSlowError(OSError):
+    """A workspace could not be made in time; the message says what took too long."""
+
+
+def prepare(
+    scenario: Scenario,
+    definitions: Path,
+    side: Path,
+    guidance: Sequence[str],
+    folder: Path,
+    *,
+    seconds: float = MOST_SECS,
+) -> Prepared:
     """Create the workspace in `folder`: the template from `definitions` (head), the guidance files from `side`.
 
     Files of the template that match `guidance` are also taken from the side (github.md, The two sides).
     """
+    until = time.monotonic() + seconds
     folder.mkdir(parents=True)
     if scenario.template is not None:
-        _copy_tree(initial_state(definitions, scenario.template), folder)
+        _copy_tree(initial_state(definitions, scenario.template), folder, until)
         give(Account(os.geteuid(), os.getegid()), folder)  # git refuses files that belong to the build's user
         _remove_repositories(folder)
         for name in matching_files(folder, guidance):
             (folder / name).unlink(missing_ok=True)  # two names may be links to one file
         _copy_files(initial_state(side, scenario.template), folder, guidance)
     _copy_files(side, folder, guidance)
-    _commit_all(folder)
+    _commit_all(folder, until)
     return Prepared(folder, tuple(matching_files(folder, guidance)))
 
 
-def copy_workspace(prepared: Prepared, folder: Path) -> None:
-    """Copy the workspace with its git repository, sharing blocks if the file system supports it."""
-    _copy_tree(prepared.folder, folder)
+def copy_workspace(prepared: Prepared, folder: Path, seconds: float = MOST_SECS) -> None:
+    """Copy it with its git repository, sharing blocks if the file system can. Raises TooSlowError after the seconds."""
+    _copy_tree(prepared.folder, folder, time.monotonic() + seconds)
 
 
 def initial_state(checkout: Path, template: str) -> Path:
@@ -177,19 +192,13 @@ def _leads_into(root: Path, path: Path) -> bool:
     return path == root or all(end == real or end.startswith(real + os.sep) for end in ends)
 
 
-def _copy_tree(source: Path, target: Path) -> None:
+def _copy_tree(source: Path, target: Path, until: float) -> None:
     target.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(
-        ["cp", "-a", "--reflink=auto", f"{source}/.", str(target)],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
+    done = _in_time(["cp", "-a", "--reflink=auto", f"{source}/.", str(target)], target, dict(os.environ), until)
     if done.returncode != 0:
         raise CannotRunError(
-            f"the workspace could not be copied: {done.stderr.strip()}", "Look at the disk and its rights."
+            f"the workspace could not be copied: {done.stderr.decode('utf-8', 'replace').strip()}",
+            "Look at the disk and its rights.",
         )
 
 
@@ -209,20 +218,37 @@ def _copy_files(source: Path, target: Path, patterns: Sequence[str]) -> None:
             shutil.copy(source / name, target / name)
 
 
-def _commit_all(folder: Path) -> None:
+def _commit_all(folder: Path, until: float) -> None:
     environment = {**_IDENTITY, "PATH": os.environ.get("PATH", os.defpath)}
-    _git(folder, environment, "init", "--quiet", "--template=", "--initial-branch=main", ".")
-    _git(folder, environment, "add", "--all", "--force", ".")
-    _git(folder, environment, "commit", "--quiet", "--allow-empty", "--no-verify", "--message=start")
+    _git(folder, environment, until, "init", "--quiet", "--template=", "--initial-branch=main", ".")
+    _git(folder, environment, until, "add", "--all", "--force", ".")
+    _git(folder, environment, until, "commit", "--quiet", "--allow-empty", "--no-verify", "--message=start")
 
 
-def _git(folder: Path, environment: dict[str, str], *arguments: str) -> None:
-    done = subprocess.run(
-        [*_GIT, *arguments], cwd=folder, env=environment, capture_output=True, stdin=subprocess.DEVNULL, check=False
-    )
+def _git(folder: Path, environment: dict[str, str], until: float, *arguments: str) -> None:
+    done = _in_time([*_GIT, *arguments], folder, environment, until)
     if done.returncode != 0:
         reason = done.stderr.decode("utf-8", "replace").strip()
         raise CannotRunError(f"`git {arguments[0]}` failed in a workspace: {reason}", "Try it by hand in the template.")
+
+
+def _in_time(
+    command: list[str], folder: Path, environment: dict[str, str], until: float
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a command of ours until that time, on the monotonic clock; TooSlowError if it is killed then."""
+    try:
+        return subprocess.run(
+            command,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            check=False,
+            timeout=max(0.0, until - time.monotonic()),
+        )
+    except subprocess.TimeoutExpired:
+        what = "copy" if command[0] == "cp" else "commit"
+        raise TooSlowError(f"the workspace took too long to {what}: is a file of the template very large?") from None
 
 
 def _quietly(folder: Path, environment: dict[str, str], *arguments: str, stdout: IO[bytes] | None = None) -> None:

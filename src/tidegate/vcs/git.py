@@ -30,6 +30,7 @@ _ELSEWHERE = (
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_NAMESPACE",
 )
+PATIENCE_S = 600.0  # for one command, unless its caller has less
 TIMED_OUT = 124
 NO_ANSWER = "no answer in time"
 
@@ -47,7 +48,7 @@ def git(
     *arguments: str,
     env: Mapping[str, str] | None = None,
     given: str = "",
-    timeout_s: float | None = None,
+    timeout_s: float = PATIENCE_S,
 ) -> subprocess.CompletedProcess[str]:
     """Run git in `root` and return its result, also if it fails.
 
@@ -69,7 +70,7 @@ def must(root: Path, *arguments: str, env: Mapping[str, str] | None = None, give
 
 def read_blobs(root: Path, shas: Sequence[str]) -> Iterator[bytes]:
     """Yield the contents of these objects. All of them must exist and be blobs."""
-    done = _run(root, ("cat-file", "--batch"), {}, "".join(f"{sha}\n" for sha in shas).encode(), None)
+    done = _run(root, ("cat-file", "--batch"), {}, "".join(f"{sha}\n" for sha in shas).encode(), PATIENCE_S)
     answers = io.BytesIO(done.stdout)
     for _ in shas:
         size = int(answers.readline().split()[2])
@@ -78,7 +79,7 @@ def read_blobs(root: Path, shas: Sequence[str]) -> Iterator[bytes]:
 
 
 def _run(
-    root: Path, arguments: Sequence[str], env: Mapping[str, str], given: bytes, timeout_s: float | None
+    root: Path, arguments: Sequence[str], env: Mapping[str, str], given: bytes, timeout_s: float
 ) -> subprocess.CompletedProcess[bytes]:
     inherited = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
     try:

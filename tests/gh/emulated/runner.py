@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.warm import run_tidegate
+
 EVENTS = Path(__file__).parent / "events"
 MAX_SUMMARY_BYTES = 1024 * 1024
 MAX_ANNOTATIONS = 10
@@ -87,9 +89,12 @@ class Step:
 
     def run(self, environ: Mapping[str, str], command: Sequence[str] = ("tidegate", "action")) -> Ran:
         """Run the action's program as the container's entry point would."""
-        done = subprocess.run(
-            command, cwd=self.workspace, env=dict(environ), capture_output=True, text=True, check=False, timeout=300
-        )
+        if command[0] == "tidegate":
+            done = run_tidegate(*command[1:], cwd=self.workspace, env=environ, timeout=300)
+        else:
+            done = subprocess.run(
+                command, cwd=self.workspace, env=dict(environ), capture_output=True, text=True, check=False, timeout=300
+            )
         return Ran(done.returncode, read_log(done.stdout + done.stderr), done.stdout, done.stderr)
 
     def outputs(self) -> dict[str, str]:

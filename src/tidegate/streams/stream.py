@@ -1,0 +1,20 @@
+"""What a stream's file says of its format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from tidegate.model.event import Event
+
+
+class Stream(NamedTuple):
+    """One format of agents' output.
+
+    `is_transcript`: `tidegate add` may recognise a file in this format by its content. `names`: regular expressions of
+    words that tell a judge which agent or model it reads.
+    """
+
+    parse: Callable[[str], tuple[Event, ...]]
+    is_transcript: bool = False
+    names: tuple[str, ...] = ()

@@ -1,0 +1,45 @@
+"""Tables that people maintain by hand name everything that the code has, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import yaml
+
+from tidegate.agents import AnyAgent
+from tidegate.cli import COMMANDS
+from tidegate.gates import AnyGate
+from tidegate.suite.suite_file import SuiteFile
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONFIGURATION = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
+
+
+def types(union: Any) -> set[str]:
+    """The `type` of every member of a family."""
+    return {get_args(member.model_fields["type"].annotation)[0] for member in get_args(get_args(union)[0])}
+
+
+def test_the_readme_names_every_gate() -> None:
+    table = README.partition("## Gates")[2].partition("\nAgents")[0]
+    rows = re.findall(r"^\| (`.+?) \|", table, re.M)
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == types(AnyGate)
+
+
+def test_the_readme_names_every_agent() -> None:
+    said = README.partition("\nAgents (")[2].partition("\n\n")[0]
+    assert set(re.findall(r"`([\w-]+)`", said)) == types(AnyAgent)
+
+
+def test_configuration_names_every_command() -> None:
+    assert set(re.findall(r"`tidegate ([a-z]+)", CONFIGURATION.partition("| command |")[2])) == set(COMMANDS)
+
+
+def test_configuration_shows_every_key_with_its_default() -> None:
+    blocks = re.findall(r"```yaml\n(.*?)```", CONFIGURATION, re.S)
+    shown = yaml.safe_load(next(text for text in blocks if "pass_env" in text))
+    assert set(shown) == set(SuiteFile.model_fields)
+    assert SuiteFile.model_validate(shown) == SuiteFile(version=1, scenarios=tuple(shown["scenarios"]))
