@@ -87,11 +87,17 @@ def _unmeasurable(entry: RowSeen) -> Conclusion:
 
 
 def _doubting_loss(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
-    """Make an `ok` or `improved` row unconfirmed if only head has trials without an outcome, for an inside cause."""
+    """State that head has trials without an outcome, for an inside cause; if only head has, they leave no row green."""
     base, head = entry.tally("base"), entry.tally("head")
-    if conclusion.state not in ("ok", "improved") or not head.inside or base.inside:
+    if not head.inside or base.inside:
         return conclusion
     total, what = len(entry.of("head")), _what_failed(entry, "head")
+    if entry.sequential and head.measured and conclusion.state in ("regressed", "unconfirmed"):
+        reason = f"{conclusion.reason}; {what} in {head.inside} of {total} trials on head, which count as failed"
+        kind = _kind(head) if head.inside > head.fails else conclusion.kind
+        return conclusion.model_copy(update={"reason": reason, "kind": kind})
+    if conclusion.state not in ("ok", "improved", "flaky"):
+        return conclusion
     reason = f"{what} in {head.inside} of {total} trials on head and never on base; {wording.passes_on(head, base)}"
     doubt = {"state": "unconfirmed", "kind": _kind(head), "reason": reason, "clears_when": _clears(entry)}
     return conclusion.model_copy(update=doubt)

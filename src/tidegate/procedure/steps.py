@@ -156,9 +156,19 @@ class Played:
                 missing = [(ask, place) for ask, place in zip(asks, places, strict=True) if place not in self._seen]
                 if missing:
                     return tuple(self._spec(ask, place[2]) for ask, place in missing)
-                asks = steps.send([self._seen[place].passed for place in places])
+                asks = steps.send([self._outcome(*place) for place in places])
         except StopIteration:
             return ()
+
+    def _outcome(self, number: int, side: Side, index: int) -> bool | None:
+        """Return whether the trial passed. A lost one counts as failed, on either side, if others were measured.
+
+        Otherwise a tool could destroy the records of its failures, and pass with the trials that are left.
+        """
+        trial, head = self._seen[number, side, index], self._entries[number].tally("head")
+        if trial.passed is None and head.measured and head.inside:
+            return False if trial.lost or trial.setup_failed else None
+        return trial.passed
 
     def _place(self, ask: Ask) -> tuple[int, Side, int]:
         self._asked[ask.row, ask.side] += 1
