@@ -375,7 +375,7 @@ def test_excluded_trials_are_a_share_of_all_and_setups_are_not_among_them() -> N
 
 def test_warnings_name_the_row() -> None:
     (warning,) = compared("docs det base:P|P head:F|FP").warnings
-    assert warning.startswith("docs × docs: said to be deterministic")
+    assert warning.startswith("docs × docs: declared deterministic")
     assert compared("docs det base:P head:P", stored=True).warnings[0].startswith("a one-shot comparison")
 
 

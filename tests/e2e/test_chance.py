@@ -49,7 +49,7 @@ def test_without_history_a_dead_scenario_is_screened_confirmed_and_verified(
     assert ran.code == 1, ran.stderr
     row = ran.row("keep_notes", "fake")
     assert (row["state"], row["one_shot"], row["head"]["screen"], row["head"]["confirm"]) == (
-        "regressed", False, [0, 3], [0, 6],
+        "regressed", False, [0, 3], [0, 7],
     )  # fmt: skip
     assert {trial["phase"] for trial in ran.result["trials"]} == {"screen", "confirm", "verify"}
     assert "verified in a second batch" in row["reason"]
@@ -185,3 +185,25 @@ def test_an_edited_script_of_an_evaluator_is_another_history(
     ran = tidegate("pr", "--base", "main", "--head", "stricter", "--pause", "0", cwd=repo.root)
 
     assert ran.row("keep_notes", "fake")["base"]["history"] == [0, 0]
+
+
+def test_a_row_declared_deterministic_that_was_not_on_one_commit_is_compared_by_chance_from_then_on(
+    make_repository: Make, tidegate: Make, files: dict[str, str]
+) -> None:
+    """The tool fails at three of five calls, which a file outside of the trial counts."""
+    repo = make_repository()
+    flips = "n=$(cat COUNT 2>/dev/null || echo 0); echo $((n + 1)) > COUNT; [ $((n % 5)) -lt 2 ] || exit 9\n"
+    count = repo.root.parent / "count"
+    tool = files["bin/notes"].replace(
+        "  add) shift;", "  add) shift; " + flips.strip().replace("COUNT", str(count)) + ";"
+    )
+    repo.commit({**files, "bin/notes": tool})
+    fed = tidegate("run", "--rev", "main", "--history", "--trials", "4", "--jobs", "1", cwd=repo.root)
+    assert fed.code == 0, fed.stderr
+    assert {entry["trial"]["decides"] for entry in history(repo.root)} == {"pass", "fail"}
+    repo.branch("pr", {"README.md": "more"})
+
+    ran = pr(tidegate, repo.root, "--jobs", "1")
+
+    assert not ran.row("keep_notes")["deterministic"]
+    assert any("declared deterministic, but its repeats disagree" in warning for warning in ran.result["warnings"])

@@ -46,7 +46,7 @@ def adopt(repo: Path, result: Result, options: Options) -> str:
         keep_history(repo, suite, add, options.origin)
     except NotKeptError as error:
         return f"{error.message}\n{error.advice}"
-    others = sum(bool(row.fingerprint) for row in result.rows) - len(same)
+    others = sum(bool(row.fingerprint) and not row.deterministic for row in result.rows) - len(same)
     left_out = f"; {others} rows are not what they were when they were tested, and are left out" if others else ""
     return f"{len(trials)} trials of the merged pull request are base's history now{left_out}."
 

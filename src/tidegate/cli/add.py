@@ -33,6 +33,7 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.plan import did_you_mean
     from tidegate.streams import STREAMS
     from tidegate.suite.load import load_suite
+    from tidegate.suite.uncommitted import uncommitted
     from tidegate.vcs.revisions import repository_root
 
     if args.workspace is not None and not args.workspace.is_dir():
@@ -49,7 +50,10 @@ def run(args: argparse.Namespace) -> int:
         print(f"wrote {added.template}/, the workspace at the start")
     for warning in added.warnings:
         print(f"note: {warning}")
-    known = {scenario.file for scenario in load_suite(root, args.config, environ=options.environ()).scenarios}
+    suite = load_suite(root, args.config, environ=options.environ())
+    known = {scenario.file for scenario in suite.scenarios}
+    for note in uncommitted(root, suite):
+        print(f"note: {note}")
     if added.file not in known:
         print(f"next: add {added.file} to `scenarios` in {args.config}, which does not name it")
     print(f"next: edit its gates, then `tidegate check` and `tidegate run --scenario {Path(added.file).stem}`")

@@ -39,12 +39,17 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.suite.missing_programs import missing_here
     from tidegate.suite.scoring_differences import departures
     from tidegate.suite.suggestions import advice, highest_cost
+    from tidegate.suite.uncommitted import uncommitted
 
     root = _root(args.repo, args.config)
     unknown: list[str] = []
     suite = load_suite(root, args.config, environ=options.environ(), unknown=unknown if args.lenient else None)
     plan = make_plan(suite)
-    hints = (*advice(suite, plan, root, _past(root, suite, plan)), *missing_here(plan, options.environ()))
+    hints = (
+        *advice(suite, plan, root, _past(root, suite, plan)),
+        *missing_here(plan, options.environ()),
+        *uncommitted(root, suite),
+    )
     if args.json:
         print(json.dumps({**_as_json(suite, plan, hints), "unknown_keys": unknown}, indent=2))
         return 0

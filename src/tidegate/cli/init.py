@@ -34,6 +34,7 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.authoring.starter import WORKFLOW, starter_files, suite_text, workflow_text
     from tidegate.authoring.survey import find_scenarios, missing_toolchain
     from tidegate.suite.load import SUITE_FILE, load_suite
+    from tidegate.suite.uncommitted import uncommitted
     from tidegate.vcs.revisions import repository_root
 
     root = repository_root(args.repo)
@@ -55,7 +56,10 @@ def run(args: argparse.Namespace) -> int:
     written = [name for name, text in files.items() if _write(root, name, text)]
     _write_schemas(root)
     print(*(f"wrote {name}" for name in written), sep="\n")
-    load_suite(root, environ=options.environ())  # raises with what is wrong in files that were here before
+    suite = load_suite(root, environ=options.environ())  # raises with what is wrong in files that were here before
+    for note in uncommitted(root, suite):
+        if "ignores" in note:  # what was written just now is not added yet
+            print(f"note: {note}")
     if toolchain and WORKFLOW in written:
         print(
             f"the build needs `{toolchain}`, which the container has not: {WORKFLOW} uses {action.partition('@')[0]},"

@@ -32,7 +32,7 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
     """
     base_trials, head_trials = base.as_side("base").trials, head.as_side("head").trials
     past = () if stored else base.history
-    state = start(_rows(base, head), head.policy, outcomes_by_row(past), stored=stored)
+    state = start(_rows(base, head), head.policy, outcomes_by_row(past), unsteady(past), stored=stored)
     state = observe(state, (*base_trials, *head_trials))
     conclusions = conclude(state)
     past_of, base_of, head_of = _by_row(past), _by_row(_in_order(base_trials)), _by_row(_in_order(head_trials))
@@ -89,6 +89,14 @@ def _placed(row: RunRow, in_base: bool, tried_on_base: bool) -> RunRow:
 def outcomes_by_row(past: Sequence[PastTrial]) -> dict[RowKey, list[bool]]:
     """Return, for each row, whether each of base's earlier trials passed, oldest first."""
     return {key: [trial.decides == "pass" for trial in trials] for key, trials in _by_row(past).items()}
+
+
+def unsteady(past: Sequence[PastTrial]) -> frozenset[RowKey]:
+    """Return the rows of which trials of one commit disagree."""
+    seen: defaultdict[tuple[RowKey, str], set[str]] = defaultdict(set)
+    for trial in past:
+        seen[trial.key, trial.sha].add(trial.decides)
+    return frozenset(key for (key, _), outcomes in seen.items() if len(outcomes) > 1)
 
 
 def _by_row(trials: Sequence[T]) -> defaultdict[RowKey, list[T]]:

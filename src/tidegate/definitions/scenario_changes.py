@@ -93,10 +93,15 @@ def file_changes(scenario: Scenario, edited: Edited, *, judged: bool) -> Iterato
         yield DefinitionChange(scenario=name, kind="gate_changed", detail=detail, weakened=True)
 
 
+def checks_name(name: str, scenario: Scenario) -> bool:
+    """Return True if a required gate, an evaluator or a script before them names a file of that name."""
+    checks = (*(gate for gate in scenario.gates if gate.required), *scenario.evaluators, *scenario.post)
+    return any(_names(text, name) for check in checks for text in _texts(check.model_dump(mode="json")))
+
+
 def _may_be_read(path: PurePosixPath, scenario: Scenario) -> bool:
     """Return True if a check names the file, or starts a program that may read it, as `make` reads a Makefile."""
-    checks = (*(gate for gate in scenario.gates if gate.required), *scenario.evaluators, *scenario.post)
-    if any(_names(text, path.name) for check in checks for text in _texts(check.model_dump(mode="json"))):
+    if checks_name(path.name, scenario):
         return True
     is_hidden = any(part.startswith(".") for part in path.parts[:-1])
     is_document = path.suffix.lower() in _DOCUMENTS or path.name.startswith("llms")

@@ -33,7 +33,14 @@ def conclusions(
     open_ones = [entry for entry in entries if entry.row.key not in settled]
     tested = _compared_once([entry for entry in open_ones if entry.row.key not in screened], alpha)
     said = settled | tested | found([entry for entry in open_ones if entry.row.key in screened], screened)
-    return tuple(_doubting_loss(entry, said[entry.row.key]) for entry in entries)
+    return tuple(_warned(entry, _doubting_loss(entry, said[entry.row.key])) for entry in entries)
+
+
+def _warned(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
+    if not entry.demoted:
+        return conclusion
+    warning = "declared deterministic, but its repeats disagree: compared by its pass rates instead"
+    return conclusion.model_copy(update={"warnings": (*conclusion.warnings, warning)})
 
 
 def _settled(entry: RowSeen) -> Conclusion | None:
@@ -50,7 +57,7 @@ def _settled(entry: RowSeen) -> Conclusion | None:
         return _unmeasured(entry, unmeasured)
     if row.presence == "added":
         return say(entry, "added", f"new in the suite; {wording.passes_on(head)}")
-    if not row.deterministic or entry.demoted:
+    if entry.by_chance:
         return None
     return _repeated(entry)
 
@@ -149,14 +156,12 @@ def _pair(entry: RowSeen) -> Pair:
 def _found(entry: RowSeen, finding: Finding) -> Conclusion:
     """Return the conclusion that follows from a row's one-shot tests, with their p-value."""
     conclusion = _verdict_of_tests(entry, finding)
-    warning = "said to be deterministic, but its repeats disagree: compared by its rates instead"
     better = conclusion.state == "improved"
     return conclusion.model_copy(
         update={
             "p": finding.q_better if better else finding.p,
             "level": IMPROVED if better else finding.limit,
             "one_shot": True,
-            "warnings": (warning,) if entry.demoted else (),
         }
     )
 

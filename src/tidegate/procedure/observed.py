@@ -55,9 +55,10 @@ class RowSeen(Value):
     """A row, its limits, and its observed trials in order of side and index."""
 
     row: RunRow
-    screening: int = 1  # k0: screening trials per side
+    k0: int = 1  # screening trials per side, where chance has a part
     most: int | None = None  # limit of head trials over all phases
     past: tuple[bool, ...] = ()  # base's history, oldest first: True for a pass
+    unsteady: bool = False  # trials of one commit disagree in base's history
     trials: tuple[SeenTrial, ...] = ()
 
     def with_trials(self, trials: Sequence[SeenTrial]) -> Self:
@@ -77,14 +78,25 @@ class RowSeen(Value):
         return Tally(decides["pass"], decides["fail"], setup, decides[None] - setup - lost, lost)
 
     @property
+    def screening(self) -> int:
+        """Screening trials per side."""
+        return self.k0 if self.by_chance else 1
+
+    @property
+    def by_chance(self) -> bool:
+        """True if chance has a part in the outcomes: as declared, or as the row's own trials show."""
+        return not self.row.deterministic or self.demoted
+
+    @property
     def history(self) -> Counts:
-        """Passes and trials of the history; (0, 0) if it is too short to be used."""
-        return (sum(self.past), len(self.past)) if len(self.past) >= LEAST_HISTORY else (0, 0)
+        """Passes and trials of the history; (0, 0) if it is too short to be used, or the row is deterministic."""
+        usable = self.by_chance and len(self.past) >= LEAST_HISTORY
+        return (sum(self.past), len(self.past)) if usable else (0, 0)
 
     @property
     def sequential(self) -> bool:
         """True if the row goes through screen, confirm and verify."""
-        return self.row.presence == "both" and not self.row.deterministic
+        return self.row.presence == "both" and self.by_chance
 
     @property
     def cut_short(self) -> bool:
@@ -99,7 +111,7 @@ class RowSeen(Value):
     @property
     def flip(self) -> Flip | None:
         """The difference between the sides that repeats can confirm; None if there is none."""
-        return flip(self.tally("base"), self.tally("head"), self.row.deterministic)
+        return flip(self.tally("base"), self.tally("head"), not self.by_chance)
 
     @property
     def base_unchecked(self) -> bool:
@@ -127,4 +139,6 @@ class RowSeen(Value):
     @property
     def demoted(self) -> bool:
         """True if the row is declared deterministic but its repeats disagree."""
-        return self.row.deterministic and (self.tally("base").mixed or self.tally("head").mixed)
+        if not self.row.deterministic:
+            return False
+        return self.unsteady or self.tally("base").mixed or self.tally("head").mixed

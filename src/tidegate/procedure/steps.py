@@ -51,7 +51,9 @@ class State(Value):
     @cached_property
     def played(self) -> Played:
         """The sequential procedure, replayed with the trials observed so far."""
-        return Played([entry for entry in self.rows if entry.sequential and not self.stored], self.policy)
+        # Rows that turned out not to be deterministic come last, so that the others keep their numbers.
+        entries = sorted((entry for entry in self.rows if entry.sequential), key=lambda entry: entry.demoted)
+        return Played([] if self.stored else entries, self.policy)
 
 
 class RunTrials(Value):
@@ -67,17 +69,26 @@ class Decided(Value):
 
 
 def start(
-    rows: Sequence[RunRow], policy: Policy, past: Mapping[RowKey, Sequence[bool]] | None = None, *, stored: bool = False
+    rows: Sequence[RunRow],
+    policy: Policy,
+    past: Mapping[RowKey, Sequence[bool]] | None = None,
+    unsteady: Collection[RowKey] = (),
+    *,
+    stored: bool = False,
 ) -> State:
-    """Return the initial state. `past` is base's history: for each row, whether each trial passed, oldest first."""
+    """Return the initial state. `past` is base's history: for each row, whether each trial passed, oldest first.
+
+    `unsteady`: rows of which trials of one commit disagree in that history; they are not deterministic.
+    """
     past = past or {}
     return State(
         rows=tuple(
             RowSeen(
                 row=row,
-                screening=screening_of(row, policy),
+                k0=screening_trials(row.trials, policy),
                 most=row.trials.max,
-                past=() if row.deterministic else tuple(past.get(row.key, ())),
+                past=tuple(past.get(row.key, ())),
+                unsteady=row.key in unsteady,
             )
             for row in rows
         ),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tidegate.comparison.compare import outcomes_by_row
+from tidegate.comparison.compare import outcomes_by_row, unsteady
 from tidegate.history.known_results import KnownResults
 from tidegate.model.comparison import DefinitionChange
 from tidegate.model.measurement import Run, TrialResult
@@ -61,7 +61,9 @@ async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
             side.store.begin_run(run_of(work, side, known.results, started, started, runner))
         runner.learn((*known.past, *known.results))
         results = await runner.judged_again(known.results)
-        state = start(run_rows(work.plan, work.suite), work.suite.policy, outcomes_by_row(known.past))
+        state = start(
+            run_rows(work.plan, work.suite), work.suite.policy, outcomes_by_row(known.past), unsteady(known.past)
+        )
         state = observe(state, results)
         while isinstance(step := next_step(state), RunTrials):
             await _pause(step, results, work, options)

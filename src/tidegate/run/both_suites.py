@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 from tidegate.definitions.changes import in_force
 from tidegate.errors import ConfigurationError
+from tidegate.model.comparison import DefinitionChange
 from tidegate.model.suite import Suite
 from tidegate.run.build import Checkout
 from tidegate.suite.load import load_suite, try_load_suite
+from tidegate.suite.uncommitted import lacking, uncommitted
 from tidegate.vcs.revisions import checkout, repository_root, resolve
 
 
@@ -27,6 +29,7 @@ class BothSuites(NamedTuple):
     in_force: Suite
     comment_template: str | None
     warnings: tuple[str, ...]
+    lacking: tuple[DefinitionChange, ...]  # checks that both sides lack files for
 
 
 class _Rules(NamedTuple):
@@ -66,8 +69,12 @@ def load_both(
             note = f"{config} {why} at the merge base: head's suite is compared with that of `{tip.ref}`"
             warnings = (note,)
     head = load_suite(head_side.folder, config, environ=_passed(environ, rules.suite), without_secrets=lenient)
+    here, _ = try_load_suite(repository_root(repo), config, environ=environ, without_secrets=True)
+    if here is not None:  # the working tree, which may have files that no commit has
+        warnings = (*warnings, *uncommitted(repository_root(repo), here))
+    not_there = () if here is None else tuple(lacking(repository_root(repo), here))
     template = rules.comment_template if rules.suite else _comment_template(head_side.folder, "head", head)
-    return BothSuites(head, base, in_force(rules.suite, head), template, warnings)
+    return BothSuites(head, base, in_force(rules.suite, head), template, warnings, not_there)
 
 
 def _passed(environ: Mapping[str, str], rules: Suite | None) -> Mapping[str, str]:

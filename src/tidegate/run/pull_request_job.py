@@ -51,7 +51,7 @@ def load_pull_request(repo: Path, target: str, sides: Sides, scratch: Path, opti
         ungated = suite.policy.model_copy(update={"fail_fast": False, "mode": "advisory"})
         suite = suite.model_copy(update={"policy": ungated})
     sides, plan, edited = _with_base(repo, make_plan(suite, options.selection), sides, suites, options)
-    definitions = changes(suites.base, suites.head, edited, options.selection)
+    definitions = (*suites.lacking, *changes(suites.base, suites.head, edited, options.selection))
     if options.lenient_keys:
         blocks = suite.policy.weakened_checks == "block" and any(change.weakened for change in definitions)
         plan, left_out = _runnable(plan, options.environ, required=not blocks)

@@ -65,7 +65,7 @@ class RunJob:
         return self.sides[-1].folder
 
     def fingerprints(self, versions: Mapping[str, str | None]) -> dict[RowKey, str]:
-        """Return the fingerprints of the non-deterministic rows. `versions`: of the agents' programs."""
+        """Return each row's fingerprint. `versions`: of the agents' programs."""
         judge = judge_mark(self.suite, self.sides[0].folder)
         return {
             row.key: fingerprint(
@@ -77,7 +77,7 @@ class RunJob:
                 self._scripts[row.scenario.name],
             )
             for row in self.plan.rows
-            if row.presence != "removed" and row.scenario.cache and not row.deterministic
+            if row.presence != "removed" and row.scenario.cache
         }
 
     @cached_property
@@ -91,10 +91,12 @@ class RunJob:
         return hashes
 
     def test_keys(self, repo: Path, fingerprints: Mapping[RowKey, str]) -> dict[RowKey, str]:
-        """Return the key of each row's test on these two commits of the repository."""
+        """Return the key of each row's test on these two commits. Deterministic rows are cheap and always run again."""
         trees: dict[str | None, list[str]] = {}
         keys: dict[RowKey, str] = {}
         for row, text in fingerprints.items():
+            if self.plan.row(row).deterministic:
+                continue
             template = self.plan.row(row).scenario.template
             if template not in trees:
                 own = () if template is None else (f"{glob.escape(template)}/**",)

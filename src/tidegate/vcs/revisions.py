@@ -226,6 +226,22 @@ def tracked_files(root: Path, folder: str) -> tuple[str, ...]:
     return tuple(must(root, "ls-files", "-z", "--", folder).split("\0"))[:-1]
 
 
+def untracked_files(root: Path, paths: Sequence[str]) -> dict[str, bool]:
+    """Return the files at or below these paths that git does not track, and whether it ignores them.
+
+    {} outside of a repository.
+    """
+    if not paths:
+        return {}
+    specs = [f":(literal){path}" for path in paths]
+    others = git(root, "ls-files", "--others", "-z", "--", *specs)
+    ignored = git(root, "ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--", *specs)
+    if others.returncode != 0:
+        return {}
+    hidden = set(ignored.stdout.split("\0"))
+    return {path: path in hidden for path in others.stdout.split("\0") if path}
+
+
 def is_ignored(root: Path, path: str) -> bool:
     """Return True if git ignores the file, so that no checkout contains it."""
     return git(root, "check-ignore", "--quiet", "--", path).returncode == 0
