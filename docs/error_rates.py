@@ -10,7 +10,17 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from tidegate.authoring.rival_rules import RIVALS, simulate_rival
-from tidegate.authoring.simulate import Cell, Gate, Rates, Situation, drifts, error_of, simulate, situations
+from tidegate.authoring.simulate import (
+    Cell,
+    Gate,
+    Rates,
+    Situation,
+    drifts,
+    error_of,
+    simulate,
+    simulate_pushes,
+    situations,
+)
 from tidegate.procedure.rules import Rules
 
 PAGE = Path(__file__).parent / "error-rates.md"
@@ -77,6 +87,7 @@ def _page(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
     yield from _sizes(pool, count)
     yield from _dead(pool, count)
     yield from _correlated(pool, count)
+    yield from _pushes(pool, count)
     yield from _rivals(pool, count)
     yield REAL
 
@@ -153,6 +164,26 @@ def _correlated(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
         yield _line(name, *(f"{_blocked(cell)} ({100 * cell.amber:.1f})" for cell in cells))
     yield "\nWhat differs between the sides for a whole run cannot be distinguished from what the pull request does. So"
     yield "the sides are interleaved trial by trial, take turns at starting, and are verified after a pause.\n"
+
+
+def _pushes(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
+    yield "## Ten pushes of one pull request\n"
+    yield "Each has the same defect, and is judged with what the earlier ones showed. In percent. *Not blocked later*: some"
+    yield "push after a blocked one is not blocked. *Fixed, not blocked*: after a blocked first push, a second one that"
+    yield "fixes everything is not blocked.\n"
+    yield _header("suite", "pull request", "blocked ever", "not blocked later", "fixed, not blocked")
+    few = max(100, count // 4)
+    for name, rates in SUITES.items():
+        cases = [situations(rates)[n] for n in (0, 1, 2, 3)]
+        found = list(pool.map(simulate_pushes, cases, [Gate(3)] * len(cases), [few] * len(cases)))
+        for case, shares in zip(cases, found, strict=True):
+            later = (
+                ("–", "–")
+                if case.name == "clean"
+                else (f"{100 * shares.green_later:.1f}", f"{100 * shares.cleared:.1f}")
+            )
+            yield _line(name, case.name, f"{100 * shares.blocked:.1f}", *later)
+    yield ""
 
 
 def _rivals(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:

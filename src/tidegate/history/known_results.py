@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Container, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from tidegate.comparison.compare import outcomes_by_row
 from tidegate.history.branch import NotKeptError, Origin, copy_to, fetch, require_writable, write
 from tidegate.history.fingerprint import fingerprint, judge_mark
+from tidegate.history.pushes import Pushes
 from tidegate.history.resumable import ResumableTests
 from tidegate.history.script_contents import scripts_hash
 from tidegate.history.store import History
@@ -144,6 +145,12 @@ def _read_history(repo: Path, suite: Suite, origin: Origin | None) -> tuple[Hist
 def _open_tests(repo: Path, suite: Suite) -> ResumableTests | None:
     folder = _own_folder(repo, suite)
     return None if folder is None else ResumableTests(folder, suite.store.max_days, time.time())
+
+
+def open_pushes(repo: Path, suite: Suite, names: tuple[str, ...], keys: Iterable[str]) -> Pushes | None:
+    """Return the pushes of the pull request with these names; None if the commit contains the store."""
+    folder = _own_folder(repo, suite)
+    return None if folder is None else Pushes(folder, names, keys, suite.store.max_days, time.time())
 
 
 def _own_folder(repo: Path, suite: Suite) -> Path | None:

@@ -171,6 +171,18 @@ class Revision(Value):
     tree: str = ""  # id of git's tree object
 
 
+class EarlierPushes(Value):
+    """What earlier pushes of the same pull request showed for a row.
+
+    `state`: the last finding. `head`: passes and number of head's fresh trials since it regressed. `spent`: how many
+    rows earlier pushes have confirmed, this one or others; all pushes of a pull request share one error budget.
+    """
+
+    state: Literal["regressed", "unconfirmed", "ok"] = "ok"
+    head: tuple[int, int] = (0, 0)
+    spent: int = 0
+
+
 class RunRow(Value):
     """What a comparison needs to know about a row besides its trials."""
 
@@ -184,6 +196,7 @@ class RunRow(Value):
     definition: str = ""  # hash of the scenario's definition
     fingerprint: str = ""  # hash of everything that makes base's trials exchangeable; '' if not computed
     trials: TrialCounts = TrialCounts()
+    earlier: EarlierPushes = EarlierPushes()
 
     @property
     def key(self) -> RowKey:

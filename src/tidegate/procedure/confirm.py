@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from tidegate.model.trial import Phase, Side
 from tidegate.procedure.rules import DELTA, DROP, LEAST_HISTORY, Ask, Counts, Facts, Rules
 from tidegate.statistics.beta import as_few
-from tidegate.statistics.exact import fisher_less
+from tidegate.statistics.exact import fisher_less, fisher_midp_less
 from tidegate.statistics.pair import Pair
 from tidegate.statistics.sequential import TIES, Look, p_seq
 from tidegate.statistics.stratified import stratified_less
@@ -22,7 +22,8 @@ class Confirmed(NamedTuple):
     """The result of a confirmation, with the counts that it is based on.
 
     `head`: fresh head trials; `fresh`: fresh base trials; `base`: the base trials that head is compared with.
-    `moved`: fresh base trials contradict the history, which was therefore dropped.
+    `moved`: fresh base trials contradict the history, which was therefore dropped. `carried`: the row regressed at an
+    earlier push, and these trials do not show that it is fixed.
     """
 
     found: Finding
@@ -32,6 +33,7 @@ class Confirmed(NamedTuple):
     p: float | None
     level: float
     moved: bool
+    carried: bool = False
 
 
 class Confirmation:
@@ -49,6 +51,7 @@ class Confirmation:
         self._level = level
         self._doubt = rules.doubt * level / rules.alpha
         self._beside = beside
+        self._earlier = facts.earlier
         self.history = facts.history if facts.history[1] >= LEAST_HISTORY else (0, 0)
         self._use_history = self.history[1] > 0
         self._screened = (0, 0) if self._use_history else screened_base
@@ -68,7 +71,7 @@ class Confirmation:
         """
         rules = self._rules
         if self._most < rules.first_heads:
-            return self._end("unconfirmed")
+            return self._end("regressed" if self._earlier.state == "regressed" else "unconfirmed")
         first = self._first_batch()
         yield from self._ask(head=first)
         if self._recovered():
@@ -93,12 +96,18 @@ class Confirmation:
         if self._p() <= self._level * TIES:
             if self._phase == "verify" and self._shown_again():
                 return "regressed"
-            return None if self._left else "unconfirmed"
-        if not self._left:
-            return "unconfirmed"
-        if self._recovered():
+            if self._left:
+                return None
+        elif self._earlier.state == "regressed":
+            if self._recovered():
+                return "ok"
+        elif self._left and self._recovered():
             return "ok"
-        return None if self._can_reach() else "unconfirmed"
+        elif self._left and (self._earlier.state == "unconfirmed" or self._can_reach()):
+            return None
+        if self._earlier.state == "regressed":
+            return None if self._left else "regressed"
+        return "unconfirmed"
 
     def _verify(self) -> Generator[Sequence[Ask], Sequence[bool | None], None]:
         self._phase, self._confirmed, self._smallest = "verify", self._head, 1.0
@@ -143,9 +152,22 @@ class Confirmation:
         (passes, trials), base = self._head, self._base
         if base[1] and not base[0]:
             return True  # base always fails, so head cannot be worse
+        moved = self.history[1] > 0 and not self._use_history
+        if self._earlier.state == "regressed" and not (moved or self._contradicts_earlier()):
+            return False
+        if self._earlier.state == "unconfirmed" and self._left:
+            return False
         if not (trials and base[1]) or passes / trials < base[0] / base[1] - DELTA - 1e-12:
             return False
-        return _at_least(passes, trials, max(0.0, base[0] / base[1] - DROP)) <= self._rules.missed
+        limit = self._rules.clears_missed if self._earlier.state == "regressed" else self._rules.missed
+        return _at_least(passes, trials, max(0.0, base[0] / base[1] - DROP)) <= limit
+
+    def _contradicts_earlier(self) -> bool:
+        """Return True if head passes more often than in the earlier pushes in which it regressed, beyond chance."""
+        passes, trials = self._head
+        if trials < min(self._rules.clear_heads, self._most):
+            return False
+        return fisher_midp_less(*self._earlier.head, passes, trials) <= self._rules.clears
 
     def _shown_again(self) -> bool:
         """Return True if neither an outage before the verification nor an outdated history explains the drop.
@@ -212,7 +234,8 @@ class Confirmation:
         if found == "unconfirmed" and self._head[1] >= self._rules.first_heads and self._p() > self._doubt * TIES:
             found = "ok"  # among so many rows, chance alone shows as much
         moved = self.history[1] > 0 and not self._use_history
-        return Confirmed(found, self._head, self.fresh, self._base, p, self._level, moved)
+        carried = found == "regressed" and (p is None or p > self._level * TIES)
+        return Confirmed(found, self._head, self.fresh, self._base, p, self._level, moved, carried)
 
 
 def _at_least(passes: int, trials: int, rate: float) -> float:

@@ -59,7 +59,10 @@ def _cut_short(entry: RowSeen) -> str:
 def _confirmed(entry: RowSeen, row: Screened, end: Confirmed) -> Conclusion:
     """Return the conclusion on a row that went through CONFIRM and VERIFY."""
     numbers = wording.confirmed(end)
-    if end.found == "regressed":
+    if end.carried:
+        reason = f"regressed at an earlier push, and is not shown to be fixed: {numbers}"
+        conclusion = say(entry, "regressed", reason, clears_when="its fresh head trials pass as often as base's")
+    elif end.found == "regressed":
         best = f"at least {wording.enough_passes(end)} of {end.head[1]} fresh trials pass on head"
         conclusion = say(entry, "regressed", f"{numbers}, verified in a second batch", clears_when=best)
     elif end.moved and end.found == "ok":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from tidegate.model.measurement import EarlierPushes
 from tidegate.model.suite import Policy
 from tidegate.model.trial import Phase, Side
 
@@ -35,6 +36,9 @@ class Rules(NamedTuple):
     guard: float = 0.20  # at or below this probability, fresh base trials contradict a row's history
     drift_p: float = 0.05  # mid-p at which they contradict the history over all confirmed rows
     concurrent: float = 0.015  # limit of Fisher's p against fresh base trials alone, so that no old history decides
+    clears: float = 0.02  # mid-p at which head's trials contradict the drop of an earlier push
+    clears_missed: float = 0.005  # as `missed`, for a row that regressed at an earlier push
+    clear_heads: int = 12  # head trials before that is looked at
     doubt: float = 0.08  # rows at or below it stay unconfirmed; divided among the confirmations as alpha is
     suite_screen: float = 0.15  # mid-p at which the suite is tested on concurrent trials
     suite_doubt: float = 0.01  # mid-p at which the suite is unconfirmed, where it is not tested on concurrent trials
@@ -56,13 +60,14 @@ class Facts(NamedTuple):
     """What the procedure knows of a row before its first trial.
 
     `history`: base's earlier trials; `screening`: k0; `most`: limit of head trials over all phases; `blocks`: a
-    regression of this row ends the run (fail_fast).
+    regression of this row ends the run (fail_fast); `earlier`: what earlier pushes showed.
     """
 
     history: Counts = (0, 0)
     screening: int = 3
     most: int | None = None
     blocks: bool = True
+    earlier: EarlierPushes = EarlierPushes()
 
 
 class Ask(NamedTuple):

@@ -123,6 +123,9 @@ def _hits(rows: Sequence[_Row], turn: int, rules: Rules) -> list[int]:
     """Mark the rows that look worse and have not been confirmed yet, and return them, the most extreme first."""
     found: list[tuple[float, int]] = []
     for number, row in enumerate(rows):
+        if turn == 1 and row.facts.earlier.state != "ok":
+            row.hit = True  # what an earlier push showed comes first, whatever the first trial does
+            found.append((-1.0, number))
         if row.hit or turn > row.facts.screening or not row.head_n or row.head == row.head_n:
             continue
         midp = row.midp()
@@ -142,11 +145,12 @@ def _last_limit(row: _Row, rules: Rules) -> float:
 
 
 def _confirm(rows: Sequence[_Row], numbers: Sequence[int], beside: list[Confirmation], rules: Rules) -> Steps:
-    """Confirm these rows in parallel; each has the limit of its place among all rows confirmed in this run."""
+    """Confirm these rows in parallel; each has the limit of its place among all rows confirmed in all pushes."""
+    spent = max((row.facts.earlier.spent for row in rows), default=0)
     running: list[tuple[_Row, Generator[Sequence[Ask], Outcomes, Confirmed]]] = []
     for number in numbers:
         row = rows[number]
-        row.level = level(rules, len(beside) + 1, not row.alone)
+        row.level = level(rules, spent + len(beside) + 1, not row.alone)
         one = Confirmation(number, row.facts, (row.base, row.base_n), row.level, rules, beside)
         running.append((row, one.run()))
     yield from _together(running)

@@ -194,7 +194,7 @@ def _facts(entry: RowSeen, policy: Policy) -> Facts:
     row = entry.row
     blocks = row.purpose == "regression" and policy.names(row.agent) and "regressed" in policy.block
     screening = min(entry.screening, entry.most or entry.screening)
-    return Facts(entry.history, screening, entry.most, blocks)
+    return Facts(entry.history, screening, entry.most, blocks, row.earlier)
 
 
 # --- deterministic rows

@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from tidegate.comparison.compare import outcomes_by_row, unsteady
-from tidegate.history.known_results import KnownResults
+from tidegate.history.known_results import KnownResults, open_pushes
+from tidegate.history.pushes import Pushes
 from tidegate.model.comparison import DefinitionChange
-from tidegate.model.measurement import Run, TrialResult
+from tidegate.model.measurement import EarlierPushes, Run, RunRow, TrialResult
+from tidegate.model.plan import RowKey
 from tidegate.model.trial import Phase
 from tidegate.plan import run_rows
+from tidegate.procedure.pushes import after_push
 from tidegate.procedure.steps import RunTrials, State, next_step, observe, start, stops_early
 from tidegate.run.made_by_build import made_by_head
 from tidegate.run.run_job import Options, RunJob, run_of, runner_of
@@ -27,6 +30,7 @@ STAGES: dict[Phase, str] = {
     "verify": "verifying in a second batch",
     "history": "measuring base",
 }
+MERGE_QUEUE = "merge queue"  # the name of head in a merge group
 SHARE_OF_PAUSE = 0.1  # the pause before verification takes at most this share of the budget's minutes
 
 
@@ -52,7 +56,11 @@ async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
     options.progress.stage("getting ready")
     async with runner_of(work, options) as runner:
         fingerprints = work.fingerprints(runner.versions)
-        known = earlier.begin(fingerprints, work.test_keys(repo, fingerprints), _own_commits(repo, work))
+        keys = work.test_keys(repo, fingerprints)
+        known = earlier.begin(fingerprints, keys, _own_commits(repo, work))
+        pushes = _pushes(repo, work, options, keys.values())
+        before = pushes.earlier() if pushes else {}
+        rows = _with_earlier(run_rows(work.plan, work.suite), before)
         runner.on_result = earlier.keep
         made = _made(work, runner)
         if known.results:
@@ -61,9 +69,7 @@ async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
             side.store.begin_run(run_of(work, side, known.results, started, started, runner))
         runner.learn((*known.past, *known.results))
         results = await runner.judged_again(known.results)
-        state = start(
-            run_rows(work.plan, work.suite), work.suite.policy, outcomes_by_row(known.past), unsteady(known.past)
-        )
+        state = start(rows, work.suite.policy, outcomes_by_row(known.past), unsteady(known.past))
         state = observe(state, results)
         while isinstance(step := next_step(state), RunTrials):
             await _pause(step, results, work, options)
@@ -75,11 +81,27 @@ async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
         pairs = await runner.pairs(results)
     base, head = (run_of(work, side, results, started, time.time(), runner) for side in work.sides)
     base = base.model_copy(update={"history": known.past})
-    head = head.model_copy(update={"pairs": pairs})
+    head = head.model_copy(update={"pairs": pairs, "rows": _with_earlier(head.rows, before)})
     for side, run in zip(work.sides, (base, head), strict=True):
         side.store.finish_run(run)
     earlier.add(base)
+    if pushes:
+        pushes.add(after_push(state.played.by_row, before))
     return BothRuns(base, head, known.warnings, made)
+
+
+def _pushes(repo: Path, work: RunJob, options: Options, keys: Iterable[str]) -> Pushes | None:
+    """Return the pushes of this pull request; None outside of GitHub, and in a merge queue."""
+    names = (options.instance, *(side.revision.ref for side in work.sides))
+    if options.origin is None or not options.gate or names[-1] in ("HEAD", MERGE_QUEUE):
+        return None
+    return open_pushes(repo, work.suite, names, keys)
+
+
+def _with_earlier(rows: Sequence[RunRow], before: Mapping[RowKey, EarlierPushes]) -> tuple[RunRow, ...]:
+    spent = max((one.spent for one in before.values()), default=0)
+    unknown = EarlierPushes(spent=spent)
+    return tuple(row.model_copy(update={"earlier": before.get(row.key, unknown)}) for row in rows)
 
 
 def no_runs(work: RunJob) -> BothRuns:

@@ -1,0 +1,75 @@
+"""Stores what each push of a pull request showed, so that the next one goes on from there.
+
+All pushes share one error budget, and a row that regressed is green again only if its new trials show it. A re-run of
+the same test replaces its own entry.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from tidegate.model.measurement import EarlierPushes
+from tidegate.model.plan import RowKey
+from tidegate.model.value import Value
+from tidegate.store.run_folder import write_value
+
+DAY = 86_400.0
+MOST = 50  # pushes of one pull request
+
+
+class PushedRow(Value):
+    """What is known of a row after a push."""
+
+    row: RowKey
+    earlier: EarlierPushes
+
+
+class Push(Value):
+    """One push. `test`: what was tested, so that a re-run is recognized; `at`: seconds since the epoch."""
+
+    test: str
+    at: float
+    rows: tuple[PushedRow, ...]
+
+
+class PushLog(Value):
+    """The pushes of one pull request, oldest first."""
+
+    schema_version: Literal[1] = 1
+    pushes: tuple[Push, ...] = ()
+
+
+class Pushes:
+    """The pushes of one pull request, known by the names of its branches. `now` is in seconds since the epoch."""
+
+    def __init__(self, folder: Path, names: tuple[str, ...], keys: Iterable[str], max_days: float, now: float) -> None:
+        self._file = folder / "pushes" / f"{_hash(names)}.json"
+        self._test = _hash(sorted(keys))
+        self._oldest, self._now = now - DAY * max_days, now
+
+    def earlier(self) -> dict[RowKey, EarlierPushes]:
+        """Return what the last push of another test left to know; nothing if there is none, or it is damaged."""
+        pushes = self._others()
+        return {one.row: one.earlier for one in pushes[-1].rows} if pushes else {}
+
+    def add(self, rows: Mapping[RowKey, EarlierPushes]) -> None:
+        """Store what is known after this push."""
+        pushed = tuple(PushedRow(row=row, earlier=earlier) for row, earlier in rows.items())
+        push = Push(test=self._test, at=self._now, rows=pushed)
+        write_value(self._file, PushLog(pushes=(*self._others(), push)[-MOST:]))
+
+    def _others(self) -> tuple[Push, ...]:
+        try:
+            log = PushLog.model_validate_json(self._file.read_bytes())
+        except (OSError, ValidationError):
+            return ()
+        return tuple(push for push in log.pushes if push.test != self._test and push.at >= self._oldest)
+
+
+def _hash(texts: Iterable[str]) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
