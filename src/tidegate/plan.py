@@ -13,6 +13,7 @@ from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.evaluators.script_files import named_files
 from tidegate.model.agent import Agent
 from tidegate.model.measurement import RunRow
+from tidegate.model.model_name import bare_model
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.value import Value
@@ -144,16 +145,11 @@ def refuse_self_judging(suite: Suite, plan: Plan) -> None:
     if judge is None or judge.allow_self_judging:
         return
     for row in plan.rows:
-        if row.scenario.judged and row.agent.model and _bare(row.agent.model) == _bare(judge.model):
+        if row.scenario.judged and row.agent.model and bare_model(row.agent.model) == bare_model(judge.model):
             raise ConfigurationError(
                 f"The judge's model, {judge.model}, is the tested one of {row.key.agent} in {row.key.scenario}.",
                 "Name another model in `judge`, or set `allow_self_judging: true` there.",
             )
-
-
-def _bare(model: str) -> str:
-    """Return a model's name without its provider: `claude-x` for `anthropic/claude-x`."""
-    return model.rpartition("/")[2].lower()
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

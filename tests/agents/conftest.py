@@ -15,7 +15,7 @@ from tidegate.invocations.metrics import cost_of
 from tidegate.model.agent import Agent, ServerScript, ServerTools, ToolAnswer, Watch
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult, Warning
-from tidegate.model.suite import Price
+from tidegate.model.price import Price
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from tidegate.errors import CannotRunError
 from tidegate.model.agent import ServerScript, ServerTools, Tool, ToolAnswer
 from tidegate.model.command import CommandResult
 from tidegate.model.event import ApiRetry, End, ToolCall, ToolResult
-from tidegate.model.suite import Price
+from tidegate.model.price import Price
 
 if TYPE_CHECKING:
     from tests.agents.conftest import LocalSession

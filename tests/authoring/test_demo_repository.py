@@ -196,14 +196,14 @@ def test_the_comment_in_the_readme_is_the_demos_own(demo: Demo) -> None:
 
 def test_a_demo_replaces_an_earlier_one_and_nothing_else(tmp_path: Path) -> None:
     earlier = tmp_path / ".tidegate" / "demo"
-    (earlier / "harmless").mkdir(parents=True)
+    (earlier / "improvement").mkdir(parents=True)
     (earlier / ".made-by-tidegate-demo").touch()
     (earlier.parent / "pr").mkdir()
 
-    again = run_demo(tmp_path, "--only", "improvement")
+    again = run_demo(tmp_path, "--only", "harmless")
 
     assert again.code == 0
-    assert sorted(entry.name for entry in again.out.iterdir()) == [".made-by-tidegate-demo", "improvement", "taskmgr"]
+    assert sorted(entry.name for entry in again.out.iterdir()) == [".made-by-tidegate-demo", "harmless", "taskmgr"]
     assert (earlier.parent / "pr").exists()
 
 

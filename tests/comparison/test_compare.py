@@ -185,6 +185,19 @@ def test_history_is_counted_for_people_and_compared_with_by_the_test() -> None:
     assert row.effect.p == pytest.approx(2.0341783814199464e-09)
 
 
+def test_stored_runs_are_compared_without_the_history() -> None:
+    line = "docs base:PPP head:PPP"
+    (row,) = compare(with_history(run("base", line), "P" * 40), run("head", line), stored=True).rows
+    assert (row.base.trials, row.base.history) == (3, (0, 0))
+
+
+def test_head_s_trials_that_were_run_for_the_history_count_as_its_first_ones() -> None:
+    head = run("head", "docs head:PF")
+    trials = tuple(trial.model_copy(update={"phase": "history"}) for trial in head.trials)
+    (row,) = compare(run("base", "docs base:PP"), head.model_copy(update={"trials": trials}), stored=True).rows
+    assert (row.head.screen, row.head.confirm) == ((1, 2), (0, 0))
+
+
 def test_metrics_of_the_history_count_for_base() -> None:
     line = "docs base: head:PPP"
     (row,) = compare(with_history(run("base", line), "P" * 20), run("head", line)).rows

@@ -40,6 +40,14 @@ def test_a_failed_call_says_why_by_itself() -> None:
     assert (evidence.base_message, evidence.message) == ("", "it is missing")
 
 
+def test_a_call_that_was_stopped_has_failed_and_one_that_was_denied_has_not() -> None:
+    def calls(status: CallStatus) -> list[str]:
+        evidence = found(trial("base", "pass", "it is there"), trial("head", "fail", "it is missing", status))
+        return [call.command for call in evidence.calls]
+
+    assert (calls("error"), calls("timeout"), calls("denied"), calls("ok")) == (["tool add"], ["tool add"], [], [])
+
+
 def test_what_base_failed_too_is_no_comparison() -> None:
     assert found(trial("base", "fail", "missing"), trial("head", "fail", "missing")).base_message == ""
 

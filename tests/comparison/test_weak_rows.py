@@ -30,6 +30,10 @@ def test_a_row_that_passes_on_neither_side_cannot_show_a_regression() -> None:
     assert list(doubts([row(0, 0)], [trial()])) == ["s × a: passes on neither side, so it cannot show a regression"]
 
 
+def test_a_row_without_measured_trials_is_not_said_to_pass_nowhere() -> None:
+    assert not cannot_guard(make.row("ok", (0, 1), (0, 0)))
+
+
 def test_a_new_scenario_that_fails_is_doubted_too() -> None:
     new = row(0, 0, "added")
 

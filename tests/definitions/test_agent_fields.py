@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +13,7 @@ from tests.conftest import Repository
 from tests.definitions.test_changes import changed, suite
 from tests.e2e.conftest import FILES
 from tests.model_server import Step, serving
+from tests.warm import run_tidegate
 from tidegate.agents import AnyAgent
 from tidegate.definitions.changes import in_force
 from tidegate.model.agent import Agent
@@ -95,14 +94,8 @@ def test_a_redirected_key_never_arrives(make_repository: Callable[..., Repositor
         redirected = {"tidegate.yaml": _keyed(mallory.url), "bin/notes": FILES["bin/notes"] + "# changed\n"}
         repo.branch("pr", redirected)
 
-        done = subprocess.run(
-            [sys.executable, "-m", "tidegate", "pr", "--base", "main", "--head", "pr", "--pause", "0"],
-            cwd=repo.root,
-            env={**os.environ, "ANTHROPIC_API_KEY": "dummy-key"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        command = ["pr", "--base", "main", "--head", "pr", "--pause", "0"]
+        done = run_tidegate(*command, cwd=repo.root, env={**os.environ, "ANTHROPIC_API_KEY": "dummy-key"})
 
         assert mallory.requests == [], done.stderr
         assert len(honest.requests) >= 2, done.stdout + done.stderr

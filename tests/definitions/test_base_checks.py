@@ -10,6 +10,7 @@ from tests import make
 from tidegate.definitions.base_checks import with_checks_of_base
 from tidegate.evaluators.code_judge import CodeJudge
 from tidegate.evaluators.llm_judge import LlmJudge
+from tidegate.evaluators.rubric_judge import RubricJudge
 from tidegate.evaluators.tool_f1 import ToolF1
 from tidegate.gates.file_exists import FileExists
 from tidegate.measure.measure_trial import measure_trial
@@ -20,10 +21,12 @@ from tidegate.model.evaluator import Evaluator
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.probe import CommandAnswer, FileAnswer
 from tidegate.model.suite import Scenario, Target
+from tidegate.rubrics.samples import Criterion
 
 F1 = ToolF1(expected=("notes:add",))
 LINES = CodeJudge(name="lines", script="python3 judge.py", cwd="evals")
 ASKED = LlmJudge(name="asked")
+RUBRIC = RubricJudge(criteria=(Criterion(id="good", description="It is good.", weight=1),))
 
 
 def scenario(*evaluators: Evaluator, **more: Any) -> Scenario:
@@ -81,6 +84,13 @@ def test_an_edited_script_is_asked_as_it_was() -> None:
     assert former(scenario(LINES), scenario(LINES), edited=Edited(scripts={"other": ("x",)})) is None
 
 
+def test_a_file_beside_a_script_counts_as_the_script_does() -> None:
+    edited = Edited(beside=frozenset({"s"}))
+    assert former(scenario(LINES), scenario(LINES), edited=edited) is not None
+    assert former(scenario(F1), scenario(F1), edited=edited) is None
+    assert former(scenario(LINES), scenario(LINES), edited=Edited(beside=frozenset({"other"}))) is None
+
+
 def test_where_a_judge_counts_nothing_is_decided_twice() -> None:
     before, after = scenario(F1, ASKED), scenario(ASKED)
     assert former(before, after, judged=True) is None
@@ -93,6 +103,20 @@ def test_lost_gates_and_head_s_prompt() -> None:
     found = former(scenario(gates=(gate,)), scenario(prompt="now"))
     assert found is not None
     assert (found.gates, found.evaluators, found.prompt) == ((gate,), (), "now")
+
+
+def test_of_two_equal_gates_one_that_head_removed_goes_on_deciding() -> None:
+    gate, other = FileExists(path="x"), FileExists(path="y")
+    found = former(scenario(gates=(gate, gate)), scenario(gates=(gate, other)))
+    assert found is not None
+    assert found.gates == (gate,)
+
+
+def test_base_s_judge_is_not_asked_about_head() -> None:
+    before = scenario(gates=(FileExists(path="x"),), judge=RUBRIC)
+    found = former(before, scenario())
+    assert found is not None
+    assert found.judge is None
 
 
 def test_rows_of_one_side_have_no_other_definition() -> None:

@@ -154,6 +154,8 @@ F1 = ToolF1(expected=("add",))
         ({"setup": ("echo high > out.json",)}, {}, ("changed", "setup", True)),
         ({"timeout_secs": 5.0}, {"timeout_secs": 6.0}, ("changed", "timeout_secs", False)),
         ({"max_turns": 5}, {}, ("changed", "max_turns", False)),
+        ({"purpose": "capability"}, {}, ("changed", "purpose capability → regression", False)),
+        ({}, {"evaluators": (F1,)}, ("added", f"evaluator {F1.label}", False)),
         ({}, {"case": Case(reference_answer="x")}, ("changed", "case", True)),
         ({}, {"case": Case(input_messages=({"role": "user"},))}, ("changed", "case", False)),
         (

@@ -250,16 +250,18 @@ def test_a_comment_deleted_between_list_and_patch_is_made_anew(github: GitHub) -
     assert "head=2222" in only(pull)
 
 
-def test_a_short_wait_that_github_asks_for_is_kept(github: GitHub) -> None:
+@pytest.mark.parametrize("seconds", [40, 60])
+def test_a_short_wait_that_github_asks_for_is_kept(github: GitHub, seconds: int) -> None:
     pull = github.pull_request()
     limit = "You have exceeded a secondary rate limit"
-    github.front.faults.append(Fault("POST", LISTED, status=403, message=limit, headers={"Retry-After": "40"}))
+    headers = {"Retry-After": str(seconds)}
+    github.front.faults.append(Fault("POST", LISTED, status=403, message=limit, headers=headers))
     slept: list[float] = []
 
     run = WorkflowRun(id=1, attempt=1, head=HEAD_SHA)
     publication = publish_comment(pull.port(), Statement(result=RED), run, "always", slept.append)
 
-    assert (publication.outcome, slept) == ("created", [40])
+    assert (publication.outcome, slept) == ("created", [seconds])
 
 
 def test_a_long_wait_is_refused(github: GitHub) -> None:
@@ -346,6 +348,12 @@ def test_on_regression_starts_with_a_regression_and_is_then_kept_up_to_date(gith
     outcomes = [publish(pull, result, run, mode="on-regression").outcome for run, (result, _) in enumerate(steps, 1)]
 
     assert outcomes == [outcome for _, outcome in steps]
+
+
+def test_on_regression_starts_with_one_that_does_not_fail_the_job_too(github: GitHub) -> None:
+    tolerated = RED.model_copy(update={"verdict": GREEN.verdict})
+
+    assert publish(github.pull_request(), tolerated, mode="on-regression").outcome == "created"
 
 
 def test_on_change_writes_first_and_then_only_news(github: GitHub) -> None:

@@ -21,7 +21,7 @@ from tidegate.invocations.metrics import (
 )
 from tidegate.model.event import COUNTED, CallStatus, End, Event, ToolCall
 from tidegate.model.measurement import InvocationCounts, Metrics, SubcommandCounts
-from tidegate.model.suite import Price
+from tidegate.model.price import Price
 from tidegate.model.trial import Invocation, Trial
 
 PATTERN = r"taskmgr\s+(\S+)"

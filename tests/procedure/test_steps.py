@@ -75,6 +75,8 @@ class Story:
                 fields["trials"] = TrialCounts(**{key: int(value)})
             elif key in ("added", "removed"):
                 fields["presence"] = key
+            elif key == "capability":
+                fields["purpose"] = key
         return RunRow(scenario=name, agent="a", deterministic="det" in words, **fields)
 
     def result(self, spec: TrialSpec) -> TrialResult:
@@ -487,6 +489,13 @@ def test_a_deterministic_regression_ends_the_run_too() -> None:
     assert "the run ended after 1 of 3 trials" in story.conclusions[1].reason
 
 
+@pytest.mark.parametrize("kind", ["det", "past:40/40"])
+def test_a_capability_that_is_lost_does_not_end_the_run(kind: str) -> None:
+    story = Story(f"new {kind} capability base:P head:F", "docs past:40/40 base:P head:P")
+    assert [c.state for c in story.conclusions] == ["regressed", "ok"]
+    assert len([spec for spec in story.specs if spec.scenario == "docs"]) == 3
+
+
 def test_a_row_that_was_getting_worse_when_another_one_ended_the_run_is_unconfirmed_not_ok() -> None:
     story = Story("steady det base:P head:F", "docs base:P head:F", "calm base:P head:P")
     assert [c.state for c in story.conclusions] == ["regressed", "unconfirmed", "ok"]
@@ -677,6 +686,12 @@ def test_the_order_of_results_does_not_matter(lines: list[str], shuffle: random.
 def test_seeing_a_trial_twice_is_seeing_it_once(lines: list[str]) -> None:
     story = Story(*lines)
     assert observe(story.state, [story.result(spec) for spec in story.specs]) == story.state
+
+
+def test_a_trial_that_is_seen_again_with_another_outcome_changes_nothing() -> None:
+    story = Story("docs det base:P head:P")
+    again = [result(spec, "F") for spec in story.specs]
+    assert observe(story.state, again) == story.state
 
 
 CHANCE = st.builds(

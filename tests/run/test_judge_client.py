@@ -19,9 +19,10 @@ from tests import make
 from tidegate.evaluators.rubric_judge import RubricJudge
 from tidegate.model.event import Message
 from tidegate.model.judge import Ask, Judge, JudgeContext
+from tidegate.model.price import Price
 from tidegate.model.probe import Answer, Request
 from tidegate.model.question import AskModel, Reply
-from tidegate.model.suite import Budget, Price
+from tidegate.model.suite import Budget
 from tidegate.model.trial import Trial
 from tidegate.rubrics.samples import Criterion
 from tidegate.run.grade import grade

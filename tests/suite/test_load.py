@@ -13,6 +13,7 @@ from tidegate.agents.scripted import Scripted
 from tidegate.errors import ConfigurationError
 from tidegate.gates.command_json_path import CommandJsonPath
 from tidegate.gates.no_transcript_errors import NoTranscriptErrors
+from tidegate.model.price import Price
 from tidegate.model.suite import (
     Budget,
     Composite,
@@ -20,7 +21,6 @@ from tidegate.model.suite import (
     EvaluatorScript,
     Limits,
     Policy,
-    Price,
     Scenario,
     Script,
     Suite,

@@ -17,7 +17,8 @@ from tidegate.model.calibration import Calibration, CriterionCalibration
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
 from tidegate.model.plan import RowKey
-from tidegate.model.suite import Budget, Composite, Policy, Price, Scenario, TrialCounts
+from tidegate.model.price import Price
+from tidegate.model.suite import Budget, Composite, Policy, Scenario, TrialCounts
 from tidegate.plan import make_plan
 from tidegate.procedure.rules import Rules
 from tidegate.suite.scoring_differences import departures

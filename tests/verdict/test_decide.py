@@ -264,6 +264,7 @@ def test_a_suite_that_regressed_as_a_whole_fails_and_a_suspicion_is_only_said() 
     regressed = verdict("ok ok", suite=SuiteEffect(state="regressed", p=0.0001, level=0.001))
     assert (regressed.state, regressed.reason, regressed.exit_code) == ("failed", "regression", 1)
     assert regressed.summary == "the suite as a whole regressed; nothing regressed by itself in 2 scenarios"
+    assert verdict("ok ok", {"block": ()}, suite=SuiteEffect(state="regressed")).state == "passed"
     unconfirmed = verdict("ok ok", suite=SuiteEffect(state="unconfirmed", p=0.08))
     assert (unconfirmed.state, unconfirmed.exit_code) == ("passed", 0)
     assert unconfirmed.summary.startswith("the suite as a whole looks a little worse, not confirmed")
@@ -342,6 +343,7 @@ def test_a_row_that_head_can_have_kept_from_being_compared_exits_with_5(unproven
         counted("not_measured=secret", 0, 0),
         counted("unconfirmed", 1, 3),
         counted("unconfirmed", 2, 2, lost=1, kind="setup"),
+        counted("unconfirmed", 1, 1, lost=1, kind="setup"),
         counted("unconfirmed", 0, 3, one_shot=True),
         counted("not_comparable", 1, 1),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import ClassVar, Literal
 
-from tidegate.agents.coding import CodingAgent, Launch, invalid_call, without_turn_limit
+from tidegate.agents.coding import CodingAgent, Launch, invalid_call
 from tidegate.agents.providers import OPENAI
 from tidegate.model.agent import Provider, Session
 from tidegate.model.event import Event
@@ -41,11 +41,12 @@ required = true
 class CodexAgent(CodingAgent):
     """Codex, the program `codex`. Needs `OPENAI_API_KEY`.
 
-    It does not report costs and does not enforce a turn limit.
+    It does not report costs. `max_turns` is enforced by the model proxy.
     """
 
     type: Literal["codex"]
 
+    limits_turns: ClassVar[bool] = False
     program: ClassVar[str] = "codex"
     package: ClassVar[str] = "@openai/codex"
     image_package: ClassVar[str] = "@openai/codex-linux-x64"
@@ -59,7 +60,6 @@ class CodexAgent(CodingAgent):
 
     def launch(self, session: Session) -> Launch:
         """Its own sandbox is off: Tidegate isolates trials, and nested sandboxes fail."""
-        without_turn_limit(self.type, session)
         base_url = {**session.credentials, **self.env}.get(OPENAI.endpoint, OPENAI.address)
         text = _CONFIG.format(base_url=json.dumps(base_url))
         if session.server is not None:

@@ -12,7 +12,7 @@ from typing import ClassVar
 from tidegate.agents.end_reasons import own_end
 from tidegate.errors import CannotRunError, MissingKeyError
 from tidegate.model.agent import Agent, Machine, Provider, Session
-from tidegate.model.event import End, Event, ToolCall, ToolResult, Warning
+from tidegate.model.event import End, Event, ToolCall, ToolResult
 from tidegate.streams.json_lines import JsonLines
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
@@ -160,12 +160,6 @@ def invalid_call(number: int, tool: str) -> tuple[Event, ...]:
     """Return the events of a call of a tool that does not exist."""
     name = f"invalid-{number}"
     return ToolCall(id=name, tool=tool), ToolResult(id=name, status="invalid")
-
-
-def without_turn_limit(agent: str, session: Session) -> None:
-    """Warn that the agent does not enforce a turn limit, if one is set."""
-    if session.max_turns is not None:
-        session.emit(Warning(text=f"{agent} has no limit of turns: max_turns {session.max_turns} was not enforced"))
 
 
 def _preflight(session: Session) -> str:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import field_validator
 
-from tidegate.agents.coding import CodingAgent, Launch, without_turn_limit
+from tidegate.agents.coding import CodingAgent, Launch
 from tidegate.agents.providers import ANTHROPIC, GOOGLE, OPENAI
 from tidegate.model.agent import Provider, Session
 from tidegate.streams.json_lines import JsonLines
@@ -33,13 +33,14 @@ _OFF = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "SHARE"
 class OpenCodeAgent(CodingAgent):
     """opencode, the program `opencode`. `model` is `PROVIDER/MODEL`; needs the provider's API key.
 
-    Providers are `anthropic` (`ANTHROPIC_API_KEY`), `openai` (`OPENAI_API_KEY`) and `google` (`GEMINI_API_KEY`). It
-    does not enforce a turn limit.
+    Providers are `anthropic` (`ANTHROPIC_API_KEY`), `openai` (`OPENAI_API_KEY`) and `google` (`GEMINI_API_KEY`).
+    `max_turns` is enforced by the model proxy.
     """
 
     type: Literal["opencode"]
     model: str
 
+    limits_turns: ClassVar[bool] = False
     program: ClassVar[str] = "opencode"
     package: ClassVar[str] = "opencode-ai"
     image_package: ClassVar[str] = "opencode-linux-x64"
@@ -65,7 +66,6 @@ class OpenCodeAgent(CodingAgent):
 
     def launch(self, session: Session) -> Launch:
         """Configure one provider and one model, allow everything, and fetch nothing at the start."""
-        without_turn_limit(self.type, session)
         file = session.home_file("opencode.json", json.dumps(self._configuration(session)))
         return Launch(
             argv=(self.program, "run", "--format", "json", *self.args, "--", session.prompt),

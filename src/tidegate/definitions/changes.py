@@ -94,9 +94,9 @@ def _agents(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
 
 def _may_hide(before: Agent, after: Agent, keys: list[str]) -> bool:
     """Return True if these changes can hide a regression: all but those of the model, and limits that grow."""
-    return before.type != after.type or any(
+    return any(
         is_lower(getattr(before, key), getattr(after, key)) if key in _LIMITS_OF_AGENT else key not in _FREE_OF_AGENT
-        for key in keys
+        for key in keys  # `type` comes first: where it is the same, both agents have every key
     )
 
 

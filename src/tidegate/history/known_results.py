@@ -158,7 +158,7 @@ def _own_folder(repo: Path, suite: Suite) -> Path | None:
     root = repository_root(repo).resolve()
     named = root / suite.store.path
     real = named.resolve()
-    inside = [str(path.relative_to(root)) for path in (named, real) if path.is_relative_to(root)]
+    inside = {str(path.relative_to(root)) for path in (named, real) if path.is_relative_to(root)}
     linked = real != named and tracked_files(root, Path(suite.store.path).parts[0])
     if linked or any(tracked_files(root, path) for path in inside):
         return None

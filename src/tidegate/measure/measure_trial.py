@@ -12,8 +12,9 @@ from tidegate.measure.target_calls import calls_of
 from tidegate.model.gate import Gate, Seen
 from tidegate.model.judgement import JudgeResult
 from tidegate.model.measurement import EvaluatorResult, GateResult, Outcome, TrialResult
+from tidegate.model.price import Price
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer, ReadFile, Request
-from tidegate.model.suite import Price, Scenario
+from tidegate.model.suite import Scenario
 from tidegate.model.trial import NotMeasured, Trial
 
 

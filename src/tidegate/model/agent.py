@@ -173,6 +173,7 @@ class Agent(Value):
     deterministic: bool | None = None
     weight: float = Field(default=1.0, gt=0)  # share of a parallel job that one trial takes
 
+    limits_turns: ClassVar[bool] = True  # False: it has no limit of turns, so that the model proxy enforces it
     calls_servers: ClassVar[bool] = False  # whether it can call tools of an MCP server
     asks_model_itself: ClassVar[bool] = False  # in Tidegate's own process, where no trial can forge the answers
 

@@ -7,11 +7,14 @@ from typing import Literal
 from pydantic import Field, SerializeAsAny
 
 from tidegate.model.agent import Agent
+from tidegate.model.builtin_prices import BUILTIN_PRICES
 from tidegate.model.calibration import Calibration
 from tidegate.model.case import Case
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
 from tidegate.model.judge import Judge
+from tidegate.model.model_name import bare_model
+from tidegate.model.price import Price
 from tidegate.model.value import Value
 
 INITIAL_STATE = "initial-state"  # the template's subfolder that becomes the workspace, if present
@@ -160,15 +163,6 @@ class Limits(Value):
     files: int = Field(default=1024, gt=0)
 
 
-class Price(Value):
-    """A model's prices in USD per million tokens."""
-
-    input: float = Field(default=0, ge=0)
-    output: float = Field(default=0, ge=0)
-    cache_read: float = Field(default=0, ge=0)
-    cache_write: float = Field(default=0, ge=0)
-
-
 class Policy(Value):
     """The project's rules for which rows block a merge."""
 
@@ -237,6 +231,14 @@ class Suite(Value):
     diagnosis: Diagnosis = Diagnosis()
     comment_template: str | None = None
     unread: tuple[str, ...] = ()  # keys of its files that have no effect, one sentence each
+
+    def price(self, model: str | None) -> Price | None:
+        """Return the model's price by `prices`; a dated name, or one with its provider, is the same model."""
+        return self.prices.get(model or "") or self.prices.get(bare_model(model or ""))
+
+    def price_of_budget(self, model: str | None) -> Price | None:
+        """Return the price by which budgets count: from `prices`, else the built-in one; None if neither has it."""
+        return self.price(model) or BUILTIN_PRICES.get(bare_model(model or ""))
 
     def scenario(self, name: str) -> Scenario:
         """Return the scenario with that name. Raises KeyError if there is none."""

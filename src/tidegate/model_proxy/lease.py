@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from tidegate.model.event import End
 from tidegate.model_proxy.proxy import ModelProxy
+from tidegate.model_proxy.traffic import TrafficLimits
 from tidegate.trial.directories import Attempt
 
 
@@ -22,9 +24,25 @@ def with_lease(attempt: Attempt, model_proxy: ModelProxy | None) -> Iterator[Att
         yield attempt
         return
     known = {**own, **agent.env}
-    with model_proxy.lent(provider, known[provider.key], known.get(provider.endpoint) or provider.address) as lease:
+    upstream = known.get(provider.endpoint) or provider.address
+    with model_proxy.lent(provider, known[provider.key], upstream, _limits(attempt)) as lease:
         rest = {name: value for name, value in agent.env.items() if name not in agent.variables}
         row = attempt.row.model_copy(update={"agent": agent.model_copy(update={"env": rest})})
         lent = {provider.key: lease.token, provider.endpoint: lease.address}
         place = replace(attempt.place, credentials=lent)
         yield replace(attempt, row=row, place=place, has_proxy=True, relayed=lease.traffic.told)
+
+
+def _limits(attempt: Attempt) -> TrafficLimits:
+    """Return what the proxy enforces: the budget for every agent, and turns for agents that do not limit them."""
+    agent, meter = attempt.row.agent, attempt.meter
+
+    def spent(told: End) -> str | None:
+        if meter is None:
+            return None
+        meter.tell(told)
+        over = meter.over()
+        return over[0] if over is not None else None
+
+    turns = None if agent.limits_turns else attempt.scenario.max_turns or agent.max_turns
+    return TrafficLimits(turns, spent)

@@ -24,7 +24,7 @@ from tidegate.model.agent import Provider
 from tidegate.model_proxy.connections import HEAD_SECS, Connections, HeadReader
 from tidegate.model_proxy.error_words import MOST_BYTES, error_words
 from tidegate.model_proxy.token_usage import Answer, Tokens
-from tidegate.model_proxy.traffic import Lease, Traffic
+from tidegate.model_proxy.traffic import Lease, Traffic, TrafficLimits
 from tidegate.model_proxy.upstream import TIMEOUT_SECS, connection_to
 
 LARGEST_REQUEST = 32 << 20  # bytes
@@ -38,6 +38,7 @@ _NOT_PASSED = frozenset(
     )
 )
 _CONTROL = re.compile(r"[^\t -~\xa0-\xff]")
+_COUNTING = re.compile(r"count_?tokens", re.IGNORECASE)  # requests that the model does not answer
 _DOTS = re.compile(r"(?:^|/)(?:\.|%2e){1,2}(?:/|$)", re.IGNORECASE)
 
 
@@ -59,7 +60,13 @@ class ModelProxy:
         self._thread.join()
 
     @contextmanager
-    def lent(self, provider: Provider, key: str, upstream: str) -> Iterator[Lease]:
+    def lent(
+        self,
+        provider: Provider,
+        key: str,
+        upstream: str,
+        limits: TrafficLimits = TrafficLimits(),  # noqa: B008
+    ) -> Iterator[Lease]:
         """Yield a token for `key` that is valid inside the block. `upstream` is the provider's URL.
 
         Raises ConfigurationError if `upstream` is not an HTTP(S) URL.
@@ -71,7 +78,7 @@ class ModelProxy:
             )
         token = f"tidegate-{secrets.token_hex(24)}"
         address = f"http://127.0.0.1:{self._server.server_port}{place.path.rstrip('/')}"
-        self._server.leases[token] = lease = Lease(token, address, key, provider, place, Traffic())
+        self._server.leases[token] = lease = Lease(token, address, key, provider, place, Traffic(limits))
         try:
             yield lease
         finally:
@@ -128,6 +135,8 @@ class _Handler(BaseHTTPRequestHandler):
             with self._body(lease) as body:
                 self._check_path(lease)
                 self._check_characters(lease)
+                if (why := lease.traffic.full()) is not None:  # 400, which agents do not send again
+                    raise _RefusedError(400, "invalid_request_error", why)
                 self._forward(lease, body)
         except _RefusedError as refused:
             self._refuse(refused)
@@ -244,6 +253,8 @@ class _Handler(BaseHTTPRequestHandler):
         seen.close()
         words = error_words(bytes(start)) if answer.status >= 400 else ""
         traffic.note(answer.status if whole else 502, seen.tokens, words)
+        if answer.status < 400 and self.command == "POST" and not _COUNTING.search(self.path):
+            traffic.note_turn()
         with suppress(OSError):
             self._end_body(whole=whole)
 

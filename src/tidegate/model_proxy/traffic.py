@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Lock
 from typing import NamedTuple
 from urllib.parse import SplitResult
 
 from tidegate.model.agent import Provider
-from tidegate.model.event import End
+from tidegate.model.event import End, TrialEnd
 from tidegate.model_proxy.token_usage import Tokens
 from tidegate.streams.json_lines import end_of_api
 
@@ -15,10 +16,20 @@ REFUSED = 400  # the status of what is not passed on
 MOST_BYTES = 64 << 20  # of all requests of one trial that are read or passed on at once
 
 
+class TrafficLimits(NamedTuple):
+    """When no more requests of a trial are passed on: after `turns` answers of the model, or if `spent` says why."""
+
+    turns: int | None = None
+    spent: Callable[[End], str | None] = lambda _: None
+
+
 class Traffic:
     """What has passed for one trial. Its requests are answered in several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: TrafficLimits = TrafficLimits()) -> None:  # noqa: B008  (a frozen value)
+        self._limits = limits
+        self._turns = 0  # answers of the model that are no errors
+        self._full: tuple[TrialEnd, str] | None = None  # the limit that was reached, and what it was
         self._lock = Lock()
         self._answers = 0
         self._tokens = Tokens()
@@ -33,6 +44,20 @@ class Traffic:
             self._tokens = self._tokens.plus(tokens)
             self._failure = status if status >= 400 else None
             self._said = f"the model's provider answered {status}" + (f": {words}" if words else "")
+
+    def note_turn(self) -> None:
+        """Count an answer in which the model took a turn."""
+        with self._lock:
+            self._turns += 1
+
+    def full(self) -> str | None:
+        """Return why no request of the trial is passed on any more; None if the next one may be."""
+        most, told = self._limits.turns, self.told()
+        if most is not None and self._turns >= most:
+            self._full = "max_turns", f"the model has answered {most} requests (max_turns)"
+        elif told is not None and (why := self._limits.spent(told)) is not None:
+            self._full = "budget", why
+        return self._full[1] if self._full else None
 
     def note_refusal(self, why: str) -> None:
         """Count a request that was not passed on, because of what it asked for: the provider has no part in that."""
@@ -57,9 +82,11 @@ class Traffic:
             if not self._answers:
                 return None
             given, said, read, written = self._tokens
+            failed = None if self._failure is None else (end_of_api(self._failure), self._said)
+            end, message = self._full or failed or ("killed", "")
             return End(
-                end="killed" if self._failure is None else end_of_api(self._failure),
-                message="" if self._failure is None else self._said,
+                end=end,
+                message=message,
                 tokens_in=given,
                 tokens_out=said,
                 tokens_cache_read=read,

@@ -151,7 +151,7 @@ class Attempts:
             supervisor=supervisor,
             deadline=context.deadline,
             on_step=lambda text: context.progress.step(spec, text),
-            meter=self.spending.meter(context.suite.prices.get(row.agent.model or ""), row.scenario.max_usd),
+            meter=self.spending.meter(context.suite.price_of_budget(row.agent.model), row.scenario.max_usd),
         )
         try:
             await asyncio.to_thread(_copy_record, kept, folders.record)

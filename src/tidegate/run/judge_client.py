@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Self
 
 from tidegate.model.judge import Ask, Judge, JudgeContext
+from tidegate.model.price import Price
 from tidegate.model.probe import Answer, Request
 from tidegate.model.question import SPOKEN, AskModel, ModelAnswer, Reply
-from tidegate.model.suite import Price, Suite
+from tidegate.model.suite import Suite
 from tidegate.store.judge_answers import AnswerStore
 
 NO_JUDGE = "no judge is set up: tidegate.yaml has no `judge`, or base's has none yet"
@@ -48,7 +49,7 @@ class JudgeClient:
         """Return the client of the suite's judge. `folder` is the checkout that defines the suite."""
         judge = suite.judge
         place = JudgeContext.of(judge, folder, environ)
-        return cls(judge, place, store, price=suite.prices.get(judge.model) if judge else None, deadline=deadline)
+        return cls(judge, place, store, price=suite.price_of_budget(judge.model) if judge else None, deadline=deadline)
 
     async def __aenter__(self) -> Self:
         if self._judge is not None:

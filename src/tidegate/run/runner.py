@@ -25,6 +25,7 @@ from tidegate.run.grade import is_to_be_judged, without_lost
 from tidegate.run.judge_client import JudgeClient
 from tidegate.run.judge_trials import Judging
 from tidegate.store.judge_answers import AnswerStore
+from tidegate.suite.suggestions import unpriced
 from tidegate.trial.agent_check import AgentCheckDirectories
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.environment import side_path
@@ -86,6 +87,8 @@ class Runner:
                 opened.enter_context(self._users)
             await opened.enter_async_context(context.slots)
             built = [checkout for checkout in context.checkouts.values() if checkout.build_of(context.suite)]
+            for text in dict.fromkeys(unpriced(context.suite, self._plan)):
+                context.progress.say(text)
             await _together([self._build(checkout) for checkout in built])
             if not self.build_errors:  # base's folders are complete: what only head's have is new
                 self._find_hidden()
@@ -247,7 +250,7 @@ class Runner:
     async def _measured(self, trial: Trial, row: PlanRow) -> TrialResult:
         """Measure the trial in a thread: what it printed can take seconds to read. One at a time, for memory."""
         suite = self._context.suite
-        price = suite.prices.get(row.agent.model or "")
+        price = suite.price(row.agent.model)
         blocks = suite.policy.judge_blocks
         async with self._measuring:
             return await asyncio.to_thread(measure_trial, trial, row.scenario, price, row.before, judge_blocks=blocks)

@@ -11,7 +11,9 @@ from tidegate.agents.replay import Replay
 from tidegate.agents.scripted import Scripted
 from tidegate.evaluators.rubric_judge import RubricJudge
 from tidegate.model.agent import Agent
+from tidegate.model.builtin_prices import BUILTIN_PRICES
 from tidegate.model.evaluator import Evaluator
+from tidegate.model.model_name import bare_model
 from tidegate.model.suite import (
     Composite,
     EvaluatorScript,
@@ -104,13 +106,17 @@ class Assembly:
             self._check_agent(self.suite_document, ("policy", "agents", index), agent, matrix)
         for name, written in self.suite.agents.items():
             self._check_traces(name, written)
-            if isinstance(written, AnthropicAgent) and written.max_usd and written.model not in self.suite.prices:
+            if isinstance(written, AnthropicAgent) and written.max_usd and not self._has_price(written.model):
                 path = ("agents", base_name(name), "max_usd")
                 self._complain(self.suite_document, path, f"needs `prices` for {written.model}, to know what it costs")
         agents = self.suite_document.node(("agents",))
         for name in agents.keys if agents else ():
             if ":" in name:
                 self._complain(self.suite_document, ("agents", name), "a name must not hold a colon", at_key=True)
+
+    def _has_price(self, model: str) -> bool:
+        own = () if self.suite.prices == "builtin" else self.suite.prices
+        return not {model, bare_model(model)}.isdisjoint((*BUILTIN_PRICES, *own))
 
     def check_scenario_names(self, names: Sequence[str]) -> None:
         """Check that the scenarios in the agents' `steps` and `traces` exist."""

@@ -11,6 +11,7 @@ from pydantic import JsonValue, ValidationError
 from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.judges.anthropic import AnthropicJudge
 from tidegate.model.agent import Agent
+from tidegate.model.builtin_prices import BUILTIN_PRICES
 from tidegate.model.calibration import Calibration
 from tidegate.model.suite import Budget, Diagnosis, Policy, Scenario, Store, Suite, ToolMatrixEntry, TrialCounts
 from tidegate.suite.agentv.cases import Cases
@@ -202,7 +203,7 @@ def _suite(file: str, suite: SuiteFile, scenarios: list[Scenario], targets: dict
         limits=suite.limits,
         pass_env=suite.pass_env,
         store=Store(**dict(suite.store)),
-        prices=suite.prices,
+        prices=BUILTIN_PRICES if suite.prices == "builtin" else suite.prices,
         model_proxy=suite.model_proxy,
         diagnosis=Diagnosis(**dict(suite.diagnosis)),
         comment_template=suite.report.comment_template,

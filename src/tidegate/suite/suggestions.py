@@ -31,6 +31,7 @@ def advice(suite: Suite, plan: Plan, root: Path | None = None, past: Past | None
         *_once(map(_without_gate, suite.scenarios), "scenario"),
         *_once((_without_judge(scenario, suite) for scenario in suite.scenarios), "scenario"),
         *_unbound(suite),
+        *dict.fromkeys(unpriced(suite, plan)),
         *_once((_only_judge(scenario, suite) for scenario in suite.scenarios), "scenario"),
         *_once((_uncalibrated(scenario, suite) for scenario in suite.scenarios), "scenario"),
         *_once(map(_only_path, suite.scenarios), "scenario"),
@@ -81,8 +82,21 @@ def _without_judge(scenario: Scenario, suite: Suite) -> tuple[str, str] | None:
 def _unbound(suite: Suite) -> Iterator[str]:
     """Report a cost limit on the judge that has no effect, because the price of its model is unknown."""
     judge = suite.judge
-    if judge is not None and judge.max_usd is not None and judge.model not in suite.prices:
+    if judge is not None and judge.max_usd is not None and suite.price_of_budget(judge.model) is None:
         yield f"{suite.file}: judge.max_usd binds nothing: `prices` has no price for {judge.model}"
+
+
+def unpriced(suite: Suite, plan: Plan) -> Iterator[str]:
+    """Report agents whose cost is not known while they run, if a budget in dollars is set."""
+    for row in plan.rows:
+        agent, most = row.agent, suite.budget.usd or row.scenario.max_usd
+        asks = agent.provider is not None or agent.asks_model_itself
+        if most is None or not asks or suite.price_of_budget(agent.model) is not None:
+            continue
+        yield (
+            f"{suite.file}: the budget in dollars cannot bind {row.key.agent}: no price is known for"
+            f" {agent.model or 'its default model'}; set `prices`, or `budget.tokens`, which binds"
+        )
 
 
 def _only_judge(scenario: Scenario, suite: Suite) -> tuple[str, str] | None:

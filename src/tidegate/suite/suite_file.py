@@ -8,7 +8,8 @@ from pydantic import Field, TypeAdapter
 
 from tidegate.agents import AnyAgent
 from tidegate.judges import AnyJudge
-from tidegate.model.suite import Budget, Diagnosis, Limits, Policy, Price
+from tidegate.model.price import Price
+from tidegate.model.suite import Budget, Diagnosis, Limits, Policy
 from tidegate.model.value import Value
 from tidegate.suite.field_types import (
     Alpha,
@@ -106,7 +107,7 @@ class SuiteFile(Value):
     network: NetworkFile = NetworkFile()
     pass_env: tuple[PassedVariable, ...] = ()
     limits: Limits = Limits()
-    prices: dict[str, Price] = {}
+    prices: dict[str, Price] | Literal["builtin"] = {}
     store: StoreFile = StoreFile()
     diagnosis: DiagnosisFile = DiagnosisFile()
     report: ReportFile = ReportFile()

@@ -16,10 +16,7 @@ _MADE_BY_PROGRAMS = {"__pycache__", ".DS_Store", "node_modules", ".pytest_cache"
 
 def uncommitted(root: Path, suite: Suite) -> tuple[str, ...]:
     """Return a sentence for the suite's files that git ignores, and one for those that are not added yet."""
-    found = untracked_files(root, sorted(set(_files_of(root, suite))))
-    files = {
-        path: ignored for path, ignored in found.items() if _MADE_BY_PROGRAMS.isdisjoint(PurePosixPath(path).parts)
-    }
+    files = _untracked(root, sorted(set(_files_of(root, suite))))
     ignored, new = (sorted(path for path in files if files[path] is is_ignored) for is_ignored in (True, False))
     sentences = []
     if ignored:

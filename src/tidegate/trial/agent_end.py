@@ -71,7 +71,7 @@ def ending_of_stop(stopped: AgentStopped, told: End | None, observed: Observed) 
             return ending_of(reported, observed)
     message = stopped.message if observed.hung is None or not for_time else f"{stopped.message} in `{observed.hung}`"
     end = (told or End(end="killed")).model_copy(update={"end": stopped.end, "message": message})
-    return Ending(end, stopped.not_measured)
+    return Ending(_with_tokens(end, observed.proxied), stopped.not_measured)
 
 
 def _explained(end: End, proxied: End) -> End:
@@ -80,7 +80,14 @@ def _explained(end: End, proxied: End) -> End:
 
 
 def _with_tokens(end: End, proxied: End | None) -> End:
-    """Return the end with the proxy's count of tokens, where the agent has reported none."""
-    if proxied is None or end.tokens_in is not None or end.tokens_out is not None:
+    """Return the end with the proxy's count of tokens, if the agent reports fewer.
+
+    An agent may leave out what it asked for again, and streams that broke off.
+    """
+    if proxied is None or _all_tokens(end) >= _all_tokens(proxied):
         return end
     return end.model_copy(update={name: getattr(proxied, name) for name in _TOKENS})
+
+
+def _all_tokens(end: End) -> int:
+    return (end.tokens_in or 0) + (end.tokens_out or 0)

@@ -132,7 +132,11 @@ async def _ended(
 async def _run(attempt: Attempt, session: TrialSession) -> End | AgentStopped | Ending:
     """Run the agent; return its own report, or what stopped it, or that its code failed."""
     try:
-        return await attempt.row.agent.run(session)
+        end = await attempt.row.agent.run(session)
+        proxied = attempt.relayed()
+        if end.end != "completed" and proxied is not None and proxied.end in ("max_turns", "budget"):
+            session.stop_if_spent()  # it ended because the proxy passed no more requests on
+        return end
     except AgentStopped as stopped:
         return stopped
     except (SupervisorLost, OSError):

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from tidegate.invocations.metrics import cost_of
 from tidegate.model.event import End
-from tidegate.model.suite import Budget, Price
+from tidegate.model.price import Price
+from tidegate.model.suite import Budget
 from tidegate.model.trial import NotMeasured
 
 

@@ -85,7 +85,7 @@ class TrialSession:
 
     async def shell(self, command: str, *, timeout_secs: float | None = None) -> CommandResult:
         """Run `sh -c command` in the workspace. The call and its result are recorded as they happen."""
-        self._stop_if_spent()
+        self.stop_if_spent()
         name = self._begin(command, ToolCall(id="", tool="shell", command=command))
         result = await self._run(command, name, timeout_secs=timeout_secs)
         output = both_ends(result.printed, OUTPUT_CHARACTERS)
@@ -147,7 +147,7 @@ class TrialSession:
         """Call a tool of the MCP server. The call and its result are recorded as they happen."""
         assert self.server is not None
         assert self._client is not None
-        self._stop_if_spent()
+        self.stop_if_spent()
         full_name = f"mcp__{self.server.name}__{tool}"
         name = self._begin(full_name, ToolCall(id="", tool=full_name, input=dict(given)))
         answer = await self.in_time(self._client.call(tool, given, timeout_secs))
@@ -259,7 +259,7 @@ class TrialSession:
 
         def look() -> None:
             nonlocal by
-            self._stop_if_spent()
+            self.stop_if_spent()
             if not silent and time.monotonic() - tail.grew_at > self._context.silence_secs:
                 by = "time"
                 raise AgentStopped("watchdog", f"the agent printed nothing for {self._context.silence_secs:g} s")
@@ -310,13 +310,16 @@ class TrialSession:
         if result.end == "timeout" and time.monotonic() >= self._context.deadline:
             raise self._timed_out()
 
-    def _stop_if_spent(self) -> None:
+    def stop_if_spent(self) -> None:
         """Stop the agent if the trial or the run has used up its budget, as far as agents report it while they run."""
-        meter = self._context.meter
+        meter, relayed = self._context.meter, self._context.relayed()
+        if relayed is not None and relayed.end == "max_turns":
+            raise AgentStopped("max_turns", relayed.message)
         if meter is None:
             return
-        if (known := self.known()) is not None:
-            meter.tell(known)
+        for told in (self.told, relayed):
+            if told is not None:
+                meter.tell(told)
         if (over := meter.over()) is not None:
             raise AgentStopped("budget", *over)
 
