@@ -168,9 +168,9 @@ def _correlated(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
 
 def _pushes(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
     yield "## Ten pushes of one pull request\n"
-    yield "Each has the same defect, and is judged with what the earlier ones showed. In percent. *Not blocked later*: some"
-    yield "push after a blocked one is not blocked. *Fixed, not blocked*: after a blocked first push, a second one that"
-    yield "fixes everything is not blocked.\n"
+    yield "Each has the same defect, and is judged with what the earlier ones showed. In percent. *Not blocked later*:"
+    yield "some push after a blocked one is not blocked. *Fixed, not blocked*: after a blocked first push, a second one"
+    yield "that fixes everything is not blocked.\n"
     yield _header("suite", "pull request", "blocked ever", "not blocked later", "fixed, not blocked")
     few = max(100, count // 4)
     for name, rates in SUITES.items():
