@@ -142,7 +142,7 @@ def _sizes(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
 def _dead(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
     yield "## Scenarios whose base fails often\n"
     yield "How often a scenario that fails completely is named, by its base rate and its trials of history, in percent."
-    yield "It stands in a suite of nine others that always pass.\n"
+    yield "The suite has nine others that always pass.\n"
     yield _header("base rate", *(str(history or "no history") for history in HISTORIES))
     few = max(200, count // 4)
     for rate in WEAK:
@@ -188,8 +188,8 @@ def _pushes(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
 
 def _rivals(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
     yield "## Rules of other tools\n"
-    yield "The same suites, in our code, under rules that other tools use, as their sources describe them in November"
-    yield "2026.\n"
+    yield "The same suites, and rules like those of other tools in November 2026, restated in our code with settings in"
+    yield "their favour. They have no history; their trials are of both sides.\n"
     names = ["clean, mixed", "clean, stable", *(situations(MIXED)[n].name for n in (1, 2, 4))]
     yield _header("rule", "trials", *names)
     mixed, clean = situations(MIXED), Situation.of("clean, stable", STABLE)

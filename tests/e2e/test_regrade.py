@@ -104,11 +104,12 @@ def test_a_workspace_that_was_lost_is_not_taken_for_an_unchanged_one(make_reposi
 
 
 def test_both_runs_can_be_compared(stored: tuple[Any, Path], tidegate: Make) -> None:
+    """One trial on each side, 1/1 and 0/1, is too few to confirm a regression: the verdict is inconclusive."""
     repo, _ = stored
     repo.write({"scenarios/keep.yaml": SUITE["scenarios/keep.yaml"].replace("substring: first", "substring: third")})
     tidegate("regrade", "run", cwd=repo.root)
     done = tidegate("compare", "run", "run-regraded", cwd=repo.root)
-    assert done.code in (0, 1, 5), done.stderr
+    assert done.code == 5, done.stderr
     assert "keep_notes" in done.stdout
 
 

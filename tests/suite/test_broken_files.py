@@ -82,9 +82,9 @@ NOT_YET = {
     "network: {agent: false}": "3:18: network.agent: is not supported yet",
     "store: {type: branhc}": "3:15: store.type: must be one of directory, branch (did you mean `branch`?)",
     "store: {type: branch, name: a..b}": "3:29: store.name: is not a branch name",
-    "report: {comment: off}": "3:19: report.comment: must be one of always, on-change, on-regression, off; "
+    "report: {comment: always}": "3:10: report.comment: unknown key (did you mean `comment_template`?)",
+    "policy: {suite: off}": "3:17: policy.suite: must be one of off, warn, block; "
     'YAML reads off as false, so quote it: "off"',
-    "report: {comment: 'off'}": "3:19: report.comment: is not supported yet",
     "agents: {a: {type: doc-follower, max_usd: 1}}": "3:34: agents.a.max_usd: is not a key of this type of agent, "
     "which has no limit of cost",
     "agents: {a: {type: anthropic, model: m, max_usd: 1}}": "3:50: agents.a.max_usd: needs `prices` for m, "

@@ -75,7 +75,7 @@ limits: {output_mb: 1, memory_mb: 2, processes: 3, files: 4}
 prices: {large: {input: 3, output: 15, cache_read: 0.3, cache_write: 3.75}}
 store: {type: directory, path: .tidegate/store, max_trials: 40, max_days: 14}
 diagnosis: {error_rate: 0.1, help: 1, retry_rate: 0.2, commands_ratio: 2}
-report: {comment_template: null, comment: always, max_transcripts: 50}
+report: {comment_template: null}
 """
 EVERY_SCENARIO_KEY = """\
 name: task_manager_organize

@@ -20,8 +20,9 @@ import pytest
 
 from tidegate.errors import CannotRunError
 from tidegate.model.suite import Limits
-from tidegate.trial.processes import Account, Command, Ended, Refused, Supervisor, SupervisorLost, run_shell
+from tidegate.trial.processes import Account, Command, Ended, Refused, Supervisor, SupervisorLost
 from tidegate.trial.safe_files import read_output
+from tidegate.trial.shell_command import run_shell
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
 PATH = "/usr/local/bin:/usr/bin:/bin"

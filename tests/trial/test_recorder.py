@@ -20,8 +20,9 @@ from tidegate.model.command import CommandResult
 from tidegate.model.suite import Limits
 from tidegate.model.trial import Invocation
 from tidegate.trial import recorder
-from tidegate.trial.processes import Supervisor, run_shell
+from tidegate.trial.processes import Supervisor
 from tidegate.trial.recorder import Stop, StoppedBy, Stops
+from tidegate.trial.shell_command import run_shell
 
 # A target that does what its first argument says.
 TARGET = """#!/bin/sh

@@ -49,6 +49,6 @@ async def compare_guidance(repo: Path, texts: Texts, out: Path, options: Options
     again = commit_with(root, second, texts.name, texts.first)
     names = str(texts.first), str(texts.second)
     forward = await pull_request(root, RevisionPair(first, second, names), out / "forward", options)
-    anew = replace(options, began=time.monotonic())  # a budget of its own
-    backward = await pull_request(root, RevisionPair(second, again, (names[1], names[0])), out / "backward", anew)
+    fresh = replace(options, began=time.monotonic())  # a budget of its own
+    backward = await pull_request(root, RevisionPair(second, again, (names[1], names[0])), out / "backward", fresh)
     return Compared(forward, backward)

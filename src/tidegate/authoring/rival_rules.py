@@ -1,6 +1,6 @@
 """Rules by which other tools block a pull request, for a comparison on the same simulated suites.
 
-Each is a short restatement of the rule as its source describes it (November 2026), with settings in its favour.
+Each is a short restatement of a rule of November 2026, with settings in its favour.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tidegate.statistics.exact import fisher_less
 from tidegate.statistics.multiplicity import holm
 
 
-class Bench:
+class SampledTrials:
     """Trials of one pull request's rows, counted."""
 
     def __init__(self, situation: Situation, chance: Random) -> None:
@@ -35,56 +35,56 @@ class Rival(NamedTuple):
     name: str
     what: str
     source: str
-    blocks: Callable[[Bench], Sequence[int]]
+    blocks: Callable[[SampledTrials], Sequence[int]]
 
 
-def _retry(bench: Bench) -> list[int]:
+def _retry(sampled: SampledTrials) -> list[int]:
     """Up to three head runs per row until two agree; a row that fails counts if up to three base runs pass it."""
 
     def fails(rate: float) -> bool:
-        first = bench.passes(rate)
+        first = sampled.passes(rate)
         if first:
             return False
-        return bench.passes(rate, 2) < 2
+        return sampled.passes(rate, 2) < 2
 
-    return [n for n, (base, head) in enumerate(bench.rows) if fails(head) and not fails(base)]
+    return [n for n, (base, head) in enumerate(sampled.rows) if fails(head) and not fails(base)]
 
 
-def _threshold(bench: Bench) -> list[int]:
+def _threshold(sampled: SampledTrials) -> list[int]:
     """Three trials per side and row: the suite's mean may not be more than 5 points below base's."""
-    base = sum(bench.passes(rate, 3) for rate, _ in bench.rows)
-    head = sum(bench.passes(rate, 3) for _, rate in bench.rows)
-    return list(range(len(bench.rows))) if (base - head) / (3 * len(bench.rows)) > 0.05 else []
+    base = sum(sampled.passes(rate, 3) for rate, _ in sampled.rows)
+    head = sum(sampled.passes(rate, 3) for _, rate in sampled.rows)
+    return list(range(len(sampled.rows))) if (base - head) / (3 * len(sampled.rows)) > 0.05 else []
 
 
-def _tiers(bench: Bench) -> list[int]:
+def _tiers(sampled: SampledTrials) -> list[int]:
     """Three head trials against ten of base per row: Fisher's exact test at 0.05, no correction."""
     return [
         n
-        for n, (base, head) in enumerate(bench.rows)
-        if fisher_less(bench.passes(head, 3), 3, bench.passes(base, 10), 10) <= 0.05
+        for n, (base, head) in enumerate(sampled.rows)
+        if fisher_less(sampled.passes(head, 3), 3, sampled.passes(base, 10), 10) <= 0.05
     ]
 
 
-def _signs(bench: Bench) -> list[int]:
+def _signs(sampled: SampledTrials) -> list[int]:
     """Three pairs per row: the sign test over all pairs that differ, at 0.05."""
     worse = better = 0
-    for base, head in bench.rows:
+    for base, head in sampled.rows:
         for _ in range(3):
-            before, after = bench.passes(base), bench.passes(head)
+            before, after = sampled.passes(base), sampled.passes(head)
             worse, better = worse + (before > after), better + (after > before)
     pairs = worse + better
     p = sum(comb(pairs, count) for count in range(worse, pairs + 1)) / 2**pairs
-    return list(range(len(bench.rows))) if p <= 0.05 else []
+    return list(range(len(sampled.rows))) if p <= 0.05 else []
 
 
-def _sequential(bench: Bench) -> list[int]:
+def _sequential(sampled: SampledTrials) -> list[int]:
     """Wald's sequential test of each row: a rate of 0.9 against 0.7, both errors 0.05, at most 50 trials."""
     limit, blocked = log(0.95 / 0.05), []
-    for n, (_, head) in enumerate(bench.rows):
+    for n, (_, head) in enumerate(sampled.rows):
         ratio = 0.0
         for _ in range(50):
-            ratio += log(0.7 / 0.9) if bench.passes(head) else log(0.3 / 0.1)
+            ratio += log(0.7 / 0.9) if sampled.passes(head) else log(0.3 / 0.1)
             if abs(ratio) >= limit:
                 break
         if ratio >= limit:
@@ -92,11 +92,12 @@ def _sequential(bench: Bench) -> list[int]:
     return blocked
 
 
-def _holm(count: int) -> Callable[[Bench], list[int]]:
-    def blocks(bench: Bench) -> list[int]:
+def _holm(count: int) -> Callable[[SampledTrials], list[int]]:
+    def blocks(sampled: SampledTrials) -> list[int]:
         """`count` trials per side and row: Fisher's exact test with Holm's correction at 0.05."""
         p = [
-            fisher_less(bench.passes(head, count), count, bench.passes(base, count), count) for base, head in bench.rows
+            fisher_less(sampled.passes(head, count), count, sampled.passes(base, count), count)
+            for base, head in sampled.rows
         ]
         return [n for n, adjusted in enumerate(holm(p)) if adjusted <= 0.05]
 
@@ -121,9 +122,9 @@ def simulate_rival(name: str, situation: Situation, count: int, seed: int = 0) -
     worse = {n for n, (base, head) in enumerate(zip(situation.base, situation.head, strict=True)) if head < base}
     trials = blocked = named = 0
     for _ in range(count):
-        bench = Bench(situation, chance)
-        found = rule.blocks(bench)
-        trials += bench.trials
+        sampled = SampledTrials(situation, chance)
+        found = rule.blocks(sampled)
+        trials += sampled.trials
         blocked += bool(found)
         named += bool(worse.intersection(found))
     return Cell(count, trials / count, blocked / count, named / count)

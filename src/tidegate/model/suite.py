@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, SerializeAsAny
+from pydantic import Field, SerializeAsAny, model_validator
 
 from tidegate.model.agent import Agent
 from tidegate.model.builtin_prices import BUILTIN_PRICES
 from tidegate.model.calibration import Calibration
 from tidegate.model.case import Case
 from tidegate.model.evaluator import Evaluator
+from tidegate.model.field_types import (
+    Alpha,
+    BranchName,
+    Count,
+    InsidePath,
+    Name,
+    Positive,
+    Seconds,
+    ServerName,
+    Share,
+    Text,
+    Trials,
+    wrong,
+)
 from tidegate.model.gate import Gate
 from tidegate.model.judge import Judge
 from tidegate.model.model_name import bare_model
 from tidegate.model.price import Price
 from tidegate.model.value import Value
 
+# Defaults of the suite file and of a suite.
+WATCH = ("**",)
+GUIDANCE = ("AGENTS.md", "CLAUDE.md", ".claude/skills/**", ".agents/skills/**")
+ALPHA = 0.02
 INITIAL_STATE = "initial-state"  # the template's subfolder that becomes the workspace, if present
 
 RowState = Literal[
@@ -36,8 +54,8 @@ RowState = Literal[
 class McpServer(Value):
     """An MCP (Model Context Protocol) server, started by `sh -c command` in the workspace. It speaks on stdio."""
 
-    command: str
-    name: str = "target"  # its name for agents and in reports
+    command: Text
+    name: ServerName = "target"  # its name for agents and in reports
 
 
 class Target(Value):
@@ -57,31 +75,37 @@ class Target(Value):
 class Script(Value):
     """A command that runs after the agent."""
 
-    command: str
-    timeout_secs: float = 30
+    command: Text
+    timeout_secs: Seconds = 30
 
 
 class EvaluatorScript(Value):
     """A diagnostic script that prints `{metrics?, score?, summary?}`. It never decides."""
 
-    command: str
-    name: str
-    timeout_secs: float = 60
+    command: Text
+    name: Name
+    timeout_secs: Seconds = 60
 
 
 class Composite(Value):
-    """Weights of the composite score that a scenario may request."""
+    """Weights of the composite score. At least one must be above 0."""
 
-    gate_weight: float = 0.0
-    judge_weight: float = 0.0
-    interaction_weight: float = 0.0
+    gate_weight: Annotated[float, Field(ge=0)] = 0.0
+    judge_weight: Annotated[float, Field(ge=0)] = 0.0
+    interaction_weight: Annotated[float, Field(ge=0)] = 0.0
+
+    @model_validator(mode="after")
+    def _weighs_something(self) -> Self:
+        if not self.gate_weight + self.judge_weight + self.interaction_weight:
+            raise wrong("needs a weight above 0")
+        return self
 
 
 class TrialCounts(Value):
     """`min` screening trials per side (the preset's k0), at most `max` head trials per row in all phases."""
 
-    min: int | None = Field(default=None, ge=1)
-    max: int | None = Field(default=None, ge=1)
+    min: Trials | None = None
+    max: Trials | None = None
 
     def over(self, suite: TrialCounts) -> TrialCounts:
         """Return these counts, with those of the suite for the ones that are not set."""
@@ -91,8 +115,8 @@ class TrialCounts(Value):
 class ToolMatrixEntry(Value):
     """One agent of `tool_matrix` and the models to run it with; empty means the agent's own model."""
 
-    tool: str
-    models: tuple[str, ...] = ()
+    tool: Text
+    models: tuple[Name, ...] = ()
 
 
 class Scenario(Value):
@@ -143,10 +167,10 @@ _NO_LIMIT_MINUTES = 7 * 24 * 60.0
 class Budget(Value):
     """Hard limits of a run. None means no limit."""
 
-    usd: float | None = Field(default=None, gt=0)
-    tokens: int | None = Field(default=None, gt=0)
-    minutes: float | None = Field(default=30, gt=0)
-    trials: int | None = Field(default=None, gt=0)
+    usd: Positive | None = None
+    tokens: Count | None = None
+    minutes: Positive | None = 30
+    trials: Count | None = None
 
     @property
     def seconds(self) -> float:
@@ -167,7 +191,7 @@ class Policy(Value):
     """The project's rules for which rows block a merge."""
 
     preset: Literal["quick", "standard", "thorough"] = "standard"
-    alpha: float = 0.02  # one of .01, .02, .05, checked by the loader
+    alpha: Alpha = ALPHA
     mode: Literal["blocking", "advisory"] = "blocking"
     fail_fast: bool = True
     block: tuple[Literal["regressed", "unproven", "unconfirmed", "not_measured", "inconclusive"], ...] = (
@@ -192,27 +216,27 @@ class Store(Value):
     """
 
     type: Literal["directory", "branch"] = "directory"
-    name: str = "tidegate-history"
-    path: str = ".tidegate/store"
-    max_trials: int = Field(default=40, gt=0)
-    max_days: float = Field(default=14, gt=0)
+    name: BranchName = "tidegate-history"
+    path: InsidePath = ".tidegate/store"
+    max_trials: Count = 40  # per row: the newest
+    max_days: Positive = 14
 
 
 class Diagnosis(Value):
     """Thresholds of the diagnosis patterns."""
 
-    error_rate: float = 0.30
-    help: float = 2
-    retry_rate: float = 0.30
-    commands_ratio: float = 1.5
+    error_rate: Share = 0.30
+    help: Annotated[float, Field(ge=0)] = 2
+    retry_rate: Share = 0.30
+    commands_ratio: Positive = 1.5
 
 
 class Suite(Value):
     """The content of `tidegate.yaml` and of every scenario that it names, validated and with defaults filled in."""
 
     file: str = "tidegate.yaml"
-    watch: tuple[str, ...] = ("**",)
-    guidance: tuple[str, ...] = ("AGENTS.md", "CLAUDE.md", ".claude/skills/**", ".agents/skills/**")
+    watch: tuple[str, ...] = WATCH
+    guidance: tuple[str, ...] = GUIDANCE
     build: tuple[str, ...] = ()
     path: tuple[str, ...] = ()
     agents: dict[str, SerializeAsAny[Agent]]

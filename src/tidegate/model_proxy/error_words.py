@@ -1,4 +1,4 @@
-"""Reads what a provider says about a request that it does not answer: Anthropic, OpenAI and Google."""
+"""Read the error message of a refused request: Anthropic, OpenAI and Google."""
 
 from __future__ import annotations
 

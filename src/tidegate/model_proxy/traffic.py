@@ -28,7 +28,7 @@ class Traffic:
 
     def __init__(self, limits: TrafficLimits = TrafficLimits()) -> None:  # noqa: B008  (a frozen value)
         self._limits = limits
-        self._turns = 0  # answers of the model that are no errors
+        self._turns = 0  # answers of the model without errors
         self._full: tuple[TrialEnd, str] | None = None  # the limit that was reached, and what it was
         self._lock = Lock()
         self._answers = 0

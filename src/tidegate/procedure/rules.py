@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+<<<<<<< HEAD
 from tidegate.model.measurement import EarlierPushes
 from tidegate.model.suite import Policy
+=======
+from tidegate.model.suite import ALPHA, Policy
+>>>>>>> origin/main
 from tidegate.model.trial import Phase, Side
 
 SCREENING = {"quick": 1, "standard": 3, "thorough": 5}  # k0: screening trials of each preset
@@ -19,7 +23,7 @@ Counts = tuple[int, int]  # passes, trials
 class Rules(NamedTuple):
     """The parameters of the procedure. Comments give the symbols that verdict.md and error-rates.md use."""
 
-    alpha: float = 0.02
+    alpha: float = ALPHA
     fail_fast: bool = True
     suite: Literal["off", "warn", "block"] = "warn"
     heads: int = 18  # K: head trials of a confirmation, without those of the verification

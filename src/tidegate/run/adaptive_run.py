@@ -70,13 +70,7 @@ async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
         runner.learn((*known.past, *known.results))
         results = await runner.judged_again(known.results)
         state = start(rows, work.suite.policy, outcomes_by_row(known.past), unsteady(known.past))
-        state = observe(state, results)
-        while isinstance(step := next_step(state), RunTrials):
-            await _pause(step, results, work, options)
-            _say_stage(step, results, options)
-            batch = await runner.run(step.specs, _enough(state, step))
-            results += batch
-            state = observe(state, batch)
+        state, results = await _until_decided(work, runner, state, results, options)
         options.progress.stage("")
         pairs = await runner.pairs(results)
     base, head = (run_of(work, side, results, started, time.time(), runner) for side in work.sides)
@@ -102,6 +96,20 @@ def _with_earlier(rows: Sequence[RunRow], before: Mapping[RowKey, EarlierPushes]
     spent = max((one.spent for one in before.values()), default=0)
     unknown = EarlierPushes(spent=spent)
     return tuple(row.model_copy(update={"earlier": before.get(row.key, unknown)}) for row in rows)
+
+
+async def _until_decided(
+    work: RunJob, runner: Runner, state: State, results: list[TrialResult], options: Options
+) -> tuple[State, list[TrialResult]]:
+    """Run the trials that the procedure requests, and return its state with the results of all trials."""
+    state = observe(state, results)
+    while isinstance(step := next_step(state), RunTrials):
+        await _pause(step, results, work, options)
+        _say_stage(step, results, options)
+        batch = await runner.run(step.specs, _enough(state, step))
+        results = [*results, *batch]
+        state = observe(state, batch)
+    return state, results
 
 
 def no_runs(work: RunJob) -> BothRuns:

@@ -19,7 +19,8 @@ from tidegate.model.trial import Side
 from tidegate.store.run_folder import RunFolder
 from tidegate.text.shorten import excerpt
 from tidegate.trial.environment import base_environment, git_trusts, side_path
-from tidegate.trial.processes import Refused, Supervisor, SupervisorLost, run_shell
+from tidegate.trial.processes import Refused, Supervisor, SupervisorLost
+from tidegate.trial.shell_command import run_shell
 from tidegate.trial.users import give
 
 MOST_LINES, MOST_CHARACTERS = 3, 500  # quoted from a failed build's output

@@ -1,4 +1,4 @@
-"""What a stream's file says of its format."""
+"""Describes a stream: its format's name, and facts that the rest of the program needs."""
 
 from __future__ import annotations
 

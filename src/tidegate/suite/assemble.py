@@ -14,22 +14,13 @@ from tidegate.model.agent import Agent
 from tidegate.model.builtin_prices import BUILTIN_PRICES
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.model_name import bare_model
-from tidegate.model.suite import (
-    Composite,
-    EvaluatorScript,
-    McpServer,
-    Scenario,
-    Script,
-    Target,
-    ToolMatrixEntry,
-    TrialCounts,
-)
+from tidegate.model.suite import Scenario, Target, TrialCounts
 from tidegate.plan import base_name, did_you_mean
 from tidegate.suite.env_references import expanded, withheld
 from tidegate.suite.evaluator_files import EvaluatorFiles
 from tidegate.suite.folders import find_template, stays_in
 from tidegate.suite.judge_files import JudgeFiles
-from tidegate.suite.scenario_file import ScenarioFile, TargetFile, TaskFile, TrialsFile
+from tidegate.suite.scenario_file import ScenarioFile, TargetFile, TaskFile
 from tidegate.suite.suite_file import SuiteFile
 from tidegate.suite.yaml.document import Document, KeyPath
 from tidegate.suite.yaml.problem import Problem
@@ -53,20 +44,14 @@ class Assembly:
     def scenario(self, document: Document, file: ScenarioFile) -> Scenario | None:
         """Return the scenario that the file defines, or None if it has problems."""
         before = len(self.problems)
-        task = file.task if isinstance(file.task, TaskFile) else TaskFile(prompt=file.task)
         template = self._template(document, file)
         target = self._target(document, file)
-        if file.gates is not None and file.evaluation.gates is not None:
-            self._complain(document, ("gates",), "are here twice: `evaluation.gates` has them, too", at_key=True)
-        for index, entry in enumerate(file.tool_matrix):
-            self._check_agent(document, ("tool_matrix", index, "tool"), entry.tool)
-        self._check_chosen(document, file, target)
-        self._check_trials(document, file.trials, self.suite.trials)
         evaluators = self._evaluators(document, file)
         judge = self._judge(document, file)
+        self._check_scenario(document, file, target)
         if target is None or len(self.problems) > before:
             return None
-        composite = file.evaluation.composite
+        task = file.task if isinstance(file.task, TaskFile) else TaskFile(prompt=file.task)
         return Scenario(
             name=file.name,
             description=file.description,
@@ -77,14 +62,14 @@ class Assembly:
             max_turns=task.max_turns or file.run.max_turns,
             timeout_secs=file.run.timeout_secs,
             setup=file.setup.commands,
-            post=tuple(Script(**dict(script)) for script in file.scripts.post),
-            evaluator_scripts=tuple(EvaluatorScript(**dict(script)) for script in file.scripts.evaluators),
+            post=file.scripts.post,
+            evaluator_scripts=file.scripts.evaluators,
             gates=file.gates or file.evaluation.gates or (),
             evaluators=evaluators,
             judge=judge,
-            composite=Composite(**dict(composite)) if composite else None,
-            tool_matrix=tuple(ToolMatrixEntry(**dict(entry)) for entry in file.tool_matrix),
-            trials=TrialCounts(min=file.trials.min, max=file.trials.max),
+            composite=file.evaluation.composite,
+            tool_matrix=file.tool_matrix,
+            trials=file.trials,
             minimum_steps=file.minimum_steps,
             purpose=file.purpose,
             source=file.source,
@@ -101,7 +86,7 @@ class Assembly:
         `files` are the scenario files. Their tool matrices define further agents, which the policy may name.
         """
         matrix = [f"{entry.tool}:{model}" for file in files for entry in file.tool_matrix for model in entry.models]
-        self._check_trials(self.suite_document, self.suite.trials, TrialsFile())
+        self._check_trials(self.suite_document, self.suite.trials, TrialCounts())
         for index, agent in enumerate(self.suite.policy.agents or ()):
             self._check_agent(self.suite_document, ("policy", "agents", index), agent, matrix)
         for name, written in self.suite.agents.items():
@@ -133,6 +118,15 @@ class Assembly:
                     path = ("agents", base_name(name), key, scenario)
                     what = f"the suite has no scenario `{scenario}`{did_you_mean(scenario, names)}"
                     self._complain(self.suite_document, path, what, at_key=True)
+
+    def _check_scenario(self, document: Document, file: ScenarioFile, target: Target | None) -> None:
+        """Check the scenario's gates, its agents and its trial counts."""
+        if file.gates is not None and file.evaluation.gates is not None:
+            self._complain(document, ("gates",), "are here twice: `evaluation.gates` has them, too", at_key=True)
+        for index, entry in enumerate(file.tool_matrix):
+            self._check_agent(document, ("tool_matrix", index, "tool"), entry.tool)
+        self._check_chosen(document, file, target)
+        self._check_trials(document, file.trials, self.suite.trials)
 
     def _check_chosen(self, document: Document, file: ScenarioFile, target: Target | None) -> None:
         """Check that each agent of the scenario can run it: call the MCP server, and have a trace to replay."""
@@ -208,7 +202,7 @@ class Assembly:
             health_check=own.health_check or shared.health_check,
             env={**self._env(self.suite_document, shared), **self._env(document, own)},
             secrets=self._secrets(shared, own),
-            mcp=McpServer(**dict(server)) if server else None,
+            mcp=server,
         )
 
     def _env(self, document: Document, target: TargetFile) -> dict[str, str]:
@@ -233,7 +227,7 @@ class Assembly:
         if name not in known:
             self._complain(document, path, f"the suite has no agent `{name}`{did_you_mean(name, known)}")
 
-    def _check_trials(self, document: Document, own: TrialsFile, shared: TrialsFile) -> None:
+    def _check_trials(self, document: Document, own: TrialCounts, shared: TrialCounts) -> None:
         least, most = own.min or shared.min, own.max or shared.max
         if least and most and least > most and (own.min or own.max):
             path = ("trials", "min") if own.min else ("trials", "max")

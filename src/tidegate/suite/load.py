@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,10 +13,10 @@ from tidegate.judges.anthropic import AnthropicJudge
 from tidegate.model.agent import Agent
 from tidegate.model.builtin_prices import BUILTIN_PRICES
 from tidegate.model.calibration import Calibration
-from tidegate.model.suite import Budget, Diagnosis, Policy, Scenario, Store, Suite, ToolMatrixEntry, TrialCounts
+from tidegate.model.suite import Policy, Scenario, Suite, ToolMatrixEntry, TrialCounts
 from tidegate.suite.agentv.cases import Cases
 from tidegate.suite.agentv.eval_file import EvalFile
-from tidegate.suite.agentv.judge_targets import JUDGE_VARIABLE, JudgeTargets
+from tidegate.suite.agentv.judge_targets import JUDGE_VARIABLE
 from tidegate.suite.assemble import Assembly
 from tidegate.suite.files import Files
 from tidegate.suite.folders import matching_files
@@ -54,42 +54,27 @@ def load_suite(
     Raises ConfigurationError with every problem of every file, NothingToRunError if `scenarios` is an empty list.
     """
     files = Files(root, unknown)
-    document = files.document(file)
-    if document.root is None and not (root / file).exists():
-        advice = "`tidegate init` writes one; or name yours with `--config FILE`."
-        raise ConfigurationError.of([str(problem) for problem in document.problems], advice)
+    document = _suite_document(files, file)
     suite, problems = files.validated(document, SuiteFile, "suite")
     paths, glob_problems = _scenario_paths(root, document)
     scenarios = [_read_scenario(files, path, problems) for path in paths]
     problems += glob_problems + _same_names(scenarios)
-    loaded: list[Scenario] = []
-    targets: dict[str, Agent] = {}
-    judges = JudgeTargets(wanted=False)
-    if suite is not None:
-        assembly = Assembly(root, document, suite, environ, without_secrets)
-        cases = Cases(root, suite, environ, files.read, assembly.shared_target)
-        assembly.check_suite(read.file for read in scenarios if isinstance(read.file, ScenarioFile))
-        for read in scenarios:
-            if isinstance(read.file, EvalFile):
-                loaded += cases.scenarios(read.document, read.file)
-            elif read.file and (scenario := assembly.scenario(read.document, read.file)):
-                loaded.append(scenario)
-        if loaded and not (problems or assembly.problems or cases.problems):
-            assembly.check_scenario_names([scenario.name for scenario in loaded])
-        eval_files = {read.document.file for read in scenarios if isinstance(read.file, EvalFile)}
-        problems += [*assembly.problems, *cases.problems, *_same_ids(loaded, eval_files)]
-        targets, judges = cases.agents, cases.judges
-    if problems or suite is None:
+    if suite is None:
+        raise ConfigurationError.of(_in_order(problems, [file, *paths]))
+    assembly = Assembly(root, document, suite, environ, without_secrets)
+    cases = Cases(root, suite, environ, files.read, assembly.shared_target)
+    loaded = _assembled(scenarios, assembly, cases)
+    if loaded and not (problems or assembly.problems or cases.problems):
+        assembly.check_scenario_names([scenario.name for scenario in loaded])
+    eval_files = {read.document.file for read in scenarios if isinstance(read.file, EvalFile)}
+    problems += [*assembly.problems, *cases.problems, *_same_ids(loaded, eval_files)]
+    if problems:
         raise ConfigurationError.of(_in_order(problems, [file, *paths]))
     if not loaded:
         raise NothingToRunError(f"{file}: `scenarios` is an empty list.", "Name the scenario files there, by globs.")
-    return _suite(file, suite, loaded, targets).model_copy(
-        update={
-            "judge": suite.judge or _named_judge(environ) or judges.judge,
-            "calibration": _calibration(root / file),
-            "unread": tuple(judges.unread),
-        }
-    )
+    judge = suite.judge or _named_judge(environ) or cases.judges.judge
+    more = {"judge": judge, "calibration": _calibration(root / file), "unread": tuple(cases.judges.unread)}
+    return _suite(file, suite, loaded, cases.agents).model_copy(update=more)
 
 
 def try_load_suite(
@@ -102,6 +87,27 @@ def try_load_suite(
         return load_suite(root, file, environ=environ, without_secrets=without_secrets), ()
     except (ConfigurationError, NothingToRunError) as error:
         return None, (f"base's suite cannot be used, so head's is: {error.message.splitlines()[0]}",)
+
+
+def _suite_document(files: Files, file: str) -> Document:
+    """Return the suite file's document. Raises ConfigurationError if the file does not exist."""
+    document = files.document(file)
+    if document.root is None and not (files.root / file).exists():
+        advice = "`tidegate init` writes one; or name yours with `--config FILE`."
+        raise ConfigurationError.of([str(problem) for problem in document.problems], advice)
+    return document
+
+
+def _assembled(read: Sequence[_ScenarioRead], assembly: Assembly, cases: Cases) -> list[Scenario]:
+    """Return the scenarios of all files. `assembly` and `cases` collect their problems."""
+    assembly.check_suite(file for _, file in read if isinstance(file, ScenarioFile))
+    loaded: list[Scenario] = []
+    for document, file in read:
+        if isinstance(file, EvalFile):
+            loaded += cases.scenarios(document, file)
+        elif file and (scenario := assembly.scenario(document, file)):
+            loaded.append(scenario)
+    return loaded
 
 
 def _scenario_paths(root: Path, document: Document) -> tuple[list[str], list[Problem]]:
@@ -198,13 +204,13 @@ def _suite(file: str, suite: SuiteFile, scenarios: list[Scenario], targets: dict
         scenarios=tuple(scenarios),
         trials=TrialCounts(min=suite.trials.min, max=suite.trials.max),
         jobs=suite.trials.jobs,
-        budget=Budget(**dict(suite.budget)),
+        budget=suite.budget,
         policy=Policy(**dict(suite.policy)),
         limits=suite.limits,
         pass_env=suite.pass_env,
-        store=Store(**dict(suite.store)),
+        store=suite.store,
         prices=BUILTIN_PRICES if suite.prices == "builtin" else suite.prices,
         model_proxy=suite.model_proxy,
-        diagnosis=Diagnosis(**dict(suite.diagnosis)),
+        diagnosis=suite.diagnosis,
         comment_template=suite.report.comment_template,
     )

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from tidegate.model.field_types import Text
 from tidegate.model.value import Value
-from tidegate.suite.field_types import Text
 
 RevisionPair = Literal["scores", "weighted_score", "confidence", "issues", "highlights"]
 

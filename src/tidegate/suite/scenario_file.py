@@ -2,45 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag
 
 from tidegate.evaluators import AnyEvaluator
 from tidegate.gates import AnyGate
 from tidegate.gates.fields import Regex
-from tidegate.model.value import Value
-from tidegate.suite.field_types import (
+from tidegate.model.field_types import (
     Count,
     Name,
     Positive,
     ProgramName,
     Seconds,
-    ServerName,
     Share,
     Text,
-    Trials,
     VariableName,
-    wrong,
 )
+from tidegate.model.suite import Composite, EvaluatorScript, McpServer, Script, ToolMatrixEntry, TrialCounts
+from tidegate.model.value import Value
 
 
 def _shape(value: object) -> str:
     return "text" if isinstance(value, str) else "mapping"
 
 
-class McpFile(Value):
-    """An MCP server as the tool under test. `sh -c command` starts it in the workspace; it uses the stdio transport."""
-
-    command: Text
-    name: ServerName = "target"
-
-
 class TargetFile(Value):
     """The tool under test. Missing keys are taken from `target` in tidegate.yaml."""
 
     binary: ProgramName | None = None
-    mcp: McpFile | None = None
+    mcp: McpServer | None = None
     command_pattern: Regex | None = None
     health_check: Text | None = None
     env: dict[VariableName, str] = {}
@@ -59,26 +50,11 @@ class SetupFile(Value):
     commands: tuple[Text, ...] = ()
 
 
-class ScriptFile(Value):
-    """A command that runs in the workspace after the agent."""
-
-    command: Text
-    timeout_secs: Seconds = 30
-
-
-class EvaluatorScriptFile(Value):
-    """A diagnostic script that runs after the agent. Its output is reported under `name`."""
-
-    command: Text
-    name: Name
-    timeout_secs: Seconds = 60
-
-
 class ScriptsFile(Value):
     """Commands that run after the agent."""
 
-    post: tuple[ScriptFile, ...] = ()
-    evaluators: tuple[EvaluatorScriptFile, ...] = ()
+    post: tuple[Script, ...] = ()
+    evaluators: tuple[EvaluatorScript, ...] = ()
 
 
 class ScenarioJudgeFile(Value):
@@ -89,34 +65,13 @@ class ScenarioJudgeFile(Value):
     pass_threshold: Share = 0.70
 
 
-class CompositeFile(Value):
-    """Weights of the composite score. At least one must be above 0."""
-
-    gate_weight: Annotated[float, Field(ge=0)] = 0.0
-    judge_weight: Annotated[float, Field(ge=0)] = 0.0
-    interaction_weight: Annotated[float, Field(ge=0)] = 0.0
-
-    @model_validator(mode="after")
-    def _weighs_something(self) -> Self:
-        if not self.gate_weight + self.judge_weight + self.interaction_weight:
-            raise wrong("needs a weight above 0")
-        return self
-
-
 class EvaluationFile(Value):
     """How trials are evaluated: gates, evaluators, a judge and a composite score."""
 
     gates: tuple[AnyGate, ...] | None = None
     judge: ScenarioJudgeFile | None = None
     evaluators: tuple[AnyEvaluator, ...] = ()
-    composite: CompositeFile | None = None
-
-
-class MatrixFile(Value):
-    """An agent that runs the scenario, and optionally the models to run it with."""
-
-    tool: Text
-    models: tuple[Name, ...] = ()
+    composite: Composite | None = None
 
 
 class RunFile(Value):
@@ -124,13 +79,6 @@ class RunFile(Value):
 
     timeout_secs: Seconds | None = None
     max_turns: Count | None = None
-
-
-class TrialsFile(Value):
-    """Numbers of trials: `min` screening trials on each side, at most `max` trials on head per row."""
-
-    min: Trials | None = None
-    max: Trials | None = None
 
 
 class CostFile(Value):
@@ -158,9 +106,9 @@ class ScenarioFile(Value):
     scripts: ScriptsFile = ScriptsFile()
     gates: tuple[AnyGate, ...] | None = None
     evaluation: EvaluationFile = EvaluationFile()
-    tool_matrix: tuple[MatrixFile, ...] = ()
+    tool_matrix: tuple[ToolMatrixEntry, ...] = ()
     run: RunFile = RunFile()
-    trials: TrialsFile = TrialsFile()
+    trials: TrialCounts = TrialCounts()
     minimum_steps: Count | None = None
     purpose: Literal["regression", "capability"] = "regression"
     source: Text | None = None

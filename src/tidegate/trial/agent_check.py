@@ -9,8 +9,9 @@ from pathlib import Path
 from tidegate.model.command import CommandResult
 from tidegate.model.suite import Limits
 from tidegate.trial.environment import base_environment
-from tidegate.trial.processes import Supervisor, run_shell
+from tidegate.trial.processes import Supervisor
 from tidegate.trial.program_lookup import program_words
+from tidegate.trial.shell_command import run_shell
 from tidegate.trial.users import give
 
 TIMEOUT_SECS = 60.0  # per command; some agents take seconds to print their version

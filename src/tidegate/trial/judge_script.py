@@ -8,7 +8,8 @@ from pathlib import Path
 from tidegate.model.probe import CommandAnswer, RunJudge
 from tidegate.model.suite import Limits
 from tidegate.trial.directories import Folders
-from tidegate.trial.processes import Supervisor, run_shell
+from tidegate.trial.processes import Supervisor
+from tidegate.trial.shell_command import run_shell
 
 
 class JudgeScripts:

@@ -13,13 +13,11 @@ from pathlib import Path
 from tidegate.errors import CannotRunError
 from tidegate.evaluators.assess import record_of
 from tidegate.model.command import CommandResult
-from tidegate.model.event import Event
 from tidegate.model.gate import Gate
 from tidegate.model.probe import Answer, CommandAnswer, ReadFile, Request, RunJudge, RunScript, WorkspaceRequest
 from tidegate.model.question import AskModel
 from tidegate.model.suite import McpServer, Scenario
 from tidegate.model.trial import NotMeasured, Step, Trial
-from tidegate.rubrics.transcript import line
 from tidegate.trial.agent_step import AgentStep, run_agent
 from tidegate.trial.ask_evaluators import answered
 from tidegate.trial.directories import Attempt
@@ -27,8 +25,10 @@ from tidegate.trial.environment import base_environment, script_variables
 from tidegate.trial.gate_scripts import restore_scripts
 from tidegate.trial.judge_script import JudgeScripts
 from tidegate.trial.mcp import recording
-from tidegate.trial.processes import Refused, SupervisorLost, run_shell
+from tidegate.trial.processes import Refused, SupervisorLost
+from tidegate.trial.shell_command import run_shell
 from tidegate.trial.target_check import missing_target
+from tidegate.trial.trial_record import store_trial, write_transcript
 from tidegate.trial.users import give
 from tidegate.trial.workspace import MOST_SECS, NoDiffError, copy_workspace, read_file, workspace_diff
 
@@ -60,18 +60,8 @@ async def run_trial(attempt: Attempt) -> Trial:
         trial = course.trial(not_measured="supervisor_lost", reason=str(error))
     except OSError as error:
         trial = course.trial(not_measured="resources", reason=f"the trial could not be run: {error}")
-    _store(attempt, trial)
+    store_trial(attempt.folders, trial)
     return trial
-
-
-def _store(attempt: Attempt, trial: Trial) -> None:
-    """Keep the record; a trial that has filled the disk first has to give its room back."""
-    file, text = attempt.folders.record / "trial.json", trial.model_dump_json(indent=1)
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError:
-        attempt.folders.remove_scratch()
-        file.write_text(text, encoding="utf-8")
 
 
 class _TrialRun:
@@ -120,7 +110,7 @@ class _TrialRun:
         step = await run_agent(self._attempt, self._agent_environment)
         duration = round(time.monotonic() - started, 3)
         self._warnings.extend(step.warnings)
-        self._write_transcript(step.events)
+        write_transcript(self._folders, step.events)
         answers, before = await self._judged(step)
         self._stop_on_full_disk()
         trial = self.trial(
@@ -278,12 +268,6 @@ class _TrialRun:
             limits=self._place.limits,
         )
         return result
-
-    def _write_transcript(self, events: Sequence[Event]) -> None:
-        text = "".join(f"{line(event)}\n" for event in events)
-        (self._folders.record / "transcript.txt").write_text(text, encoding="utf-8")
-        for name in ("transcript.txt", "events.jsonl"):
-            self._folders.share(name)
 
     async def _keep_diff(self) -> bool:
         """Store the agent's changes as a diff. Return False if that fails; the trial counts nevertheless."""

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from tidegate.errors import CannotRunError
-from tidegate.model.command import CommandEnd, CommandResult
+from tidegate.model.command import CommandEnd
 from tidegate.model.suite import Limits
-from tidegate.trial.safe_files import read_output
 
 PROGRAM = Path(__file__).with_name("supervisor.py")
 PATIENCE_SECS = 30.0  # the supervisor gives up terminating processes after 20 s; the rest is for a busy machine
@@ -267,50 +266,3 @@ def _request(command: Command, account: Account | None, shares_user: bool) -> di
         gid=account.gid if account else None,
         shares_user=shares_user,
     )._asdict()
-
-
-async def run_shell(
-    supervisor: Supervisor,
-    command_line: str,
-    *,
-    cwd: Path,
-    env: Mapping[str, str],
-    output: Path,
-    timeout_secs: float,
-    limits: Limits,
-    stdin: Path | None = None,
-    interrupt_secs: float = 0,
-) -> tuple[CommandResult, Ended]:
-    """Run `sh -c command_line`. Its outputs go to `output` plus `.stdout` and `.stderr`; folders are created.
-
-    The shell is the system's, regardless of PATH in `env`.
-    """
-    output.parent.mkdir(parents=True, exist_ok=True)
-    files = [output.with_name(f"{output.name}.{stream}") for stream in ("stdout", "stderr")]
-    ended = await supervisor.run(
-        Command(
-            argv=(SHELL, "-c", command_line),
-            cwd=cwd,
-            env=env,
-            stdout=files[0],
-            stderr=files[1],
-            stdin=stdin,
-            timeout_secs=timeout_secs,
-            limits=limits,
-            interrupt_secs=interrupt_secs,
-        )
-    )
-    (stdout, cut), (stderr, cut_too) = [read_output(file, int(limits.output_mb * MEGABYTE)) for file in files]
-    not_started = ended.end == "not_started"
-    result = CommandResult(
-        command=command_line,
-        end=ended.end,
-        exit_code=ended.exit_code,
-        signal=ended.signal,
-        limit=ended.limit,
-        stdout="" if not_started else stdout,
-        stderr=ended.reason if not_started else stderr,
-        truncated=not not_started and (cut or cut_too or ended.limit == "output"),
-        duration_s=round(ended.duration_s, 3),
-    )
-    return result, ended

@@ -16,13 +16,13 @@ from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Event, ToolCall, ToolResult, Warning
 from tidegate.model.value import Value
 from tidegate.text.shorten import both_ends
-from tidegate.trial.directories import Folders
 from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError, connected
-from tidegate.trial.processes import MEGABYTE, Command, Ended, run_shell
+from tidegate.trial.processes import MEGABYTE, Command, Ended
 from tidegate.trial.program_lookup import program_words
 from tidegate.trial.recorder import Stop, StoppedBy, Stops
 from tidegate.trial.redaction import Redaction
 from tidegate.trial.safe_files import read_output, write_below
+from tidegate.trial.shell_command import run_shell
 from tidegate.trial.step_context import AgentStopped, StepContext
 from tidegate.trial.tail import Tail
 from tidegate.trial.watch_output import watched
@@ -61,7 +61,8 @@ class TrialSession:
         self.told: End | None = None
         self.repo = repo
         self.guidance = guidance
-        self.prompt_file = self._share_prompt(context.folders)
+        (context.folders.record / "prompt.txt").write_text(self.prompt, encoding="utf-8")
+        self.prompt_file = context.folders.share("prompt.txt")
         self.events: list[Event] = []
         self.stops = Stops()
         self._on_step = on_step
@@ -77,7 +78,9 @@ class TrialSession:
     def step(self, text: str) -> None:
         """Report what the agent is doing, the number of the step, and the cost so far if it is known."""
         self._steps += 1
-        self._on_step(" · ".join([f"step {self._steps}", *self._spent(), self._redaction.text(text)]))
+        self._on_step(
+            " · ".join([f"step {self._steps}", *self._context.spent(self.known()), self._redaction.text(text)])
+        )
 
     def program_words(self, name: str) -> tuple[str, ...] | None:
         """Return the words that start an agent's program: the system's, never one of the pull request's."""
@@ -90,7 +93,7 @@ class TrialSession:
         result = await self._run(command, name, timeout_secs=timeout_secs)
         output = both_ends(result.printed, OUTPUT_CHARACTERS)
         self.emit(ToolResult(id=name, status=result.status, exit_code=result.shell_status, output=output))
-        self._stop_if_over(result)
+        self._context.stop_if_over(result)
         return result
 
     async def program(
@@ -113,7 +116,7 @@ class TrialSession:
             for stream in ("stdout", "stderr"):
                 self._redaction.clean(self._output("agent").with_name(f"agent.{stream}"))
         result = self.redacted(result)
-        self._stop_if_over(result)
+        self._context.stop_if_over(result)
         if result.shell_status in (126, 127):
             reason = result.stderr.strip().splitlines()[-1:] or ["no message"]
             raise AgentStopped("crashed", f"the agent's program could not be run: {reason[0]}", "missing_agent")
@@ -153,7 +156,7 @@ class TrialSession:
         answer = await self.in_time(self._client.call(tool, given, timeout_secs))
         self.emit(ToolResult(id=name, status=answer.status, output=both_ends(answer.text, OUTPUT_CHARACTERS)))
         if (over := self._client.over) is not None:
-            self._stop_if_over(over.model_copy(update={"command": f"the MCP server {self.server.name}"}))
+            self._context.stop_if_over(over.model_copy(update={"command": f"the MCP server {self.server.name}"}))
         return answer
 
     async def in_time(self, waiting: Awaitable[T]) -> T:
@@ -165,7 +168,7 @@ class TrialSession:
         except TimeoutError:
             if limit.expired():
                 self.stops.stopped.append(Stop(time.time(), "time"))
-                raise self._timed_out() from None
+                raise self._context.timed_out() from None
             raise
 
     def cost(self, used: End) -> float | None:
@@ -226,15 +229,6 @@ class TrialSession:
         without_answers = relayed is not None and relayed.end in ("auth", "outage")
         return relayed if self.told is None or without_answers else self.told
 
-    def _spent(self) -> list[str]:
-        """Return the cost so far, else the tokens, as a list of at most one text."""
-        if (known := self.known()) is None:
-            return []
-        if (cost := self.cost(known)) is not None:
-            return [f"${cost:.4f}"]
-        tokens = (known.tokens_in or 0) + (known.tokens_out or 0)
-        return [f"{tokens:,} tokens"] if tokens else []
-
     def _begin(self, text: str, call: ToolCall) -> str:
         """Report and record a call before it is made; return its id."""
         self._calls += 1
@@ -245,10 +239,6 @@ class TrialSession:
 
     def _output(self, name: str) -> Path:
         return self._context.folders.record / "output" / name
-
-    def _share_prompt(self, folders: Folders) -> Path:
-        (folders.record / "prompt.txt").write_text(self.prompt, encoding="utf-8")
-        return folders.share("prompt.txt")
 
     async def _watched(
         self, command: Coroutine[None, None, CommandResult], watch: Watch, *, silent: bool
@@ -281,7 +271,7 @@ class TrialSession:
     ) -> CommandResult:
         left = self._context.deadline - time.monotonic()
         if left <= 0:
-            raise self._timed_out()
+            raise self._context.timed_out()
         context = self._context
         result, ended = await run_shell(
             context.supervisor,
@@ -304,24 +294,6 @@ class TrialSession:
             by: StoppedBy = "time" if ended.end == "timeout" else "limit" if ended.end == "limit" else "other"
             self.stops.stopped.append(Stop(ended.killed_at, by))
 
-    def _stop_if_over(self, result: CommandResult) -> None:
-        if result.end == "limit":
-            raise AgentStopped(f"limit:{result.limit}", f"`{result.command}` was {result.how_it_ended()}")
-        if result.end == "timeout" and time.monotonic() >= self._context.deadline:
-            raise self._timed_out()
-
     def stop_if_spent(self) -> None:
         """Stop the agent if the trial or the run has used up its budget, as far as agents report it while they run."""
-        meter, relayed = self._context.meter, self._context.relayed()
-        if relayed is not None and relayed.end == "max_turns":
-            raise AgentStopped("max_turns", relayed.message)
-        if meter is None:
-            return
-        for told in (self.told, relayed):
-            if told is not None:
-                meter.tell(told)
-        if (over := meter.over()) is not None:
-            raise AgentStopped("budget", *over)
-
-    def _timed_out(self) -> AgentStopped:
-        return AgentStopped("timeout", f"the agent was stopped after {self._context.timeout_secs:g} s")
+        self._context.stop_if_spent(self.told)

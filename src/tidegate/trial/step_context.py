@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tidegate.invocations.metrics import cost_of
 from tidegate.model.agent import ServerScript
+from tidegate.model.command import CommandResult
 from tidegate.model.event import End
 from tidegate.model.suite import Limits
 from tidegate.model.trial import NotMeasured
@@ -45,3 +48,36 @@ class StepContext:
     silence_secs: float = SILENCE_SECS
     meter: CostMeter | None = None
     relayed: Callable[[], End | None] = lambda: None
+
+    def timed_out(self) -> AgentStopped:
+        """Return the end of an agent whose time is up."""
+        return AgentStopped("timeout", f"the agent was stopped after {self.timeout_secs:g} s")
+
+    def stop_if_over(self, result: CommandResult) -> None:
+        """Stop the agent if a command reached a limit, or ran until the agent's time was up."""
+        if result.end == "limit":
+            raise AgentStopped(f"limit:{result.limit}", f"`{result.command}` was {result.how_it_ended()}")
+        if result.end == "timeout" and time.monotonic() >= self.deadline:
+            raise self.timed_out()
+
+    def stop_if_spent(self, told: End | None) -> None:
+        """Stop the agent if the trial or the run has used up its budget. `told`: what the agent has reported."""
+        relayed = self.relayed()
+        if relayed is not None and relayed.end == "max_turns":
+            raise AgentStopped("max_turns", relayed.message)
+        if self.meter is None:
+            return
+        for known in (told, relayed):
+            if known is not None:
+                self.meter.tell(known)
+        if (over := self.meter.over()) is not None:
+            raise AgentStopped("budget", *over)
+
+    def spent(self, known: End | None) -> list[str]:
+        """Return the cost so far, else the tokens, as a list of at most one text."""
+        if known is None:
+            return []
+        if (cost := cost_of(known, self.meter.price if self.meter else None)) is not None:
+            return [f"${cost:.4f}"]
+        tokens = (known.tokens_in or 0) + (known.tokens_out or 0)
+        return [f"{tokens:,} tokens"] if tokens else []

@@ -9,8 +9,8 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from tidegate.agents.agentv_cli import HealthCheck
 from tidegate.evaluators import AnyEvaluator
 from tidegate.evaluators.rubrics import RubricItems
+from tidegate.model.field_types import Count, Name, Positive, Seconds, Text, only, wrong
 from tidegate.model.value import Value
-from tidegate.suite.field_types import Count, Name, Positive, Seconds, Text, only, wrong
 
 
 class PartFile(Value):

@@ -1,4 +1,4 @@
-"""The types of the values in suite and scenario files, with their validation rules."""
+"""The types of the values that users write, with their validation rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from tidegate.comparison.metric_tests import RULES
 from tidegate.model.trial import encoded
 
 LONGEST_NAME = 200  # bytes of the percent-encoded name, since it becomes the name of a folder
@@ -94,7 +93,6 @@ InsidePath = Annotated[Text, AfterValidator(_inside)]
 ProgramName = Annotated[Text, AfterValidator(_program)]
 VariableName = Annotated[str, AfterValidator(_variable)]
 PassedVariable = Annotated[VariableName, AfterValidator(_passable)]
-TestedMetric = Annotated[str, only(*RULES, what=f"must be one of {', '.join(RULES)}")]
 ServerName = Annotated[str, AfterValidator(_server_name)]
 Alpha = Annotated[float, only(*ALPHAS, what="must be one of 0.01, 0.02, 0.05")]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
