@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import count
 from typing import NamedTuple
 
 from tidegate.procedure.confirm import Confirmation, Confirmed
@@ -54,18 +55,22 @@ def detection(
 
 @cache
 def heads_to_confirm(screening: int, with_history: bool, alpha: float) -> int:
-    """Return how many head trials, with those of the screening, it takes to confirm a row that fails completely."""
-    history = (40, 40) if with_history else (0, 0)
+    """Return the least `trials.max` at which a row that fails completely can be confirmed."""
     rules = Rules(alpha=alpha)
-    limit = level(rules, 1, with_history)
-    steps = Confirmation(0, Facts(history, screening), (screening, screening), limit, rules, []).run()
+    return next(most for most in count(screening + rules.first_heads) if _dead(screening, with_history, rules, most))
+
+
+def _dead(screening: int, with_history: bool, rules: Rules, most: int) -> bool:
+    """Return True if so many head trials confirm a row that fails completely."""
+    facts = Facts((40, 40) if with_history else (0, 0), screening, most)
+    steps = Confirmation(0, facts, (screening, screening), level(rules, 1, with_history), rules, []).run()
     try:
         asks = next(steps)
         while True:
             asks = steps.send([ask.side == "base" for ask in asks])
     except StopIteration as end:
         confirmed: Confirmed = end.value
-        return screening + confirmed.head[1]
+        return confirmed.found == "regressed"
 
 
 def _caught(drop: float, row: Screening, alpha: float) -> float:

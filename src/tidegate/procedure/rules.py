@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-<<<<<<< HEAD
 from tidegate.model.measurement import EarlierPushes
-from tidegate.model.suite import Policy
-=======
 from tidegate.model.suite import ALPHA, Policy
->>>>>>> origin/main
 from tidegate.model.trial import Phase, Side
 
 SCREENING = {"quick": 1, "standard": 3, "thorough": 5}  # k0: screening trials of each preset
