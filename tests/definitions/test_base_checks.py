@@ -38,9 +38,9 @@ def plan(one: Scenario, **more: Any) -> Plan:
     return Plan(rows=(PlanRow(key=key, scenario=one, agent=make.DOCS, deterministic=True, **more),))
 
 
-def former(before: Scenario, after: Scenario, **more: Any) -> Scenario | None:
+def base_checks(before: Scenario, after: Scenario, **more: Any) -> Scenario | None:
     (row,) = with_checks_of_base(plan(after), plan(before), **more).rows
-    return row.before
+    return row.base_checks
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def former(before: Scenario, after: Scenario, **more: Any) -> Scenario | None:
 )
 def test_all_evaluators_of_base_go_on_deciding_where_anything_could_move_their_score(after: Scenario) -> None:
     before = scenario(F1, LINES, ASKED, F1.model_copy(update={"name": "shown", "weight": 0}))
-    found = former(before, after)
+    found = base_checks(before, after)
     assert found is not None
     assert found.evaluators == (F1, LINES)
     assert (found.case, found.target.binary) == (Case(), "notes")
@@ -72,56 +72,56 @@ def test_all_evaluators_of_base_go_on_deciding_where_anything_could_move_their_s
     ],
 )
 def test_what_could_not_move_the_score_asks_nothing_twice(after: Scenario) -> None:
-    assert former(scenario(F1, LINES), after) is None
+    assert base_checks(scenario(F1, LINES), after) is None
 
 
 def test_an_edited_script_is_asked_as_it_was() -> None:
     edited = Edited(scripts={"s": ("evals/judge.py",)})
-    found = former(scenario(F1, LINES), scenario(F1, LINES), edited=edited)
+    found = base_checks(scenario(F1, LINES), scenario(F1, LINES), edited=edited)
     assert found is not None
     assert found.evaluators == (F1, LINES)
-    assert former(scenario(F1), scenario(F1), edited=edited) is None
-    assert former(scenario(LINES), scenario(LINES), edited=Edited(scripts={"other": ("x",)})) is None
+    assert base_checks(scenario(F1), scenario(F1), edited=edited) is None
+    assert base_checks(scenario(LINES), scenario(LINES), edited=Edited(scripts={"other": ("x",)})) is None
 
 
 def test_a_file_beside_a_script_counts_as_the_script_does() -> None:
     edited = Edited(beside=frozenset({"s"}))
-    assert former(scenario(LINES), scenario(LINES), edited=edited) is not None
-    assert former(scenario(F1), scenario(F1), edited=edited) is None
-    assert former(scenario(LINES), scenario(LINES), edited=Edited(beside=frozenset({"other"}))) is None
+    assert base_checks(scenario(LINES), scenario(LINES), edited=edited) is not None
+    assert base_checks(scenario(F1), scenario(F1), edited=edited) is None
+    assert base_checks(scenario(LINES), scenario(LINES), edited=Edited(beside=frozenset({"other"}))) is None
 
 
 def test_where_a_judge_counts_nothing_is_decided_twice() -> None:
     before, after = scenario(F1, ASKED), scenario(ASKED)
-    assert former(before, after, judged=True) is None
-    assert former(before, after, judged=False) is not None
-    assert former(scenario(F1), after, judged=True) is not None
+    assert base_checks(before, after, judged=True) is None
+    assert base_checks(before, after, judged=False) is not None
+    assert base_checks(scenario(F1), after, judged=True) is not None
 
 
 def test_lost_gates_and_head_s_prompt() -> None:
     gate = FileExists(path="x")
-    found = former(scenario(gates=(gate,)), scenario(prompt="now"))
+    found = base_checks(scenario(gates=(gate,)), scenario(prompt="now"))
     assert found is not None
     assert (found.gates, found.evaluators, found.prompt) == ((gate,), (), "now")
 
 
 def test_of_two_equal_gates_one_that_head_removed_goes_on_deciding() -> None:
     gate, other = FileExists(path="x"), FileExists(path="y")
-    found = former(scenario(gates=(gate, gate)), scenario(gates=(gate, other)))
+    found = base_checks(scenario(gates=(gate, gate)), scenario(gates=(gate, other)))
     assert found is not None
     assert found.gates == (gate,)
 
 
 def test_base_s_judge_is_not_asked_about_head() -> None:
     before = scenario(gates=(FileExists(path="x"),), judge=RUBRIC)
-    found = former(before, scenario())
+    found = base_checks(before, scenario())
     assert found is not None
     assert found.judge is None
 
 
 def test_rows_of_one_side_have_no_other_definition() -> None:
     (row,) = with_checks_of_base(plan(scenario(), presence="added"), plan(scenario(F1))).rows
-    assert row.before is None
+    assert row.base_checks is None
 
 
 # --- measured
@@ -168,5 +168,5 @@ def test_what_fails_by_both_fails_for_what_it_is_asked_now() -> None:
 @pytest.mark.parametrize("required", [True, False])
 def test_only_a_required_gate_that_head_removed_goes_on_deciding(required: bool) -> None:
     gate = FileExists(path="notes.txt", required=required)
-    found = former(scenario(gates=(gate,)), scenario())
+    found = base_checks(scenario(gates=(gate,)), scenario())
     assert (found.gates if found else ()) == ((gate,) if required else ())

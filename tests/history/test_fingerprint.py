@@ -55,7 +55,7 @@ def test_guidance_and_the_file_s_place_do_not_matter(folder: Path) -> None:
 
 
 def test_what_evaluators_run_and_what_base_s_definition_asks_too_are_part_of_it(folder: Path) -> None:
-    twice = ROW.model_copy(update={"before": SCENARIO.model_copy(update={"minimum_steps": 3})})
+    twice = ROW.model_copy(update={"base_checks": SCENARIO.model_copy(update={"minimum_steps": 3})})
     found = [printed(folder), printed(folder, twice)]
     found += [fingerprint(ROW, folder, ("DOCSS.md",), "1.0", scripts=scripts) for scripts in ("a", "b")]
     assert len(set(found)) == 4

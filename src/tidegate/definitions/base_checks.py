@@ -21,7 +21,7 @@ def with_checks_of_base(plan: Plan, base: Plan, edited: Edited = EDITED, *, judg
     before = {row.key: row.scenario for row in base.rows}
     return Plan(
         rows=tuple(
-            row.model_copy(update={"before": _former(before[row.key], row.scenario, edited, judged)})
+            row.model_copy(update={"base_checks": _base_checks(before[row.key], row.scenario, edited, judged)})
             if row.key in before and row.presence == "both"
             else row
             for row in plan.rows
@@ -40,7 +40,7 @@ def undecided(before: Scenario, *, judged: bool) -> bool:
     return judged and any(evaluator.decides and evaluator.judged for evaluator in before.evaluators)
 
 
-def _former(before: Scenario, after: Scenario, edited: Edited, judged: bool) -> Scenario | None:
+def _base_checks(before: Scenario, after: Scenario, edited: Edited, judged: bool) -> Scenario | None:
     """Return base's scenario with only the checks that head changed, or None. The prompt is head's, as the agent's."""
     gates = tuple(_lost(before.gates, after.gates))
     evaluators = () if undecided(before, judged=judged) else tuple(_evaluators(before, after, edited))

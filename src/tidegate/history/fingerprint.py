@@ -35,8 +35,8 @@ def fingerprint(
     }
     if judge and row.scenario.judged:
         parts["judge"] = judge
-    if row.before:  # trials judged by both definitions are not history for either one alone
-        parts["before"] = row.before.model_dump(mode="json", exclude={"file", "template"})
+    if row.base_checks:  # trials judged by both definitions are not history for either one alone
+        parts["base_checks"] = row.base_checks.model_dump(mode="json", exclude={"file", "template"})
     if scripts:
         parts["scripts"] = scripts
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

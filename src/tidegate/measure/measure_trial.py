@@ -22,20 +22,20 @@ def measure_trial(
     trial: Trial,
     scenario: Scenario,
     price: Price | None = None,
-    before: Scenario | None = None,
+    base_checks: Scenario | None = None,
     *,
     judge_blocks: bool = False,
 ) -> TrialResult:
     """Return the result of one trial. `price` is the price of the agent's model.
 
-    `before` is base's scenario with the checks that head removed or changed. A trial that fails them counts as failed,
-    even if it passes head's: a pull request cannot pass by editing the scenario. A trial without an answer for each
-    gate and deciding evaluator is not measured: neither pass nor fail.
+    `base_checks` is base's scenario with the checks that head removed or changed. A trial that fails them counts as
+    failed, even if it passes head's: a pull request cannot pass by editing the scenario. A trial without an answer for
+    each gate and deciding evaluator is not measured: neither pass nor fail.
     `outcome` includes the judge. `decides` is what the verdict counts; it leaves the judge out unless `judge_blocks`.
     If a judge is the only check, `decides` is None for a trial that it could not judge.
     """
     trial = trial.model_copy(update={"invocations": named(trial.invocations, scenario.target)})
-    checks = _checks(trial, scenario, before, judge_blocks=judge_blocks)
+    checks = _checks(trial, scenario, base_checks, judge_blocks=judge_blocks)
     metrics = trial_metrics(trial, scenario.minimum_steps, price)
     metrics = metrics.model_copy(update={"judge_score": judge_score(checks.judge, checks.evaluators)})
     evaluators, warnings = script_results(trial.steps)
@@ -72,9 +72,9 @@ class _Checks(NamedTuple):
     judge: JudgeResult | None = None
 
 
-def _checks(trial: Trial, scenario: Scenario, before: Scenario | None, *, judge_blocks: bool) -> _Checks:
-    former = () if before is None else before.gates
-    not_measured, reason = _not_measured(trial, scenario.gates, former)
+def _checks(trial: Trial, scenario: Scenario, base_checks: Scenario | None, *, judge_blocks: bool) -> _Checks:
+    base_gates = () if base_checks is None else base_checks.gates
+    not_measured, reason = _not_measured(trial, scenario.gates, base_gates)
     if not_measured:
         return _Checks(not_measured=not_measured, reason=reason)
     gates = _gate_results(trial, scenario.gates, trial.answers)
@@ -86,12 +86,12 @@ def _checks(trial: Trial, scenario: Scenario, before: Scenario | None, *, judge_
         not_measured=None if outcome else assessment.missing or "judge",
         reason=reason,
         gates=gates,
-        before=_gate_results(trial, former, trial.answers_before),
+        before=_gate_results(trial, base_gates, trial.answers_before),
         evaluators=assessment.results,
         case_score=assessment.case_score,
         judge=judge,
     )
-    checks = _by_both(checks if before is None else _with_evaluators_before(checks, trial, before))
+    checks = _by_both(checks if base_checks is None else _with_base_evaluators(checks, trial, base_checks))
     if checks.decides == "pass" and _ended_in_a_call(trial):
         checks = checks._replace(outcome="fail", decides="fail", reason="a call of the target did not end")
     if checks.decides == "fail" and trial.end in ("timeout", "watchdog") and trial.end_message:
@@ -99,12 +99,12 @@ def _checks(trial: Trial, scenario: Scenario, before: Scenario | None, *, judge_
     return checks
 
 
-def _with_evaluators_before(checks: _Checks, trial: Trial, before: Scenario) -> _Checks:
+def _with_base_evaluators(checks: _Checks, trial: Trial, base_checks: Scenario) -> _Checks:
     """Return the checks with those of base's evaluators, asked with the answers collected for them."""
-    if not before.evaluators or not checks.outcome:
+    if not base_checks.evaluators or not checks.outcome:
         return checks
-    assessed = assess(trial.model_copy(update={"evaluator_answers": trial.evaluator_answers_before}), before)
-    checks = checks._replace(before=(*checks.before, *_former_evaluators(assessed)))
+    assessed = assess(trial.model_copy(update={"evaluator_answers": trial.evaluator_answers_before}), base_checks)
+    checks = checks._replace(before=(*checks.before, *_base_evaluators(assessed)))
     if checks.decides == "pass" and assessed.missing and all(gate.passed for gate in checks.before):
         reason = f"before the scenario was changed, {assessed.reason}"
         return checks._replace(outcome=None, decides=None, not_measured=assessed.missing, reason=reason)
@@ -182,7 +182,7 @@ def _by_both(checks: _Checks) -> _Checks:
     return checks._replace(decides="fail", reason=reason)
 
 
-def _former_evaluators(found: Assessment) -> tuple[GateResult, ...]:
+def _base_evaluators(found: Assessment) -> tuple[GateResult, ...]:
     """Return one gate result for all of base's evaluators together; none if they could not be measured."""
     if found.missing and not found.failure:
         return ()

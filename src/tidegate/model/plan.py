@@ -30,7 +30,7 @@ class PlanRow(Value):
     agent: SerializeAsAny[Agent]
     deterministic: bool
     presence: Literal["both", "added", "removed"] = "both"  # which side's suite has the row
-    before: Scenario | None = None  # base's scenario, with only those checks that head removed or changed
+    base_checks: Scenario | None = None  # base's scenario, with only those checks that head removed or changed
 
 
 class Plan(Value):

@@ -213,12 +213,12 @@ def _failed_fast(state: State) -> bool:
 
 
 def _confirmed_first(state: State) -> tuple[TrialSpec, ...]:
-    """Return the repeats that would confirm the first row whose regression ends the run; none without `fail_fast`."""
+    """Return the repeats that would confirm the rows whose regression ends the run; none without `fail_fast`."""
     if state.stored or not state.policy.fail_fast or "regressed" not in state.policy.block:
         return ()
     failing = (entry for entry in state.rows if entry.flip in WORSE and _blocks(entry, state.policy))
-    repeats = (tuple(chain.from_iterable(_rounds(entry))) for entry in failing if _wanted(entry)[0] == "confirm")
-    return next(filter(None, repeats), ())
+    repeats = (chain.from_iterable(_rounds(entry)) for entry in failing if _wanted(entry)[0] == "confirm")
+    return tuple(chain.from_iterable(repeats))
 
 
 def _blocks(entry: RowSeen, policy: Policy) -> bool:

@@ -125,12 +125,17 @@ def _made(work: RunJob, runner: Runner) -> tuple[DefinitionChange, ...]:
 
 
 def _enough(state: State, step: RunTrials) -> Callable[[TrialResult], bool]:
-    """Return a function that observes each result of the step, and returns True once no further trial should start."""
-    seen, running = [state], frozenset(step.specs)
+    """Return a function that observes each result of the step, and returns True once no further trial should start.
+
+    Only hangs cost so much that the rest of the step has to wait. Quick failures do not: all of them are found.
+    """
+    seen, running, hung = state, frozenset(step.specs), False
 
     def enough(result: TrialResult) -> bool:
-        seen[0] = observe(seen[0], [result])
-        return stops_early(seen[0], running)
+        nonlocal seen, hung
+        seen = observe(seen, [result])
+        hung |= result.end in ("timeout", "watchdog")
+        return hung and stops_early(seen, running)
 
     return enough
 

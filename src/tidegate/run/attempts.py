@@ -168,7 +168,7 @@ class Attempts:
             prepared=await self._workspace(row, checkout),
             repo=checkout.folder,
             definitions=context.definitions,
-            former=next(iter(context.checkouts.values())).folder,
+            base_definitions=next(iter(context.checkouts.values())).folder,
             path=path,
             check_path=self._check_path(row, checkout, path),
             agent_path=context.agent_path,

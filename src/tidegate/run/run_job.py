@@ -86,8 +86,8 @@ class RunJob:
         hashes: dict[str, str] = {}
         for row in self.plan.rows:
             if row.scenario.name not in hashes:
-                former = scripts_hash(self.sides[0].folder, row.before) if row.before else ""
-                hashes[row.scenario.name] = scripts_hash(self.sides[-1].folder, row.scenario) + former
+                of_base = scripts_hash(self.sides[0].folder, row.base_checks) if row.base_checks else ""
+                hashes[row.scenario.name] = scripts_hash(self.sides[-1].folder, row.scenario) + of_base
         return hashes
 
     def test_keys(self, repo: Path, fingerprints: Mapping[RowKey, str]) -> dict[RowKey, str]:

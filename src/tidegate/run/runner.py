@@ -253,7 +253,9 @@ class Runner:
         price = suite.price(row.agent.model)
         blocks = suite.policy.judge_blocks
         async with self._measuring:
-            return await asyncio.to_thread(measure_trial, trial, row.scenario, price, row.before, judge_blocks=blocks)
+            return await asyncio.to_thread(
+                measure_trial, trial, row.scenario, price, row.base_checks, judge_blocks=blocks
+            )
 
     async def _judged_again(self, result: TrialResult) -> TrialResult:
         row = self._plan.row(result.key)

@@ -30,7 +30,7 @@ class TrialDirectories:
     prepared: Prepared
     repo: Path  # the side's checkout
     definitions: Path  # the checkout with the scenarios: head's
-    former: Path  # the checkout with their previous definitions: base's, if there is one
+    base_definitions: Path  # the checkout with their previous definitions: base's, if there is one
     path: str  # the side's PATH, for agents and the target
     check_path: str  # PATH of setup, gates and scripts: without what a pull request hides the system's programs by
     agent_path: str  # where an agent's own program is looked up: nothing of either side's

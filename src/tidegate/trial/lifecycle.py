@@ -179,8 +179,8 @@ class _TrialRun:
             return (), ()
         await self._post_scripts()
         answers = await self._probe(self._scenario.gates, "gate")
-        former = self._attempt.row.before
-        before = await self._probe(former.gates if former else (), "gate-before")
+        base_checks = self._attempt.row.base_checks
+        before = await self._probe(base_checks.gates if base_checks else (), "gate-before")
         await self._evaluator_scripts()
         if left_out := self._folders.keep_results(self._place.output_bytes):
             self._warnings.append(f"{left_out} entries of TIDEGATE_RESULTS_DIR were not kept: too large, or no files")
@@ -214,12 +214,14 @@ class _TrialRun:
 
     async def _evaluator_answers(self, trial: Trial) -> dict[str, EvaluatorAnswers]:
         """Return the answers to evaluators, and to those of base's definition, which use base's scripts."""
-        former = self._attempt.row.before
+        base_checks = self._attempt.row.base_checks
         place = self._place
         return {
             "evaluator_answers": await self._ask_evaluators(trial, self._scenario, "judge", place.definitions),
             "evaluator_answers_before": (
-                await self._ask_evaluators(trial, former, "judge-before", place.former) if former else ()
+                await self._ask_evaluators(trial, base_checks, "judge-before", place.base_definitions)
+                if base_checks
+                else ()
             ),
         }
 
