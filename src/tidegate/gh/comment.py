@@ -62,7 +62,7 @@ def publish_comment(
     """
     if mode == "off":
         return Publication(outcome="off")
-    context = _Desk(port, statement, run, mode)
+    context = _CommentUpdate(port, statement, run, mode)
     problem = PublishError("outage", "GitHub was not asked.")
     left = PATIENCE
     for pause in PAUSES:
@@ -81,7 +81,7 @@ def publish_comment(
     return Publication(outcome="failed", problem=problem.message, advice=problem.advice)
 
 
-class _Desk:
+class _CommentUpdate:
     """Publishes one statement. The state that must survive a retry is kept here."""
 
     def __init__(self, port: CommentPort, statement: Statement, run: WorkflowRun, mode: CommentMode) -> None:

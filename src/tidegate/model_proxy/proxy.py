@@ -23,20 +23,13 @@ from tidegate.errors import ConfigurationError
 from tidegate.model.agent import Provider
 from tidegate.model_proxy.connections import HEAD_SECS, Connections, HeadReader
 from tidegate.model_proxy.error_words import MOST_BYTES, error_words
+from tidegate.model_proxy.headers import KEY_HEADERS, NOT_PASSED, headers_for
 from tidegate.model_proxy.token_usage import Answer, Tokens
 from tidegate.model_proxy.traffic import Lease, Traffic, TrafficLimits
 from tidegate.model_proxy.upstream import TIMEOUT_SECS, connection_to
 
 LARGEST_REQUEST = 32 << 20  # bytes
 PIECE = 1 << 16
-_KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key")
-# These headers belong to a single connection, or the proxy sets them itself.
-_NOT_PASSED = frozenset(
-    (
-        *("connection", "content-length", "host", "keep-alive", "proxy-authenticate", "proxy-authorization"),
-        *("proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "expect"),
-    )
-)
 _CONTROL = re.compile(r"[^\t -~\xa0-\xff]")
 _COUNTING = re.compile(r"count_?tokens", re.IGNORECASE)  # requests that the model does not answer
 _DOTS = re.compile(r"(?:^|/)(?:\.|%2e){1,2}(?:/|$)", re.IGNORECASE)
@@ -146,7 +139,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.rfile.is_spent:
             self.close_connection = True
             raise _RefusedError(431, "request_too_large", "the request's headers are too large for the model proxy")
-        for name in _KEY_HEADERS:
+        for name in KEY_HEADERS:
             lease = self.server.leases.get((self.headers.get(name) or "").removeprefix("Bearer ").strip())
             if lease is not None and self.server.admit(self.request, lease.token):
                 return lease
@@ -214,7 +207,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise _RefusedError(502, "api_error", "HTTPS_PROXY has to be http://HOST:PORT") from None
         try:
             try:
-                upstream.request(self.command, self.path, body or None, self._headers_for(lease))
+                upstream.request(self.command, self.path, body or None, headers_for(self.headers.items(), lease))
                 answer = upstream.getresponse()
             except (OSError, http.client.HTTPException) as error:
                 lease.traffic.note(502, Tokens())
@@ -228,19 +221,10 @@ class _Handler(BaseHTTPRequestHandler):
         finally:
             upstream.close()
 
-    def _headers_for(self, lease: Lease) -> dict[str, str]:
-        passed = {name: value for name, value in self.headers.items() if name.lower() not in _NOT_PASSED}
-        keyed = {
-            name: value.replace(lease.token, lease.key) if name.lower() in _KEY_HEADERS else value
-            for name, value in passed.items()
-        }
-        keyed["Accept-Encoding"] = "identity"  # uncompressed, so that the token counts can be read
-        return {**keyed, "Host": lease.upstream.netloc.rpartition("@")[2]}
-
     def _answer(self, answer: http.client.HTTPResponse, traffic: Traffic) -> None:
         self.send_response(answer.status)
         for name, value in answer.getheaders():
-            if name.lower() not in _NOT_PASSED:
+            if name.lower() not in NOT_PASSED:
                 self.send_header(name, value)
         if self.command == "HEAD" or answer.status in (204, 304):
             self.end_headers()
