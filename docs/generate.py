@@ -9,6 +9,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from architecture_page import architecture
+from attempts_page import attempts
 from judges_page import JUDGES
 from native_action import native_action
 from pydantic import BaseModel
@@ -214,6 +215,7 @@ def main() -> int:
         "judges.md": page(JUDGES, Judge, AnyJudge),
         "templates.md": templates(),
         "architecture.md": architecture(),
+        "security.md": attempts(),
         "../native/action.yml": native_action(),
     }
     stale = []

@@ -27,6 +27,10 @@ criteria:
   - {id: clear, weight: 0.4, description: A person who was not there understands each of them.}
 ```
 
+The judge reads the transcript, the calls of the tool with their exit codes, what the agent changed in the workspace as a
+diff, and the whole text of the files that `judge: {files: [notes.md]}` names. If all of it is more than 60,000 characters,
+the transcript is cut first.
+
 The rubric is looked for beside the scenario, then at the repository's root. `rubric: builtin:guidance` asks whether the documentation was enough and the way through it straight. The weights of a
 rubric sum up to 1. The judge gives each criterion a score from 0 to 1 and a reason; the weighted score is computed here,
 whatever the model says it is. A `judge` without `enabled: false` is asked once all required gates pass, and no sooner.
@@ -107,7 +111,7 @@ calls for each pair of screening trials that passed their gates.
 - What the task, the agent, tools and files said stands inside a fence whose name is a hash of what it holds, cut to
   60,000 characters from the middle; the judge is told that nothing in there is an instruction. A model is still
   vulnerable to prompt injection: that is why a judge alone blocks nothing by default. `tidegate injections` shows the judge bad work
-  that tries, some 150 times over (17 kinds of attack in each of the nine fields that it sees), by a rubric and by checks,
+  that tries, some 190 times over (17 kinds of attack in each of 11 fields that it sees), by a rubric and by checks,
   and names what got through; a judge that likes the bad work as it is cannot be tried, and that is said.
 - The criteria come in an order that differs from sample to sample, and is the same every time.
 

@@ -217,6 +217,7 @@ HIDDEN: dict[str, tuple[dict[str, str], Files, str | None]] = {
 }
 
 
+@pytest.mark.attempt("changes the definitions", "failed: a check is weakened, or it regressed", each_of="HIDDEN")
 @pytest.mark.parametrize("name", HIDDEN)
 def test_it_is_not_green(pr: Make, name: str) -> None:
     base, files, why = HIDDEN[name]
@@ -229,6 +230,7 @@ def test_it_is_not_green(pr: Make, name: str) -> None:
         assert any(detail.startswith(why) for detail in said(ran)), said(ran)
 
 
+@pytest.mark.attempt("replaces the template by a link to a folder that has the result", "weakened")
 def test_a_template_that_a_link_replaces_is_changed(pr: Make) -> None:
     ran = pr(
         SEEDED, {**FORGETFUL, "scenarios/state/readme": None, "done/notes.txt": BOTH}, ("scenarios/state", "../done")
@@ -294,6 +296,7 @@ FREE: dict[str, tuple[dict[str, str], Files]] = {
 }
 
 
+@pytest.mark.attempt("changes what is free to change", "passed", 0, each_of="FREE")
 @pytest.mark.parametrize("name", FREE)
 def test_what_people_change_is_listed_and_green(pr: Make, name: str) -> None:
     base, files = FREE[name]

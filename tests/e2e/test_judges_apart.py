@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.conftest import Repository
 from tidegate.trial.program_lookup import hidden_programs, program_words, system_path, write_front
 
@@ -32,6 +34,7 @@ def on_head(ran: Any) -> set[str]:
     return {trial["outcome"] for trial in ran.result["trials"] if trial["side"] == "head"}
 
 
+@pytest.mark.attempt("brings a shell of its own in `path`", "regression")
 def test_a_shell_that_the_pull_request_brings_is_not_used(make_repository: Make, tidegate: Make) -> None:
     repo: Repository = make_repository()
     repo.commit(FILES)
@@ -40,6 +43,7 @@ def test_a_shell_that_the_pull_request_brings_is_not_used(make_repository: Make,
     assert (ran.code, on_head(ran)) == (1, {"fail"})
 
 
+@pytest.mark.attempt("brings a `grep` of its own in `path`", "regression")
 def test_a_program_that_hides_the_systems_is_not_seen_by_gates(make_repository: Make, tidegate: Make) -> None:
     repo: Repository = make_repository()
     repo.commit(FILES)
@@ -60,6 +64,7 @@ def test_a_program_that_both_sides_bring_stays_in_front(make_repository: Make, t
     assert "gates use" not in ran.stderr
 
 
+@pytest.mark.attempt("brings a program of its own that the setup runs", "regression")
 def test_setup_does_not_see_it_either(make_repository: Make, tidegate: Make) -> None:
     """A `touch` of head's that writes what the gate looks for."""
     setup = "setup: {commands: [touch made]}\n"

@@ -31,6 +31,7 @@ def forked(make_repository: Make, tidegate: Make) -> Callable[..., Any]:
     return run
 
 
+@pytest.mark.attempt("begins at a commit from before there was a suite", "regression")
 def test_a_branch_that_began_before_there_was_a_suite_is_not_advisory(forked: Make) -> None:
     ran = forked(BEFORE, FILES, {**FILES, **BROKEN})
 
@@ -39,6 +40,7 @@ def test_a_branch_that_began_before_there_was_a_suite_is_not_advisory(forked: Ma
     assert "tidegate.yaml is missing at the merge base" in ran.comment
 
 
+@pytest.mark.attempt("begins before there was a suite, and brings one without the scenario that fails", "weakened")
 def test_its_own_suite_is_compared_with_the_target_branch_s(forked: Make) -> None:
     """It leaves the scenario out that would fail."""
     other = SCENARIO.partition("evaluation:")[0].replace("keep_notes", "other")
@@ -50,6 +52,7 @@ def test_its_own_suite_is_compared_with_the_target_branch_s(forked: Make) -> Non
     assert "scenario removed" in said(ran)
 
 
+@pytest.mark.attempt("begins at a commit at which the policy was milder", "regression")
 @pytest.mark.parametrize(
     "policy",
     [
@@ -95,6 +98,7 @@ def test_a_suite_of_the_target_branch_that_cannot_be_read_leaves_the_merge_base_
     assert (ran.code, ran.result["verdict"]["mode"]) == (1, "blocking"), ran.comment
 
 
+@pytest.mark.attempt("names a secret that the target branch does not pass on", "is not set", 2)
 def test_a_branch_may_name_no_secret_but_those_of_today(forked: Make) -> None:
     """It began when one could, or before there was a suite."""
     named = SCENARIO.replace("--version}", "--version, env: {X: '${SECRET}'}}")

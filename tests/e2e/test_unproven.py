@@ -28,6 +28,7 @@ def compared(make_repository: Make, tidegate: Make) -> Callable[..., Any]:
     return compare
 
 
+@pytest.mark.attempt("breaks the tool while base cannot be built", "unproven", 5)
 def test_a_broken_head_is_not_green_because_base_cannot_be_built(compared: Make, files: dict[str, str]) -> None:
     suite = files["tidegate.yaml"] + "build: [sh build.sh]\n"
 
@@ -40,6 +41,7 @@ def test_a_broken_head_is_not_green_because_base_cannot_be_built(compared: Make,
     assert "the mirror is down" in str(ran.result["trials"])
 
 
+@pytest.mark.attempt("repairs the build of a broken base", "inconclusive: nothing to compare with", 0)
 def test_a_pull_request_that_repairs_base_s_build_is_green_and_no_pass(compared: Make, files: dict[str, str]) -> None:
     suite = files["tidegate.yaml"] + "build: [sh build.sh]\n"
 
@@ -49,6 +51,7 @@ def test_a_pull_request_that_repairs_base_s_build_is_green_and_no_pass(compared:
     assert (ran.result["verdict"]["state"], ran.result["verdict"]["reason"]) == ("inconclusive", "nothing_compared")
 
 
+@pytest.mark.attempt("repairs a tool that fails its health check", "passed", 0)
 def test_a_pull_request_that_repairs_a_tool_that_fails_its_health_check_is_green(
     compared: Make, files: dict[str, str]
 ) -> None:
@@ -61,6 +64,7 @@ def test_a_pull_request_that_repairs_a_tool_that_fails_its_health_check_is_green
     assert ran.result["verdict"]["state"] == "passed"
 
 
+@pytest.mark.attempt("adds a setup command that fails on base only", "unproven", 5)
 def test_a_setup_that_fails_on_base_alone_hides_no_failure_of_head(compared: Make, files: dict[str, str]) -> None:
     """What the suite says of the changed definition comes first; without it the row is unproven."""
     scenario = files["scenarios/keep.yaml"].replace(
@@ -128,6 +132,7 @@ def hangs(files: dict[str, str]) -> dict[str, str]:
     return {"bin/notes": files["bin/notes"].replace("  add)", "  add) sleep 600 ;;\n  was-add)")}
 
 
+@pytest.mark.attempt("hangs in every scenario", "regression")
 def test_a_suite_in_which_everything_hangs_is_caught_after_one_row(compared: Make, files: dict[str, str]) -> None:
     suite = files["tidegate.yaml"].replace("doc-follower}", "doc-follower, timeout_secs: 3}")
     limited = {**files, "tidegate.yaml": suite}

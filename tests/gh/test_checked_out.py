@@ -29,6 +29,7 @@ def refused(ran: Ran, job: Job) -> None:
     assert not (job.repo.root / ".tidegate/pr/runs").exists()
 
 
+@pytest.mark.attempt("is run with main checked out, whose tip is a merge", "refused: the wrong commit", 2)
 def test_main_whose_tip_is_a_merge_commit_is_not_the_test_merge(job: Job) -> None:
     """`ref: main`: both sides would be of main, and a broken pull request green."""
     job.repo.branch("other", {"README.md": "x\n"})
@@ -38,6 +39,7 @@ def test_main_whose_tip_is_a_merge_commit_is_not_the_test_merge(job: Job) -> Non
     refused(job.run()[0], job)
 
 
+@pytest.mark.attempt("is run with a merge checked out that is newer than the event", "refused: the wrong commit", 2)
 def test_a_merge_that_was_pushed_after_the_event_is_not_the_test_merge(job: Job) -> None:
     """`ref: ${{ github.head_ref }}`, and "Update branch" was pressed: the first parent is the broken head itself."""
     head = job.repo.git("rev-parse", "pr")

@@ -124,8 +124,8 @@ def test_one_call_for_each_trial_and_sample_none_on_the_second_run(samples: int,
 
 
 def test_equal_trials_that_share_an_opinion_are_one_question_even_at_the_same_time(tmp_path: Path) -> None:
-    judge = counting(pause=0.01, jobs=64)
-    graded(judge, None, trials(different=5))
+    judge = counting(pause=3, jobs=64)
+    graded(judge, None, trials(20, different=5))
     assert sum(judge.asked.values()) == 5
 
 
@@ -160,8 +160,8 @@ def test_an_unreadable_answer_that_was_kept_all_the_same_is_not_used(tmp_path: P
 def test_no_more_is_asked_once_the_money_is_spent() -> None:
     judge = counting(max_usd=10, jobs=1)
     made = replies(graded(judge, None, trials(20), price=Price(input=2)))  # 2 USD a call
-    assert [reply.end for reply in made] == ["answered"] * 5 + ["budget"] * 15
-    assert made[-1].message == "the judge's $10 were used up"
+    assert Counter(reply.end for reply in made) == {"answered": 5, "budget": 15}  # in whichever order they came
+    assert {reply.message for reply in made if reply.end == "budget"} == {"the judge's $10 were used up"}
 
 
 def test_the_runs_own_budget_ends_the_judging_too() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.as_root import needs_open_python, needs_root
 from tests.trial.hostile import RECORD, SUITE, Outcome, run, scenario
 
@@ -12,6 +14,9 @@ IMPATIENT = SUITE.replace("doc-follower", "doc-follower, timeout_secs: 2")
 pytestmark = [needs_root, needs_open_python]
 
 
+@pytest.mark.attempt(
+    "has the tool empty the record of its calls and exit with 127", "the call is recorded, the trial fails", 1
+)
 def test_a_tool_cannot_empty_its_record(open_folder: Path) -> None:
     tool = f"#!/bin/sh\n: > {RECORD}\ntruncate -s 0 {RECORD}\nrm -f {RECORD}\necho x > {RECORD}\nexit 127\n"
     ran = run(open_folder, {"bin/tk": tool, "s.yaml": scenario("tk add")})
@@ -27,6 +32,7 @@ def test_a_tool_cannot_read_what_others_recorded(open_folder: Path) -> None:
     assert not ran.is_green
 
 
+@pytest.mark.attempt("has the tool kill its recorder", "the call is recorded, the trial fails", 1)
 def test_a_tool_cannot_hide_a_failure_by_killing_its_recorder(open_folder: Path) -> None:
     tool = "#!/bin/sh\nkill -9 $PPID\nexit 1\n"
     ran = run(open_folder, {"bin/tk": tool, "s.yaml": scenario("tk add || true")})
@@ -34,6 +40,7 @@ def test_a_tool_cannot_hide_a_failure_by_killing_its_recorder(open_folder: Path)
     assert not ran.is_green
 
 
+@pytest.mark.attempt("has the tool stop its recorder", "the call is a timeout, the trial fails", 1)
 def test_a_tool_that_stops_its_recorder_hangs(open_folder: Path) -> None:
     tool = "#!/bin/sh\nkill -STOP $PPID\nexit 1\n"
     ran = run(open_folder, {"bin/tk": tool, "s.yaml": scenario("tk add")}, IMPATIENT)
@@ -41,6 +48,7 @@ def test_a_tool_that_stops_its_recorder_hangs(open_folder: Path) -> None:
     assert not ran.is_green
 
 
+@pytest.mark.attempt("has the tool hang", "the call is a timeout, the trial fails", 1)
 def test_a_call_that_hangs_has_failed_and_is_named(open_folder: Path) -> None:
     tool = '#!/bin/sh\n[ "$1" = --version ] && exit 0\nsleep 100\n'
     ran = run(open_folder, {"bin/tk": tool, "s.yaml": scenario("tk ready --all")}, IMPATIENT)
@@ -66,6 +74,7 @@ def test_a_tool_that_takes_all_memory_has_failed(open_folder: Path) -> None:
     assert not ran.is_green
 
 
+@pytest.mark.attempt("has the tool flood the record of its calls", "no outcome, which is repeated as failures are", 1)
 def test_a_tool_cannot_flood_its_record(open_folder: Path) -> None:
     """Nothing is read beyond a limit: the tool waits until its time is up."""
     tool = f"#!/bin/sh\nyes | head -c 30000000 > {RECORD}\nexit 1\n"
@@ -90,6 +99,7 @@ def test_a_tool_that_kills_everything_has_failed(open_folder: Path) -> None:
     assert ran.calls[0] == ("tk add", "error")
 
 
+@pytest.mark.attempt("has the tool fill the disk", "no outcome, which is repeated as failures are", 1)
 def test_a_tool_that_fills_the_disk_is_an_inside_cause(open_folder: Path, small_disk: Path) -> None:
     tool = "#!/bin/sh\ncat /dev/zero > big 2>/dev/null\nexit 1\n"
     ran = run(open_folder, {"bin/tk": tool, "s.yaml": scenario("tk add")}, environment={"TMPDIR": str(small_disk)})
@@ -97,12 +107,16 @@ def test_a_tool_that_fills_the_disk_is_an_inside_cause(open_folder: Path, small_
     assert "No space left" in ran.trial["reason"] or "no room left" in ran.trial["reason"]
 
 
+@pytest.mark.attempt("has the tool use up all inodes", "no outcome, which is repeated as failures are", 1)
 def test_a_tool_that_takes_all_inodes_is_an_inside_cause(open_folder: Path, small_disk: Path) -> None:
     tool = "#!/bin/sh\ni=0; while : > f$i; do i=$((i+1)); done 2>/dev/null\nexit 1\n"
     ran = run(open_folder, {"bin/tk": tool, "s.yaml": scenario("tk add")}, environment={"TMPDIR": str(small_disk)})
     assert (ran.cause, ran.is_green) == ("resources", False)
 
 
+@pytest.mark.attempt(
+    "has the tool leave a process that writes the result while gates run", "the process is gone, the trial fails", 1
+)
 def test_a_background_process_writes_nothing_after_the_agents_end(open_folder: Path) -> None:
     """It waits for the first gate, and would make the file that the second one looks for."""
     late = "while [ ! -e gate-began ]; do sleep 0.05; done; touch answer.txt"

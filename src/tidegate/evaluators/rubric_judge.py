@@ -8,12 +8,13 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+from tidegate.model.probe import FileAnswer, ReadFile
 from tidegate.rubrics.asking import Answers, ask_until_read
 from tidegate.rubrics.forms import scores_form
 from tidegate.rubrics.prompts import question, wording
 from tidegate.rubrics.reading import Scores, read_scores
 from tidegate.rubrics.samples import Criterion, combined, total
-from tidegate.rubrics.transcript import transcript
+from tidegate.rubrics.work import work_of
 
 WEIGHTS_WITHIN = 0.01  # tolerance of the weights' sum, as in llm-tool-test
 
@@ -25,6 +26,7 @@ class RubricJudge(Evaluator):
     weight: float = 0.0
     rubric: str = ""  # where it was read from, for reports
     criteria: tuple[Criterion, ...] = Field(min_length=1)
+    files: tuple[str, ...] = ()  # of the workspace, which the judge sees whole
     pass_threshold: Annotated[float, Field(ge=0, le=1)] = 0.70
 
     @model_validator(mode="after")
@@ -53,7 +55,11 @@ class RubricJudge(Evaluator):
         return {criterion.id: wording("rubric", described(criterion)) for criterion in self.criteria}
 
     def evaluate(self, record: Record) -> Evaluation:
-        """Show the judge the whole transcript, and ask for every criterion."""
+        """Show the judge all of the agent's work, and ask for every criterion."""
+        files: dict[str, str | None] = {}
+        for path in self.files:
+            found = yield ReadFile(path=path)
+            files[path] = found.text if isinstance(found, FileAnswer) else None
         ids = [criterion.id for criterion in self.criteria]
         ask = question(
             "rubric",
@@ -61,7 +67,7 @@ class RubricJudge(Evaluator):
             [described(criterion) for criterion in self.criteria],
             task=record.prompt,
             expected=record.case.expected_outcome,
-            transcript=transcript(record.events),
+            work=work_of(record.events, record.invocations, record.diff, files),
         )
         answers = yield from ask_until_read(ask, partial(read_scores, ids=ids))
         return judged_score(self.criteria, answers, met=self.pass_threshold)

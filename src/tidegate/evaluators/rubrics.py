@@ -17,7 +17,8 @@ from tidegate.rubrics.forms import checks_form
 from tidegate.rubrics.prompts import question, wording
 from tidegate.rubrics.reading import read_checks
 from tidegate.rubrics.samples import Criterion
-from tidegate.rubrics.transcript import candidate_answer, transcript
+from tidegate.rubrics.transcript import candidate_answer
+from tidegate.rubrics.work import work_of
 
 _MET = 0.75  # median of yes/no samples: more than half of them say yes
 
@@ -89,7 +90,7 @@ class Rubrics(Evaluator):
             task=record.prompt,
             expected=record.case.expected_outcome,
             reference=record.case.reference_answer,
-            transcript=transcript(record.events),
+            work=work_of(record.events, record.invocations, record.diff),
             answer=candidate_answer(record.events),
         )
         answers = yield from ask_until_read(ask, partial(read_checks, ids=ids))

@@ -28,6 +28,7 @@ class Record(Value):
     events: tuple[Event, ...] = ()
     invocations: tuple[Invocation, ...] = ()
     agent_started_at: float = 0.0  # seconds since the epoch; event times are relative to it
+    diff: str = ""  # what the agent changed in its workspace; for questions to the judge only
 
 
 class Score(Value):

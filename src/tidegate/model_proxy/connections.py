@@ -17,6 +17,7 @@ MOST_CONNECTIONS = 256
 MOST_OF_ONE_TRIAL = 64
 HEAD_BYTES = 64 << 10  # of a request's first line and headers
 HEAD_SECS = 20.0  # that a connection without a token may be silent
+LARGEST_REQUEST = 32 << 20  # bytes
 
 
 class Connections(ThreadingHTTPServer):
@@ -108,3 +109,12 @@ class HeadReader:
         line = self._file.readline(min(limit, max(0, self._left + 1)))
         self._left -= len(line)
         return b"" if self._left < 0 else line
+
+
+def size_of(text: str | bytes, base: int) -> int:
+    """Return the size that the text says; one that is too large where it says none."""
+    try:
+        number = int(text, base)
+    except ValueError:
+        return LARGEST_REQUEST + 1
+    return number if number >= 0 else LARGEST_REQUEST + 1

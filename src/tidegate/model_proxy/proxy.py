@@ -21,14 +21,13 @@ from urllib.parse import urlsplit
 
 from tidegate.errors import ConfigurationError
 from tidegate.model.agent import Provider
-from tidegate.model_proxy.connections import HEAD_SECS, Connections, HeadReader
+from tidegate.model_proxy.connections import HEAD_SECS, LARGEST_REQUEST, Connections, HeadReader, size_of
 from tidegate.model_proxy.error_words import MOST_BYTES, error_words
 from tidegate.model_proxy.headers import KEY_HEADERS, NOT_PASSED, headers_for
 from tidegate.model_proxy.token_usage import Answer, Tokens
 from tidegate.model_proxy.traffic import Lease, Traffic, TrafficLimits
 from tidegate.model_proxy.upstream import TIMEOUT_SECS, connection_to
 
-LARGEST_REQUEST = 32 << 20  # bytes
 PIECE = 1 << 16
 _CONTROL = re.compile(r"[^\t -~\xa0-\xff]")
 _COUNTING = re.compile(r"count_?tokens", re.IGNORECASE)  # requests that the model does not answer
@@ -185,9 +184,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _sizes(self) -> Iterator[int]:
         """The sizes of the body's parts; after each one the part has to be read."""
         if "chunked" not in (self.headers.get("transfer-encoding") or "").lower():
-            yield _number(self.headers.get("content-length") or "0", 10)
+            yield size_of(self.headers.get("content-length") or "0", 10)
             return
-        while size := _number(self.rfile.readline(100).partition(b";")[0].strip(), 16):
+        while size := size_of(self.rfile.readline(100).partition(b";")[0].strip(), 16):
             yield size
             self.rfile.readline(100)
         self.rfile.readline(100)
@@ -278,12 +277,3 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
-
-
-def _number(text: str | bytes, base: int) -> int:
-    """Return the size that the text says; one that is too large where it says none."""
-    try:
-        number = int(text, base)
-    except ValueError:
-        return LARGEST_REQUEST + 1
-    return number if number >= 0 else LARGEST_REQUEST + 1

@@ -8,7 +8,7 @@ run can be resumed. Stochastic rows are screened, confirmed and verified; determ
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, zip_longest
 
@@ -98,9 +98,13 @@ def start(
 
 
 def next_step(state: State) -> RunTrials | Decided:
-    """Return the trials to run now, with the sides alternating, or `Decided`."""
-    rounds = zip_longest(*(_rounds(entry) for entry in state.rows if not state.stored), fillvalue=())
-    specs = (*state.played.missing, *chain.from_iterable(chain.from_iterable(rounds)))
+    """Return the trials to run now, with the sides alternating, or `Decided`.
+
+    New rows come last: a pull request that adds many must not use up the budget of those that can regress.
+    """
+    rows = () if state.stored else state.rows
+    specs = (*state.played.missing, *_in_turns(entry for entry in rows if entry.row.presence != "added"))
+    specs = specs or _in_turns(entry for entry in rows if entry.row.presence == "added")
     if not specs or _failed_fast(state):
         return Decided(conclusions=conclude(state))
     return RunTrials(specs=_confirmed_first(state) or specs)
@@ -224,6 +228,12 @@ def _confirmed_first(state: State) -> tuple[TrialSpec, ...]:
 def _blocks(entry: RowSeen, policy: Policy) -> bool:
     row = entry.row
     return row.presence == "both" and row.purpose == "regression" and policy.names(row.agent)
+
+
+def _in_turns(entries: Iterable[RowSeen]) -> tuple[TrialSpec, ...]:
+    """Return the next trials of these rows: the first round of each row, then the second of each, and so on."""
+    rounds = zip_longest(*map(_rounds, entries), fillvalue=())
+    return tuple(chain.from_iterable(chain.from_iterable(rounds)))
 
 
 def _rounds(entry: RowSeen) -> Iterator[tuple[TrialSpec, ...]]:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tidegate.model.question import AskModel
-from tidegate.rubrics.data_block import fenced
+from tidegate.rubrics.data_block import MAX_TEXT, fenced
 from tidegate.text.safe import printable
 
 if TYPE_CHECKING:
@@ -69,5 +69,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         autoescape=False,  # the reader is a model; data blocks separate the data
     )
-    environment.filters["fenced"] = lambda text, name: fenced(name, text)
+    environment.filters["fenced"] = lambda text, name, limit=MAX_TEXT: fenced(name, text, limit)
     return environment

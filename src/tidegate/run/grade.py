@@ -19,12 +19,15 @@ from tidegate.trial.ask_evaluators import Carry, answered
 T = TypeVar("T")
 
 
-async def grade(trial: Trial, scenario: Scenario, carry: Carry) -> Trial:
-    """Return the trial with the answers that its evaluators and judge need; unchanged if no model judges it."""
+async def grade(trial: Trial, scenario: Scenario, carry: Carry, diff: str = "") -> Trial:
+    """Return the trial with the answers that its evaluators and judge need; unchanged if no model judges it.
+
+    `diff` is what the agent changed in its workspace.
+    """
     if not is_to_be_judged(trial, scenario):
         return trial
     carry = asking_about(trial.opinion or f"{trial.spec.id} {trial.started_at}", carry)
-    record = record_of(trial, scenario)
+    record = record_of(trial, scenario).model_copy(update={"diff": diff})
     evaluators = [
         await answered(evaluator, record, carry, trial.answers_of(number))
         for number, evaluator in enumerate(scenario.evaluators)

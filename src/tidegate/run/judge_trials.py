@@ -12,7 +12,7 @@ from tidegate.model.plan import PlanRow
 from tidegate.model.probe import Answer, Request, RunJudge
 from tidegate.model.trial import Trial
 from tidegate.run.attempts import Attempts, RunContext
-from tidegate.run.grade import grade
+from tidegate.run.grade import grade, is_to_be_judged
 from tidegate.run.judge_client import JudgeClient
 from tidegate.run.pairwise_judging import judge_pairs
 
@@ -47,7 +47,7 @@ class Judging:
             return await self.judge_client.carry(request)
 
         asked = with_opinion(trial, self._commits)
-        graded = await grade(asked, row.scenario, carry)
+        graded = await grade(asked, row.scenario, carry, self._diff(asked, row))
         if graded is not asked:
             self.context.checkouts[trial.spec.side].store.keep_trial(graded)
         return graded
@@ -58,6 +58,10 @@ class Judging:
         if judge is None or not judge.pairwise:
             return ()
         return await judge_pairs(rows, results, self._events, self.judge_client.carry, self._commits)
+
+    def _diff(self, trial: Trial, row: PlanRow) -> str:
+        store = self.context.checkouts[trial.spec.side].store
+        return store.record(trial.spec).diff if is_to_be_judged(trial, row.scenario) else ""
 
     @property
     def _commits(self) -> tuple[str, ...]:

@@ -120,7 +120,7 @@ class _Work:
         scratch = self.job.scratch.joinpath(encoded(spec.scenario), encoded(spec.agent), str(spec.index))
         folders, root = Folders(self.target.record_folder(spec), scratch), self.context.definitions
         stored = StoredTrial(trial, scenario, self.old.agents[spec.agent].model, folders, self.context)
-        known = (*trial.answers, *chain.from_iterable(trial.evaluator_answers))
+        known = (*trial.answers, *trial.judge_answers, *chain.from_iterable(trial.evaluator_answers))
 
         async def found(request: Request) -> Answer | None:
             if isinstance(request, RunJudge):
@@ -138,9 +138,9 @@ class _Work:
         asked = {
             "answers": gate_answers(scenario.gates, trial.answers),
             "evaluator_answers": tuple([await answered(one, record, found) for one in scenario.evaluators]),
-            "judge_answers": (),
+            "judge_answers": await answered(scenario.judge, record, found) if scenario.judge else (),
         }
-        return await grade(trial.model_copy(update=asked), scenario, carry)
+        return await grade(trial.model_copy(update=asked), scenario, carry, self.source.record(spec).diff)
 
 
 def _run(old: Run, results: tuple[TrialResult, ...], suite: Suite, scenarios: Mapping[str, Scenario]) -> Run:

@@ -45,7 +45,9 @@ class JudgeFiles:
         if criteria is None:
             return None
         try:
-            return RubricJudge(rubric=file.rubric, criteria=criteria, pass_threshold=file.pass_threshold)
+            return RubricJudge(
+                rubric=file.rubric, criteria=criteria, files=file.files, pass_threshold=file.pass_threshold
+            )
         except ValidationError as error:
             self._complain(place, f"{file.rubric}: {error.errors()[0]['ctx']['error']}")
             return None

@@ -11,6 +11,7 @@ from tidegate.gates import AnyGate
 from tidegate.gates.fields import Regex
 from tidegate.model.field_types import (
     Count,
+    InsidePath,
     Name,
     Positive,
     ProgramName,
@@ -62,6 +63,7 @@ class ScenarioJudgeFile(Value):
 
     enabled: bool = True
     rubric: Text | None = None
+    files: tuple[InsidePath, ...] = ()  # of the workspace, which the judge reads whole
     pass_threshold: Share = 0.70
 
 

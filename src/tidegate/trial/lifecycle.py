@@ -212,11 +212,13 @@ class _TrialRun:
             return CommandAnswer(result=await self._script(request.command, name, request.timeout_secs))
         return CommandAnswer(result=await self._command(request.command, name, request.timeout_secs, self._environment))
 
-    async def _evaluator_answers(self, trial: Trial) -> dict[str, EvaluatorAnswers]:
+    async def _evaluator_answers(self, trial: Trial) -> dict[str, object]:
         """Return the answers to evaluators, and to those of base's definition, which use base's scripts."""
-        base_checks = self._attempt.row.base_checks
-        place = self._place
+        base_checks, judge, place = self._attempt.row.base_checks, self._scenario.judge, self._place
+        judge_alone = self._scenario.model_copy(update={"evaluators": (judge,) if judge else ()})
+        files = await self._ask_evaluators(trial, judge_alone, "judge", place.definitions)
         return {
+            "judge_answers": files[0] if files else (),
             "evaluator_answers": await self._ask_evaluators(trial, self._scenario, "judge", place.definitions),
             "evaluator_answers_before": (
                 await self._ask_evaluators(trial, base_checks, "judge-before", place.base_definitions)

@@ -114,19 +114,23 @@ def _related_branches(root: Path) -> list[str]:
 def merge_base(root: Path, base: Revision, head: Revision) -> Revision:
     """Return the commit at which head branched off base, so that later changes on base do not count as head's.
 
-    Fetches the full history if the clone is shallow. Raises ConfigurationError if there is no common commit.
+    If they have merged each other, several commits qualify. The pull request's author chooses their dates, so the
+    one on base's own line of first parents is taken. Fetches the full history if the clone is shallow. Raises
+    ConfigurationError if there is no common commit.
     """
-    done = git(root, "merge-base", base.sha, head.sha)
+    done = git(root, "merge-base", "--all", base.sha, head.sha)
     if done.returncode != 0 and must(root, "rev-parse", "--is-shallow-repository") == "true":
         git(root, "fetch", "--quiet", "--filter=blob:none", "--unshallow", "origin")
-        done = git(root, "merge-base", base.sha, head.sha)
+        done = git(root, "merge-base", "--all", base.sha, head.sha)
     if done.returncode != 0:
         raise ConfigurationError(
             f"`{base.ref}` and `{head.ref}` have no commit in common here.",
             "In a shallow clone, fetch what is missing: `fetch-depth: 2` in a workflow's checkout step "
             "(`0` where it has a `ref`), or `git fetch --unshallow`.",
         )
-    return Revision(sha=done.stdout.strip(), ref=base.ref)
+    found = done.stdout.split()
+    own = must(root, "rev-list", "--first-parent", base.sha).split() if len(found) > 1 else []
+    return Revision(sha=next((sha for sha in own if sha in found), found[0]), ref=base.ref)
 
 
 def checked_out_sides(root: Path, head_sha: str, base_ref: str) -> tuple[str, str]:

@@ -1,0 +1,43 @@
+"""What an agent left behind, besides its transcript, as texts for the judge."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from tidegate.model.event import Event
+from tidegate.model.trial import Invocation
+from tidegate.rubrics.data_block import MAX_TEXT
+from tidegate.rubrics.transcript import transcript
+
+MAX_CALLS = 10_000  # characters
+MAX_CHANGES = 20_000  # characters of the diff, and of all named files
+
+
+class Work(NamedTuple):
+    """The texts that a judge reads. `room` is what is left for the transcript, which is cut first if all are long."""
+
+    transcript: str
+    calls: str = ""
+    changes: str = ""
+    files: str = ""
+
+    @property
+    def room(self) -> int:
+        """Return how many characters of the transcript are shown."""
+        return MAX_TEXT - min(len(self.calls), MAX_CALLS) - sum(min(len(text), MAX_CHANGES) for text in self[2:])
+
+
+def work_of(
+    events: Iterable[Event], calls: Iterable[Invocation], diff: str = "", files: Mapping[str, str | None] | None = None
+) -> Work:
+    """Return the work as texts. A named file without text is said to be missing."""
+    texts = {name: "(there is no such text file)" if text is None else text for name, text in (files or {}).items()}
+    named = (f"== {name} ==\n{text}" for name, text in texts.items())
+    return Work(transcript(events), "\n".join(map(_line, calls)), diff, "\n".join(named))
+
+
+def _line(call: Invocation) -> str:
+    ended = call.status if call.exit_code is None else f"exit {call.exit_code}"
+    return f"{shlex.join(call.argv)} [{ended}]"

@@ -1,0 +1,64 @@
+"""Attempts that use up the run before a failure is confirmed, or keep it from being seen as one."""
+
+from __future__ import annotations
+
+from tests.attempts.attempt import FILES, Attempt, agent, suite
+from tests.e2e.conftest import NOTES, SUITE
+
+BROKEN = NOTES.replace("  add)", "  append)")
+VERSION = FILES["scenarios/version.yaml"]
+CHANCE = "type: command, command: 'notes add first; notes add second'"
+SLOW = suite("budget: {minutes: 0.1}\n")
+
+BUDGET = {
+    "many new scenarios": Attempt(
+        "adds scenarios that use up the trials of the budget",
+        "regression",
+        base=suite("budget: {trials: 8}\n"),
+        head={
+            **suite("budget: {trials: 8}\n"),
+            **{f"scenarios/a{n}.yaml": VERSION.replace("name: version", f"name: a{n}") for n in range(12)},
+        },
+    ),
+    "many trials": Attempt(
+        "asks for many trials of another scenario, which use up the budget",
+        "unproven",
+        5,
+        base=suite("budget: {trials: 8}\n", "{type: doc-follower}", "{" + CHANCE + "}"),
+        head={"scenarios/version.yaml": VERSION + "trials: {min: 50}\n"},
+    ),
+    "slow new agent": Attempt(
+        "adds an agent that uses up the time of the budget",
+        "regression",
+        base=SLOW,
+        head={
+            "tidegate.yaml": SUITE.replace("agents:", "agents:\n  a: {type: command, command: sleep 100}")
+            + "budget: {minutes: 0.1}\n"
+        },
+    ),
+    "build that hangs": Attempt(
+        "has its build hang until the budget ends",
+        "infrastructure",
+        4,
+        base=SLOW,
+        tool=NOTES + "# x\n",
+        head=suite("budget: {minutes: 0.1}\nbuild: [sleep 100]\n"),
+    ),
+    "agent by chance": Attempt(
+        "breaks the tool where the agent is not deterministic", "regression", base=agent(CHANCE), tool=BROKEN
+    ),
+    "few trials": Attempt(
+        "breaks the tool where there are too few trials to confirm it",
+        "unproven",
+        5,
+        base=suite("trials: {max: 3}\n", "{type: doc-follower}", "{" + CHANCE + "}"),
+        tool=BROKEN,
+    ),
+    "small budget": Attempt(
+        "breaks the tool where the budget ends before it is confirmed",
+        "unproven",
+        5,
+        base=suite("budget: {trials: 13}\n", "{type: doc-follower}", "{" + CHANCE + "}"),
+        tool=BROKEN,
+    ),
+}

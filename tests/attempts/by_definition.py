@@ -1,0 +1,226 @@
+"""Attempts that change what is tested, or how."""
+
+from __future__ import annotations
+
+from tests.attempts.attempt import FILES, FORGETFUL, Attempt, agent, graded, keep, suite
+from tests.e2e.conftest import AGENTS_MD, NOTES, SCENARIO
+
+IN_TEMPLATE = SCENARIO.replace("target:", "template_folder: state\ntarget:")
+SECOND = "notes list | grep -q second"
+
+
+def evaluated(script: str) -> dict[str, str]:
+    head, _, _ = SCENARIO.partition("evaluation:")
+    return {
+        "scenarios/keep.yaml": f"{head}evaluation:\n  evaluators: [{{type: code_judge, name: two, script: {script}}}]\n"
+    }
+
+
+COUNTS = """\
+import json, os, pathlib
+wanted = [line for name in pathlib.Path("wanted").iterdir() for line in name.read_text().split()]
+kept = pathlib.Path(os.environ["TIDEGATE_FIXTURE_DIR"], "notes.txt").read_text().split()
+print(json.dumps({"score": sum(line in kept for line in wanted) / len(wanted)}))
+"""
+FROM_LIBRARY = """\
+import json, os, pathlib, sys
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "library"))
+from scoring import score
+print(json.dumps({"score": score(pathlib.Path(os.environ["TIDEGATE_FIXTURE_DIR"], "notes.txt").read_text())}))
+"""
+
+DEFINITIONS = {
+    "capability": Attempt(
+        "makes the scenario `purpose: capability`, which never blocks",
+        "weakened",
+        head=keep(more="purpose: capability\n"),
+    ),
+    "not deterministic": Attempt(
+        "makes the agent non-deterministic, so that failures need more proof",
+        "regression",
+        head=agent("type: doc-follower, deterministic: false"),
+    ),
+    "scenario not deterministic": Attempt(
+        "makes the scenario non-deterministic",
+        "regression",
+        head=keep(more="deterministic: false\n"),
+    ),
+    "fewer trials": Attempt("limits the scenario to one trial", "weakened", head=keep(more="trials: {max: 1}\n")),
+    "renamed scenario": Attempt(
+        "renames the scenario, so that it is a new one", "weakened", head=keep("name: keep_notes", "name: keeps_notes")
+    ),
+    "renamed agent": Attempt("renames the agent", "weakened", head=suite(old="docs:", new="guide:")),
+    "agent without weight": Attempt(
+        "gives the agent the weight 0", "must be greater than 0", 2, head=agent("type: doc-follower, weight: 0")
+    ),
+    "other agent for the scenario": Attempt(
+        "adds an agent that does nothing, and has the scenario use only that one",
+        "weakened",
+        head={
+            **keep(more="tool_matrix: [{tool: idle}]\n"),
+            **suite(old="agents:", new="agents:\n  idle: {type: command, deterministic: true, command: 'true'}"),
+        },
+    ),
+    "gate not required": Attempt(
+        "makes the gates optional", "regression", head=keep("second}", "second, required: false}")
+    ),
+    "laxer pattern": Attempt(
+        "makes a gate's pattern match more", "regression", head=keep("pattern: second", "pattern: f")
+    ),
+    "gates twice": Attempt(
+        "adds a second, laxer list of gates at the top of the scenario",
+        "gates",
+        2,
+        head=keep(more="gates: [{type: command_succeeds, command: 'true'}]\n"),
+    ),
+    "other tool": Attempt(
+        "tests another tool that works",
+        "weakened",
+        head={
+            **keep("binary: notes, health_check: notes --version", "binary: good"),
+            "bin/good": NOTES,
+            "AGENTS.md": AGENTS_MD.replace("notes add", "good add"),
+        },
+    ),
+    "health check that fails": Attempt(
+        "adds a health check that fails on both sides",
+        "weakened",
+        head=keep("notes --version", "notes --never"),
+    ),
+    "setup that fails": Attempt(
+        "adds a setup command that fails on both sides", "weakened", head=keep(more="setup: {commands: ['false']}\n")
+    ),
+    "fewer turns": Attempt("lowers the agent's turns", "regression", head=agent("type: doc-follower, max_turns: 1")),
+    "watch nothing": Attempt(
+        "narrows `watch`, so that the change of the tool touches nothing that is watched",
+        "regression",
+        head=suite("watch: ['docs/**']\n"),
+    ),
+    "no suite": Attempt("deletes tidegate.yaml", "no such file", 2, head={"tidegate.yaml": None}),
+    "invalid suite": Attempt("makes tidegate.yaml invalid", "version", 2, head={"tidegate.yaml": "version: 9\n"}),
+    "no scenarios": Attempt(
+        "deletes all scenarios",
+        "matches no file",
+        2,
+        head={"scenarios/keep.yaml": None, "scenarios/version.yaml": None},
+    ),
+    "other globs": Attempt(
+        "changes the globs of `scenarios`, so that the failing one is left out",
+        "weakened",
+        head=suite(old="scenarios/*.yaml", new="scenarios/v*.yaml"),
+    ),
+    "tag removed": Attempt(
+        "removes the tag by which the job selects the scenario",
+        "weakened",
+        base={
+            **keep(more="tags: [smoke]\n"),
+            "scenarios/version.yaml": FILES["scenarios/version.yaml"] + "tags: [smoke]\n",
+        },
+        head=keep(more="tags: [slow]\n"),
+        arguments=("--tags", "smoke"),
+    ),
+    "higher tier": Attempt(
+        "moves the scenario to a tier that the job does not run",
+        "weakened",
+        head=keep(more="tier: 5\n"),
+        arguments=("--tier", "1"),
+    ),
+    "swapped names": Attempt(
+        "swaps the names of two scenarios",
+        "regression",
+        head={
+            **keep("keep_notes", "version"),
+            "scenarios/version.yaml": FILES["scenarios/version.yaml"].replace("name: version", "name: keep_notes"),
+        },
+    ),
+    "same name twice": Attempt(
+        "adds a scenario of the same name that passes",
+        "keep_notes",
+        2,
+        head={"scenarios/a.yaml": FILES["scenarios/version.yaml"].replace("name: version", "name: keep_notes")},
+    ),
+    "build edits the scenario": Attempt(
+        "has its build edit the scenario",
+        "regression",
+        head=suite('build: ["sed -i s/second/first/ scenarios/keep.yaml"]\n'),
+    ),
+    "build edits the suite": Attempt(
+        "has its build edit tidegate.yaml",
+        "regression",
+        head=suite("build: [\"printf 'policy: {mode: advisory}\\\\n' >> tidegate.yaml\"]\n"),
+    ),
+    "data of an evaluator": Attempt(
+        "edits a data file that an evaluator finds by listing a folder",
+        "regression",
+        base={**evaluated("python3 judge.py"), "scenarios/judge.py": COUNTS, "scenarios/wanted/a": "first second\n"},
+        head={"scenarios/wanted/a": "first\n"},
+    ),
+    "links for scenarios": Attempt(
+        "replaces the scenario by a link to a laxer one",
+        "regression",
+        head={"scenarios/keep.yaml": None, "lax.yaml": SCENARIO.replace("second", "first")},
+        prepare=lambda repo: (repo.root / "scenarios/keep.yaml").symlink_to("../lax.yaml"),
+    ),
+}
+
+# What is not caught: docs/security.md says so, and these keep it true.
+LIMITS = {
+    "library of an evaluator": Attempt(
+        "edits a library, in another folder, that an evaluator imports",
+        "no_regression",
+        0,
+        base={
+            **evaluated("python3 judge.py"),
+            "scenarios/judge.py": FROM_LIBRARY,
+            "library/scoring.py": "def score(text):\n    return text.count('\\n') / 2\n",
+        },
+        head={"library/scoring.py": "def score(text):\n    return 1\n"},
+    ),
+    "answer in a document": Attempt(
+        "puts the answer into a guidance file, where a gate that searches all documents finds it",
+        "no_regression",
+        0,
+        base={
+            **graded("type: command_succeeds, command: 'grep -rqx second --include=*.md .'"),
+            "bin/notes": NOTES.replace("notes.txt", "notes.md"),
+        },
+        head={"CLAUDE.md": "# Hints\n\nsecond\n"},
+        tool=FORGETFUL.replace("notes.txt", "notes.md"),
+    ),
+    "unrecorded call": Attempt(
+        "has the guidance call the tool by its real path, where failures are not recorded",
+        "no_regression",
+        0,
+        base=graded("type: no_transcript_errors"),
+        head={"AGENTS.md": '# Notes\n\n```console\n$ "$(which -a notes | tail -n 1)" add second\n```\n'},
+        tool=NOTES.replace("  add)", "  append)"),
+    ),
+    "build of the old tool": Attempt(
+        "has its build put base's tool into place, which is then tested instead of head's",
+        "no_regression",
+        0,
+        head=suite('build: ["git show main:bin/notes > bin/notes"]\n'),
+    ),
+    "guidance that does the work": Attempt(
+        "has the guidance write the result without the tool",
+        "no_regression",
+        0,
+        head={"AGENTS.md": "# Notes\n\n```sh\nnotes --version\nprintf 'first\\nsecond\\n' > notes.txt\n```\n"},
+    ),
+    "checker in the path": Attempt(
+        "edits a program in `path` that a gate runs",
+        "no_regression",
+        0,
+        base={**graded("type: command_succeeds, command: has-second"), "bin/has-second": "#!/bin/sh\n" + SECOND + "\n"},
+        head={"bin/has-second": "#!/bin/sh\nexit 0\n"},
+    ),
+    "prompt that does the work": Attempt(
+        "has the prompt write the result without the tool",
+        "no_regression",
+        0,
+        head=keep(
+            "task: Add two notes as AGENTS.md says.",
+            "task: |\n  ```sh\n  notes --version\n  printf 'first\\nsecond\\n' > notes.txt\n  ```",
+        ),
+    ),
+}

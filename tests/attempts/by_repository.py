@@ -1,0 +1,117 @@
+"""Attempts by what git keeps: names, links, modes, attributes and the shape of history."""
+
+from __future__ import annotations
+
+from tests.attempts.attempt import FORGETFUL, Attempt, suite
+from tests.conftest import Repository
+from tests.e2e.conftest import NOTES
+
+WATCHED = suite("watch: ['bin/**']\n")
+APPEND = NOTES.replace('echo "$1" >> notes.txt', '. "$(dirname "$(readlink -f "$0")")/kéep.sh"')
+
+
+def mode(repo: Repository) -> None:
+    (repo.root / "bin/notes").chmod(0o644)
+
+
+def moved(repo: Repository) -> None:
+    repo.git("mv", "bin/notes", "notes")
+
+
+def orphan(repo: Repository) -> None:
+    """The branch has no commit in common with main."""
+    repo.commit({})
+    repo.git("checkout", "--quiet", "--orphan", "alone")
+    repo.git("commit", "--quiet", "--message", "alone")
+    repo.git("branch", "-M", "pr")
+
+
+def ours(repo: Repository) -> None:
+    """It begins at an old commit with a broken tool, and has merged main without taking anything of it."""
+    repo.git("checkout", "--quiet", "-B", "old", "main")
+    repo.commit({"bin/notes": FORGETFUL})
+    repo.git("checkout", "--quiet", "-B", "pr", "old")
+    repo.git("checkout", "--quiet", "main")
+    repo.git("merge", "--quiet", "old")
+    repo.commit({"bin/notes": NOTES})
+    repo.git("checkout", "--quiet", "pr")
+    repo.git("merge", "--quiet", "--strategy", "ours", "--message", "merge", "main")
+
+
+def crossed(repo: Repository) -> None:
+    """Main and the branch have merged each other: two merge bases, and the tool of the later one is broken."""
+    repo.git("checkout", "--quiet", "-B", "pr", "main")
+    broken = repo.commit({"bin/notes": FORGETFUL}, "broken")
+    repo.git("checkout", "--quiet", "main")
+    good = repo.commit({"README.md": "x\n"}, "good")
+    repo.git("merge", "--quiet", "--strategy", "ours", "--message", "merge", broken)
+    repo.git("checkout", "--quiet", "pr")
+    repo.git("merge", "--quiet", "--message", "merge", good)
+
+
+def submodule(repo: Repository) -> None:
+    """The folder of the tool is a submodule that nothing names."""
+    commit = repo.git("rev-parse", "HEAD")
+    repo.git("rm", "-r", "--quiet", "bin")
+    repo.git("update-index", "--add", "--cacheinfo", f"160000,{commit},bin")
+    repo.git("commit", "--quiet", "--message", "submodule")
+
+
+def scenarios_elsewhere(repo: Repository) -> None:
+    commit = repo.git("rev-parse", "HEAD")
+    repo.git("rm", "-r", "--quiet", "scenarios")
+    repo.git("update-index", "--add", "--cacheinfo", f"160000,{commit},scenarios")
+    repo.git("commit", "--quiet", "--message", "submodule")
+
+
+def outputs_are_a_link(repo: Repository) -> None:
+    (repo.root / ".tidegate").symlink_to("docs")
+
+
+REPOSITORY = {
+    "moved tool": Attempt(
+        "moves the tool out of the watched folder, which a list of renamed files shows under its new name only",
+        "regression",
+        base=WATCHED,
+        tool=None,
+        prepare=moved,
+    ),
+    "not executable": Attempt("takes the tool's right to be run", "regression", base=WATCHED, tool=None, prepare=mode),
+    "letters beyond ASCII": Attempt(
+        "breaks a watched file whose name git quotes",
+        "regression",
+        base={**WATCHED, "bin/notes": APPEND, "bin/kéep.sh": 'echo "$1" >> notes.txt\n'},
+        tool=None,
+        head={"bin/kéep.sh": ":\n"},
+    ),
+    "line ends": Attempt(
+        "has .gitattributes give the tool line ends that its interpreter does not know",
+        "regression",
+        head={".gitattributes": "bin/notes text eol=crlf\n"},
+        tool=NOTES + "# x\n",
+    ),
+    "exported": Attempt(
+        "has .gitattributes leave the scenarios out of archives",
+        "regression",
+        head={".gitattributes": "scenarios/** export-ignore\n"},
+    ),
+    "merged tree": Attempt(
+        "merges main with the strategy `ours`, which drops a repair", "regression", tool=None, prepare=ours
+    ),
+    "crossed merges": Attempt(
+        "has two merge bases, and the tool of the later one is broken", "regression", tool=None, prepare=crossed
+    ),
+    "no common history": Attempt("has no commit in common with main", "no commit in common", 2, prepare=orphan),
+    "tool in a submodule": Attempt("makes the tool's folder a submodule", "regression", tool=None, prepare=submodule),
+    "scenarios in a submodule": Attempt(
+        "makes the scenarios' folder a submodule", "matches no file", 2, prepare=scenarios_elsewhere
+    ),
+    "ignored scenario": Attempt("adds the scenarios to .gitignore", "regression", head={".gitignore": "scenarios/\n"}),
+    "a link for outputs": Attempt("commits `.tidegate` as a link", "regression", prepare=outputs_are_a_link),
+    "LFS": Attempt(
+        "replaces the tool by a pointer to a large file",
+        "regression",
+        tool="version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n",
+        head={".gitattributes": "bin/* filter=lfs\n"},
+    ),
+}
