@@ -132,7 +132,8 @@ def test_a_run_killed_in_the_middle_of_a_confirmation_goes_on_to_the_same_end(
     assert resumed.code == 1, resumed.stderr
     assert without_chance(told(resumed)) == without_chance(story)
     used = resumed.result["cost"]["trials"]["head"]
-    assert 0 < used <= len([trial for trial in story["trials"] if trial[0].startswith("head/")]) - 5
+    # At least four of them are used again; the one beside the fifth may still have been running.
+    assert 0 < used <= len([trial for trial in story["trials"] if trial[0].startswith("head/")]) - 4
     assert "used again" in resumed.stderr
 
 

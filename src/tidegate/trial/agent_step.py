@@ -40,6 +40,7 @@ class AgentStep:
     events: tuple[Event, ...]
     invocations: tuple[Invocation, ...] = ()
     warnings: tuple[str, ...] = ()
+    started_at: float = 0.0  # seconds since the epoch; times of events are relative to it
 
 
 class _Recorded(NamedTuple):
@@ -67,12 +68,12 @@ async def run_agent(attempt: Attempt, environment: Mapping[str, str]) -> AgentSt
             return found if log.lost is None else found._replace(without=("record_lost", log.lost))
 
         end, not_measured, found = await _ended(attempt, session, recorded)
-    return AgentStep(end, not_measured, tuple(session.events), found.invocations, found.warnings)
+    return AgentStep(end, not_measured, tuple(session.events), found.invocations, found.warnings, session.started_at)
 
 
 def _with_program(attempt: Attempt, environment: Mapping[str, str]) -> tuple[TrialSession, Callable[[], _Recorded]]:
     """Return the session of an agent whose target is a program, and a function that reads the record."""
-    target, folders, started = attempt.scenario.target, attempt.folders, time.time()
+    target, folders = attempt.scenario.target, attempt.folders
     front = recorder.install(folders.scratch / "recorder", target.binary, environment["PATH"], folders.calls)
     session = _session(
         attempt,
@@ -82,7 +83,7 @@ def _with_program(attempt: Attempt, environment: Mapping[str, str]) -> tuple[Tri
 
     def read() -> _Recorded:
         invocations, warnings = recorder.read(folders.record / folders.calls.name, session.stops)
-        invocations += bypassed(session.events, target, invocations, started)
+        invocations += bypassed(session.events, target, invocations, session.started_at)
         without: tuple[NotMeasured, str] | None = None
         if was_never_found(invocations):
             without = "record_lost", f"the agent's shell does not find {target.binary}: it resets PATH"
@@ -95,13 +96,13 @@ def _with_server(
     attempt: Attempt, environment: Mapping[str, str], server: McpServer
 ) -> tuple[TrialSession, Callable[[], _Recorded]]:
     """Return the same for an MCP server. A trial in which the agent opens no session is not measured."""
-    folders, started = attempt.folders, time.time()
+    folders = attempt.folders
     script = recording.install(folders.scratch / "recorder", server, environment, folders.workspace, folders.calls)
     session = _session(attempt, environment, server=ServerScript(server.name, script))
 
     def read() -> _Recorded:
         told = recording.read(folders.record / folders.calls.name, session.stops)
-        invocations = told.invocations + never_arrived(session.events, server.name, started)
+        invocations = told.invocations + never_arrived(session.events, server.name, session.started_at)
         without: tuple[NotMeasured, str] | None = None
         if not told.opened:
             without = "no_session", f"the agent opened no session with the MCP server {server.name}"

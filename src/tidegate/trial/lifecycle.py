@@ -106,7 +106,6 @@ class _TrialRun:
 
     async def _measured(self) -> Trial:
         started = time.monotonic()
-        started_at = time.time()
         step = await run_agent(self._attempt, self._agent_environment)
         duration = round(time.monotonic() - started, 3)
         self._warnings.extend(step.warnings)
@@ -118,7 +117,7 @@ class _TrialRun:
             end_message=step.end.message,
             not_measured=step.not_measured,
             reason=step.end.message if step.not_measured else "",
-            agent_started_at=started_at,
+            agent_started_at=step.started_at,
             duration_s=duration,
             events=step.events,
             invocations=step.invocations,

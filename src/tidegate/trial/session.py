@@ -70,6 +70,7 @@ class TrialSession:
         self._context = context
         self._redaction = Redaction(context.credentials)
         self._started = time.monotonic()
+        self.started_at = time.time()  # the same moment on the wall clock, which recorded calls have
         self._calls = 0
         self._client: McpClient | None = None
         self._open = AsyncExitStack()
