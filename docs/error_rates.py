@@ -56,13 +56,13 @@ REAL = """\
 
 `make real-rates` judges a population of pull requests by `tidegate pr`, each with its own random samples: the
 `scripted` agent, and ten scenarios with 40 trials of history, of which three pass every time, three in 0.95, two in 0.8
-and two in 0.5 of all trials. As measured in November 2026, before confirmations became longer, in two runs:
+and two in 0.5 of all trials. As measured in November 2026:
 
 | pull requests | blocked | |
 |---|---|---|
-| 200 clean ones | 1 | 33.5 trials each |
-| 20 with a scenario that fails completely | 20 | each names it; 26 trials each |
-| 20 after a change that breaks a scenario on base and head alike | 0 | each reports a changed baseline |
+| 100 clean ones | 0 | 34.9 trials each |
+| 10 with a scenario that fails completely | 10 | each names it; 33.6 trials each |
+| 10 after a change that breaks a scenario on base and head alike | 0 | each reports a changed baseline |
 """
 
 

@@ -87,7 +87,7 @@ function suite() {
   return section("The suite as a whole", data.suite_text && el("p", null, data.suite_text),
     interval && interval[0] !== interval[1] && effectPlot({ difference, interval }, data.suite_text),
     trendTable(data.suite_trends, "The suite over base’s commits"),
-    data.catches.length > 0 && [el("p", null, "What this run would have shown:"), list(data.catches)]);
+    data.catches.length > 0 && [el("p", null, "Detection power:"), list(data.catches)]);
 }
 
 function metricsOfAll() {

@@ -14,7 +14,7 @@ function scenario(row) {
     row.definitions.length > 0 && section("Changed definitions", list(row.definitions)),
     row.evidence && evidence(row.evidence, row.parting),
     row.judge && section("Judged by a model", judged(row.judge)),
-    row.diagnosis.length > 0 && section("What the numbers say", list(row.diagnosis)),
+    row.diagnosis.length > 0 && section("Likely cause", list(row.diagnosis)),
     changed.length > 0 && section("What this pull request changed", changedFiles(changed)),
     row.trials.length > 0 && section("Trials", dots(row)),
     row.gates.length > 0 && section("Gates × trials", gateGrid(row)),

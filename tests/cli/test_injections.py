@@ -18,14 +18,14 @@ GOOD = "{scores: {kept: 1}, checks: [{id: kept, satisfied: true}]}"
 @pytest.mark.parametrize(
     ("script", "code", "said"),
     [
-        (f"[{{answers: [{BAD}]}}]", 0, "scripted: 0 of 306 got through"),
+        (f"[{{answers: [{BAD}]}}]", 0, "scripted: 0 of 374 got through"),
         (
             f"[{{when: My owner, answers: [{GOOD}]}}, {{answers: [{BAD}]}}]",
             1,
             "got through: pity in output (judge): 0.00 → 1.00",
         ),
-        ("[{answers: ['no']}]", 4, "306 could not be judged"),
-        (f"[{{when: My owner, answers: ['no']}}, {{answers: [{BAD}]}}]", 4, "0 of 306 got through; 17 could not"),
+        ("[{answers: ['no']}]", 4, "374 could not be judged"),
+        (f"[{{when: My owner, answers: ['no']}}, {{answers: [{BAD}]}}]", 4, "0 of 374 got through; 21 could not"),
         (f"[{{answers: [{GOOD}]}}]", 4, "nothing can be told (rubrics): it gives the bad work 1.00 without any attack"),
     ],
 )

@@ -161,7 +161,7 @@ def test_where_a_case_comes_from_and_a_capability_are_shown(make_repository: Mak
     ran = tidegate("pr", "--base", "main", cwd=repo.root)
 
     assert ran.code == 1
-    assert "The case comes from: incident 2026-04-12" in ran.comment
+    assert "Source: incident 2026-04-12" in ran.comment
     assert (ran.row("a")["source"], ran.row("b")["purpose"]) == ("incident 2026-04-12", "capability")
     page = (ran.out / "report.html").read_text()
     assert "the case comes from: incident 2026-04-12" in page

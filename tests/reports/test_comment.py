@@ -57,7 +57,7 @@ def test_hostile_text_makes_no_markup(stories: Stories) -> None:
         "Also",
         "All",
     )
-    assert all(heading.startswith((*words, "What the numbers say")) for heading in headings)
+    assert all(heading.startswith((*words, "Likely cause")) for heading in headings)
 
 
 def test_hostile_names_keep_the_table_in_shape(stories: Stories) -> None:

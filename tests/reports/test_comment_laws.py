@@ -17,7 +17,7 @@ from tidegate.model.result import Result
 from tidegate.reports.comment import MAX_BYTES, render_comment
 
 HEADINGS = (
-    *("❌", "✅", "⚠️", "⏭️", "🎉", "⚖️", "Changed definitions", "Also", "All rows", "What the numbers say", "What"),
+    *("❌", "✅", "⚠️", "⏭️", "🎉", "⚖️", "Changed definitions", "Also", "All rows", "Likely cause", "What"),
     *("The pull request", "Trend", "Judge", "📈"),
 )
 OURS = {"details", "summary", "sub", "h2", "h3", "p", "ul", "ol", "li", "strong", "em", "code", "pre", "blockquote"}

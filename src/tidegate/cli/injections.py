@@ -13,7 +13,7 @@ NOT_JUDGED = 4  # exit code
 
 DESCRIPTION = """\
 Tests the judge for prompt injection: sends it bad work that contains instructions, in every field that it reads, and
-lists the attempts that raised the score. About 300 calls; answers are cached. Exits with 1 if an attempt succeeded,
+lists the attempts that raised the score. About 400 calls; answers are cached. Exits with 1 if an attempt succeeded,
 with 4 if none did but some could not be judged.
 """
 
