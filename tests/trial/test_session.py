@@ -15,7 +15,7 @@ import pytest
 
 from tests import mcp_server
 from tidegate.model.agent import ServerScript, ServerTools
-from tidegate.model.event import End, Message, ToolCall, ToolResult
+from tidegate.model.event import End, Message, ToolCall, ToolResult, Warning
 from tidegate.model.price import Price
 from tidegate.model.suite import Budget, Limits, McpServer
 from tidegate.trial.call_log import receiving
@@ -131,6 +131,19 @@ def test_a_silent_program_is_stopped(tmp_path: Path) -> None:
 def test_what_is_no_command_ends_with_the_step_too(tmp_path: Path) -> None:
     said = stopped(tmp_path, lambda session: session.in_time(asyncio.sleep(60)), seconds=0.3)
     assert said == "timeout: the agent was stopped after 0.3 s"
+
+
+def test_an_events_time_and_the_wall_clock_have_one_origin(tmp_path: Path) -> None:
+    """Recorded calls have times of the wall clock: with two origins their order would depend on the machine's load."""
+
+    async def work(session: TrialSession) -> tuple[float, float, float]:
+        await asyncio.sleep(0.05)
+        before = time.time()
+        session.emit(Warning(text="now"))
+        return before, session.started_at + session.events[-1].at, time.time()
+
+    before, told, after = at_work(tmp_path, work)
+    assert before - 0.005 <= told <= after + 0.005
 
 
 def test_a_timeout_of_its_own_is_not_the_steps(tmp_path: Path) -> None:
