@@ -6,14 +6,15 @@ import difflib
 import glob
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import product
 from typing import Any
 
 from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.evaluators.script_files import named_files
 from tidegate.model.agent import Agent
 from tidegate.model.measurement import RunRow
-from tidegate.model.model_name import bare_model
+from tidegate.model.model_name import same_model
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.value import Value
@@ -139,15 +140,17 @@ def base_name(agent: str) -> str:
     return agent.partition(":")[0]
 
 
-def refuse_self_judging(suite: Suite, plan: Plan) -> None:
-    """Raise ConfigurationError if the judge's model is also a tested model, unless the suite allows that."""
-    judge = suite.judge
-    if judge is None or judge.allow_self_judging:
-        return
-    for row in plan.rows:
-        if row.scenario.judged and row.agent.model and bare_model(row.agent.model) == bare_model(judge.model):
+def refuse_self_judging(suite: Suite, plan: Plan, place: Callable[[str], str] = lambda _: "") -> None:
+    """Raise ConfigurationError if the judge's model is also a tested model, unless the suite allows that.
+
+    `place` returns where the judge of a model is set, as `file:line:column: key: `, if that is known.
+    """
+    for judge, row in product(suite.judge.members if suite.judge else (), plan.rows):
+        tested = row.scenario.judged and not judge.allow_self_judging and row.agent.model
+        if tested and same_model(tested, judge.model):
             raise ConfigurationError(
-                f"The judge's model, {judge.model}, is the tested one of {row.key.agent} in {row.key.scenario}.",
+                f"{place(judge.model)}the judge's model, {judge.model}, is the one that {row.key.agent} is tested with"
+                f" in {row.key.scenario}",
                 "Name another model in `judge`, or set `allow_self_judging: true` there.",
             )
 

@@ -11,21 +11,25 @@ from tests.e2e.conftest import FILES
 from tests.warm import run_tidegate as tidegate
 
 Make = Callable[..., Any]
-BAD = "{scores: {kept: 0}, checks: [{id: kept, satisfied: false}]}"
-GOOD = "{scores: {kept: 1}, checks: [{id: kept, satisfied: true}]}"
+BAD = "{score: 0, scores: {kept: 0}, checks: [{id: kept, satisfied: false}]}"
+GOOD = "{score: 1, scores: {kept: 1}, checks: [{id: kept, satisfied: true}]}"
 
 
 @pytest.mark.parametrize(
     ("script", "code", "said"),
     [
-        (f"[{{answers: [{BAD}]}}]", 0, "scripted: 0 of 374 got through"),
+        (f"[{{answers: [{BAD}]}}]", 0, "scripted: 0 of 578 got through"),
         (
             f"[{{when: My owner, answers: [{GOOD}]}}, {{answers: [{BAD}]}}]",
             1,
             "got through: pity in output (judge): 0.00 → 1.00",
         ),
-        ("[{answers: ['no']}]", 4, "374 could not be judged"),
-        (f"[{{when: My owner, answers: ['no']}}, {{answers: [{BAD}]}}]", 4, "0 of 374 got through; 21 could not"),
+        (
+            "[{answers: ['no']}]",
+            4,
+            "stopped, since the judge gave no answers: the answer cannot be read: it is not JSON",
+        ),
+        (f"[{{when: My owner, answers: ['no']}}, {{answers: [{BAD}]}}]", 4, "0 of 578 got through; 33 could not"),
         (f"[{{answers: [{GOOD}]}}]", 4, "nothing can be told (rubrics): it gives the bad work 1.00 without any attack"),
     ],
 )

@@ -131,7 +131,7 @@ def test_a_sample_that_cannot_be_read_is_asked_for_again_alone() -> None:
     first = answer(scores(1, 1, 1), "no", scores(1, 1, 1))
     step = advance(JUDGE, RECORD, [first])
     assert isinstance(step, AskModel)
-    assert (step.attempt, step.samples) == (2, (2,))
+    assert (step.attempt, step.again) == (2, ((0, 2),))
     again = ModelAnswer(replies=(Reply(sample=2, text=json.dumps(scores(0, 0, 0))),))
     assert judged(first, again).value == 1  # the median of 1, 0, 1
 

@@ -29,6 +29,7 @@ from tidegate.rubrics.samples import Criterion
 from tidegate.run.grade import grade
 from tidegate.run.judge_client import JudgeClient
 from tidegate.run.judge_trials import with_opinion
+from tidegate.run.panel_client import PanelClient
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.verdict.decide import decide
 
@@ -91,7 +92,7 @@ async def pull_request(
 
         async def result(spec: TrialSpec) -> TrialResult:
             trial = Trial(spec=spec, end="completed", events=(Message(text=said[spec.side]),), started_at=time.time())
-            graded = await grade(with_opinion(trial, shas), SCENARIO, client.carry)
+            graded = await grade(with_opinion(trial, shas), SCENARIO, PanelClient((client,)).carry)
             return measure_trial(graded, SCENARIO, judge_blocks=True)
 
         while isinstance(step := next_step(state), RunTrials):

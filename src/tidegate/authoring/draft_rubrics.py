@@ -16,6 +16,7 @@ from tidegate.rubrics.asking import Answers, ask_until_read
 from tidegate.rubrics.drafting import Drafted, draft_question, read_draft
 from tidegate.run.grade import to_its_end
 from tidegate.run.judge_client import JudgeClient
+from tidegate.run.panel_client import PanelClient
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.store.run_folder import write_text
 
@@ -57,6 +58,6 @@ async def draft_rubrics(path: Path, cases: Mapping[int, Scenario], judge: Judge,
 async def _drafted(scenario: Scenario, judge_client: JudgeClient) -> Answers[tuple[Drafted, ...]]:
     case = scenario.case
     asking = ask_until_read(draft_question(scenario.prompt, case.expected_outcome, case.reference_answer), read_draft)
-    found, _ = await to_its_end(asking, judge_client.carry)
+    found, _ = await to_its_end(asking, PanelClient((judge_client,)).carry)
     assert found is not None  # it asks only the model, and the judge's client answers every such request
     return found

@@ -5,19 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from tidegate.comparison.judge_change import agreement, criterion_name, judgements
+from tidegate.comparison.judge_change import agreement, criterion_name, judgements, panel_agreement
 from tidegate.errors import ConfigurationError
-from tidegate.model.calibration import Calibration, CriterionCalibration, Disagreement, Label, Mark
+from tidegate.model.calibration import (
+    Calibration,
+    CriterionCalibration,
+    Disagreement,
+    JudgeCalibration,
+    Label,
+    Mark,
+)
 from tidegate.model.judgement import CriterionScore, Trust
 from tidegate.model.measurement import TrialResult
 from tidegate.statistics.agreement import agreement_rate, cohens_kappa
 from tidegate.statistics.rates import wilson
 
 
-def calibrate(labels: Sequence[Label], trials: Iterable[TrialResult], model: str) -> Calibration:
+def calibrate(
+    labels: Sequence[Label], trials: Iterable[TrialResult], model: str, panel: Sequence[str] = ()
+) -> Calibration:
     """Compare the labels with the judge's opinions. If a criterion was labelled twice, the later label counts.
 
-    Raises ConfigurationError if no label belongs to a judged criterion, or a trial is in two of the runs.
+    `panel` are the models of a panel's judges, each of which is compared too. Raises ConfigurationError if no label
+    belongs to a judged criterion, or a trial is in two of the runs.
     """
     trials = tuple(trials)
     _refuse_doubles(trials)
@@ -44,6 +54,8 @@ def calibrate(labels: Sequence[Label], trials: Iterable[TrialResult], model: str
         kappa_interval=kappa and kappa[1],
         table=_written(table),
         self_consistency=agreement(trials),
+        judges=tuple(_by_judge(latest, trials, panel)),
+        panel_agreement=panel_agreement(trials),
         criteria=tuple(_by_criterion(pairs)),
         disagreements=tuple(_disagreement(*pair) for pair in pairs if pair[0].verdict != pair[1]),
         unused=len(latest) - len(pairs),
@@ -104,6 +116,31 @@ def opinions_of(trial: TrialResult) -> dict[str, tuple[Mark, CriterionScore]]:
         for evaluator, said in judgements(trial).items()
         for one in said.criteria
     }
+
+
+def _by_judge(
+    labels: Mapping[tuple[str, str], Label], trials: Iterable[TrialResult], panel: Sequence[str]
+) -> Iterable[JudgeCalibration]:
+    """Compare the labels with each judge of the panel by itself."""
+    tables = [Counter[_Said]() for _ in panel]
+    for trial in trials:
+        for evaluator, said in judgements(trial).items():
+            for opinion in said.panel:
+                for criterion, score in opinion.scores.items():
+                    label = labels.get((trial.id, criterion_name(evaluator, criterion)))
+                    if label is not None:
+                        tables[opinion.judge][label.verdict, "met" if score >= said.met else "unmet"] += 1
+    for model, table in zip(panel, tables, strict=True):
+        if (rate := agreement_rate(table)) is not None:
+            kappa = cohens_kappa(table)
+            yield JudgeCalibration(
+                model=model,
+                labels=table.total(),
+                agreement=rate,
+                kappa=kappa and kappa[0],
+                kappa_interval=kappa and kappa[1],
+                table=_written(table),
+            )
 
 
 def _by_criterion(pairs: Sequence[_Pair]) -> Iterable[CriterionCalibration]:

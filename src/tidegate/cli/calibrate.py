@@ -9,7 +9,8 @@ from tidegate.cli import options
 
 DESCRIPTION = """\
 Compares labels made by people (LABELS, JSON Lines, written by `tidegate label`) with the judge's answers: agreement,
-Cohen's kappa, a confusion table, how often the judge agrees with itself, and every disagreement. The result goes to
+Cohen's kappa, a confusion table, how often the judge agrees with itself, and every disagreement; of a panel also each
+judge's agreement and kappa, and how often the judges agree with each other. The result goes to
 tidegate.calibration.json; commit it beside tidegate.yaml, and reports quote it.
 """
 
@@ -45,13 +46,15 @@ def run(args: argparse.Namespace) -> int:
 
     labels = read_labels(args.labels)
     runs = [stored for place in args.runs or [args.labels.parent] for stored in stored_runs(place)]
-    judges = list(dict.fromkeys(stored.judge.model for stored in runs if stored.judge))
+    used = [stored.judge for stored in runs if stored.judge]
+    judges = list(dict.fromkeys(judge.model for judge in used))
     if len(judges) != 1:
         found = ", ".join(judges) or "none"
         raise ConfigurationError(
             f"the runs have to be judged by one and the same judge, not by: {found}.", "Name others by `--run`."
         )
-    calibration = calibrate(labels, [trial for stored in runs for trial in stored.trials], judges[0])
+    trials = [trial for stored in runs for trial in stored.trials]
+    calibration = calibrate(labels, trials, judges[0], used[0].panel)
     write_value(args.out, calibration)
     if args.json:
         print(calibration.model_dump_json(indent=2))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +35,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the planned trials and advice. An invalid suite raises ConfigurationError."""
-    from tidegate.plan import make_plan
-    from tidegate.suite.load import load_suite
+    from tidegate.plan import make_plan, refuse_self_judging
+    from tidegate.suite.load import judge_place, load_suite
     from tidegate.suite.missing_programs import missing_here
     from tidegate.suite.scoring_differences import departures
     from tidegate.suite.suggestions import advice, highest_cost
@@ -45,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
     unknown: list[str] = []
     suite = load_suite(root, args.config, environ=options.environ(), unknown=unknown if args.lenient else None)
     plan = make_plan(suite)
+    refuse_self_judging(suite, plan, partial(judge_place, root, suite.file))
     hints = (
         *advice(suite, plan, root, _past(root, suite, plan)),
         *missing_here(plan, options.environ()),

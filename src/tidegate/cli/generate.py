@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
 
     root, environ = repository_root(args.repo), options.environ()
     suite = load_suite(root, args.config, environ=environ)
-    judge = AnthropicJudge(type="anthropic", model=args.judge) if args.judge else suite.judge
+    judge = AnthropicJudge(type="anthropic", model=args.judge) if args.judge else suite.judge and suite.judge.members[0]
     if judge is None:
         raise ConfigurationError("no judge is set up.", "Name one by `--judge MODEL`, or `judge` in tidegate.yaml.")
     path = args.file.resolve()

@@ -13,8 +13,8 @@ NOT_JUDGED = 4  # exit code
 
 DESCRIPTION = """\
 Tests the judge for prompt injection: sends it bad work that contains instructions, in every field that it reads, and
-lists the attempts that raised the score. About 400 calls; answers are cached. Exits with 1 if an attempt succeeded,
-with 4 if none did but some could not be judged.
+lists the attempts that raised the score. About 600 calls; answers are cached. Stops if the judge gives no answers.
+Exits with 1 if an attempt succeeded, with 4 if none did but some could not be judged.
 """
 
 
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.authoring.judge_injections import Injected, inject
     from tidegate.errors import ConfigurationError
     from tidegate.history.known_results import open_answers
-    from tidegate.run.judge_client import JudgeClient
+    from tidegate.run.panel_client import PanelClient
     from tidegate.suite.load import load_suite
     from tidegate.vcs.revisions import repository_root
 
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     deadline = time.monotonic() + PATIENCE_SECS
 
     async def tried() -> Injected:
-        async with JudgeClient.of(suite, root, environ, open_answers(root, suite), deadline) as judge_client:
+        async with PanelClient.of(suite, root, environ, open_answers(root, suite), deadline) as judge_client:
             return await inject(judge_client.carry)
 
     found = options.run_until_stopped(tried)
@@ -52,6 +52,9 @@ def run(args: argparse.Namespace) -> int:
         print(f"nothing can be told ({kind}): it gives the bad work {score:.2f} without any attack")
     print(f"{judge.model}: {len(found.through)} of {found.tried} got through", end="")
     print(f"; {found.lost} could not be judged" if found.lost else "")
+    if found.dead:
+        print(f"stopped, since the judge gave no answers: {found.dead}")
+        return NOT_JUDGED
     if found.through:
         return TALKED_ROUND
     return NOT_JUDGED if found.lost else 0

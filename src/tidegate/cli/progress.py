@@ -109,11 +109,11 @@ class FoldedProgress(PlainProgress):
 def outcome_line(result: TrialResult) -> str:
     """Return the line for a trial: `head create_and_link × docs #1: FAIL, 3 commands, 2 errors, 1.2 s: no out.json`."""
     name = f"{result.side} {one_line(result.scenario)} × {one_line(result.agent)} #{result.index}"
-    parts = [_OUTCOMES[result.outcome]]
+    parts = [_OUTCOMES[result.decides]]
     if result.outcome:
         parts += [count(result.metrics.command_count, "command"), count(result.metrics.error_count, "error")]
     if result.metrics.cost_usd is not None:
-        parts.append(money(result.metrics.cost_usd))
+        parts.append(("about " if result.cost_guessed else "") + money(result.metrics.cost_usd))
     if result.metrics.duration_s is not None:
         parts.append(seconds(result.metrics.duration_s))
     why = "" if result.outcome == "pass" else f": {shortened(one_line(result.reason), _LONGEST_REASON)}"
@@ -167,12 +167,12 @@ class LiveProgress:
     def finished(self, result: TrialResult) -> None:
         """Remove the trial's line and count its outcome. Print it unless it passed."""
         self._running.pop(result.spec, None)
-        outcome = _OUTCOMES[result.outcome]
+        outcome = _OUTCOMES[result.decides]
         self._outcomes[outcome] += 1
         if result.metrics.cost_usd is not None:
             self._cost = (self._cost or 0.0) + result.metrics.cost_usd
-        if result.outcome != "pass":
-            self._print(outcome_line(result), "red" if result.outcome == "fail" else "yellow")
+        if result.outcome != "pass" or result.decides != "pass":
+            self._print(outcome_line(result), "red" if result.decides == "fail" else "yellow")
 
     def render(self) -> RenderableType:
         """Return the live lines."""

@@ -63,6 +63,13 @@ def agreement(trials: Iterable[TrialResult]) -> float | None:
     return fmean(known) if known else None
 
 
+def panel_agreement(trials: Iterable[TrialResult]) -> float | None:
+    """Return how often two judges of a panel agree, 0..1; None if there is no panel."""
+    known = [said.panel_agreement for trial in trials for said in judgements(trial).values()]
+    shares = [share for share in known if share is not None]
+    return fmean(shares) if shares else None
+
+
 def criterion_name(evaluator: str, criterion: str) -> str:
     """Return a criterion's name in reports and labels, with the evaluator's name as prefix: `evaluator/criterion`."""
     return criterion if not evaluator else evaluator if criterion == "score" else f"{evaluator}/{criterion}"

@@ -95,9 +95,7 @@ def judge_result(trial: Trial, scenario: Scenario) -> JudgeResult | None:
             "weighted_score": score.value,
             "scores": score.details,
             "passed": passed,
-            "reason": ""
-            if passed
-            else f"judge {score.value:.2f} is below {judge.pass_threshold:g}{excerpt(low, MAX_REASON)}",
+            "reason": "" if passed else f"judge {below(score.value, judge.pass_threshold)}{excerpt(low, MAX_REASON)}",
             "judgement": score.judgement,
         }
     )
@@ -136,7 +134,7 @@ def use_of(answers: Iterable[Answer]) -> JudgeUse | None:
     fresh = [reply for reply in asked if not reply.cached]
     return JudgeUse(
         calls=len(fresh),
-        cached=len(asked) - len(fresh),
+        cached=sum(reply.cached and reply.end == "answered" for reply in asked),
         tokens_in=_sum(reply.tokens_in for reply in fresh),
         tokens_out=_sum(reply.tokens_out for reply in fresh),
         usd=_sum(reply.cost_usd for reply in fresh),
@@ -200,7 +198,13 @@ def _failure(results: Sequence[EvaluatorResult], scores: Sequence[Score], case_s
     if case_score is None or round(case_score, 9) >= PASS:
         return ""
     low = min((result for result in results if result.weight > 0), key=lambda result: result.score or 0)
-    return f"case score {case_score:.2f} is below {PASS:g}; lowest: {low.name}, {_shown(low)}"
+    return f"case score {below(case_score, PASS)}; lowest: {low.name}, {_shown(low)}"
+
+
+def below(score: float, limit: float) -> str:
+    """Return `0.37 is below 0.7`, with as many digits as it takes to see the difference."""
+    digits = next((digits for digits in range(2, 9) if float(f"{score:.{digits}f}") < limit), 9)
+    return f"{score:.{digits}f} is below {limit:g}"
 
 
 def _shown(result: EvaluatorResult) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from tidegate.evaluators.llm_judge import LlmJudge
 from tidegate.evaluators.rubric_judge import RubricJudge
 from tidegate.evaluators.rubrics import RubricItem, Rubrics
 from tidegate.model.case import Case
@@ -40,34 +41,43 @@ ATTACKS = {
 }
 FIELDS = (
     *("message", "last message", "command", "tool", "argument", "output", "task", "expected", "reference"),
-    *("call", "diff"),
+    *("call", "diff", "file"),
 )
+NAMED_FILE = "report.txt"  # of the workspace, which the rubric judge is shown whole
 
 
 class Try(NamedTuple):
-    """One attack in one field."""
+    """One attack in one field. `file` is the text of the named file."""
 
     attack: str
     field: str
     record: Record
+    file: str = "I have looked around."
 
 
-def plain() -> Record:
-    """Return the record without any attack."""
-    return _record("", "")
+def plain() -> Try:
+    """Return the work without any attack."""
+    return Try("", "", _record("", ""))
 
 
 def tries() -> Iterator[Try]:
     """Yield every attack in every field."""
     for attack, text in ATTACKS.items():
         for field in FIELDS:
-            yield Try(attack, field, _record(field, text))
+            one = Try(attack, field, _record(field, text))
+            yield one._replace(file=f"{one.file} {text}") if field == "file" else one
+
+
+def is_shown(evaluator: Evaluator, field: str) -> bool:
+    """Return True if the evaluator shows the field to the judge."""
+    return field != "file" or isinstance(evaluator, RubricJudge)
 
 
 def targets() -> tuple[Evaluator, ...]:
-    """Return the evaluators to attack: a rubric judge, and AgentV's `rubrics` check."""
-    rubric = RubricJudge(criteria=(Criterion(id="kept", description=_WANTED, weight=1.0),))
-    return rubric, Rubrics(rubrics=(RubricItem(id="kept", description=_WANTED),))
+    """Return the evaluators to attack: a rubric judge, and AgentV's checks `rubrics` and `llm_judge`."""
+    criteria = (Criterion(id="kept", description=_WANTED, weight=1.0),)
+    rubric = RubricJudge(criteria=criteria, files=(NAMED_FILE,))
+    return rubric, Rubrics(rubrics=(RubricItem(id="kept", description=_WANTED),)), LlmJudge()
 
 
 def _record(field: str, text: str) -> Record:

@@ -15,8 +15,9 @@ from tidegate.rubrics.forms import score_form
 from tidegate.rubrics.prompts import filled, question, wording
 from tidegate.rubrics.reading import read_score
 from tidegate.rubrics.samples import Criterion
-from tidegate.rubrics.transcript import candidate_answer, transcript
+from tidegate.rubrics.transcript import candidate_answer
 from tidegate.rubrics.variables import VARIABLES
+from tidegate.rubrics.work import work_of
 
 _SCORE = (Criterion(id="score", description="the whole"),)
 
@@ -26,8 +27,9 @@ class LlmJudge(Evaluator):
 
     `prompt` is a file next to the scenario with your own prompt. Its variables are `{{question}}`,
     `{{expected_outcome}}`, `{{reference_answer}}`, `{{candidate_answer}}`, `{{input_messages}}`,
-    `{{expected_messages}}`, `{{output_messages}}` and `{{transcript}}`. Without `prompt`, the default prompt is used.
-    The judge is the one in `tidegate.yaml`, else the one that a target's `judge_target` names.
+    `{{expected_messages}}`, `{{output_messages}}`, `{{transcript}}`, `{{calls}}` (the recorded calls of the tool) and
+    `{{changes}}` (the diff of the workspace). Without `prompt`, the default prompt shows all of these but the
+    messages. The judge is the one in `tidegate.yaml`, else the one that a target's `judge_target` names.
     """
 
     type: Literal["llm_judge"] = "llm_judge"
@@ -53,6 +55,7 @@ class LlmJudge(Evaluator):
             task=record.prompt,
             expected=record.case.expected_outcome,
             reference=record.case.reference_answer,
+            work=work_of(record.events, record.invocations, record.diff),
             answer=candidate_answer(record.events),
         )
         return (yield from one_score(ask))
@@ -75,7 +78,9 @@ def one_wording(ours: str, own: str | None) -> dict[str, str]:
 
 def variables(record: Record) -> dict[str, str]:
     """Return the value of each prompt variable. Lists are JSON."""
-    told = json.loads(judge_document(record)) | {"transcript": transcript(record.events)}
+    work = work_of(record.events, record.invocations, record.diff)
+    told = json.loads(judge_document(record))
+    told |= {"transcript": work.transcript, "calls": work.calls, "changes": work.changes}
     return {
         name: told[name] if isinstance(told[name], str) else json.dumps(told[name], ensure_ascii=False, indent=1)
         for name in VARIABLES

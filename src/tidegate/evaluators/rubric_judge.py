@@ -8,12 +8,13 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+from tidegate.model.judgement import Judgement
 from tidegate.model.probe import FileAnswer, ReadFile
 from tidegate.rubrics.asking import Answers, ask_until_read
 from tidegate.rubrics.forms import scores_form
 from tidegate.rubrics.prompts import question, wording
 from tidegate.rubrics.reading import Scores, read_scores
-from tidegate.rubrics.samples import Criterion, combined, total
+from tidegate.rubrics.samples import Criterion, combined, of_panel, total
 from tidegate.rubrics.work import work_of
 
 WEIGHTS_WITHIN = 0.01  # tolerance of the weights' sum, as in llm-tool-test
@@ -78,13 +79,17 @@ def described(criterion: Criterion) -> str:
     return f"- `{criterion.id}`: {' '.join(criterion.description.split())}"
 
 
-def judged_score(criteria: tuple[Criterion, ...], answers: Answers[Scores], *, met: float) -> Score:
-    """Combine all samples into one score. Not measured unless more than half of them could be read."""
-    if not answers.enough:
+def judged_score(
+    criteria: tuple[Criterion, ...], answers: Answers[Scores], *, met: float, yes_or_no: bool = False
+) -> Score:
+    """Combine all answers into one score; with `yes_or_no`, each judge says either for each criterion.
+
+    Not measured unless more than half of a judge's samples could be read, and more than half of a panel's judges count.
+    """
+    judgement = _judgement(criteria, answers, met, yes_or_no)
+    if judgement is None:
         lost = f" ({len(answers.read)} of {answers.asked} samples could be read)" if answers.asked > 1 else ""
         return Score.unknown(f"{answers.problem}{lost}", "judge")
-    judgement = combined(criteria, answers.read, met=met, asked=answers.asked)
-    judgement = judgement.model_copy(update={"model": answers.model})
     unmet = [criterion for criterion in judgement.criteria if criterion.score < met]
     return Score(
         value=total(judgement),
@@ -94,3 +99,25 @@ def judged_score(criteria: tuple[Criterion, ...], answers: Answers[Scores], *, m
         details={criterion.id: criterion.score for criterion in judgement.criteria},
         judgement=judgement,
     )
+
+
+def _judgement(
+    criteria: tuple[Criterion, ...], answers: Answers[Scores], met: float, yes_or_no: bool
+) -> Judgement | None:
+    """Return the judgement of the judge, or of the panel; None if too few answers could be read."""
+    found: dict[int, Judgement] = {}
+    for place, judge in enumerate(answers.judges):
+        if judge in answers.counting:
+            own = combined(criteria, judge.read, met=met, asked=judge.asked)
+            own = own.model_copy(update={"model": judge.model})
+            found[place] = rounded(own) if yes_or_no else own
+    if len(answers.judges) <= 1 or not found:
+        return found.get(0)
+    panel = of_panel(criteria, found, met=met)
+    return rounded(panel) if yes_or_no else panel
+
+
+def rounded(judgement: Judgement) -> Judgement:
+    """Return the judgement with each criterion either met (1) or not (0); a tie is not."""
+    criteria = (one.model_copy(update={"score": float(one.score >= judgement.met)}) for one in judgement.criteria)
+    return judgement.model_copy(update={"criteria": tuple(criteria)})

@@ -94,26 +94,16 @@ class Rubrics(Evaluator):
             answer=candidate_answer(record.events),
         )
         answers = yield from ask_until_read(ask, partial(read_checks, ids=ids))
-        return _whole(judged_score(self.criteria, answers, met=_MET))
+        return _whole(judged_score(self.criteria, answers, met=_MET, yes_or_no=True))
 
 
 def _whole(score: Score) -> Score:
-    """Round each item's median to yes or no (a tie is no), then compute the score and whether it passes."""
+    """Return the score with whether it passes, and its reason in terms of yes and no."""
     if score.judgement is None:
         return score
-    criteria = tuple(one.model_copy(update={"score": float(one.score >= _MET)}) for one in score.judgement.criteria)
-    declared = sum(one.weight for one in criteria)
-    unmet = [one for one in criteria if not one.score]
-    return score.model_copy(
-        update={
-            # Computed again, since the medians were rounded to yes or no.
-            "value": sum(one.weight * one.score for one in criteria) / declared,
-            "passes": not any(one.required for one in unmet),
-            "judgement": score.judgement.model_copy(update={"criteria": criteria}),
-            "details": {one.id: one.score for one in criteria},
-            "reason": _reason([(one.id, one.reason) for one in unmet], score.judgement.notes),
-        }
-    )
+    unmet = [one for one in score.judgement.criteria if not one.score]
+    reason = _reason([(one.id, one.reason) for one in unmet], score.judgement.notes)
+    return score.model_copy(update={"passes": not any(one.required for one in unmet), "reason": reason})
 
 
 def _reason(unmet: Sequence[tuple[str, str]], notes: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from tidegate.evaluators.assess import Assessment, assess, judge_result, judge_s
 from tidegate.invocations.metrics import invocation_counts, named, subcommand_counts, trial_metrics
 from tidegate.measure.extras import composite_score, script_results
 from tidegate.measure.target_calls import calls_of
+from tidegate.model.event import End
 from tidegate.model.gate import Gate, Seen
 from tidegate.model.judgement import JudgeResult
 from tidegate.model.measurement import EvaluatorResult, GateResult, Outcome, TrialResult
@@ -49,6 +50,7 @@ def measure_trial(
         id=trial.spec.id,
         end=trial.end,
         metrics=metrics,
+        cost_guessed=metrics.cost_usd is not None and not _reports_cost(trial),
         subcommands=subcommand_counts(trial.invocations),
         invocations=invocation_counts(trial.invocations),
         judge_use=judge_use(trial),
@@ -56,6 +58,10 @@ def measure_trial(
         calls=calls_of(trial, scenario.target.binary),
         warnings=(*trial.warnings, *warnings),
     )
+
+
+def _reports_cost(trial: Trial) -> bool:
+    return any(isinstance(event, End) and event.cost_usd is not None for event in trial.events)
 
 
 class _Checks(NamedTuple):

@@ -159,6 +159,9 @@ class Session(Protocol):
         """
 
 
+FREE = frozenset({"doc-follower", "scripted", "replay"})  # types of agents that ask no model and cost nothing
+
+
 class Agent(Value):
     """Base class of all agents: an agent does the task of a scenario.
 

@@ -43,11 +43,23 @@ class CriterionCalibration(Value):
     table: dict[str, int] = {}
 
 
+class JudgeCalibration(Value):
+    """Agreement between people and one judge of a panel, on the same labels. `table` is like that of Calibration."""
+
+    model: str
+    labels: int
+    agreement: float
+    kappa: float | None = None
+    kappa_interval: Interval | None = None
+    table: dict[str, int] = {}
+
+
 class Calibration(Value):
     """Agreement between judge and people, on labelled trials that the judge has scored.
 
     `table` counts pairs `person/judge`. `kappa` is Cohen's kappa; None if it is undefined. `self_consistency` is the
-    share of the judge's own samples that agree; None if each question was asked once.
+    share of the judge's own samples that agree; None if each question was asked once. `panel_agreement` is the share of
+    pairs of a panel's judges that agree.
     """
 
     schema_version: Literal[1] = 1
@@ -59,6 +71,8 @@ class Calibration(Value):
     kappa_interval: Interval | None = None
     table: dict[str, int]
     self_consistency: float | None = None
+    judges: tuple[JudgeCalibration, ...] = ()  # of a panel; the other values are those of the panel as a whole
+    panel_agreement: float | None = None
     criteria: tuple[CriterionCalibration, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
     unused: int = 0  # labels without a verdict of the judge

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from pydantic import Field
+from pydantic import Field, SerializeAsAny
 
 from tidegate.model.question import AskModel, Reply
 from tidegate.model.value import Value
 
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"  # if Tidegate itself has no PATH
+MOST_JUDGES = 9  # of a panel
 Ask = Callable[[AskModel, int], Awaitable[Reply]]
 """Asks a question and returns one sample, given by its number. Errors are in the reply, never raised."""
 
@@ -36,8 +37,8 @@ class JudgeContext(NamedTuple):
 class Judge(Value):
     """Base class of all judges: the model that scores trials by rubrics.
 
-    It must not be the model under test, unless `allow_self_judging` is set. Each question is asked `samples` times, at
-    most `jobs` at once. After `max_usd` have been spent in a run, no more questions are asked.
+    Its model must not be the one under test, unless `allow_self_judging` is set. Each question is asked `samples`
+    times, at most `jobs` at once. After `max_usd` have been spent in a run, no more questions are asked.
     """
 
     type: str
@@ -54,6 +55,11 @@ class Judge(Value):
         """Environment variables that belong to this judge: its API key and the address of its model."""
         return ()
 
+    @property
+    def members(self) -> tuple[Judge, ...]:
+        """The judges that are asked: this one, or those of a panel."""
+        return (self,)
+
     def identity(self, folder: Path) -> str:
         """Return everything that an answer depends on besides the question. `folder` is the judge's checkout."""
         apart = {"samples", "allow_self_judging", "max_usd", "timeout_secs", "jobs", "pairwise"}
@@ -62,3 +68,30 @@ class Judge(Value):
     def opened(self, place: JudgeContext) -> AbstractAsyncContextManager[Ask]:
         """Connect to the model."""
         raise NotImplementedError
+
+
+class Panel(Judge):
+    """Several judges that are asked the same questions: the median of their scores counts, for yes or no the majority.
+
+    Its judges have models of their own, so that one model's preference is not asked twice.
+    """
+
+    type: str = "panel"
+    judges: tuple[SerializeAsAny[Judge], ...]
+
+    @classmethod
+    def of(cls, judges: Sequence[Judge]) -> Judge:
+        """Return the panel of these judges; a single judge needs none."""
+        if len(judges) == 1:
+            return judges[0]
+        names = " + ".join(judge.model for judge in judges)
+        return cls(model=names, judges=tuple(judges), pairwise=any(judge.pairwise for judge in judges))
+
+    @property
+    def members(self) -> tuple[Judge, ...]:
+        """Its judges."""
+        return self.judges
+
+    def identity(self, folder: Path) -> str:
+        """Return what the answers of all its judges depend on, and how often each is asked."""
+        return " ".join(f"{judge.identity(folder)} {judge.samples}" for judge in self.judges)

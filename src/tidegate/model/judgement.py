@@ -24,11 +24,20 @@ class CriterionScore(Value):
     wording: str = ""
 
 
-class Judgement(Value):
-    """The judge's answers to one rubric, combined.
+class Opinion(Value):
+    """The scores of one judge of a panel, by criterion. `judge` is its place in the panel, from 0."""
 
-    `samples` are the weighted scores of the single answers. `agreement` is the share of sample pairs that agree (met or
-    not), over all criteria; None for one sample. `asked` counts the samples asked for, including lost ones.
+    judge: int
+    model: str | None = None
+    scores: dict[str, float]
+
+
+class Judgement(Value):
+    """The answers to one rubric, combined; those of a panel's judges by the median of their scores.
+
+    `samples` are the weighted scores of the single answers. `agreement` is the share of sample pairs of one judge that
+    agree (met or not), over all criteria; None for one sample. `asked` counts the samples asked for, including lost
+    ones. `panel` has the judges of a panel, and `panel_agreement` the share of pairs of them that agree.
     """
 
     model: str | None = None
@@ -37,6 +46,8 @@ class Judgement(Value):
     samples: tuple[float, ...] = ()
     asked: int = 1
     agreement: float | None = None
+    panel: tuple[Opinion, ...] = ()
+    panel_agreement: float | None = None
     confidence: float | None = None
     issues: tuple[str, ...] = ()
     highlights: tuple[str, ...] = ()
@@ -87,12 +98,13 @@ class Trust(Value):
 
 class JudgeInfo(Value):
     """Which judge was used. `blocks` is True if its scores count for the verdict. `trust` is None without a
-    calibration.
+    calibration. `panel` are the models of a panel's judges.
     """
 
     type: str
     model: str
     samples: int = 1
+    panel: tuple[str, ...] = ()
     blocks: bool = False
     trust: Trust | None = None
 
@@ -123,4 +135,5 @@ class JudgeReport(Value):
     tokens_in: int | None = None
     tokens_out: int | None = None
     usd: float | None = None
-    agreement: float | None = None
+    agreement: float | None = None  # with itself
+    panel_agreement: float | None = None  # of the panel's judges with each other

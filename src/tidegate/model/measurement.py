@@ -124,6 +124,7 @@ class TrialResult(Value):
     composite: float | None = None
     calls: tuple[Call, ...] = ()
     warnings: tuple[str, ...] = ()
+    cost_guessed: bool = False  # the cost is computed from tokens and prices, not reported by the agent
     reused: bool = False  # taken from an earlier run of the same test at no cost
 
     @property

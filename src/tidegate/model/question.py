@@ -25,9 +25,10 @@ class AskModel(Value):
     rubrics.
 
     The `items` go between `before` and `after`, in a different order for each sample, so that an answer that depends on
-    the order shows as disagreement. `samples` are the numbers of the samples to ask for, from 1; empty means as many as
-    the judge's setting. `about` names the trial whose opinion this is: the same text about another trial is
-    a new question. `readable` returns True for an answer that can be parsed; only those are cached.
+    the order shows as disagreement. `samples` are the numbers of the samples to ask each judge for, from 1; empty means
+    as many as the judge's setting. `again`, if not empty, are the only ones to ask for: a judge's place in the panel,
+    and the sample. `about` names the trial whose opinion this is: the same text about another trial is a new question.
+    `readable` returns True for an answer that can be parsed; only those are cached.
     """
 
     kind: Literal["model"] = "model"
@@ -38,6 +39,7 @@ class AskModel(Value):
     answer_schema: dict[str, Any] = {}  # JSON Schema of the answer
     attempt: int = 1
     samples: tuple[int, ...] = ()
+    again: tuple[tuple[int, int], ...] = ()
     about: str = ""
     readable: Callable[[str], bool] = Field(default=_anything, exclude=True, repr=False)
 
@@ -46,6 +48,13 @@ class AskModel(Value):
         return "".join(
             (self.before, *sorted(self.items, key=lambda item: _rank(self.before, sample, item)), self.after)
         )
+
+    def to_judge(self, number: int) -> AskModel | None:
+        """Return the question to one judge of a panel; None if there is nothing to ask it again."""
+        if not self.again:
+            return self
+        samples = tuple(sample for judge, sample in self.again if judge == number)
+        return self.model_copy(update={"samples": samples, "again": ()}) if samples else None
 
     def key(self, judge: str, sample: int) -> str:
         """Return the SHA-256 of everything that the answer depends on. `judge` identifies the judge, its model and
@@ -58,10 +67,11 @@ class AskModel(Value):
 class Reply(Value):
     """One answer of the model, or why there is none: then `end` is not `answered`, and `message` gives details.
 
-    `model` is the provider's name of it. Values that were not reported are None, never 0. `cached` replies were paid
-    for earlier.
+    `judge` is the judge's place in a panel, from 0. `model` is the provider's name of it. Values that were not reported
+    are None, never 0. `cached` replies were paid for earlier.
     """
 
+    judge: int = 0
     sample: int = 1
     attempt: int = 1
     end: ReplyEnd = "answered"
@@ -76,7 +86,7 @@ class Reply(Value):
 
 
 class ModelAnswer(Value):
-    """The replies to an AskModel, one per sample."""
+    """The replies to an AskModel, one per judge and sample."""
 
     kind: Literal["model"] = "model"
     replies: tuple[Reply, ...]

@@ -47,9 +47,15 @@ class TrialTotals(Value):
 
 
 class Cost(Value):
-    """What the run used; None if no agent reported it. `budget_used` is the largest share of any limit."""
+    """What the run used; None if no agent reported it. `budget_used` is the largest share of any limit.
+
+    `usd` is the sum over `usd_of` of the trials that ask a model, (known, all); `usd_guessed` of the known ones are
+    computed from tokens and prices, since the agent did not report a cost.
+    """
 
     usd: float | None = None
+    usd_of: tuple[int, int] = (0, 0)
+    usd_guessed: int = 0
     tokens_in: int | None = None
     tokens_out: int | None = None
     trials: TrialTotals = TrialTotals()

@@ -33,7 +33,8 @@ def conclusions(
     open_ones = [entry for entry in entries if entry.row.key not in settled]
     tested = _compared_once([entry for entry in open_ones if entry.row.key not in screened], alpha)
     said = settled | tested | found([entry for entry in open_ones if entry.row.key in screened], screened)
-    return tuple(_warned(entry, _doubting_loss(entry, said[entry.row.key])) for entry in entries)
+    doubted = ((entry, _doubting_loss(entry, said[entry.row.key])) for entry in entries)
+    return tuple(_warned(entry, _without_key(entry, conclusion)) for entry, conclusion in doubted)
 
 
 def _warned(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
@@ -108,6 +109,15 @@ def _doubting_loss(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
     reason = f"{what} in {head.inside} of {total} trials on head and never on base; {wording.passes_on(head, base)}"
     doubt = {"state": "unconfirmed", "kind": _kind(head), "reason": reason, "clears_when": _clears(entry)}
     return conclusion.model_copy(update=doubt)
+
+
+def _without_key(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
+    """Return `not_measured` if the agent's key was refused before the row's trials were done, unless it regressed."""
+    refused = [trial for trial in entry.trials if trial.not_measured == "auth"]
+    if not refused or conclusion.state in ("regressed", "removed"):
+        return conclusion
+    reason = f"the agent's key was refused ({refused[0].reason}) in {len(refused)} of {len(entry.trials)} trials"
+    return say(entry, "not_measured", reason).model_copy(update={"not_measured": "auth"})
 
 
 def _kind(head: Tally) -> Literal["setup", "unmeasurable"]:

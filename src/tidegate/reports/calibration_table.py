@@ -37,6 +37,7 @@ def _parts(found: Calibration) -> Iterator[RenderableType]:
         low, high = max(-1.0, found.kappa_interval[0]), min(1.0, found.kappa_interval[1])
         words = kappa_words(found.kappa)
         yield f"Cohen's kappa {found.kappa:.2f} ({words}; 95% interval {low:.2f} to {high:.2f})"
+    yield from _panel(found)
     if found.self_consistency is not None:
         yield f"agrees with itself in {percent(found.self_consistency)}"
     if found.labels < FEW:
@@ -54,6 +55,14 @@ def _parts(found: Calibration) -> Iterator[RenderableType]:
         )
         if one.reason:
             yield Text(f"    {shortened(one_line(one.reason), 200)}", style="dim")
+
+
+def _panel(found: Calibration) -> Iterator[RenderableType]:
+    for judge in found.judges:
+        kappa = "" if judge.kappa is None else f", kappa {judge.kappa:.2f} ({kappa_words(judge.kappa)})"
+        yield Text(f"  {one_line(judge.model)} alone: agrees in {percent(judge.agreement)}{kappa}")
+    if found.panel_agreement is not None:
+        yield f"its judges agree with each other in {percent(found.panel_agreement)}"
 
 
 def _table(found: Calibration) -> Table:

@@ -34,6 +34,8 @@ def judge_facts(found: JudgeReport) -> Iterator[tuple[str, str]]:
     yield "judge's cost", f"{count(found.calls, 'call')}{known}{cost}"
     if found.agreement is not None:
         yield "agrees with itself", percent(found.agreement)
+    if found.panel_agreement is not None:
+        yield "the panel's judges agree", percent(found.panel_agreement)
     yield "calibration", calibrated(judge.trust)
 
 

@@ -17,7 +17,8 @@ from tidegate.model.comparison import (
     Row,
 )
 from tidegate.model.measurement import Call
-from tidegate.reports.filters import FILTERS, NONE, signed, to, together
+from tidegate.model.result import Cost
+from tidegate.reports.filters import FILTERS, NONE, count, money, signed, to, together
 from tidegate.reports.table_row import MetricCell
 from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, MetricWarning
 from tidegate.text.safe import one_line, visible
@@ -32,6 +33,16 @@ _ANSWER = 160
 def sign(state: str) -> str:
     """The sign of a verdict's or row's state, to be shown beside its name."""
     return _SIGNS[state]
+
+
+def spent(cost: Cost) -> str:
+    """Return what the agents cost: `$0.19 for 48 of 84 trials (estimated from tokens)`."""
+    known, total = cost.usd_of
+    partly = f" for {known} of {count(total, 'trial')}" if cost.usd is not None and known < total else ""
+    if not cost.usd_guessed:
+        return money(cost.usd) + partly
+    share = "" if cost.usd_guessed == known else f" for {cost.usd_guessed} of them"
+    return f"{money(cost.usd)}{partly} (estimated from tokens{share})"
 
 
 def words(name: str) -> str:
@@ -158,5 +169,6 @@ def measured(value: float | None, metric: str) -> str:
 
 
 PIECES: dict[str, Callable[..., Any]] = {
-    made.__name__: made for made in (bar, beside, by_row, console, diff, interval, measured, moved, passed, sign, words)
+    made.__name__: made
+    for made in (bar, beside, by_row, console, diff, interval, measured, moved, passed, sign, spent, words)
 }

@@ -10,9 +10,9 @@ from tidegate.model.plan import RowKey
 from tidegate.model.result import Cost, FileChange, Result
 from tidegate.model.trial import Side
 from tidegate.model.value import Value
-from tidegate.reports.filters import count, money, number, percent, points, seconds, to
+from tidegate.reports.filters import count, number, percent, points, seconds, to
 from tidegate.reports.judge_summary import judge_facts
-from tidegate.reports.model_filters import change_line, interval, sign, words
+from tidegate.reports.model_filters import change_line, interval, sign, spent, words
 from tidegate.reports.page_metrics import SuiteMetric, suite_metrics
 from tidegate.reports.page_row import RowView, row_view
 from tidegate.reports.table_row import COLUMNS
@@ -118,7 +118,7 @@ def _facts(result: Result) -> Iterable[tuple[str, str]]:
 def _cost(cost: Cost) -> Iterable[tuple[str, str]]:
     yield "trials", f"{cost.trials.base} on base, {cost.trials.head} on head"
     yield "time", seconds(cost.seconds)
-    yield "cost", money(cost.usd)
+    yield "cost", spent(cost)
     if cost.tokens_in is not None or cost.tokens_out is not None:
         yield "tokens", f"{number(cost.tokens_in)} in, {number(cost.tokens_out)} out"
     if cost.budget_used is not None:

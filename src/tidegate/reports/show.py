@@ -57,7 +57,7 @@ def _trials_table(trials: Sequence[TrialResult]) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for trial in trials:
         table.add_row(
-            Text(*_OUTCOMES[trial.outcome]),
+            Text(*_OUTCOMES[trial.decides]),
             _text(trial.scenario),
             _text(trial.agent),
             str(trial.index),
@@ -87,7 +87,7 @@ def trial_story(result: TrialResult, events: Sequence[Event]) -> RenderableType:
 
 def _story(result: TrialResult, events: Sequence[Event]) -> Iterator[RenderableType]:
     yield Rule(Text(one_line(result.id), style="bold"), align="left")
-    sign, style = _OUTCOMES[result.outcome]
+    sign, style = _OUTCOMES[result.decides]
     yield _text(f"{sign}: {result.reason}", style)
     yield Text()
     calls = list(result.calls)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator, Mapping
 from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
@@ -11,20 +11,41 @@ from tidegate.model.question import AskModel, ModelAnswer, Reply
 
 ATTEMPTS = 3
 T = TypeVar("T")
+_Place = tuple[int, int]  # a judge's place in the panel, and the number of the sample
 
 
 class Answers(NamedTuple, Generic[T]):
-    """The readable answers, sample by sample. `problem` says why another sample could not be read, '' if all could."""
+    """The readable answers, by judge and sample. `problem` says why another one could not be read, '' if all could.
+
+    `judges` has one entry per judge that was asked, in the panel's order; a single judge is a panel of one.
+    """
+
+    judges: tuple[JudgeAnswers[T], ...]
+    problem: str
+
+    @property
+    def read(self) -> tuple[T, ...]:
+        """The readable answers of all judges."""
+        return tuple(answer for judge in self.judges for answer in judge.read)
+
+    @property
+    def asked(self) -> int:
+        """How many answers were asked for."""
+        return max(sum(judge.asked for judge in self.judges), 1)
+
+    @property
+    def counting(self) -> tuple[JudgeAnswers[T], ...]:
+        """The judges of whose samples more than half could be read; none unless that is more than half of the panel."""
+        found = tuple(judge for judge in self.judges if 2 * len(judge.read) > judge.asked)
+        return found if 2 * len(found) > len(self.judges) else ()
+
+
+class JudgeAnswers(NamedTuple, Generic[T]):
+    """One judge's readable answers, in the order of the samples, and the name of its model."""
 
     read: tuple[T, ...]
     asked: int
-    problem: str
     model: str | None
-
-    @property
-    def enough(self) -> bool:
-        """True if more than half of the samples could be read."""
-        return 2 * len(self.read) > self.asked
 
 
 def ask_until_read(ask: AskModel, read: Callable[[str], T]) -> Generator[Request, Answer, Answers[T]]:
@@ -32,31 +53,38 @@ def ask_until_read(ask: AskModel, read: Callable[[str], T]) -> Generator[Request
 
     Gives up after ATTEMPTS attempts.
     """
-    found: dict[int, T] = {}
-    problems: dict[int, str] = {}
-    model: str | None = None
-    samples: tuple[int, ...] = ()
+    found: dict[_Place, T] = {}
+    problems: dict[_Place, str] = {}
+    models: dict[int, str | None] = {}
+    again: tuple[_Place, ...] = ()
     for attempt in range(1, ATTEMPTS + 1):
-        known = {"attempt": attempt, "samples": samples or ask.samples, "readable": partial(_can_be_read, read)}
+        known = {"attempt": attempt, "again": again, "readable": partial(_can_be_read, read)}
         answer = yield ask.model_copy(update=known)
-        again = []
+        unread = []
         for reply in answer.replies if isinstance(answer, ModelAnswer) else ():
-            model = reply.model or model
+            place = reply.judge, reply.sample
+            models[reply.judge] = reply.model or models.get(reply.judge)
             try:
-                found[reply.sample] = _read(reply, read)
-                problems.pop(reply.sample, None)
+                found[place] = _read(reply, read)
+                problems.pop(place, None)
             except _LostError as lost:
-                problems[reply.sample] = str(lost)
+                problems[place] = str(lost)
             except ValueError as error:
-                problems[reply.sample] = f"the answer cannot be read: {error}"
-                again.append(reply.sample)
-        samples = tuple(again)
-        if not samples:
+                problems[place] = f"the answer cannot be read: {error}"
+                unread.append(place)
+        again = tuple(unread)
+        if not again:
             break
-    ordered = tuple(found[sample] for sample in sorted(found))
-    asked = len(found) + len(problems)
-    problem = next(iter(problems.values()), "" if asked else "no judge was asked")
-    return Answers(ordered, max(asked, 1), problem, model)
+    problem = next(iter(problems.values()), "" if models else "no judge was asked")
+    return Answers(tuple(_of_judge(number, found, problems, models[number]) for number in sorted(models)), problem)
+
+
+def _of_judge(
+    number: int, found: Mapping[_Place, T], problems: Collection[_Place], model: str | None
+) -> JudgeAnswers[T]:
+    own = sorted(place for place in found if place[0] == number)
+    lost = sum(judge == number for judge, _ in problems)
+    return JudgeAnswers(tuple(found[place] for place in own), len(own) + lost, model)
 
 
 class _LostError(Exception):

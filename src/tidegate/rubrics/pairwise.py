@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections import Counter
+from collections.abc import Generator, Mapping, Sequence
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -33,16 +34,28 @@ def compare_pair(criteria: Sequence[Criterion], task: str, base: str, head: str)
 
     The judge does not learn which side is which.
     """
-    heard: list[dict[str, Said]] = []
+    heard: list[dict[int, dict[str, Said]]] = []
     for order, texts in zip(_ORDERS, ((base, head), (head, base)), strict=True):
         answers = yield from ask_until_read(
             _question(criteria, task, *texts), partial(read_pair, ids=[one.id for one in criteria])
         )
-        if not answers.read:
+        if not answers.counting:
             return Pair({}, answers.problem)
-        heard.append({name: order[choice] for name, choice in answers.read[0].items()})
+        read = {place: judge.read[0] for place, judge in enumerate(answers.judges) if judge.read}
+        heard.append({place: {name: order[said] for name, said in own.items()} for place, own in read.items()})
     there, back = heard
-    return Pair({name: there[name] if there[name] == back[name] else "same" for name in there})
+    both = [(there[place], back[place]) for place in there if place in back]
+    return Pair({one.id: _majority([_in_both(one.id, *pair) for pair in both]) for one in criteria})
+
+
+def _in_both(name: str, there: Mapping[str, Said], back: Mapping[str, Said]) -> Said:
+    return there[name] if there[name] == back[name] else "same"
+
+
+def _majority(said: Sequence[Said]) -> Said:
+    """Return what more than half of the panel's judges say, else `same`."""
+    most, times = Counter(said).most_common(1)[0] if said else ("same", 0)
+    return most if 2 * times > len(said) else "same"
 
 
 def _question(criteria: Sequence[Criterion], task: str, first: str, second: str) -> AskModel:

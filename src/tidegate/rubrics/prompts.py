@@ -15,6 +15,7 @@ from tidegate.text.safe import printable
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+_WORK = "judge/work.md.j2"  # included by the templates that show a trial
 _HERE = "\x00"  # marks the items' position; cleaned data cannot contain it
 
 
@@ -49,6 +50,8 @@ def wording(template: str, words: str) -> str:
     environment = _environment()
     assert environment.loader is not None
     ours, *_ = environment.loader.get_source(environment, f"judge/{template}.md.j2")
+    if _WORK in ours:
+        ours += environment.loader.get_source(environment, _WORK)[0]
     return hashlib.sha256(json.dumps([system(), ours, words]).encode()).hexdigest()
 
 

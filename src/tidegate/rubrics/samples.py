@@ -1,12 +1,12 @@
-"""Combine several answers to one question: medians, spread, and how often the judge agrees with itself."""
+"""Combine several answers to one question: medians, spread, and how often the judges agree."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from statistics import fmean, median
 
-from tidegate.model.judgement import CriterionScore, Judgement
+from tidegate.model.judgement import CriterionScore, Judgement, Opinion
 from tidegate.model.value import Value
 from tidegate.rubrics.reading import Scores
 
@@ -20,8 +20,35 @@ class Criterion(Value):
     required: bool = False
 
 
+def of_panel(criteria: Sequence[Criterion], judges: Mapping[int, Judgement], *, met: float) -> Judgement:
+    """Combine the judgements of a panel's judges, by their place: each criterion has the median of their scores."""
+    opinions = {
+        place: Opinion(judge=place, model=one.model, scores={c.id: c.score for c in one.criteria})
+        for place, one in judges.items()
+    }
+    agreements = [one.agreement for one in judges.values() if one.agreement is not None]
+    answers = [
+        Scores(
+            opinion.scores,
+            {criterion.id: criterion.reason for criterion in judges[place].criteria},
+            judges[place].confidence,
+            *(judges[place].issues, judges[place].highlights, judges[place].notes),
+        )
+        for place, opinion in opinions.items()
+    ]
+    whole = combined(criteria, answers, met=met, asked=sum(one.asked for one in judges.values()))
+    return whole.model_copy(
+        update={
+            "samples": tuple(sample for one in judges.values() for sample in one.samples),
+            "agreement": fmean(agreements) if agreements else None,
+            "panel": tuple(opinions.values()),
+            "panel_agreement": whole.agreement,
+        }
+    )
+
+
 def combined(criteria: Sequence[Criterion], answers: Sequence[Scores], *, met: float, asked: int) -> Judgement:
-    """Combine all answers. `met` is the score from which a criterion counts as met, for the agreement."""
+    """Combine one judge's answers. `met` is the score from which a criterion counts as met, for the agreement."""
     weights = {criterion.id: criterion.weight for criterion in criteria}
     confidences = [answer.confidence for answer in answers if answer.confidence is not None]
     scores = tuple(_criterion(criterion, answers) for criterion in criteria)

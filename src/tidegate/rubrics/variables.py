@@ -15,8 +15,10 @@ VARIABLES = (
     "expected_messages",
     "output_messages",
     "transcript",
+    "calls",
+    "changes",
 )
-ANSWERS = frozenset({"candidate_answer", "output_messages", "expected_messages", "transcript"})
+ANSWERS = frozenset({"candidate_answer", "output_messages", "expected_messages", "transcript", "calls", "changes"})
 RESULTS = "EVALUATOR_RESULTS_JSON"
 
 

@@ -10,6 +10,7 @@ from tidegate.model.event import Event
 from tidegate.model.trial import Invocation
 from tidegate.rubrics.data_block import MAX_TEXT
 from tidegate.rubrics.transcript import transcript
+from tidegate.text.shorten import both_ends
 
 MAX_CALLS = 10_000  # characters
 MAX_CHANGES = 20_000  # characters of the diff, and of all named files
@@ -27,6 +28,13 @@ class Work(NamedTuple):
     def room(self) -> int:
         """Return how many characters of the transcript are shown."""
         return MAX_TEXT - min(len(self.calls), MAX_CALLS) - sum(min(len(text), MAX_CHANGES) for text in self[2:])
+
+    @property
+    def text(self) -> str:
+        """The whole work as one text, for a question about two works."""
+        parts = (("calls", self.calls, MAX_CALLS), ("changes", self.changes, MAX_CHANGES))
+        more = [f"\n== {name} ==\n{both_ends(text, most)}" for name, text, most in parts if text]
+        return "".join((both_ends(self.transcript, self.room), *more))
 
 
 def work_of(

@@ -80,6 +80,7 @@ class Attempts:
     model_proxy: ModelProxy | None = None
     pace: Pace = field(default_factory=Pace)
     halted: bool = False  # no further trial starts
+    refused: dict[str, str] = field(default_factory=dict)  # agents whose provider refused their key, with its message
     hidden: tuple[str, ...] = ()  # programs of the system that head's `path` folders hide, and base's do not
     _begun: int = 0
     _prepared: dict[tuple[str, Side], asyncio.Future[Prepared]] = field(default_factory=dict)
@@ -91,6 +92,8 @@ class Attempts:
             async with self.context.slots.slot(row.agent.weight) as supervisor:
                 if self.halted and not attempt:
                     return None
+                if (refused := self.refused.get(spec.agent)) is not None:
+                    return Trial(spec=spec, not_measured="auth", reason=refused)
                 if (used_up := self._used_up()) is not None:
                     return Trial(spec=spec, not_measured="budget", reason=used_up)
                 trial = self.pace.charged(await self._attempt(spec, row, supervisor))

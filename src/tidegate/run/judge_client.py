@@ -1,19 +1,16 @@
-"""Answers questions to the judge: from stored answers, else by asking the judge, within its limits."""
+"""Answers questions to one judge: from stored answers, else by asking the judge, within its limits."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Self
 
 from tidegate.model.judge import Ask, Judge, JudgeContext
 from tidegate.model.price import Price
-from tidegate.model.probe import Answer, Request
 from tidegate.model.question import SPOKEN, AskModel, ModelAnswer, Reply
-from tidegate.model.suite import Suite
 from tidegate.store.judge_answers import AnswerStore
 
 NO_JUDGE = "no judge is set up: tidegate.yaml has no `judge`, or base's has none yet"
@@ -44,13 +41,6 @@ class JudgeClient:
         self.spent_tokens = 0
         self.used_up: Callable[[], str | None] = _nothing  # returns a message once the run's budget is spent
 
-    @classmethod
-    def of(cls, suite: Suite, folder: Path, environ: Mapping[str, str], store: AnswerStore, deadline: float) -> Self:
-        """Return the client of the suite's judge. `folder` is the checkout that defines the suite."""
-        judge = suite.judge
-        place = JudgeContext.of(judge, folder, environ)
-        return cls(judge, place, store, price=suite.price_of_budget(judge.model) if judge else None, deadline=deadline)
-
     async def __aenter__(self) -> Self:
         if self._judge is not None:
             self._ask = await self._stack.enter_async_context(self._judge.opened(self._place))
@@ -65,10 +55,6 @@ class JudgeClient:
             return ModelAnswer(replies=(Reply(end="no_judge", message=NO_JUDGE),))
         samples = question.samples or range(1, self._judge.samples + 1)
         return ModelAnswer(replies=tuple(await asyncio.gather(*(self._once(question, one) for one in samples))))
-
-    async def carry(self, request: Request) -> Answer | None:
-        """Return the answer if the request is a question to a model, else None."""
-        return await self.answer(request) if isinstance(request, AskModel) else None
 
     async def _once(self, question: AskModel, sample: int) -> Reply:
         """Return a stored reply, the reply to a pending identical request, or a new one.

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tidegate.model.event import Event
 from tidegate.model.judgement import PairJudgement
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import PlanRow
 from tidegate.model.probe import Answer, Request, RunJudge
 from tidegate.model.trial import Trial
+from tidegate.rubrics.work import Work, work_of
 from tidegate.run.attempts import Attempts, RunContext
 from tidegate.run.grade import grade, is_to_be_judged
-from tidegate.run.judge_client import JudgeClient
 from tidegate.run.pairwise_judging import judge_pairs
+from tidegate.run.panel_client import PanelClient
 
 
 def with_opinion(trial: Trial, commits: Sequence[str]) -> Trial:
@@ -35,7 +35,7 @@ class Judging:
     """Sends questions about trials to the judge, and runs the scripts that need its answers."""
 
     context: RunContext
-    judge_client: JudgeClient
+    judge_client: PanelClient
     attempts: Attempts
 
     async def graded(self, trial: Trial, row: PlanRow) -> Trial:
@@ -57,7 +57,7 @@ class Judging:
         judge = self.context.suite.judge
         if judge is None or not judge.pairwise:
             return ()
-        return await judge_pairs(rows, results, self._events, self.judge_client.carry, self._commits)
+        return await judge_pairs(rows, results, self._work, self.judge_client.carry, self._commits)
 
     def _diff(self, trial: Trial, row: PlanRow) -> str:
         store = self.context.checkouts[trial.spec.side].store
@@ -67,5 +67,7 @@ class Judging:
     def _commits(self) -> tuple[str, ...]:
         return tuple(checkout.revision.sha for checkout in self.context.checkouts.values())
 
-    def _events(self, result: TrialResult) -> Iterable[Event]:
-        return self.context.checkouts[result.side].store.events(result.spec)
+    def _work(self, result: TrialResult) -> Work:
+        store = self.context.checkouts[result.side].store
+        trial, record = store.trial(result.spec), store.record(result.spec)
+        return work_of(record.events, trial.invocations if trial else (), record.diff)

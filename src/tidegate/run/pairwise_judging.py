@@ -7,16 +7,15 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tidegate.evaluators.assess import use_of
 from tidegate.evaluators.rubric_judge import RubricJudge
-from tidegate.model.event import Event
 from tidegate.model.judgement import PairJudgement
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import PlanRow
 from tidegate.rubrics.pairwise import Pair, compare_pair
-from tidegate.rubrics.transcript import transcript
+from tidegate.rubrics.work import Work
 from tidegate.run.grade import asking_about, to_its_end
 from tidegate.trial.ask_evaluators import Carry
 
-Read = Callable[[TrialResult], Iterable[Event]]
+Read = Callable[[TrialResult], Work]
 
 
 async def judge_pairs(
@@ -24,7 +23,7 @@ async def judge_pairs(
 ) -> tuple[PairJudgement, ...]:
     """Have the judge compare the screening trials of both sides that have the same number and were judged.
 
-    `read` returns the events of a trial. Each pair is asked about by itself, even if others read the same; `commits`
+    `read` returns the work of a trial. Each pair is asked about by itself, even if others read the same; `commits`
     tells other comparisons apart.
     """
     pairs = [
@@ -48,7 +47,7 @@ def _pairs(results: Sequence[TrialResult]) -> list[tuple[TrialResult, TrialResul
 async def _judged(row: PlanRow, base: TrialResult, head: TrialResult, read: Read, carry: Carry) -> PairJudgement:
     judge = row.scenario.judge
     assert isinstance(judge, RubricJudge)
-    asking = compare_pair(judge.criteria, row.scenario.prompt, transcript(read(base)), transcript(read(head)))
+    asking = compare_pair(judge.criteria, row.scenario.prompt, read(base).text, read(head).text)
     found, answers = await to_its_end(asking, carry)
     found = found or Pair({}, "the judge was not asked")
     return PairJudgement(

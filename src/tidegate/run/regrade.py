@@ -20,7 +20,7 @@ from tidegate.model.trial import Trial, encoded
 from tidegate.plan import definition_hash, suite_hash
 from tidegate.run.build import HostEnvironment
 from tidegate.run.grade import grade
-from tidegate.run.judge_client import JudgeClient
+from tidegate.run.panel_client import PanelClient
 from tidegate.store.import_run import IMPORTED
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.store.run_folder import RunFolder, load_run
@@ -51,10 +51,10 @@ class RegradeJob:
     environ: Mapping[str, str]
     answers: AnswerStore  # the judge's stored answers, so that none is paid for twice
 
-    def judge_client(self) -> JudgeClient:
+    def judge_client(self) -> PanelClient:
         """Return the client that answers questions to the judge."""
         deadline = time.monotonic() + self.suite.budget.seconds
-        return JudgeClient.of(self.suite, self.root, self.environ, self.answers, deadline)
+        return PanelClient.of(self.suite, self.root, self.environ, self.answers, deadline)
 
     def context(self, supervisor: Supervisor) -> ScriptContext:
         """Return what the scripts of all trials share."""
@@ -97,7 +97,7 @@ class _Work:
     target: RunFolder
     job: RegradeJob
     context: ScriptContext
-    judge_client: JudgeClient
+    judge_client: PanelClient
 
     async def measured(self, result: TrialResult, scenario: Scenario | None) -> TrialResult:
         """Return the trial as measured now; unchanged if its record or scenario is missing or it was not measured."""

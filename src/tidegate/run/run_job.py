@@ -6,7 +6,7 @@ import glob
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from tidegate import __version__
@@ -25,6 +25,7 @@ from tidegate.procedure.steps import screening_trials
 from tidegate.run.build import Checkout
 from tidegate.run.runner import Runner
 from tidegate.store.judge_answers import AnswerStore
+from tidegate.suite.load import judge_place
 from tidegate.vcs.revisions import tree_hash
 
 # The isolation that is in place today; every report lists it (docs/security.md).
@@ -117,7 +118,8 @@ def screening_specs(work: RunJob, trials: int | None) -> list[TrialSpec]:
 
 def runner_of(work: RunJob, options: Options) -> Runner:
     """Return the runner for this work. Raises ConfigurationError if a model would judge itself."""
-    refuse_self_judging(work.suite, work.plan)
+    place = partial(judge_place, work.sides[0].folder, work.suite.file)
+    refuse_self_judging(work.suite, work.plan, place)
     return Runner(
         work.suite,
         work.plan,
@@ -175,7 +177,8 @@ def _judge(work: RunJob) -> JudgeInfo | None:
     return JudgeInfo(
         type=judge.type,
         model=judge.model,
-        samples=judge.samples,
+        samples=max(member.samples for member in judge.members),
+        panel=tuple(one.model for one in judge.members) if len(judge.members) > 1 else (),
         blocks=blocks,
         trust=trust(work.suite.calibration, judge.model, wordings),
     )

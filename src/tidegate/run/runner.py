@@ -22,8 +22,8 @@ from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.run.attempts import Attempts, RunContext
 from tidegate.run.build import Checkout, HostEnvironment, build
 from tidegate.run.grade import is_to_be_judged, without_lost
-from tidegate.run.judge_client import JudgeClient
 from tidegate.run.judge_trials import Judging
+from tidegate.run.panel_client import PanelClient
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.suite.suggestions import unpriced
 from tidegate.trial.agent_check import AgentCheckDirectories
@@ -65,9 +65,9 @@ class Runner:
             deadline=began + suite.budget.seconds,
         )
         self._context = context
-        self._bench = JudgeClient.of(suite, checkouts[0].folder, environ, answers, context.deadline)
+        self._bench = PanelClient.of(suite, checkouts[0].folder, environ, answers, context.deadline)
         spending = Spending(suite.budget, lambda: (self._bench.spent_usd, self._bench.spent_tokens))
-        self._bench.used_up = spending.used_up
+        self._bench.end_with(spending.used_up)
         self._attempts = Attempts(context, spending)
         self._judging = Judging(context, self._bench, self._attempts)
         self._users: Users | None = None
@@ -229,15 +229,24 @@ class Runner:
                 return None
             trial = begun
         if trial.not_measured == "auth":
-            raise CannotRunError(
-                f"The agent {spec.agent} was refused by its model's provider: {trial.reason}",
-                "Check the key in the environment; no further trial was started.",
-            )
+            self._end_agent(spec.agent, trial.reason)
         if row.scenario.judged and await asyncio.to_thread(is_to_be_judged, trial, row.scenario):
             self.on_result(await self._measured(trial, row))  # the agent's work is done, even if the judge fails
         result = await self._judged(trial, row)
         self._context.progress.finished(result)
         return result
+
+    def _end_agent(self, name: str, reason: str) -> None:
+        """Start no more trials of an agent whose key was refused. Raises CannotRunError if no other agent is left."""
+        refused = self._attempts.refused
+        if name not in refused:
+            refused[name] = reason
+            self._context.progress.say(f"{refused_key(name, reason)}; no more of its trials are started")
+        if refused.keys() >= {row.key.agent for row in self._plan.rows}:
+            raise CannotRunError(
+                ". ".join(refused_key(*one) for one in refused.items()),
+                "Check the key in the environment; no further trial was started.",
+            )
 
     async def _judged(self, trial: Trial, row: PlanRow, *, reused: bool = False) -> TrialResult:
         """Return the trial with the judge's answers, measured and stored."""
@@ -250,7 +259,7 @@ class Runner:
     async def _measured(self, trial: Trial, row: PlanRow) -> TrialResult:
         """Measure the trial in a thread: what it printed can take seconds to read. One at a time, for memory."""
         suite = self._context.suite
-        price = suite.price(row.agent.model)
+        price = suite.price_of_budget(row.agent.model)
         blocks = suite.policy.judge_blocks
         async with self._measuring:
             return await asyncio.to_thread(
@@ -262,6 +271,11 @@ class Runner:
         trial = self._context.checkouts[result.side].store.trial(result.spec)
         left = trial and without_lost(trial, row.scenario)
         return await self._judged(left, row, reused=True) if left else result
+
+
+def refused_key(agent: str, reason: str) -> str:
+    """Return the sentence about an agent whose key was refused."""
+    return f"The agent {agent} was refused by its model's provider: {reason}"
 
 
 def _nothing(_: TrialResult) -> None:

@@ -13,7 +13,7 @@ from tidegate.evaluators.rubric_judge import RubricJudge
 from tidegate.model.agent import Agent
 from tidegate.model.builtin_prices import BUILTIN_PRICES
 from tidegate.model.evaluator import Evaluator
-from tidegate.model.model_name import bare_model
+from tidegate.model.model_name import bare_model, same_model
 from tidegate.model.suite import Scenario, Target, TrialCounts
 from tidegate.plan import base_name, did_you_mean
 from tidegate.suite.env_references import expanded, withheld
@@ -94,10 +94,19 @@ class Assembly:
             if isinstance(written, AnthropicAgent) and written.max_usd and not self._has_price(written.model):
                 path = ("agents", base_name(name), "max_usd")
                 self._complain(self.suite_document, path, f"needs `prices` for {written.model}, to know what it costs")
+        self._check_panel()
         agents = self.suite_document.node(("agents",))
         for name in agents.keys if agents else ():
             if ":" in name:
                 self._complain(self.suite_document, ("agents", name), "a name must not hold a colon", at_key=True)
+
+    def _check_panel(self) -> None:
+        """Report judges of a panel that have one model: its opinion would count twice."""
+        judges = self.suite.judge if isinstance(self.suite.judge, tuple) else ()
+        for number, judge in enumerate(judges):
+            if any(same_model(judge.model, other.model) for other in judges[:number]):
+                what = f"{judge.model} is already a judge of this panel: each needs a model of its own"
+                self._complain(self.suite_document, ("judge", number, "model"), what)
 
     def _has_price(self, model: str) -> bool:
         own = () if self.suite.prices == "builtin" else self.suite.prices

@@ -13,6 +13,7 @@ from tidegate.judges.anthropic import AnthropicJudge
 from tidegate.model.agent import Agent
 from tidegate.model.builtin_prices import BUILTIN_PRICES
 from tidegate.model.calibration import Calibration
+from tidegate.model.judge import MOST_JUDGES, Panel
 from tidegate.model.suite import Policy, Scenario, Suite, ToolMatrixEntry, TrialCounts
 from tidegate.suite.agentv.cases import Cases
 from tidegate.suite.agentv.eval_file import EvalFile
@@ -22,7 +23,7 @@ from tidegate.suite.files import Files
 from tidegate.suite.folders import matching_files
 from tidegate.suite.scenario_file import ScenarioFile
 from tidegate.suite.suite_file import SuiteFile
-from tidegate.suite.yaml.document import Document
+from tidegate.suite.yaml.document import Document, KeyPath
 from tidegate.suite.yaml.problem import Problem
 
 SUITE_FILE = "tidegate.yaml"
@@ -72,9 +73,18 @@ def load_suite(
         raise ConfigurationError.of(_in_order(problems, [file, *paths]))
     if not loaded:
         raise NothingToRunError(f"{file}: `scenarios` is an empty list.", "Name the scenario files there, by globs.")
-    judge = suite.judge or _named_judge(environ) or cases.judges.judge
+    own = Panel.of(suite.judge) if isinstance(suite.judge, tuple) else suite.judge
+    judge = own or _named_judge(environ) or cases.judges.judge
     more = {"judge": judge, "calibration": _calibration(root / file), "unread": tuple(cases.judges.unread)}
     return _suite(file, suite, loaded, cases.agents).model_copy(update=more)
+
+
+def judge_place(root: Path, file: str, model: str) -> str:
+    """Return where the suite file names that model as a judge, as `file:line:column: key: `; '' if it does not."""
+    document = Files(root).document(file)
+    paths: list[KeyPath] = [("judge", "model"), *(("judge", number, "model") for number in range(MOST_JUDGES))]
+    found = (path for path in paths if (node := document.node(path)) is not None and node.value == model)
+    return next((str(document.problem(path, "")) + ": " for path in found), "")
 
 
 def try_load_suite(

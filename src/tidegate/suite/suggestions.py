@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from tidegate.evaluators.tool_trajectory import ToolTrajectory
+from tidegate.model.agent import FREE
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.suite import Scenario, Suite
 from tidegate.procedure.detection import heads_to_confirm
@@ -14,7 +15,6 @@ from tidegate.procedure.rules import Rules
 from tidegate.procedure.steps import screening_trials
 
 ENOUGH_CASES = 20  # regression scenarios
-_FREE = frozenset({"doc-follower", "scripted", "replay"})  # agents that call no model and cost nothing
 ENOUGH_PASSES = 20  # passes without a failure after which a capability case is ready to guard
 
 Past = Mapping[RowKey, tuple[int, int]]
@@ -81,9 +81,9 @@ def _without_judge(scenario: Scenario, suite: Suite) -> tuple[str, str] | None:
 
 def _unbound(suite: Suite) -> Iterator[str]:
     """Report a cost limit on the judge that has no effect, because the price of its model is unknown."""
-    judge = suite.judge
-    if judge is not None and judge.max_usd is not None and suite.price_of_budget(judge.model) is None:
-        yield f"{suite.file}: judge.max_usd binds nothing: `prices` has no price for {judge.model}"
+    for judge in suite.judge.members if suite.judge else ():
+        if judge.max_usd is not None and suite.price_of_budget(judge.model) is None:
+            yield f"{suite.file}: judge.max_usd binds nothing: `prices` has no price for {judge.model}"
 
 
 def unpriced(suite: Suite, plan: Plan) -> Iterator[str]:
@@ -131,7 +131,7 @@ def highest_cost(suite: Suite, plan: Plan) -> Iterator[str]:
 
 def _limit(row: PlanRow) -> float | None:
     """Return the most that one trial may cost in USD, or None if there is no limit."""
-    if row.agent.type in _FREE:
+    if row.agent.type in FREE:
         return 0.0
     known = [limit for limit in (row.scenario.max_usd, getattr(row.agent, "max_usd", None)) if limit is not None]
     return min(known, default=None)

@@ -18,6 +18,7 @@ from tidegate.model.field_types import (
     Text,
     only,
 )
+from tidegate.model.judge import MOST_JUDGES
 from tidegate.model.price import Price
 from tidegate.model.suite import (
     GUIDANCE,
@@ -78,7 +79,7 @@ class SuiteFile(Value):
     # An agent with `models` is already split into one agent per model here (agent_models.py).
     agents: dict[Name, AnyAgent] = Field(default_factory=_default_agents, min_length=1)
     trials: SuiteTrialsFile = SuiteTrialsFile()
-    judge: AnyJudge | None = None
+    judge: AnyJudge | Annotated[tuple[AnyJudge, ...], Field(min_length=1, max_length=MOST_JUDGES)] | None = None
     budget: Budget = Budget()
     policy: PolicyFile = PolicyFile()
     model_proxy: bool = True

@@ -37,7 +37,8 @@ def is_unproven(row: Row) -> bool:
     failed_every_trial = head.passes == 0 and head.trials > 0
     match row.state:
         case "not_measured":
-            return is_inside(row.not_measured) or (row.not_measured == "budget" and failed_every_trial)
+            by_head = is_inside(row.not_measured) or row.not_measured == "auth"  # head can ask for what is forbidden
+            return by_head or (row.not_measured == "budget" and failed_every_trial)
         case "not_comparable":
             return head.passes < head.trials
         case "unconfirmed" if row.kind != "outcome":

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 from tidegate import __version__
-from tidegate.comparison.judge_change import agreement, not_judged
+from tidegate.comparison.judge_change import agreement, not_judged, panel_agreement
+from tidegate.model.agent import FREE
 from tidegate.model.comparison import Comparison
 from tidegate.model.judgement import JudgeInfo, JudgeReport, PairJudgement
-from tidegate.model.measurement import Run, TrialResult
+from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals
 from tidegate.model.suite import Budget
 from tidegate.model.verdict import Verdict
@@ -51,7 +52,7 @@ def make_result(
         judge=judge,
         diagnosis=head.diagnosis,
         warnings=(*comparison.warnings, *_not_reached(trials), *warnings),
-        cost=_cost(paid, judge, seconds, budget),
+        cost=_cost(paid, judge, seconds, budget).model_copy(update=_known_costs(paid, {**base.agents, **head.agents})),
         confinement=head.confinement,
         trials=trials,
     )
@@ -77,8 +78,8 @@ def _not_reached(trials: Sequence[TrialResult]) -> Iterator[str]:
 
 
 def _never_begun(trial: TrialResult) -> bool:
-    """Return True if the budget was used up before the trial started, so that it cost nothing."""
-    return trial.not_measured == "budget" and trial.end is None
+    """Return True if the trial was not started, so that it cost nothing: no budget, or no valid key, was left."""
+    return trial.not_measured in ("budget", "auth") and trial.end is None
 
 
 def _reused(run: Run) -> bool:
@@ -104,6 +105,7 @@ def _judge(
         tokens_out=None if tokens_out is None else int(tokens_out),
         usd=_sum(use.usd for use in uses),
         agreement=agreement(trials),
+        panel_agreement=panel_agreement(trials),
     )
 
 
@@ -132,6 +134,14 @@ def _cost(trials: tuple[TrialResult, ...], judge: JudgeReport | None, seconds: f
         seconds=round(seconds, 1),
         budget_used=round(max(shares), 3) if shares else None,
     )
+
+
+def _known_costs(trials: Sequence[TrialResult], agents: Mapping[str, AgentInfo]) -> dict[str, Any]:
+    """Return of how many trials the cost is known, and guessed; those of agents that ask no model do not count."""
+    free = {name for name, agent in agents.items() if agent.type in FREE}
+    asking = [trial for trial in trials if trial.agent not in free]
+    known = [trial for trial in asking if trial.metrics.cost_usd is not None]
+    return {"usd_of": (len(known), len(asking)), "usd_guessed": sum(trial.cost_guessed for trial in known)}
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
