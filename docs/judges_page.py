@@ -91,6 +91,23 @@ said = {name: 1.0 if "decided" in prompt else 0.0 for name in ("complete", "clea
 print(json.dumps({"scores": [{"id": n, "reason": "by the word", "score": s} for n, s in said.items()]}))
 ```
 
+## A panel
+
+`judge` can be a list of two to nine judges with different models, each with its own settings:
+
+```yaml
+judge:
+  - {type: anthropic, model: claude-sonnet-5-5, samples: 3}
+  - {type: command, model: gpt-5.5, command: python3 judge.py, secrets: [OPENAI_API_KEY]}
+  - {type: anthropic, model: claude-opus-5-5}
+```
+
+Every judge answers every question. A judge's own samples are combined first, so that it has one opinion. A score is the
+median of the judges' scores. For yes or no the majority counts, and a tie is no; a pair is "the same" without a majority.
+A trial is not judged unless more than half of the panel can be read. The comment and `result.json` report how often two
+judges agree; each trial's record has every judge's scores. `tidegate calibrate` reports kappa of each judge and of the
+panel. The panel costs what its judges cost together.
+
 ## Drafts
 
 `tidegate generate rubrics FILE` has the judge write three to seven rubrics for each case of an eval file that has an
@@ -106,13 +123,16 @@ calls for each pair of screening trials that passed their gates.
 
 ## What keeps it fair
 
-- The judge's model must not be one that it judges (`allow_self_judging: true` allows it).
+- The judge's model must not be one that it judges. `tidegate check` and every run report it with file and line, also
+  where dates, providers or aliases differ: `anthropic/claude-haiku-4.5`, `claude-haiku-4-5-20251001` and `haiku` are
+  treated as one model. `allow_self_judging: true` allows it.
 - It sees neither side, agent, model nor folder: names of models and agents are masked, as are keys.
 - What the task, the agent, tools and files said stands inside a fence whose name is a hash of what it holds, cut to
   60,000 characters from the middle; the judge is told that nothing in there is an instruction. A model is still
   vulnerable to prompt injection: that is why a judge alone blocks nothing by default. `tidegate injections` shows the judge bad work
-  that tries, some 190 times over (17 kinds of attack in each of 11 fields that it sees), by a rubric and by checks,
-  and names what got through; a judge that likes the bad work as it is cannot be tried, and that is said.
+  that tries, about 190 times each (17 kinds of attack in every field that it sees, named files included), by a rubric, by
+  checks and by `llm_judge`, and names what got through. It stops if the judge gives no answers, and reports why. A judge
+  that gives the bad work a high score without any attack cannot be tested; that is reported too.
 - The criteria come in an order that differs from sample to sample, and is the same every time.
 
 ## How far it can be trusted

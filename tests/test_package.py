@@ -15,6 +15,7 @@ from typing import get_args
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.test_repository import copy_of_the_tree, run
 from tidegate.agents import AnyAgent
@@ -99,7 +100,8 @@ def test_the_image_has_a_locked_and_hashed_release_of_every_dependency() -> None
     wanted = [Requirement(text) for text in pyproject["project"]["dependencies"]]
     locked = locked_releases(ROOT / "requirements.lock")
 
-    assert [one.name for one in wanted if not one.specifier.contains(locked.get(one.name, "0"))] == []
+    versions = [(one, locked.get(canonicalize_name(one.name), "0")) for one in wanted]
+    assert [one.name for one, version in versions if not one.specifier.contains(version)] == []
     assert "anthropic" in locked  # judges of that type run in Tidegate itself
 
 

@@ -38,6 +38,7 @@ def test_every_input_is_read() -> None:
             "INPUT_FORK_WITHOUT_KEY": "fail",
             "INPUT_DRY_RUN": "true",
             "INPUT_ACCEPT_LABEL": "fine",
+            "INPUT_PUBLISH_TIMEOUT": "5",
         }
     )
 
@@ -53,6 +54,7 @@ def test_every_input_is_read() -> None:
         "fork_without_key": "fail",
         "dry_run": True,
         "accept_label": "fine",
+        "publish_timeout": 5.0,
     }
 
 

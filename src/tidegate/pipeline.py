@@ -18,7 +18,7 @@ from tidegate.model.trial import Side
 from tidegate.model.verdict import Verdict
 from tidegate.plan import make_plan
 from tidegate.reports.badge import badge_json
-from tidegate.reports.comment import render_comment
+from tidegate.reports.comment import comment_body
 from tidegate.reports.html import render_html
 from tidegate.reports.result_json import result_json
 from tidegate.run.adaptive_run import BothRuns, no_runs, run_both
@@ -116,7 +116,7 @@ def compare_runs(base_folder: Path, head_folder: Path, out: Path | None) -> Resu
 
 def write_reports(result: Result, out: Path, stores: Mapping[Side, RunFolder]) -> None:
     """Write comment.md, result.json and report.html, each atomically."""
-    write_text(out / "comment.md", render_comment(result))
+    write_text(out / "comment.md", comment_body(result))
     write_text(out / "result.json", result_json(result))
     folders: dict[Side, str] = {side: os.path.relpath(store.folder, out) for side, store in stores.items()}
     page = render_html(result, lambda trial: stores[trial.side].record(trial.spec), folders)

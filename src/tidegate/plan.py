@@ -87,7 +87,7 @@ def watched_files(*suites: Suite) -> tuple[str, ...]:
     """
     patterns: dict[str, None] = {}
     for suite in suites:
-        patterns |= dict.fromkeys((*suite.watch, *suite.guidance, glob.escape(suite.file)))
+        patterns |= dict.fromkeys((*suite.watch, *suite.guidance_globs, glob.escape(suite.file)))
         for scenario in suite.scenarios:
             patterns[glob.escape(scenario.file)] = None
             if scenario.template is not None:
@@ -176,13 +176,26 @@ def _agents(scenario: Scenario, suite: Suite) -> dict[str, Agent]:
         return suite.agents
     chosen: dict[str, Agent] = {}
     for entry in scenario.tool_matrix:
-        family = {name: agent for name, agent in suite.agents.items() if entry.tool in (name, base_name(name))}
         if not entry.models:
-            chosen.update(family)
-        for model in entry.models if family else ():
-            agent = next(iter(family.values()))
-            chosen[f"{base_name(entry.tool)}:{model}"] = agent.model_copy(update={"model": model})
+            chosen.update(_family(suite.agents, entry.tool))
+        for model in entry.models:
+            if agent := agent_with_model(suite.agents, entry.tool, model):
+                chosen[f"{base_name(entry.tool)}:{model}"] = agent
     return chosen
+
+
+def agent_with_model(agents: Mapping[str, Agent], name: str, model: str) -> Agent | None:
+    """Return the agent of that name with another model, or None if there is no such agent.
+
+    Raises pydantic's ValidationError if the agent cannot run the model.
+    """
+    agent = next(iter(_family(agents, name).values()), None)
+    return agent and type(agent).model_validate({**agent.model_dump(), "model": model})
+
+
+def _family(agents: Mapping[str, Agent], name: str) -> dict[str, Agent]:
+    """Return the agents of that name: one, or one for each of its models."""
+    return {full: agent for full, agent in agents.items() if name in (full, base_name(full))}
 
 
 def _check_names(suite: Suite, rows: tuple[PlanRow, ...], selection: Selection) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, Self
 
@@ -21,7 +22,7 @@ class Settings(Value):
 
     github_token: SecretStr | None = None
     config: str = "tidegate.yaml"
-    instance: str = "default"
+    instance: str = Field("default", max_length=80)
     command: Literal["action", "publish", "run", "history"] = "action"
     args: str = ""
     comment: CommentMode = "always"
@@ -29,11 +30,22 @@ class Settings(Value):
     fork_without_key: Literal["pass", "fail"] = "pass"
     dry_run: bool = False
     accept_label: str = "tidegate: accept"
+    publish_timeout: float = Field(60, gt=0, le=600)  # seconds
+
+    @classmethod
+    def valid(cls, environ: Mapping[str, str]) -> Self:
+        """Read the valid inputs and use the default of the others, to report the invalid ones with."""
+        found: dict[str, str] = {}
+        for name, text in _given(environ).items():
+            with suppress(ValidationError):
+                cls.model_validate({name: text})
+                found |= {name: text} if text else {}
+        return cls.model_validate(found)
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Self:
         """Read every `INPUT_…` variable; empty inputs use the default. ConfigurationError lists all problems."""
-        given = {name: environ.get(f"INPUT_{name.upper()}", "").strip() for name in cls.model_fields}
+        given = _given(environ)
         try:
             return cls.model_validate({name: text for name, text in given.items() if text})
         except ValidationError as error:
@@ -77,9 +89,15 @@ class GitHubJob(Value):
         return f"{self.server_url}/{self.repository}/actions/runs/{self.run_id}"
 
 
+def _given(environ: Mapping[str, str]) -> dict[str, str]:
+    return {name: environ.get(f"INPUT_{name.upper()}", "").strip() for name in Settings.model_fields}
+
+
 def _problem(wrong: ErrorDetails, given: Mapping[str, str]) -> str:
-    """Describe one invalid input. Only inputs with fixed values can be invalid, so the token is never printed."""
+    """Describe one invalid input. The token cannot be invalid, so it is never printed."""
     name = str(wrong["loc"][0])
+    if wrong["type"] not in ("literal_error", "bool_parsing"):
+        return f"input `{name}`: {_lowered(wrong['msg'])}"
     allowed = ", ".join(_allowed(name))
     return f"input `{name}`: `{given[name]}` is none of: {allowed}"
 

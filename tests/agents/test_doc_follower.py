@@ -230,3 +230,56 @@ def test_a_huge_document_is_cut_and_said(session: LocalSession) -> None:
 @pytest.mark.parametrize(("stated", "expected"), [(None, True), (True, True), (False, False)])
 def test_deterministic_unless_stated_otherwise(stated: bool | None, expected: bool) -> None:
     assert DocFollower(type="doc-follower", deterministic=stated).is_deterministic is expected
+
+
+def test_a_synopsis_is_counted_and_never_turned_into_a_call_of_help(session: LocalSession) -> None:
+    session.write("README.md", sh("taskmgr [OPTIONS] COMMAND", "taskmgr append NR 'text'", "taskmgr list"))
+    end = session.run(DOCS)
+    assert session.calls == ["list"]
+    assert end.message == "ran 1 lines, 0 failed, 2 skipped"
+    assert session.warnings[1] == "README.md, line 3 was skipped, `NR` stands for a value: taskmgr append NR 'text'"
+
+
+def test_the_prompt_may_name_anything_but_placeholders(session: LocalSession) -> None:
+    session.prompt = sh("true /etc/hosts", "taskmgr add MILK", "taskmgr list [ab]", "taskmgr done <id>")
+    end = session.run(DOCS)
+    assert session.calls == ["add MILK", "list [ab]"]
+    assert end.message == "ran 3 lines, 0 failed, 1 skipped"
+
+
+FOREIGN = sh("taskmgr add a", "install-something", "taskmgr list") + sh("sed p /etc/hosts | taskmgr import")
+
+
+def test_lines_that_are_not_about_the_tool_and_those_after_them_are_not_run(session: LocalSession) -> None:
+    session.write("README.md", FOREIGN)
+    end = session.run(DOCS)
+    assert session.calls == ["add a"]
+    assert [warning.partition(": ")[0] for warning in session.warnings] == [
+        "README.md, line 3 was skipped, it does not call taskmgr",
+        "README.md, line 4 was skipped, line 3 before it was skipped",
+        "README.md, line 7 was skipped, it reads /etc/hosts, outside of the workspace",
+    ]
+    assert end.message == "ran 1 lines, 0 failed, 3 skipped"
+
+
+def test_run_all_runs_them(session: LocalSession) -> None:
+    session.write("README.md", FOREIGN)
+    session.run(DocFollower(type="doc-follower", run_all=True))
+    assert session.calls == ["add a", "list", "import"]
+
+
+def test_another_output_than_the_shown_one_is_told_and_does_not_fail(session: LocalSession) -> None:
+    session.write("README.md", "```console\n$ taskmgr add a\n1\n$ taskmgr list\nb\n```\n")
+    end = session.run(DOCS)
+    assert session.warnings == ["README.md, line 4 shows `b`, the tool printed `a`"]
+    assert end.message == "ran 2 lines, 0 failed, 0 skipped"
+
+
+def test_only_the_named_section_is_followed_instead_of_the_whole_readme(session: LocalSession) -> None:
+    session.guidance = ("README.md#usage", "README.md#lost")
+    session.write(
+        "README.md", "# T\n" + sh("taskmgr add a") + "# Usage\n" + sh("taskmgr add b") + "# Z\n" + sh("taskmgr add c")
+    )
+    session.run(DOCS)
+    assert session.calls == ["add b"]
+    assert session.warnings == ["README.md has no section #lost"]

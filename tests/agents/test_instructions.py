@@ -10,12 +10,12 @@ def lines(markdown: str, *, indented: bool = False) -> list[tuple[int, str]]:
     return [(line.row, line.text) for block in blocks(markdown, "tool", indented=indented) for line in block.lines]
 
 
-@pytest.mark.parametrize("mark", ["", "sh", "bash", "shell", "Bash", 'sh title="Quick start"'])
+@pytest.mark.parametrize("mark", ["", "sh", "bash", "shell", "zsh", "Bash", 'sh title="Quick start"'])
 def test_blocks_of_shell_are_read(mark: str) -> None:
     assert lines(f"# Title\n\n```{mark}\ntool a\n\ntool b\n```\n") == [(4, "tool a"), (6, "tool b")]
 
 
-@pytest.mark.parametrize("mark", ["python", "json", "text", "zsh", "shell-session", "{.bash}", "diff"])
+@pytest.mark.parametrize("mark", ["python", "json", "text", "{.bash}", "diff"])
 def test_blocks_of_other_languages_are_not(mark: str) -> None:
     assert lines(f"```{mark}\ntool a\n```\n") == []
 

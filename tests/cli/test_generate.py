@@ -116,11 +116,20 @@ def test_without_an_answer_nothing_is_written(make_repository: Make) -> None:
     assert (root / "evals/research.yaml").read_text() == EVALS
 
 
-def test_a_case_in_braces_is_not_torn_apart() -> None:
-    with pytest.raises(ValueError, match="written in braces"):
-        with_rubrics(
-            "evalcases: [{id: a, outcome: x, input_messages: []}]\n", {0: read_draft(json.dumps({"rubrics": DRAFT}))}
-        )
+def test_a_case_in_braces_gets_its_rubrics_in_braces() -> None:
+    found = read_draft(json.dumps({"rubrics": DRAFT}))
+    text = with_rubrics("evalcases: [{id: a, outcome: x, input_messages: []}]\n", {0: found})
+    (case,) = load(text)["evalcases"]
+    assert list(case) == ["id", "outcome", "rubrics", "input_messages"]
+    assert case["rubrics"] == DRAFT
+
+
+def test_a_comment_stays_above_the_key_that_it_describes() -> None:
+    found = read_draft(json.dumps({"rubrics": DRAFT}))
+    lines = with_rubrics(EVALS, {0: found}).splitlines()
+    where = lines.index("    # what is asked")
+    assert lines[where + 1].lstrip().startswith("input_messages:")
+    assert lines[where - 1].lstrip().startswith("required:")
 
 
 @pytest.mark.parametrize(
@@ -139,7 +148,7 @@ def test_a_draft_out_of_form_is_refused(change: dict[str, Any]) -> None:
         read_draft(json.dumps({"rubrics": [DRAFT[0] | change, *DRAFT[1:]]}))
 
 
-@given(st.text(min_size=1).filter(str.strip), st.sampled_from(["", "  "]))
+@given(st.text(min_size=1).filter(str.strip) | st.sampled_from(["on", "1e3", "~"]), st.sampled_from(["", "  "]))
 def test_any_words_come_back_from_the_file(words: str, indent: str) -> None:
     words = excerpt(words) or "-"  # as every answer of a model is read
     text = f"evalcases:\n{indent}- id: a\n{indent}  outcome: x\n{indent}  input_messages: []\n"

@@ -48,7 +48,7 @@ def test_where_nothing_is_to_be_run_nothing_heavy_is_imported(event: str, tmp_pa
         payload = load_event("push")
         environ = step.environ("push", payload, {"github_token": "t"})
     else:
-        payload = pull_request_payload("acme/tool", 1, "d" * 40, "b" * 40, draft=True)
+        payload = pull_request_payload("acme/tool", 1, "d" * 40, "b" * 40, draft=True, action="opened")
         environ = step.environ("pull_request", payload, {"github_token": "t", "drafts": "skip"})
 
     assert imported("action", cwd=tmp_path, environ=environ) & HEAVY == set()

@@ -132,7 +132,7 @@ def measured(stdout: str, exit_code: int = 0) -> Any:
     trial = make.trial(
         agent_started_at=1,
         evaluator_answers=((),),
-        evaluator_answers_before=((CommandAnswer(result=result),),),
+        base_evaluator_answers=((CommandAnswer(result=result),),),
     )
     return measure_trial(trial, scenario(ToolF1(expected=("x",), weight=0)), None, scenario(LINES))
 
@@ -158,7 +158,7 @@ def test_what_fails_by_both_fails_for_what_it_is_asked_now() -> None:
     result = CommandResult(command="python3 judge.py", end="exited", exit_code=1, stdout="", duration_s=0)
     trial = make.trial(
         answers=(FileAnswer(state="missing", path="x"),),
-        evaluator_answers_before=((CommandAnswer(result=result),),),
+        base_evaluator_answers=((CommandAnswer(result=result),),),
     )
     found = measure_trial(trial, now, None, scenario(LINES))
     assert (found.outcome, found.decides, found.only_by_change) == ("fail", "fail", False)

@@ -11,6 +11,7 @@ import yaml
 from tidegate.agents import AnyAgent
 from tidegate.cli import COMMANDS
 from tidegate.gates import AnyGate
+from tidegate.model.suite import Policy
 from tidegate.suite.suite_file import SuiteFile
 
 ROOT = Path(__file__).parents[2]
@@ -43,3 +44,11 @@ def test_configuration_shows_every_key_with_its_default() -> None:
     shown = yaml.safe_load(next(text for text in blocks if "pass_env" in text))
     assert set(shown) == set(SuiteFile.model_fields)
     assert SuiteFile.model_validate(shown) == SuiteFile(version=1, scenarios=tuple(shown["scenarios"]))
+
+
+def test_the_verdict_page_shows_every_policy_key_with_its_default() -> None:
+    verdict = (ROOT / "docs/verdict.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```yaml\n(.*?)```", verdict, re.S)
+    shown = yaml.safe_load(next(text for text in blocks if "preset" in text))["policy"]
+    assert set(shown) == set(Policy.model_fields)
+    assert Policy.model_validate(shown) == Policy()

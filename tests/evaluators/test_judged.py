@@ -251,3 +251,18 @@ def test_the_plan_of_an_open_task_is_judged(score: Make, record: Make) -> None:
         record(said="First I read."), answer(said), type="plan", criterion="Reads first.", **{"from": "first_message"}
     )
     assert (found.value, found.verdict, found.reason) == (0.9, "pass", "It reads first.")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("confidence", 0.8), ("issues", ["none seen"]), ("highlights", []), ("weighted_score", 1)]
+)
+def test_a_field_that_the_rubric_requires_must_be_in_the_answer(field: str, value: object) -> None:
+    """An answer without it cannot be read, so the trial is not measured. Tidegate computes `weighted_score`."""
+    judge = JUDGE.model_copy(update={"require_fields": ("scores", field)})
+    without = judged(*[answer(scores(1, 1, 1))] * 3, judge=judge)
+    if field == "weighted_score":
+        assert without.value == 1
+    else:
+        assert without.value is None
+        assert without.reason == f"the answer cannot be read: it has no `{field}`, which the rubric requires"
+    assert judged(answer(scores(1, 1, 1, **{field: value})), judge=judge).value == 1

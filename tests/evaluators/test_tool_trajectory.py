@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -92,7 +93,8 @@ def test_input_and_output_match_as_a_subset(record: Make, score: Give) -> None:
     assert value(input={"query": {"regex": "^tides"}}, output={"hits": [1, {"any": True}]}) == 1
     assert value(input={"query": {"regex": "^ides"}}) == 0
     assert value(input={"page": {"any": True}}) == 0
-    assert value(output={"hits": [1]}) == 0
+    assert value(output={"hits": [2]}) == 1
+    assert value(output={"hits": [3]}) == 0
 
 
 @pytest.mark.parametrize(
@@ -131,3 +133,54 @@ def test_everything_matches_itself_and_any(value: Any) -> None:
 def test_pairs_gives_each_its_own() -> None:
     """The greedy choice (the wide pattern takes the only `a`) would find one pair."""
     assert pairs(["ab", "a"], "ab", lambda wide, one: one in wide) == 2
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "met"),
+    [
+        ({"rows": [{"id": 2}]}, {"rows": [{"id": 1}, {"id": 2, "name": "b"}], "more": True}, True),
+        ({"rows": [{"id": 2}, {"id": 1}]}, {"rows": [{"id": 1}, {"id": 2}]}, True),
+        ({"rows": [{"id": 1}, {"id": 1}]}, {"rows": [{"id": 1}, {"id": 2}]}, False),
+        ({"rows": [1, 2]}, {"rows": [1]}, False),
+        ([], [1], True),
+        ([[1]], [[2], [3, 1]], True),
+    ],
+)
+def test_a_list_in_an_expected_output_is_a_subset(
+    record: Make, score: Give, expected: object, actual: object, met: bool
+) -> None:
+    """Every expected item matches a different actual item, in any order."""
+    made = record(("A", {}, json.dumps(actual)))
+    given = score(made, type="tool_trajectory", mode="in_order", expected=[{"tool": "A", "output": expected}])
+    assert given.value == met
+
+
+def test_a_list_in_an_expected_input_is_the_whole_list(record: Make, score: Give) -> None:
+    """The order and number of a call's arguments matter."""
+    made = record(("A", {"args": ["add", "milk"]}, ""))
+    given = score(made, type="tool_trajectory", mode="exact", expected=[{"tool": "A", "input": {"args": ["milk"]}}])
+    assert given.value == 0
+    assert given.misses == ("A: input.args has 2 items, expected 1",)
+
+
+@pytest.mark.parametrize(
+    ("expected", "why"),
+    [
+        ({"rows": [{"id": 3}]}, 'output.rows has no item that matches {"id": 3}'),
+        ({"state": {"open": 2}}, "output.state.open is 1, expected 2"),
+        ({"name": "x"}, "output.name is missing"),
+        ({"state": []}, "output.state is an object, expected an array"),
+        ({"rows": {}}, "output.rows is an array, expected an object"),
+        ({"title": {"regex": "^Q"}}, 'output.title is "plan", expected a match of ^Q'),
+    ],
+)
+def test_the_reason_names_the_part_that_differs(record: Make, score: Give, expected: object, why: str) -> None:
+    made = record(("A", {}, '{"rows": [{"id": 1}], "state": {"open": 1}, "title": "plan"}'), "B")
+    given = score(
+        made,
+        type="tool_trajectory",
+        mode="in_order",
+        expected=[{"tool": "A", "output": expected}, {"tool": "B"}, {"tool": "C"}],
+    )
+    assert given.misses == (f"A: {why}", "C was not called")
+    assert given.reason == f"called A → B, expected A → B → C; A: {why}; C was not called"

@@ -250,7 +250,7 @@ def test_a_comment_deleted_between_list_and_patch_is_made_anew(github: GitHub) -
     assert "head=2222" in only(pull)
 
 
-@pytest.mark.parametrize("seconds", [40, 60])
+@pytest.mark.parametrize("seconds", [40, 45])
 def test_a_short_wait_that_github_asks_for_is_kept(github: GitHub, seconds: int) -> None:
     pull = github.pull_request()
     limit = "You have exceeded a secondary rate limit"

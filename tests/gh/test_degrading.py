@@ -19,6 +19,7 @@ from tests.make import HEAD_SHA
 from tidegate.action import Outside, act
 from tidegate.action.acceptance import accepted_by
 from tidegate.action.job import Job
+from tidegate.action.publishing import Subject
 from tidegate.action.workflow_dispatch import _set_status
 from tidegate.errors import TidegateError
 from tidegate.gh.client import connect
@@ -65,7 +66,7 @@ def test_nothing_is_accepted_that_github_does_not_confirm(
     job, commands = job_of(step, "pull_request", payload, github.token)
     github.front.faults.append(fault_at(path, fault, times))
 
-    accepted = accepted_by(event, RED, job.connect(), job)
+    accepted = asyncio.run(accepted_by(event, RED, job.connect(), job, job.deadline()))
 
     recovered = times == 1 and fault.startswith(("502", "500", "reset", "429, Retry", "403 secondary, "))
     assert (accepted is not None) == recovered, commands
@@ -104,7 +105,8 @@ def test_a_status_that_cannot_be_set_is_a_warning(github: FakeGitHub, tmp_path: 
     assert repository is not None
     github.front.faults.append(fault_at("/statuses/", fault, 99, "POST"))
 
-    _set_status("failure", "1 of 4 regressed", HEAD_SHA, repository, job)
+    subject = Subject(1, HEAD_SHA, repository)
+    asyncio.run(_set_status("failure", "1 of 4 regressed", subject, job, job.deadline()))
 
     assert all("no commit status" in command for command in commands)
     assert len(commands) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import subprocess
 from collections.abc import Callable
@@ -17,7 +18,8 @@ from tests.gh.emulated.runner import read_key_values
 from tests.gh.fake.server import FakeGitHub, PullRequest
 from tests.make import HEAD_SHA
 from tidegate.action.job import Job, Outside
-from tidegate.action.pull_request import Subject, say
+from tidegate.action.publishing import Subject
+from tidegate.action.pull_request import say
 from tidegate.gh.comment import PATIENCE, Statement, WorkflowRun, publish_comment
 from tidegate.gh.connection import Pace
 from tidegate.model.marker import Marker
@@ -58,7 +60,7 @@ FAULTS = {
     "a proxy's page": {"status": 200, "body": "<html>Sign in</html>"},
     "half an answer": {"status": 200, "body": '{"id": '},
 }
-PASSING = ("502", "500", "reset", "403 secondary, Retry-After", "429", "a proxy's", "half an")
+PASSING = ("502", "500", "reset", "403 secondary, Retry-After", "429, Retry-After", "a proxy's", "half an")
 MatrixCase = tuple[str, str, int]
 MATRIX: list[MatrixCase] = list(itertools.product(CALLS, FAULTS, (1, 99)))
 
@@ -107,9 +109,8 @@ def end_of_job(workspace: Path, tmp_path: Path) -> Callable[..., Ended]:
         settings = Settings(github_token=SecretStr(pull.github.token))
         outside = Outside(environ, Silent(), lambda *_: None, commands.append, slept.append)
         job = Job(settings, GitHubJob.from_environ(environ), outside)
-        code = say(
-            RED, None, Subject(1, HEAD_SHA, pull.connect(pace=IMPATIENT.model_copy(update={"timeout": timeout}))), job
-        )
+        repository = pull.connect(pace=IMPATIENT.model_copy(update={"timeout": timeout}))
+        code = asyncio.run(say(RED, None, Subject(1, HEAD_SHA, repository), job, job.deadline()))
         verdict = read_key_values(output.read_text(encoding="utf-8"))["verdict"]
         return Ended(code, slept, commands, summary.read_text(encoding="utf-8"), verdict)
 

@@ -43,7 +43,7 @@ def test_the_outputs_of_a_failed_run() -> None:
     result = make_result(add="regressed", sync="regressed", list="improved", show="unconfirmed", undo="not_measured")
     result = result.model_copy(update={"cost": result.cost.model_copy(update={"usd": 0.12345})})
 
-    assert outputs(result, "https://github.com/a/b/pull/1#x", {"result_path": ".tidegate/pr/result.json"}) == {
+    assert outputs(result, {"result_path": ".tidegate/pr/result.json"}) == {
         "verdict": "failed",
         "reason": "regression",
         "regressions": "2",
@@ -54,7 +54,7 @@ def test_the_outputs_of_a_failed_run() -> None:
         "matrix": "",
         "result_path": ".tidegate/pr/result.json",
         "report_path": "",
-        "comment_url": "https://github.com/a/b/pull/1#x",
+        "comment_url": "",
     }
 
 

@@ -114,7 +114,7 @@ def test_counts_of_each_subcommand() -> None:
 def test_rates_lie_between_0_and_1_and_are_none_exactly_without_counted_calls(seen: tuple[Invocation, ...]) -> None:
     m = interaction_metrics(seen)
     rates = [getattr(m, name) for name in RATES]
-    if m.command_count == 0:
+    if not m.command_count:
         assert rates == [None] * len(RATES)
     else:
         assert all(0 <= rate <= 1 for rate in rates)
@@ -123,8 +123,8 @@ def test_rates_lie_between_0_and_1_and_are_none_exactly_without_counted_calls(se
 @given(invocations)
 def test_every_counted_call_is_a_first_one_or_a_retry(seen: tuple[Invocation, ...]) -> None:
     m = interaction_metrics(seen)
-    assert m.command_count == m.unique_commands + m.retry_count
-    assert m.command_count == sum(call.status in COUNTED for call in seen)
+    assert (m.command_count or 0) == (m.unique_commands or 0) + (m.retry_count or 0)
+    assert (m.command_count or 0) == sum(call.status in COUNTED for call in seen)
     if m.iteration_ratio is not None and m.retry_rate is not None:
         assert m.iteration_ratio + m.retry_rate == pytest.approx(1)
 
@@ -151,17 +151,34 @@ def test_subcommands_add_up(seen: tuple[Invocation, ...]) -> None:
     named = [call for call in seen if call.subcommand is not None]
     m = interaction_metrics(named)
     parts = subcommand_counts(seen).values()
-    assert sum(part.count for part in parts) == m.command_count
-    assert sum(part.errors for part in parts) == m.error_count
-    assert sum(part.retries for part in parts) == m.retry_count
-    assert sum(part.help for part in parts) == m.help_count
+    assert sum(part.count for part in parts) == (m.command_count or 0)
+    assert sum(part.errors for part in parts) == (m.error_count or 0)
+    assert sum(part.retries for part in parts) == (m.retry_count or 0)
+    assert sum(part.help for part in parts) == (m.help_count or 0)
 
 
 @given(invocations)
 def test_every_invocation_is_seen_somewhere(seen: tuple[Invocation, ...]) -> None:
     counts = invocation_counts(seen)
     assert counts.recorder + counts.events + counts.transcript == len(seen)
-    assert len(seen) - sum(counts.not_counted.values()) == interaction_metrics(seen).command_count
+    assert counts.not_counted is not None
+    assert len(seen) - sum(counts.not_counted.values()) == (interaction_metrics(seen).command_count or 0)
+
+
+def test_counts_are_unknown_if_the_calls_are_not_known() -> None:
+    """An imported log may not say how often the tool was called."""
+    m = interaction_metrics((), known=False)
+    assert (m.command_count, m.error_count, m.help_count, m.error_rate) == (None, None, None, None)
+    assert invocation_counts((), known=False).not_counted is None
+    assert interaction_metrics(()).command_count == 0
+
+
+def test_counts_are_unknown_if_no_call_s_end_is_known() -> None:
+    unclear = Invocation(argv=("add",), status="unknown", started_at=0.0, source="events")
+    assert interaction_metrics((unclear,)).command_count is None
+    assert invocation_counts((unclear,)).not_counted == {"unknown": 1}
+    ended = unclear.model_copy(update={"status": "ok"})
+    assert interaction_metrics((unclear, ended)).command_count == 1
 
 
 @pytest.mark.parametrize(
@@ -222,10 +239,12 @@ def test_nothing_is_reported_by_an_agent_that_never_ended() -> None:
         ("timeout", "completed", False),
         ("crashed", "completed", False),
         ("completed", "max_turns", False),
-        (None, "completed", False),
+        (None, "completed", None),  # it never started
     ],
 )
-def test_completed_means_by_itself_and_without_error(trial_end: str | None, agent_end: str, completed: bool) -> None:
+def test_completed_means_by_itself_and_without_error(
+    trial_end: str | None, agent_end: str, completed: bool | None
+) -> None:
     assert trial_metrics(trial(trial_end, (End(end=agent_end),)), None).completed is completed
 
 

@@ -212,6 +212,20 @@ def test_a_stream_that_breaks_off_is_no_whole_answer() -> None:
         ask(lease)
 
 
+def test_an_agent_that_leaves_at_an_error_s_first_line_ends_with_an_outage() -> None:
+    """The rest of the provider's answer is not needed to know that it failed."""
+    go_on = Event()
+    with lent_by(b"HTTP/1.1 503 Busy\r\ncontent-length: 2\r\n\r\n", b"{}", go_on=go_on) as lease:
+        place = urlsplit(lease.address)
+        connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
+        connection.request("POST", "/v1/messages", b"{}", {"x-api-key": lease.token})
+        assert connection.getresponse().status == 503
+        told = lease.traffic.told()
+        connection.close()
+    assert told is not None
+    assert told.end == "outage"
+
+
 def test_an_address_that_is_none_is_said() -> None:
     with (
         ModelProxy() as model_proxy,

@@ -31,7 +31,7 @@ from tidegate.model.measurement import AgentInfo, Call, GateResult, Metrics, Sub
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals
 from tidegate.model.suite import Policy, RowState
 from tidegate.model.verdict import Verdict
-from tidegate.reports.comment import render_comment
+from tidegate.reports.comment import comment_body
 from tidegate.reports.not_run import render_cancelled, render_could_not_run, render_not_run
 from tidegate.verdict.decide import decide
 
@@ -547,9 +547,9 @@ STORIES: dict[str, Callable[[], Result]] = {
 
 
 COMMENTS: dict[str, Callable[[], str]] = {
-    **{name: partial(lambda make: render_comment(make()), make) for name, make in STORIES.items()},
-    "fixed": lambda: render_comment(all_fine(), fixed=Fixed(since=HEAD_SHA[::-1], rows=(regressed_row().key,))),
-    "from_a_fork": lambda: render_comment(one_regression(), notice=NOTICE),
+    **{name: partial(lambda make: comment_body(make()), make) for name, make in STORIES.items()},
+    "fixed": lambda: comment_body(all_fine(), fixed=Fixed(since=HEAD_SHA[::-1], rows=(regressed_row().key,))),
+    "from_a_fork": lambda: comment_body(one_regression(), notice=NOTICE),
     "fork_without_key": lambda: render_not_run(
         "fork_without_key", "No secret reaches this pull request: agent claude needs ANTHROPIC_API_KEY."
     ),

@@ -12,9 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.reports.anything import anything, hostile
+from tidegate.gh.comment import with_marker
+from tidegate.model.marker import MAX_BYTES as MARKER_BYTES
 from tidegate.model.marker import Marker
 from tidegate.model.result import Result
-from tidegate.reports.comment import MAX_BYTES, render_comment
+from tidegate.reports.comment import MAX_BYTES, comment_body
 
 HEADINGS = (
     *("❌", "✅", "⚠️", "⏭️", "🎉", "⚖️", "Changed definitions", "Also", "All rows", "Likely cause", "What"),
@@ -68,7 +70,7 @@ def rendered(markdown: str) -> Page:
 
 def check(text: str, marker: Marker) -> None:
     """All that has to hold."""
-    assert len(text.encode()) <= MAX_BYTES
+    assert len(text.encode()) <= MAX_BYTES + MARKER_BYTES
     first, _, rest = text.partition("\n")
     assert Marker.parse(text) == Marker.parse(marker.format())
     assert Marker.parse(rest) is None
@@ -87,10 +89,10 @@ def test_nothing_stands_in_the_comment_but_what_we_have_put_there(result: Result
     result = result.model_copy(update={"comment_template": None})
     marker = Marker(instance=name or "default", head="1" * 40, run=3, attempt=1)
 
-    text = render_comment(result, marker, notice=notice)
+    text = comment_body(result, notice=notice)
 
-    check(text, marker)
-    assert render_comment(result, marker, notice=notice) == text
+    check(with_marker(marker, text), marker)
+    assert comment_body(result, notice=notice) == text
 
 
 @settings(suppress_health_check=list(HealthCheck), max_examples=6)
@@ -111,7 +113,7 @@ def test_nor_in_one_of_many_rows(result: Result, times: int) -> None:
     )
     marker = Marker(instance="default", head="1" * 40, run=3, attempt=1)
 
-    check(render_comment(many, marker), marker)
+    check(with_marker(marker, comment_body(many)), marker)
 
 
 @pytest.mark.parametrize(

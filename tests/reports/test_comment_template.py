@@ -7,21 +7,21 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from tidegate.model.result import Result
-from tidegate.reports.comment import MAX_BYTES, render_comment
+from tidegate.reports.comment import MAX_BYTES, comment_body
 
 Stories = Mapping[str, Callable[[], Result]]
 EXTENDS = '{% extends "comment.md.j2" %}'
 
 
 def rendered(result: Result, template: str) -> str:
-    return render_comment(result.model_copy(update={"comment_template": template}))
+    return comment_body(result.model_copy(update={"comment_template": template}))
 
 
 def test_it_replaces_blocks_and_keeps_the_others(stories: Stories) -> None:
     result = stories["one_regression"]()
     text = rendered(result, EXTENDS + "{% block footer %}Ask {{ view.sides.head.ref | code }}'s author.{% endblock %}")
     assert text.endswith("Ask `rename-prio-flag`'s author.\n")
-    assert text.startswith(render_comment(result).partition("<sub>")[0])
+    assert text.startswith(comment_body(result).partition("<sub>")[0])
 
 
 def test_it_can_add_to_a_block(stories: Stories) -> None:
@@ -30,9 +30,8 @@ def test_it_can_add_to_a_block(stories: Stories) -> None:
     assert "\nHello." in text
 
 
-def test_the_marker_is_not_its_to_lose(stories: Stories) -> None:
-    result = stories["all_fine"]()
-    assert rendered(result, "nothing").splitlines() == [render_comment(result).splitlines()[0], "nothing"]
+def test_it_can_replace_everything(stories: Stories) -> None:
+    assert rendered(stories["all_fine"](), "nothing") == "nothing\n"
 
 
 @pytest.mark.parametrize(

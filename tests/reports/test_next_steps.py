@@ -13,7 +13,7 @@ from tests.make import row
 from tidegate.model.result import Result
 from tidegate.model.trial import NotMeasured
 from tidegate.model.verdict import VerdictReason, VerdictState
-from tidegate.reports.comment import render_comment
+from tidegate.reports.comment import comment_body
 from tidegate.reports.next_steps import OF_UNMEASURED, OF_VERDICT, advice
 from tidegate.reports.not_run import render_cancelled, render_could_not_run, render_not_run
 from tidegate.reports.page import page_view
@@ -48,7 +48,7 @@ def test_each_way_not_to_be_measured_says_what_happened_and_what_to_do(
     stories: Stories, state: VerdictState, kind: NotMeasured
 ) -> None:
     result = ended(stories["all_fine"](), state, "infrastructure", kind)
-    comment = render_comment(result)
+    comment = comment_body(result)
     assert f"`{kind}` × `docs`: because of {kind}" in comment.replace("\\_", "_")
     assert comment.count(OF_UNMEASURED[kind]) == 1
     assert page_view(result, {}).advice == (OF_UNMEASURED[kind],)
@@ -61,14 +61,14 @@ def test_each_way_not_to_be_measured_says_what_happened_and_what_to_do(
 @pytest.mark.parametrize("reason", sorted(OF_VERDICT))
 def test_each_reason_of_a_verdict_says_what_to_do(stories: Stories, reason: VerdictReason) -> None:
     result = ended(stories["one_regression"](), "failed", reason)
-    assert f"**What to do:** {OF_VERDICT[reason]}" in render_comment(result)
+    assert f"**What to do:** {OF_VERDICT[reason]}" in comment_body(result)
     assert page_view(result, {}).advice[0].startswith(OF_VERDICT[reason])
 
 
 def test_each_cause_is_advised_on_once(stories: Stories) -> None:
     result = ended(stories["all_fine"](), "inconclusive", "budget", "budget", "auth", "budget")
     assert advice(result) == (f"budget: {OF_UNMEASURED['budget']}", f"auth: {OF_UNMEASURED['auth']}")
-    assert f"\n- auth: {OF_UNMEASURED['auth']}\n" in render_comment(result)
+    assert f"\n- auth: {OF_UNMEASURED['auth']}\n" in comment_body(result)
 
 
 def test_where_every_row_has_an_outcome_the_lost_trials_say_what_to_do(stories: Stories) -> None:
@@ -76,18 +76,18 @@ def test_where_every_row_has_an_outcome_the_lost_trials_say_what_to_do(stories: 
 
 
 def test_where_nothing_is_blocked_nobody_needs_to_accept(stories: Stories) -> None:
-    assert "`tidegate: accept`" in render_comment(stories["one_regression"]())
-    assert "`tidegate: accept`" not in render_comment(stories["advisory"]())
+    assert "`tidegate: accept`" in comment_body(stories["one_regression"]())
+    assert "`tidegate: accept`" not in comment_body(stories["advisory"]())
 
 
 def test_lost_trials_say_why_where_no_row_does(stories: Stories) -> None:
-    assert "- 2 trials: the trial could not be run: no space left on device\n" in render_comment(
+    assert "- 2 trials: the trial could not be run: no space left on device\n" in comment_body(
         stories["infrastructure"]()
     )
 
 
 def test_where_nothing_passes_the_first_gate_is_named_that_never_did(stories: Stories) -> None:
-    text = render_comment(stories["nothing_passes"]())
+    text = comment_body(stories["nothing_passes"]())
     assert "- add_task × docs: no trial passes the gate “2 tasks”\n" in text
     assert "✅" not in text
 
@@ -101,7 +101,7 @@ def test_what_no_row_shows_is_not_looked_for_in_one(stories: Stories) -> None:
     "name", ["all_fine", "nothing_changed", "accepted", "improvement", "baseline_changed", "judged"]
 )
 def test_where_nothing_has_to_be_done_nothing_is_said(stories: Stories, name: str) -> None:
-    assert "What to do" not in render_comment(stories[name]())
+    assert "What to do" not in comment_body(stories[name]())
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,16 @@ from rich.console import Console, RenderableType
 
 from tests.make import run, trial_result
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
-from tidegate.model.measurement import AgentInfo, Call, GateResult, Metrics, Revision, Run, TrialResult
+from tidegate.model.measurement import (
+    AgentInfo,
+    Call,
+    GateResult,
+    InvocationCounts,
+    Metrics,
+    Revision,
+    Run,
+    TrialResult,
+)
 from tidegate.reports.show import run_overview, trial_story
 
 TRIAL = trial_result(
@@ -152,8 +161,8 @@ def test_no_output_can_steer_the_terminal() -> None:
 
 
 def test_metrics_that_were_not_reported_are_not_there() -> None:
-    text = "\n".join(story())
-    assert "error rate 33% · retry rate – · first try success rate – · help count 0" in text
+    text = " ".join(story())
+    assert "error rate 33% · retry rate – · retry after failure rate – · first try success rate –" in text
     assert "time 4.2 s · tokens in 1,200" in text
     assert "cost" not in text
 
@@ -206,3 +215,35 @@ def test_the_overview_says_a_shared_reason_once_and_whole() -> None:
 def test_the_overview_shows_why_a_build_failed() -> None:
     lines = text_of(run_overview(run_of(build_error="exit 1\nno compiler")))
     assert lines[2:5] == ["the build failed:", "  exit 1", "  no compiler"]
+
+
+def test_every_interaction_metric_is_shown() -> None:
+    metrics = Metrics(
+        command_count=4,
+        error_rate=0.25,
+        retry_rate=0.5,
+        retry_after_failure_rate=0.25,
+        first_try_success_rate=0.75,
+        iteration_ratio=0.5,
+        help_count=1,
+        completed=True,
+    )
+    shown = " ".join(story(TRIAL.model_copy(update={"metrics": metrics})))
+    assert (
+        "command count 4 · error rate 25% · retry rate 50% · retry after failure rate 25% · "
+        "first try success rate 75% · iteration ratio 50% · help count 1 · completed yes"
+    ) in shown
+
+
+def test_calls_from_printed_text_are_marked_and_unknown_ones_counted() -> None:
+    counts = InvocationCounts(transcript=3, approximate=True, not_counted={"unknown": 2})
+    lines = story(TRIAL.model_copy(update={"invocations": counts}))
+    assert "approximate: the calls were read from the text that the agent printed" in lines
+    assert "not counted: unknown 2" in lines
+
+
+def test_what_is_not_known_is_not_shown_as_0() -> None:
+    unknown = Metrics(command_count=None, error_count=None, help_count=None, completed=None)
+    lines = story(TRIAL.model_copy(update={"metrics": unknown}))
+    assert any(line.startswith("command count – · error rate –") for line in lines)
+    assert any(line.endswith("help count – · completed –") for line in " ".join(lines).split(" time ")), lines

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from tidegate.model.result import Result
-from tidegate.reports.comment import render_comment
+from tidegate.reports.comment import comment_body
 from tidegate.reports.terminal import print_comment, print_result, result_table
 
 GOLDEN = Path(__file__).parent / "golden/terminal"
@@ -28,14 +28,13 @@ def printed(markdown: str, on: Console) -> str:
     return on.file.getvalue()
 
 
-def test_a_log_gets_the_markdown_without_its_marker(stories: Stories) -> None:
-    markdown = render_comment(stories["one_regression"]())
-    _, _, rest = markdown.partition("\n")
-    assert printed(markdown, console(terminal=False)) == rest
+def test_a_log_gets_the_markdown(stories: Stories) -> None:
+    markdown = comment_body(stories["one_regression"]())
+    assert printed(markdown, console(terminal=False)) == markdown
 
 
 def test_a_terminal_gets_it_rendered_within_its_width(stories: Stories) -> None:
-    lines = printed(render_comment(stories["one_regression"]()), console(terminal=True)).splitlines()
+    lines = printed(comment_body(stories["one_regression"]()), console(terminal=True)).splitlines()
     text = "\n".join(lines)
     assert "<details>" not in text
     assert "<summary>" not in text
@@ -48,7 +47,7 @@ def test_at_80_columns_no_name_is_broken(stories: Stories, name: str) -> None:
     """The table is narrowed where it may be: in its numbers."""
     result = stories[name]()
     on = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
-    lines = [line.rstrip() for line in printed(render_comment(result), on).splitlines()]
+    lines = [line.rstrip() for line in printed(comment_body(result), on).splitlines()]
     assert max(len(line) for line in lines) <= 80
     start = next(place for place, line in enumerate(lines) if line.startswith(" state "))
     table = "\n".join(lines[start:])
@@ -58,7 +57,7 @@ def test_at_80_columns_no_name_is_broken(stories: Stories, name: str) -> None:
 
 
 def test_no_log_line_can_steer_a_runner(stories: Stories) -> None:
-    lines = printed(render_comment(stories["hostile"]()), console(terminal=False)).splitlines()
+    lines = printed(comment_body(stories["hostile"]()), console(terminal=False)).splitlines()
     assert not [line for line in lines if line.lstrip().startswith("::")]
     assert ": :error::forged" in lines
 
@@ -129,7 +128,7 @@ def test_a_log_has_no_second_table(stories: Stories) -> None:
     result, on = stories["one_regression"](), console(terminal=False)
     print_result(result, on)
     assert isinstance(on.file, io.StringIO)
-    assert on.file.getvalue() == render_comment(result).partition("\n")[2]
+    assert on.file.getvalue() == comment_body(result)
 
 
 TERMINALS = {

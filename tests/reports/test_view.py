@@ -10,7 +10,7 @@ from tidegate.model.measurement import Call
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
 from tidegate.model.verdict import VerdictState
-from tidegate.reports.comment import render_comment
+from tidegate.reports.comment import comment_body
 from tidegate.reports.page import page_view
 from tidegate.reports.table_row import COLUMNS, Trend
 from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, comment_view
@@ -91,7 +91,7 @@ def test_an_arrow_needs_the_margin_of_its_metric(
 def test_comment_and_page_have_the_same_columns(stories: Stories) -> None:
     result = stories["stochastic_regression"]()
     titles = [title for title, _ in COLUMNS.values()]
-    assert f"| success | {' | '.join(titles)} |" in render_comment(result)
+    assert f"| success | {' | '.join(titles)} |" in comment_body(result)
     page = page_view(result, {"base": "base", "head": "head"})
     assert list(page.columns) == titles
     assert {len(row.cells) for row in page.rows} == {len(titles)}
@@ -147,7 +147,7 @@ def test_rows_whose_first_failure_has_the_same_words_are_one_finding(stories: St
     one, other = comment_view(broken.model_copy(update={"rows": rows})).regressed
     assert (one.row.scenario, [row.scenario for row in one.others]) == ("add", ["list"])
     assert (other.row.scenario, other.others) == ("link", ())
-    text = render_comment(broken.model_copy(update={"rows": rows}))
+    text = comment_body(broken.model_copy(update={"rows": rows}))
     assert "Same failure in `list` × `docs` (shown once)" in text
 
 
@@ -246,4 +246,4 @@ def test_where_nothing_passes_nothing_is_promised(stories: Stories) -> None:
     suite = SuiteEffect(base_rate=0, head_rate=0, detection={"-1.0": 1.0, "-0.5": 0.3})
     result = result.model_copy(update={"suite": suite})
     assert comment_view(result).catches == ()
-    assert "complete" not in render_comment(result)
+    assert "complete" not in comment_body(result)

@@ -11,7 +11,7 @@ import pytest
 from tidegate.errors import ConfigurationError
 from tidegate.model.event import End, Message, ToolCall, ToolResult
 from tidegate.pipeline import compare_runs
-from tidegate.reports.comment import render_comment
+from tidegate.reports.comment import comment_body
 from tidegate.store.import_run import import_run
 from tidegate.store.run_folder import RunFolder, load_run
 
@@ -119,8 +119,44 @@ def test_folders_of_llm_tool_test(tmp_path: Path) -> None:
         ToolCall(id="call-001", tool="bash", command="taskmgr add x"),
         ToolResult(id="call-001", status="error", exit_code=2, output="no such list"),
         Message(text="Done."),
-        End(end="completed"),
+        End(end="completed", at=3),
     ]
+
+
+SPECIFIED = """\
+{"ts": 1705500000.123, "event": "spawn", "command": "opencode", "args": ["--prompt", "..."]}
+{"ts": 1705500001.456, "event": "output", "text": "I'll work on this task...\\n"}
+{"ts": 1705500005.789, "event": "tool_call", "tool": "bash", "command": "my-tool create \\"Main Concept\\""}
+{"ts": 1705500006.012, "event": "tool_result", "output": "Created item abc123\\n", "exit_code": 0}
+{"ts": 1705500030.000, "event": "complete", "exit_code": 0, "duration_secs": 30.0}
+"""
+
+
+def test_the_event_log_of_the_specification_gives_its_metrics(tmp_path: Path) -> None:
+    one = leave(tmp_path, "20260206-101112-opencode-s", SPECIFIED)
+    (trial,) = import_run(one, tmp_path / "run", binary="my-tool").trials
+    metrics = trial.metrics
+    assert (metrics.command_count, metrics.error_count, metrics.completed, metrics.duration_s) == (1, 0, True, 30.0)
+    assert (metrics.error_rate, metrics.first_try_success_rate) == (0, 1)
+    assert trial.invocations.events == 1
+
+
+def test_what_an_imported_log_does_not_tell_is_none(tmp_path: Path) -> None:
+    """Neither a number of calls, without the tool's name, nor an end."""
+    cut = "".join(SPECIFIED.splitlines(keepends=True)[:4])
+    (trial,) = import_run(leave(tmp_path, "20260206-101112-opencode-s", cut), tmp_path / "run").trials
+    metrics = trial.metrics
+    assert (metrics.command_count, metrics.error_count, metrics.help_count) == (None, None, None)
+    assert (metrics.completed, metrics.duration_s, trial.end) == (None, None, None)
+    assert trial.invocations.not_counted is None
+
+
+def test_calls_in_printed_output_are_approximate(tmp_path: Path) -> None:
+    line = {"type": "execution", "tool": "x", "output": "$ my-tool create a\nno\nexit code 1\n", "exit_code": 0}
+    one = leave(tmp_path, "20260206-101112-opencode-s", json.dumps(line) + "\n")
+    (trial,) = import_run(one, tmp_path / "run", binary="my-tool").trials
+    assert (trial.metrics.command_count, trial.metrics.error_rate) == (1, 1)
+    assert (trial.invocations.transcript, trial.invocations.approximate) == (1, True)
 
 
 def test_what_llm_tool_test_really_writes_tells_no_calls(tmp_path: Path) -> None:
@@ -145,7 +181,7 @@ def test_two_imports_are_compared_without_a_word_on_how_to_run_them_again(tmp_pa
     assert (row.state, row.base.passes, row.head.passes) == ("regressed", 5, 0)
     assert row.evidence is not None
     assert row.evidence.reproduce == ""
-    assert "Reproduce" not in render_comment(result)
+    assert "Reproduce" not in comment_body(result)
 
 
 @pytest.mark.parametrize(

@@ -239,6 +239,28 @@ def test_a_replay_has_a_trace_of_every_scenario_that_it_is_chosen_for(load: Load
     load({"tidegate.yaml": SUITE + TRACES, "scenarios/first.yaml": f"{SCENARIO}tool_matrix: [{{tool: docs}}]\n"})
 
 
+def test_a_model_that_its_agent_cannot_run_is_located(load: Load) -> None:
+    """A model in `tool_matrix` is checked like `model` in the suite file."""
+    suite = SUITE + "agents: {code: {type: opencode, model: openai/gpt-5}}"
+    matrix = "tool_matrix: [{tool: code, models: [openai/gpt-5, gpt-5]}, {tool: code, models: [zai/glm-5]}]"
+    why = "must be PROVIDER/MODEL, with one of anthropic, openai, google"
+    assert said(load, {"tidegate.yaml": suite, "scenarios/first.yaml": f"{SCENARIO}{matrix}\n"}).splitlines() == [
+        f"scenarios/first.yaml:5:51: tool_matrix[0].models[1]: does not fit the agent `code`: {why}",
+        f"scenarios/first.yaml:5:82: tool_matrix[1].models[0]: does not fit the agent `code`: {why}",
+    ]
+
+
+def test_two_evaluators_of_one_name_are_an_error(load: Load) -> None:
+    """Reports tell evaluators apart by name; unnamed ones are named like their type."""
+    written = "evaluation: {evaluators: [{type: tool_f1, expected: [a]}, {type: tool_f1, expected: [b]}, "
+    written += "{type: plan, name: tool_f1, from: first_message, expected: [a]}]}"
+    what = "two evaluators are named `tool_f1`; give each a `name` of its own"
+    assert said(load, {"scenarios/first.yaml": f"{SCENARIO}{written}\n"}).splitlines() == [
+        f"scenarios/first.yaml:5:59: evaluation.evaluators[1]: {what}",
+        f"scenarios/first.yaml:5:110: evaluation.evaluators[2].name: {what}",
+    ]
+
+
 @pytest.mark.parametrize(("text", "line"), TARGETS.items())
 def test_a_mistake_in_a_target(load: Load, text: str, line: str) -> None:
     written = f"name: first\ndescription: d\ntarget: {text}\ntask: t\n"

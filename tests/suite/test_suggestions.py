@@ -91,6 +91,23 @@ def test_a_scenario_that_the_path_alone_decides_is_brittle() -> None:
     assert said(scenario("a", evaluators=(way, state))) == []
 
 
+@pytest.mark.parametrize(
+    ("tool", "output", "is_said"), [("bash", "text", True), ("bash", "claude-code", False), ("tool:add", "text", False)]
+)
+def test_an_evaluator_that_needs_calls_which_the_agent_does_not_report(tool: str, output: str, is_said: bool) -> None:
+    one = EVALUATOR.validate_python({"type": "tool_f1", "expected": [tool]})
+    nested = EVALUATOR.validate_python({"type": "composite", "evaluators": [{"type": "tool_f1", "expected": [tool]}]})
+    agent = CommandAgent.model_validate({"type": "command", "command": "true", "output": output})
+    for evaluator in (one, nested):
+        whole = make.suite(scenario("a", GATE, evaluators=(evaluator,)), agents={"mine": agent})
+        found = [line for line in advice(whole, make_plan(whole)) if "names no calls" in line]
+        expected = (
+            f"a.yaml, mine: the evaluator {evaluator.label} compares calls of bash, and this agent's output names no"
+            " calls; the score is not measured. Give the agent another `output`"
+        )
+        assert found == ([expected] if is_said else [])
+
+
 def test_departures_are_said_once_and_only_where_they_matter() -> None:
     way = {"type": "tool_trajectory", "mode": "exact", "expected": [{"tool": "bash"}]}
     nested = EVALUATOR.validate_python({"type": "composite", "evaluators": [way]})

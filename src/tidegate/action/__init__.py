@@ -6,6 +6,7 @@ import asyncio
 
 from tidegate.action.announce import skip, tell_cancelled, tell_failure
 from tidegate.action.job import Job, Outside
+from tidegate.action.publishing import Subject, note
 from tidegate.errors import CannotRunError, ConfigurationError, TidegateError
 from tidegate.gh.event import (
     DispatchEvent,
@@ -17,12 +18,16 @@ from tidegate.gh.event import (
     WorkflowRunEvent,
     read_event,
 )
+from tidegate.gh.no_verdict import NoVerdict
 from tidegate.gh.runner_files import read_payload
+from tidegate.reports.not_run import CANCELLED, render_error
 from tidegate.settings import GitHubJob, Settings
 from tidegate.store.our_folder import OUR_FOLDER
 from tidegate.trial.users import give_back
 
-__all__ = ["Outside", "act"]
+__all__ = ["Outside", "act", "report_error"]
+
+BUG = "This is a bug in Tidegate. Please report it with the lines of the log."
 
 
 async def act(outside: Outside) -> int:
@@ -30,23 +35,49 @@ async def act(outside: Outside) -> int:
 
     Raises TidegateError and CancelledError after reporting them in the step summary and the outputs.
     """
-    settings = Settings.from_environ(outside.environ)
-    job = Job(settings, GitHubJob.from_environ(outside.environ), outside)
+    job = Job(Settings.valid(outside.environ), GitHubJob.from_environ(outside.environ), outside)
+    event: Event | None = None
     try:
-        return await _act(read_event(job.runner.event_name, read_payload(job.runner.event_path)), job)
+        event = read_event(job.runner.event_name, read_payload(job.runner.event_path))
+        Settings.from_environ(outside.environ)  # raises for invalid inputs, now that there is a way to report them
+        return await _act(event, job)
     except TidegateError as error:
-        tell_failure(error, job)
+        await _report(error, event, job)
         raise
     except OSError as error:
-        if (refusal := CannotRunError.of(error)) is None:
+        refusal = CannotRunError.of(error)
+        await _report(refusal or TidegateError(f"{type(error).__name__}: {error}", BUG), event, job)
+        if refusal is None:
             raise
-        tell_failure(refusal, job)
         raise refusal from error
     except asyncio.CancelledError:
         tell_cancelled(job)
+        said = NoVerdict(instance=job.settings.instance, why="cancelled", detail=CANCELLED, cancelled=True)
+        await _note(said, event, job)
+        raise
+    except Exception as error:
+        await _report(TidegateError(f"{type(error).__name__}: {error}", BUG), event, job)
         raise
     finally:
         give_back(job.workspace, (OUR_FOLDER, ".git"))
+
+
+def report_error(error: TidegateError, outside: Outside) -> None:
+    """Report an error of a command that depends on no event."""
+    tell_failure(error, Job(Settings.valid(outside.environ), GitHubJob.from_environ(outside.environ), outside))
+
+
+async def _report(error: TidegateError, event: Event | None, job: Job) -> None:
+    """Report a run that ends without a verdict, in the comment too: it must not show an older commit's green."""
+    tell_failure(error, job)
+    detail = render_error(error.message, error.advice)
+    await _note(NoVerdict(instance=job.settings.instance, why="it could not be run", detail=detail), event, job)
+
+
+async def _note(said: NoVerdict, event: Event | None, job: Job) -> None:
+    """Write it in the comment of the event's pull request. A fork's token cannot write there."""
+    if isinstance(event, PullRequestEvent) and event.action != "closed" and not event.without_secrets:
+        await note(said, Subject(event.number, event.head_sha, job.connect()), job)
 
 
 async def _act(event: Event, job: Job) -> int:
@@ -81,7 +112,7 @@ async def _act(event: Event, job: Job) -> int:
         case WorkflowRunEvent():
             from tidegate.action.workflow_run import publish
 
-            return publish(event, job)
+            return await publish(event, job)
         case DispatchEvent():
             from tidegate.action.workflow_dispatch import run_for_maintainer
 

@@ -2,65 +2,75 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from tidegate.action.job import Job
-from tidegate.errors import TidegateError
+from tidegate.errors import MissingKeyError, NothingToRunError, TidegateError
 from tidegate.gh.comment import Publication
-from tidegate.gh.runner_files import append_summary, outputs, write_outputs
+from tidegate.gh.runner_files import append_summary, no_outputs, outputs, write_outputs
 from tidegate.gh.workflow_commands import Annotation, Level, annotate
 from tidegate.model.comparison import Row
 from tidegate.model.result import Result
 from tidegate.model.verdict import VerdictReason
-from tidegate.reports.comment import render_comment
 from tidegate.reports.not_run import render_cancelled, render_could_not_run, render_not_run
 from tidegate.reports.trend_chart import render_trends
 
+_REASONS: dict[type[TidegateError], VerdictReason] = {
+    MissingKeyError: "missing_key",
+    NothingToRunError: "no_scenarios",
+}
 
-def tell(result: Result, publication: Publication | None, out: Path, job: Job) -> None:
-    """Write the result to annotations, step summary and outputs, and log a comment that could not be published.
 
-    `out` is the folder with the reports, below the workspace.
+def tell(result: Result, body: str, out: Path, job: Job) -> None:
+    """Write the result to annotations, step summary and outputs. Asks GitHub nothing, so it cannot hang.
+
+    `body` is the comment without its marker, `out` the folder with the reports, below the workspace.
     """
-    annotations = [*_regressions(result), *_no_comment(publication)]
-    for line in annotate(annotations):
+    for line in annotate(_regressions(result)):
         job.outside.command(line)
-    if publication is not None and publication.problem:
-        job.say(f"The comment was not published: {publication.problem}\n{publication.advice}")
-    summarise(_without_marker(render_comment(result)), job)
+    summarise(body, job)
     if trends := render_trends(result):
         summarise(trends, job)
-    if job.runner.output is not None:
-        folder = out.relative_to(job.workspace)
-        paths = {"result_path": f"{folder / 'result.json'}", "report_path": f"{folder / 'report.html'}"}
-        write_outputs(job.runner.output, outputs(result, publication.url if publication else None, paths))
+    folder = out.relative_to(job.workspace)
+    paths = {"result_path": f"{folder / 'result.json'}", "report_path": f"{folder / 'report.html'}"}
+    _set_outputs(outputs(result, paths), job)
+
+
+def tell_publication(publication: Publication, job: Job) -> None:
+    """Write the comment's address to the outputs. A comment that could not be published is a warning."""
+    if publication.problem:
+        warn("no comment", f"the comment was not published: {publication.problem}", job, publication.advice)
+    _set_outputs({"comment_url": publication.url or ""}, job)
 
 
 def skip(reason: VerdictReason, sentence: str, job: Job) -> int:
     """Report that nothing was run, and return 0, so that a required check does not stay pending."""
     job.say(sentence)
     summarise(render_not_run(reason, sentence), job)
-    if job.runner.output is not None:
-        write_outputs(job.runner.output, {"verdict": "not_run", "reason": reason})
+    tell_no_verdict(reason, job)
     return 0
 
 
+def tell_no_verdict(reason: VerdictReason | Literal[""], job: Job) -> None:
+    """Write the outputs of a job that compared nothing. `reason` is '' for an error that has no word."""
+    _set_outputs(no_outputs(reason), job)
+
+
 def tell_failure(error: TidegateError, job: Job) -> None:
-    """Write an error that ended the run to annotations, step summary and outputs. The log has it already."""
+    """Write an error that ends the run to annotations, step summary and outputs. The caller writes it to the log."""
     text = f"{error.message}\n{error.advice}"
     for line in annotate([Annotation(level="error", title="tidegate could not run", message=text)]):
         job.outside.command(line)
     summarise(render_could_not_run(error.message, error.advice), job)
-    if job.runner.output is not None:
-        write_outputs(job.runner.output, {"verdict": "not_run"})
+    tell_no_verdict(_REASONS.get(type(error), ""), job)
 
 
 def tell_cancelled(job: Job) -> None:
-    """Write the cancellation to the step summary and the outputs. The log has it already."""
+    """Write the cancellation to the step summary and the outputs. The caller writes it to the log."""
     summarise(render_cancelled(), job)
-    if job.runner.output is not None:
-        reason: VerdictReason = "cancelled"
-        write_outputs(job.runner.output, {"verdict": "not_run", "reason": reason})
+    tell_no_verdict("cancelled", job)
 
 
 def summarise(markdown: str, job: Job) -> None:
@@ -69,9 +79,9 @@ def summarise(markdown: str, job: Job) -> None:
         append_summary(job.runner.step_summary, [markdown])
 
 
-def warn(title: str, message: str, job: Job) -> None:
-    """Write a warning to the log and as an annotation."""
-    job.say(f"{title}: {message}")
+def warn(title: str, message: str, job: Job, advice: str = "") -> None:
+    """Write a warning to the log and as an annotation. Only the log has the advice."""
+    job.say(f"{title}: {message}\n{advice}".rstrip())
     for line in annotate([Annotation(level="warning", title=title, message=message)]):
         job.outside.command(line)
 
@@ -85,16 +95,11 @@ def _regressions(result: Result) -> list[Annotation]:
     ]
 
 
-def _no_comment(publication: Publication | None) -> list[Annotation]:
-    if publication is None or not publication.problem:
-        return []
-    return [Annotation(level="warning", title="no comment", message=publication.problem)]
-
-
 def _message(row: Row) -> str:
     evidence = row.evidence.message if row.evidence else ""
     return f"{row.reason}\n{evidence}".strip()
 
 
-def _without_marker(comment: str) -> str:
-    return comment.partition("\n")[2]
+def _set_outputs(values: Mapping[str, str], job: Job) -> None:
+    if job.runner.output is not None:
+        write_outputs(job.runner.output, values)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tidegate.action.deadline import Deadline
 from tidegate.gh.port import RepositoryPort
 from tidegate.model.progress import Progress
 from tidegate.settings import GitHubJob, Settings
@@ -37,6 +38,10 @@ class Job:
     def connect(self) -> RepositoryPort | None:
         """Return the job's repository on GitHub, or None without a token."""
         return self.outside.connect(self.settings, self.runner)
+
+    def deadline(self) -> Deadline:
+        """Return the time that GitHub has from now on, for several requests together."""
+        return Deadline(self.settings.publish_timeout)
 
     def say(self, text: str) -> None:
         """Write the text to the log."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidegate.action.announce import skip, summarise
+from tidegate.action.announce import skip, summarise, tell_no_verdict
 from tidegate.action.git_credentials import origin_of
 from tidegate.action.job import Job
 from tidegate.action.merged_pull_request import adopt
@@ -22,40 +22,44 @@ FIRST_TRIALS = 10  # per row, when a person starts the workflow to create a firs
 async def feed_history(event: Event, job: Job) -> int:
     """Adopt the trials of the merged pull request on a push; on any other event, run the suite for history."""
     if isinstance(event, PushEvent):
-        return _adopt_merged(event, job)
+        return await _adopt_merged(event, job)
     started_by_hand = isinstance(event, DispatchEvent)
     return await _run_for_history(event, FIRST_TRIALS if started_by_hand else None, job)
 
 
-def _adopt_merged(event: PushEvent, job: Job) -> int:
+async def _adopt_merged(event: PushEvent, job: Job) -> int:
     if not event.is_default:
         return skip("nothing_to_do", "The push is not to the default branch, whose history is base's.", job)
     repository = job.connect()
     if repository is None:
         return skip("nothing_to_do", "There is no token to look for the merged pull request's run with.", job)
     try:
-        sentence = _adopted(event, repository, job)
+        sentence = await _adopted(event, repository, job)
     except PublishError as error:
         sentence = f"The merged pull request's run was not found: {error.message}\n{error.advice}"
     return _say(sentence, job)
 
 
-def _adopted(event: PushEvent, repository: RepositoryPort, job: Job) -> str:
+async def _adopted(event: PushEvent, repository: RepositoryPort, job: Job) -> str:
     """Look for the merged pull request's result, adopt it, and return a sentence on what happened."""
-    heads = repository.merged_heads(event.sha)
+    deadline = job.deadline()
+    heads = await deadline.ask(lambda: repository.merged_heads(event.sha))
     if not heads:
         return "No pull request of this repository was merged by this commit: history is unchanged."
     name = artifact_name(job.settings.instance)
-    found = [one for one in repository.recent_artifacts(name) if one.own and not one.expired and one.head_sha in heads]
-    said = [_adopt(one, repository, job) for one in sorted(found, key=lambda one: -one.id)[:1]]
-    return said[0] if said else f"The merged pull request's run has left no artifact `{name}`: history is unchanged."
+    recent = await deadline.ask(lambda: repository.recent_artifacts(name))
+    found = [one for one in recent if one.own and not one.expired and one.head_sha in heads]
+    if not found:
+        return f"The merged pull request's run has left no artifact `{name}`: history is unchanged."
+    newest = max(found, key=lambda one: one.id)
+    if newest.size > MAX_ARCHIVE:
+        return f"The artifact is ignored: it has {newest.size} bytes."
+    return _adopt(newest, await deadline.ask(lambda: repository.download(newest.id, MAX_ARCHIVE)), job)
 
 
-def _adopt(artifact: Artifact, repository: RepositoryPort, job: Job) -> str:
-    if artifact.size > MAX_ARCHIVE:
-        return f"The artifact is ignored: it has {artifact.size} bytes."
+def _adopt(artifact: Artifact, archive: bytes, job: Job) -> str:
     try:
-        result = read_result(repository.download(artifact.id, MAX_ARCHIVE), job.settings.instance, ours=artifact.own)
+        result = read_result(archive, job.settings.instance, ours=artifact.own)
     except PoisonedError as error:
         return f"The artifact is ignored: {error}."
     return adopt(job.workspace, result, _options(job, writes=True))
@@ -76,6 +80,7 @@ def _say(sentence: str, job: Job) -> int:
     """Report the sentence and return 0. History never fails a job: without it, more trials are run."""
     job.say(sentence)
     summarise(f"## Tidegate: history\n\n{sentence}", job)
+    tell_no_verdict("nothing_to_do", job)
     return 0
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 
 from tidegate.action.announce import warn
+from tidegate.action.deadline import Deadline
 from tidegate.action.job import Job
-from tidegate.action.pull_request import Subject, compare, say
+from tidegate.action.publishing import ENDED, Subject, note
+from tidegate.action.pull_request import compare, say
 from tidegate.errors import ConfigurationError, TidegateError
 from tidegate.gh.event import DispatchEvent
+from tidegate.gh.no_verdict import NoVerdict
 from tidegate.gh.port import PublishError, PullRequest, RepositoryPort, Status, StatusState
 from tidegate.model.verdict import Verdict
+from tidegate.reports.not_run import render_error
 from tidegate.run.checkouts import RevisionPair
 from tidegate.text.safe import one_line
 from tidegate.vcs.revisions import checked_out_sides
@@ -31,20 +36,28 @@ async def run_for_maintainer(event: DispatchEvent, job: Job) -> int:
     if repository is None:
         raise ConfigurationError("there is no token to ask GitHub with.", "Set the input `github_token`.")
     try:
-        _check_actors(event, repository, job)
-        pull = repository.pull_request(number)
+        pull = await job.deadline().ask(lambda: _asked(event, number, repository, job))
     except PublishError as error:
         raise ConfigurationError(f"GitHub was asked about #{number}: {error.message}", error.advice) from error
     _check_head(pull, sha)
+    subject = Subject(number, sha, repository)
     base, head = checked_out_sides(job.workspace, sha, pull.base_ref)
     try:
         result = await compare(RevisionPair(base, head, (pull.base_ref, pull.head_ref)), job)
     except TidegateError as error:
-        _set_status("error", error.message, sha, repository, job)
+        await _set_status("error", error.message, subject, job, job.deadline())
+        detail = render_error(error.message, error.advice)
+        await note(NoVerdict(instance=job.settings.instance, why="it could not be run", detail=detail), subject, job)
         raise
-    code = say(result, None, Subject(number, sha, repository), job)
-    _set_status(_state(result.verdict), result.verdict.summary, sha, repository, job)
+    deadline = job.deadline()
+    code = await say(result, None, subject, job, deadline)
+    await _set_status(_state(result.verdict), result.verdict.summary, subject, job, deadline)
     return code
+
+
+def _asked(event: DispatchEvent, number: int, repository: RepositoryPort, job: Job) -> PullRequest:
+    _check_actors(event, repository, job)
+    return repository.pull_request(number)
 
 
 def _inputs(event: DispatchEvent) -> tuple[int, str]:
@@ -79,22 +92,25 @@ def _check_head(pull: PullRequest, sha: str) -> None:
         )
 
 
-def _set_status(state: StatusState, said: str, sha: str, repository: RepositoryPort, job: Job) -> None:
+async def _set_status(state: StatusState, said: str, subject: Subject, job: Job, deadline: Deadline) -> None:
     """Set a commit status on the tested commit, since the workflow's own check is shown on the default branch."""
-    if job.settings.dry_run:
+    repository = subject.repository
+    if job.settings.dry_run or repository is None:
         return
     context = "tidegate" if job.settings.instance == "default" else f"tidegate/{job.settings.instance}"
     status = Status(
-        sha=sha,
+        sha=subject.head_sha,
         state=state,
         context=context,
         description=one_line(said)[:MAX_DESCRIPTION],
         url=job.runner.run_url,
     )
     try:
-        repository.set_status(status)
+        await deadline.ask(lambda: repository.set_status(status))
     except PublishError as error:
         warn("no commit status", f"{error.message}\n{error.advice}", job)
+    except asyncio.CancelledError:
+        warn("no commit status", ENDED, job)
 
 
 def _state(verdict: Verdict) -> StatusState:

@@ -5,16 +5,16 @@ The uploaded result is untrusted input. It is shown, marked as not verified, and
 
 from __future__ import annotations
 
-from tidegate.action.announce import skip, summarise
+from tidegate.action.announce import skip, summarise, tell_no_verdict, tell_publication
+from tidegate.action.deadline import Deadline
 from tidegate.action.job import Job
 from tidegate.errors import CannotRunError, ConfigurationError, TidegateError
 from tidegate.gh.artifact import MAX_ARCHIVE, PoisonedError, read_result
 from tidegate.gh.comment import Publication, Statement, WorkflowRun, publish_comment
 from tidegate.gh.event import WorkflowRunEvent
-from tidegate.gh.port import PublishError, PullRequest, RepositoryPort
-from tidegate.gh.runner_files import write_outputs
+from tidegate.gh.port import CommentPort, PublishError, PullRequest, RepositoryPort
 from tidegate.model.result import Result
-from tidegate.reports.comment import render_comment
+from tidegate.reports.comment import comment_body
 
 ARTIFACT = "tidegate-result"
 NOTICE = (
@@ -24,7 +24,7 @@ NOTICE = (
 CONTRADICTED = "The workflow run itself ended with {conclusion}, whatever is said here. "
 
 
-def publish(event: WorkflowRunEvent, job: Job) -> int:
+async def publish(event: WorkflowRunEvent, job: Job) -> int:
     """Find the pull request and the uploaded result, and publish the comment. Every failure says its reason.
 
     Return 0 if the comment is published or there is nothing to publish. The exit code never depends on the verdict.
@@ -35,7 +35,7 @@ def publish(event: WorkflowRunEvent, job: Job) -> int:
     if repository is None:
         raise ConfigurationError("there is no token to publish with.", "Set the input `github_token`.")
     try:
-        return _publish(event, repository, job)
+        return await _publish(event, repository, job)
     except PublishError as error:
         raise _failure(error) from error
 
@@ -55,12 +55,13 @@ def _nothing_to_publish(event: WorkflowRunEvent) -> str | None:
     return None
 
 
-def _publish(event: WorkflowRunEvent, repository: RepositoryPort, job: Job) -> int:
-    pull = _pull_request(event, repository)
+async def _publish(event: WorkflowRunEvent, repository: RepositoryPort, job: Job) -> int:
+    deadline = job.deadline()
+    pull = await deadline.ask(lambda: _pull_request(event, repository))
     if pull is None:
         return skip("nothing_to_do", "No open pull request has that run's commit as its head any more.", job)
     name = artifact_name(job.settings.instance)
-    archive = _archive(event.run, name, repository)
+    archive = await deadline.ask(lambda: _archive(event.run, name, repository))
     if archive is None:
         return skip("nothing_to_do", f"The run has uploaded no artifact `{name}`: there is nothing to publish.", job)
     try:
@@ -70,7 +71,7 @@ def _publish(event: WorkflowRunEvent, repository: RepositoryPort, job: Job) -> i
             f"the artifact `{name}` of run {event.run} was not published: {error}.",
             "It comes from the pull request; look at what its job uploads before you trust anything of it.",
         ) from None
-    publication = _comment(event, result, pull, repository, job)
+    publication = await _comment(event, result, repository.comments(pull.number), job, deadline)
     if publication.problem:
         raise CannotRunError(f"the comment was not published: {publication.problem}", publication.advice)
     job.say(f"#{pull.number}: the comment is {publication.outcome}.")
@@ -105,20 +106,23 @@ def _archive(run: int, name: str, repository: RepositoryPort) -> bytes | None:
     return repository.download(newest.id, MAX_ARCHIVE)
 
 
-def _comment(
-    event: WorkflowRunEvent, result: Result, pull: PullRequest, repository: RepositoryPort, job: Job
+async def _comment(
+    event: WorkflowRunEvent, result: Result, port: CommentPort, job: Job, deadline: Deadline
 ) -> Publication:
     contradicted = result.verdict.exit_code == 0 and event.conclusion != "success"
     notice = (CONTRADICTED.format(conclusion=event.conclusion or "nothing") if contradicted else "") + NOTICE
-    summarise(render_comment(result, notice=notice).partition("\n")[2], job)
+    body = comment_body(result, notice=notice)
+    summarise(body, job)
+    tell_no_verdict("nothing_to_do", job)
     if job.settings.dry_run:
         return Publication(outcome="off")
     run = WorkflowRun(id=event.run, attempt=event.attempt, head=event.head_sha)
-    port = repository.comments(pull.number)
-    statement = Statement(result=result, notice=notice)
-    publication = publish_comment(port, statement, run, job.settings.comment, job.outside.sleep)
-    if job.runner.output is not None:
-        write_outputs(job.runner.output, {"comment_url": publication.url or ""})
+    statement = Statement(result=result, body=body, notice=notice)
+    publication = await deadline.ask(
+        lambda: publish_comment(port, statement, run, job.settings.comment, job.outside.sleep)
+    )
+    if not publication.problem:
+        tell_publication(publication, job)
     return publication
 
 

@@ -56,6 +56,11 @@ class CommandAgent(Agent):
                 raise ValueError(f"{{{name}}} stands inside quotes; it is quoted already, write it bare")
         return command
 
+    @property
+    def reports_calls(self) -> bool:
+        """True unless its output is plain text."""
+        return self.output != "text"
+
     async def run(self, session: Session) -> End:
         """Run the program, read its output, and return how it ended."""
         server = session.server

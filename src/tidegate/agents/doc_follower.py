@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -13,10 +14,11 @@ from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Message, Warning
 
 if TYPE_CHECKING:
-    from tidegate.agents.instructions import Block
-    from tidegate.invocations.shell_grammar import ShellLine
+    from tidegate.agents.instructions import Block, Example
 
+README = "README.md"
 MAX_LINES = 200
+_SUBCOMMAND = re.compile(r"[a-z][a-z0-9_-]*")
 MAX_CHARACTERS = 200_000  # characters of one document
 
 
@@ -24,15 +26,22 @@ class DocFollower(Agent):
     """Runs the commands in your docs verbatim. Deterministic, free and fast: it finds docs that no longer match the
     tool.
 
-    It reads the prompt, then the guidance files and README.md in the workspace. It reads fenced blocks marked `sh`,
-    `bash`, `shell`, `console` or not at all, and indented blocks (outside the prompt only those with `$ ` prompts). In
-    a block with `$ ` prompts, it runs only the lines typed there. In blocks that call the tool under test, it runs
-    every line in order, identical lines once. `cd`, `export` and variables last until the end of the block. When a call
-    of the tool fails, it runs `TOOL SUBCOMMAND --help` and then the line again. Lines with a placeholder (`<id>`, `…`)
-    are skipped and counted. It stops after 200 lines.
+    It reads the prompt, then the guidance files and README.md in the workspace; of `README.md#usage` only that section.
+    It reads fences of a shell language (`sh`, `console`, …), fences without a language if all their lines are commands,
+    and indented blocks (outside the prompt only those with prompts such as `$ `). In a block with prompts, it runs only
+    the lines typed there. In blocks that call the tool under test, it runs the lines in order, identical lines once.
+    `cd`, `export` and variables last until the end of the block. When a call of the tool fails, it runs
+    `TOOL SUBCOMMAND --help` and then the line again. It stops after 200 lines.
+
+    Lines of documents that are not examples are skipped and counted: a synopsis (`[OPTIONS]`, `FILE`, `a|b`, `…`), a
+    placeholder (`<id>`, `path/to/x`), help text, and lines that name a file which the workspace lacks. So are lines
+    that are not about the tool alone: they call programs other than common file tools, name paths outside of the
+    workspace, or need an address on the network. `run_all: true` runs these too. Of the prompt, every line without a
+    placeholder is run. Output that a document shows is compared: a difference is a warning, never a failure.
     """
 
     type: Literal["doc-follower"]
+    run_all: bool = False
 
     @property
     def is_deterministic(self) -> bool:
@@ -41,23 +50,38 @@ class DocFollower(Agent):
 
     async def run(self, session: Session) -> End:
         """Follow the prompt, then the guidance, then README.md. Always completes."""
-        reading = _Reading(session)
+        reading = _Reading(session, run_all=self.run_all)
         for name, blocks in _documents(session):
             await reading.follow(name, blocks)
         return End(end="completed", message=reading.summary())
 
 
+PROMPT = "the prompt"
+
+
 def _documents(session: Session) -> Iterator[tuple[str, tuple[Block, ...]]]:
     """Yield each document to follow, with its blocks. A document is only read when it is reached."""
-    from tidegate.agents.instructions import blocks  # slow imports that only this agent needs
+    from tidegate.agents.instructions import anchors, blocks  # slow imports that only this agent needs
 
-    yield "the prompt", blocks(session.prompt, session.binary, indented=True)
-    guidance = [path for path in session.guidance if path.lower().endswith((".md", ".markdown"))]
-    for path in dict.fromkeys([*guidance, "README.md"]):
+    yield PROMPT, blocks(session.prompt, session.binary, indented=True)
+    for path, sections in _sections(session.guidance).items():
         text = session.read_text(path) or ""
         if len(text) > MAX_CHARACTERS:
             session.emit(Warning(text=f"only the first {MAX_CHARACTERS} characters of {path} were read"))
-        yield path, blocks(text[:MAX_CHARACTERS], session.binary)
+        text = text[:MAX_CHARACTERS]
+        for lost in sorted({*sections} - {*(anchors(text) if sections else ())}):
+            session.emit(Warning(text=f"{path} has no section #{lost}"))
+        yield path, blocks(text, session.binary, sections=sections)
+
+
+def _sections(guidance: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the Markdown files to read, each with the anchors of its sections; none: the whole file."""
+    found: dict[str, tuple[str, ...]] = {}
+    for entry in guidance:
+        path, _, anchor = entry.partition("#")
+        if path.lower().endswith((".md", ".markdown", ".mkd")):
+            found[path] = (*found.get(path, ()), anchor) if anchor else ()
+    return {**found, README: found.get(README, ())}
 
 
 @dataclass
@@ -65,6 +89,7 @@ class _Reading:
     """The agent's progress through its documents."""
 
     session: Session
+    run_all: bool = False
     failed: int = 0
     skipped: int = 0
     results: dict[str, CommandResult] = field(default_factory=dict)
@@ -81,13 +106,37 @@ class _Reading:
             self.session.emit(Message(text=f"Following {name}: {lines} lines in {len(blocks)} blocks."))
         for block in blocks:
             state: list[str] = []  # state of the reader's shell after the block's earlier lines
+            lacking: str | None = None  # the block's first step that was left out, which later lines may need
             for line in block.lines:
-                if line.unfit:
-                    self._skip(f"{name}, line {line.row} was skipped, {line.unfit}: {line.text[:200]}")
+                reason = line.unfit
+                if name != PROMPT:
+                    reason = reason or lacking or self._why_not(line, block)
+                if reason:
+                    self._skip(f"{name}, line {line.row} was skipped, {reason}: {line.text[:200]}")
+                    if not line.calls and lacking is None and name != PROMPT:
+                        lacking = f"line {line.row} before it was skipped"
                 else:
                     state += await self._state_after(line, state)
+                    self._compare(name, line)
 
-    async def _state_after(self, line: ShellLine, state: list[str]) -> list[str]:
+    def _why_not(self, line: Example, block: Block) -> str | None:
+        """Return why a line of a document is not run; None if it is."""
+        from tidegate.agents.doc_lines import foreign, missing_file, synopsis
+
+        other = None if self.run_all else foreign(line, self.session.binary)
+        return synopsis(line, block) or other or missing_file(line, self.session.workspace, self.results)
+
+    def _compare(self, name: str, line: Example) -> None:
+        """Tell where the document shows another output than the one that the tool printed."""
+        from tidegate.agents.shown_output import difference
+
+        result = self.results.get(line.text)
+        if not line.shown or not line.calls or result is None or not result.ok:
+            return
+        if other := difference(line.shown, result.stdout + result.stderr):
+            self.session.emit(Warning(text=f"{name}, line {line.row} {other}"))
+
+    async def _state_after(self, line: Example, state: list[str]) -> list[str]:
         """Run the line, unless it ran before, and return what it changed in the reader's shell."""
         command = " && ".join([*state, line.text])
         if command not in self.results:
@@ -101,7 +150,7 @@ class _Reading:
             return []
         return [f"{line.variable}={shlex.quote(result.stdout)}"] if line.variable else list(line.state)
 
-    async def _run(self, command: str, line: ShellLine, state: list[str]) -> CommandResult:
+    async def _run(self, command: str, line: Example, state: list[str]) -> CommandResult:
         """Run the line. If it calls the tool and fails, read the help and run it again."""
         if line.variable:
             command += f' && printf %s "${line.variable}"'  # so that later lines can use the value
@@ -121,8 +170,8 @@ class _Reading:
         self.skipped += 1
 
 
-def _help(line: ShellLine) -> str:
+def _help(line: Example) -> str:
     """Return `TOOL SUBCOMMAND --help` for the line's last call, which usually sets its exit status."""
     call = line.calls[-1]
-    name = subcommand(call.program, call.argv, None)
-    return shlex.join([call.program, *([name] if name else []), "--help"])
+    name = subcommand(call.program, call.argv, None) or ""
+    return shlex.join([call.program, *([name] if _SUBCOMMAND.fullmatch(name) else []), "--help"])

@@ -1,8 +1,11 @@
-"""Find the command lines that a Markdown document tells its reader to run."""
+"""Find the command lines that a Markdown document tells its reader to run, with the output that it shows for them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -10,26 +13,80 @@ from markdown_it.token import Token
 from tidegate.invocations.shell_grammar import Call, ShellLine, shell_lines
 from tidegate.model.value import Value
 
-_LANGUAGES = frozenset({"", "sh", "bash", "shell", "console"})
-_PROMPT = "$ "
+_SESSIONS = frozenset({"console", "shell-session", "shellsession", "sh-session", "terminal"})
+_LANGUAGES = frozenset({"", "sh", "bash", "shell", "zsh", *_SESSIONS})
+_PROMPT = re.compile(r"\s*(?:[\w.-]+@[\w.-]+[: ][^\s$%#]*)?[$%❯▶➜»] +")  # noqa: RUF001
+_HELP_TEXT = re.compile(r"^\s*(usage|synopsis|(?:\w+ )?(?:options|commands|arguments|flags))\s*:", re.I | re.M)
+# Programs whose rows in a fence without a language are surely commands. They only read and write the given files.
+_PLAIN = (
+    "[ awk basename cat cd chmod cmp cp cut date diff dirname echo env export expr false find for git grep gunzip gzip "
+    "head id jq ls mkdir mktemp mv printf pwd rm rmdir sed seq set sh bash sleep sort tail tar tee test touch tr true "
+    "uniq unset wc which xargs yes zcat sudo time timeout command exec nice nohup read source . :"
+)
+PLAIN_PROGRAMS = frozenset(_PLAIN.split())
 MAX_BLOCK_CHARACTERS = 20_000
+
+
+class Example(ShellLine):
+    """A command line of a document, and the output that the document shows for it."""
+
+    shown: str = ""
 
 
 class Block(Value):
     """One block of commands that calls the tool under test. Rows count from 1, as in the document."""
 
-    lines: tuple[ShellLine, ...]
+    lines: tuple[Example, ...]
+    heading: str = ""  # the nearest heading above it
+    sections: tuple[str, ...] = ()  # anchors of all headings that it is below
 
 
-def blocks(markdown: str, target: str, *, indented: bool = False) -> tuple[Block, ...]:
+class Section(NamedTuple):
+    """A heading: its text, its level, and its anchor, as GitHub makes it."""
+
+    title: str
+    level: int
+    anchor: str
+
+
+def blocks(markdown: str, target: str, *, indented: bool = False, sections: Sequence[str] = ()) -> tuple[Block, ...]:
     """Return the document's blocks that call the tool under test, in order.
 
-    Fenced blocks marked sh, bash, shell, console or not at all are read, and CommonMark's indented blocks if they have
-    `$ ` prompts. `indented` adds those without prompts.
+    Fenced blocks of a shell language are read, fences without a language if every row is a command, and CommonMark's
+    indented blocks if they have prompts. `indented` adds those without prompts. `sections` are anchors of headings:
+    if given, only blocks below one of them are returned.
     """
+    found = (_block(token, above, target) for token, above in _code(markdown, indented))
+    calling = (block for block in found if any(line.calls for line in block.lines))
+    return tuple(block for block in calling if not sections or not {*sections}.isdisjoint(block.sections))
+
+
+def anchors(markdown: str) -> tuple[str, ...]:
+    """Return the anchors of the document's headings, in order."""
+    return tuple(section.anchor for section in _headings(MarkdownIt("commonmark").parse(markdown)).values())
+
+
+def _code(markdown: str, indented: bool) -> Iterator[tuple[Token, tuple[Section, ...]]]:
     tokens = MarkdownIt("commonmark").parse(markdown)
-    read = (_lines(token, target) for token in tokens if _is_read(token, indented))
-    return tuple(Block(lines=lines) for lines in read if any(line.calls for line in lines))
+    headings, above = _headings(tokens), tuple[Section, ...]()
+    for place, token in enumerate(tokens):
+        if section := headings.get(place):
+            above = (*(other for other in above if other.level < section.level), section)
+        elif _is_read(token, indented):
+            yield token, above
+
+
+def _headings(tokens: Sequence[Token]) -> dict[int, Section]:
+    """Return the headings by the place of their token. Equal anchors are numbered."""
+    found: dict[int, Section] = {}
+    used: dict[str, int] = {}
+    for place, token in enumerate(tokens):
+        if token.type == "heading_open":
+            title = re.sub(r"[`*]|!?\[([^\]]*)\]\([^)]*\)", r"\1", tokens[place + 1].content).strip()
+            anchor = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+            number = used[anchor] = used.get(anchor, -1) + 1
+            found[place] = Section(title, int(token.tag[1:]), f"{anchor}-{number}" if number else anchor)
+    return found
 
 
 def _is_read(token: Token, indented: bool) -> bool:
@@ -38,43 +95,65 @@ def _is_read(token: Token, indented: bool) -> bool:
     return token.type == "fence" and _language(token) in _LANGUAGES
 
 
-def _has_prompts(rows: list[str]) -> bool:
-    return any(row.startswith(_PROMPT) for row in rows)
+def _has_prompts(rows: Iterable[str]) -> bool:
+    return any(_PROMPT.match(row) for row in rows)
 
 
 def _language(token: Token) -> str:
     return token.info.strip().partition(" ")[0].lower()
 
 
-def _lines(token: Token, target: str) -> tuple[ShellLine, ...]:
+def _block(token: Token, above: Sequence[Section], target: str) -> Block:
+    heading, sections = above[-1].title if above else "", tuple(section.anchor for section in above)
+    return Block(lines=_lines(token, target), heading=heading, sections=sections)
+
+
+def _lines(token: Token, target: str) -> tuple[Example, ...]:
     start = (token.map or [0])[0] + (2 if token.type == "fence" else 1)
     rows = token.content.split("\n")
     if len(token.content) > MAX_BLOCK_CHARACTERS:
         return (_too_long(start, rows[0], target),) if target in token.content else ()
     # A block with prompts is a session: lines without a prompt are output, regardless of the block's language.
-    session = _language(token) == "console" or _has_prompts(rows)
-    parts = _typed(rows) if session else [(0, token.content)]
-    return tuple(
-        line.model_copy(update={"row": start + row + line.row})
-        for row, text in parts
+    session = _language(token) in _SESSIONS or _has_prompts(rows)
+    lines = tuple(
+        Example(**dict(line) | {"row": start + row + line.row, "shown": shown})
+        for row, text, shown in (_typed(rows) if session else [(0, token.content, "")])
         for line in shell_lines(text, target)
     )
+    if not session and _HELP_TEXT.search(token.content):
+        return _refused(lines, "its block is help text, not an example")
+    if not session and token.type == "fence" and not _language(token) and not all(_is_command(line) for line in lines):
+        return _refused(lines, "its block has no language, and not all of its lines are commands")
+    return lines
 
 
-def _too_long(row: int, text: str, target: str) -> ShellLine:
+def _is_command(line: Example) -> bool:
+    """Return True if the line starts the tool or a program that is well known."""
+    programs = {program.rpartition("/")[2] for program in line.programs[:1]}
+    return bool(line.state) or bool(line.calls) or programs <= PLAIN_PROGRAMS
+
+
+def _refused(lines: Iterable[Example], reason: str) -> tuple[Example, ...]:
+    return tuple(line.model_copy(update={"unfit": line.unfit or reason}) for line in lines if line.calls)
+
+
+def _too_long(row: int, text: str, target: str) -> Example:
     reason = f"its block is longer than {MAX_BLOCK_CHARACTERS} characters"
-    return ShellLine(row=row, text=text[:200], calls=(Call(program=target, argv=()),), unfit=reason)
+    return Example(row=row, text=text[:200], calls=(Call(program=target, argv=()),), unfit=reason)
 
 
-def _typed(rows: list[str]) -> Iterator[tuple[int, str]]:
-    """Yield what was typed in a session, with its row: the text after `$ ` and the rows that continue it."""
-    position = 0
-    while position < len(rows):
-        start, position = position, position + 1
-        if not rows[start].startswith(_PROMPT):
-            continue
-        typed = [rows[start].removeprefix(_PROMPT)]
-        while typed[-1].endswith("\\") and position < len(rows):
-            typed.append(rows[position].removeprefix("> "))
-            position += 1
-        yield start, "\n".join(typed)
+def _typed(rows: list[str]) -> Iterator[tuple[int, str, str]]:
+    """Yield what was typed in a session, with its row and the output shown below it.
+
+    The typed text is that after the prompt and the rows that continue it.
+    """
+    starts = [place for place, row in enumerate(rows) if _PROMPT.match(row)]
+    for start, end in itertools.pairwise([*starts, len(rows)]):
+        typed, place = [_PROMPT.sub("", rows[start], count=1)], start + 1
+        while typed[-1].endswith("\\") and place < end:
+            typed.append(rows[place].removeprefix("> "))
+            place += 1
+        while place < end and rows[place].startswith("> "):
+            typed.append(rows[place].removeprefix("> "))
+            place += 1
+        yield start, "\n".join(typed), "\n".join(rows[place:end]).strip("\n")

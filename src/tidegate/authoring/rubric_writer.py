@@ -1,78 +1,66 @@
-"""Inserts rubrics into the text of an eval file, and keeps its comments and layout."""
+"""Inserts rubrics into the text of an eval file, and keeps its comments."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+import io
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import yaml
+import yaml as plain_yaml
 
 from tidegate.rubrics.drafting import Drafted
 
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the loader that yaml_reader.py uses
+_OUTCOMES = ("expected_outcome", "outcome")
+_NO_FOLDING = 1_000_000
+_LOADER: Any = getattr(plain_yaml, "CSafeLoader", plain_yaml.SafeLoader)  # the loader that suites are read with
 
 
-def with_rubrics(text: str, drafts: Mapping[int, Iterable[Drafted]]) -> str:
+def with_rubrics(text: str, drafts: Mapping[int, Sequence[Drafted]]) -> str:
     """Return the file's text with `rubrics` added to these cases. The keys of `drafts` are indexes in `evalcases`.
 
-    Raises ValueError if a case is written in braces or has a single key, or if the result would not load as the
-    old content plus the rubrics.
+    The rubrics go below the expected outcome. Raises ValueError if YAML cannot hold a draft, or if the result would
+    not load as the old content plus the rubrics.
     """
-    cases = _cases(text)
-    lines = text.splitlines(keepends=True)
-    for number in sorted(drafts, reverse=True):  # from the end, so that line numbers above stay valid
-        line, column = _place(cases[number], number, lines)
-        lines[line:line] = _written(drafts[number], column)
-    new = "".join(lines)
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+    from ruamel.yaml.util import load_yaml_guess_indent
+
+    _, indent, dash = load_yaml_guess_indent(text)
+    writer = YAML()
+    writer.preserve_quotes = True
+    writer.width = _NO_FOLDING
+    writer.indent(mapping=2, sequence=indent or 2, offset=dash or 0)
+    document = writer.load(text)
+    for number, drafted in drafts.items():
+        _insert(document["evalcases"][number], drafted)
+    written = io.StringIO()
     try:
-        before, after = (yaml.load(version, Loader=_LOADER) for version in (text, new))
-    except yaml.YAMLError as error:
-        raise ValueError(f"a draft holds what YAML cannot ({error.__class__.__name__})") from None
+        writer.dump(document, written)
+        before, after = (plain_yaml.load(version, Loader=_LOADER) for version in (text, written.getvalue()))
+    except (YAMLError, plain_yaml.YAMLError) as error:
+        raise ValueError(f"YAML cannot hold a draft ({error.__class__.__name__})") from None
     for number in drafts:
         after["evalcases"][number].pop("rubrics")
     if before != after:
         raise ValueError("the file's layout is too unusual to be kept")
-    return new
+    return written.getvalue()
 
 
-def _cases(text: str) -> list[yaml.MappingNode]:
-    root = yaml.compose(text, Loader=_LOADER)
-    assert isinstance(root, yaml.MappingNode)
-    for key, value in root.value:
-        if key.value == "evalcases" and isinstance(value, yaml.SequenceNode):
-            return [case for case in value.value if isinstance(case, yaml.MappingNode)]
-    return []
+def _insert(case: Any, drafted: Sequence[Drafted]) -> None:
+    from ruamel.yaml.comments import CommentedMap
+    from ruamel.yaml.scalarstring import DoubleQuotedScalarString as Quoted
+    from ruamel.yaml.tokens import CommentToken
 
-
-def _place(case: yaml.MappingNode, number: int, lines: list[str]) -> tuple[int, int]:
-    """Return the line to insert before, and the column.
-
-    The rubrics go behind the expected outcome: above the next key and the comments that belong to it.
-    """
-    keys = [key for key, _ in case.value]
-    if case.flow_style or len(keys) < 2:
-        raise ValueError(f"evalcases[{number}] is written in braces, or has a single key: write it as lines")
-    names = [key.value for key in keys]
-    told = next((names.index(name) for name in ("expected_outcome", "outcome") if name in names), 0)
-    key = keys[told + 1] if told + 1 < len(keys) else keys[told]
-    line, column = key.start_mark.line, key.start_mark.column
-    while line and lines[line - 1].strip().startswith("#") and _indent(lines[line - 1]) == column:
-        line -= 1
-    return line, column
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
-
-
-def _written(drafted: Iterable[Drafted], column: int) -> list[str]:
-    lines = ["rubrics:"]
-    for one in drafted:
-        lines += [
-            f"  - id: {one.id}" if not one.id.isdigit() else f"  - id: {json.dumps(one.id)}",
-            f"    description: {json.dumps(one.description, ensure_ascii=False)}",
-            f"    weight: {one.weight}",
-            f"    required: {str(one.required).lower()}",
-        ]
-    return [f"{' ' * column}{line}\n" for line in lines]
+    keys = list(case)
+    above = next((key for key in _OUTCOMES if key in case), keys[0])
+    rubrics = [
+        CommentedMap(id=Quoted(one.id), description=Quoted(one.description), weight=one.weight, required=one.required)
+        for one in drafted
+    ]
+    comment = case.ca.items.get(above)
+    if comment and comment[2]:  # the comment lines below this value describe the next key, so they move with it
+        token = comment[2]
+        beside, _, below = token.value.partition("\n")
+        token.value = beside + "\n"
+        rubrics[-1].ca.items["required"] = [None, None, CommentToken("\n" + below, token.start_mark), None]
+    case.insert(keys.index(above) + 1, "rubrics", rubrics)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidegate.cli import options
-from tidegate.errors import ConfigurationError
+from tidegate.errors import ConfigurationError, TidegateError
 
 if TYPE_CHECKING:
     from tidegate.action.job import Connect
@@ -47,33 +47,32 @@ def perform(environ: Mapping[str, str], connect: Connect, sleep: Callable[[float
     """Handle the event as the inputs say, and return the exit code. `connect` and `sleep` are those of `Outside`."""
     from tidegate.gh.stop_commands import Fence
 
-    commands: list[str] = []
     fence = Fence(partial(print, flush=True), secrets.token_hex)
     fence.put_up()
     try:
-        return _perform(environ, connect, sleep, commands, fence)
+        return _perform(environ, connect, sleep, fence)
     finally:
-        # The runner ignores workflow commands until here, so no output of an agent can have been one.
-        fence.take_down(*commands)
+        # Between our own commands the runner ignores all, so no output of an agent can have been one.
+        fence.take_down()
 
 
-def _perform(
-    environ: Mapping[str, str], connect: Connect, sleep: Callable[[float], None], commands: list[str], fence: Fence
-) -> int:
-    from tidegate.settings import Settings
-
-    settings = Settings.from_environ(environ)
-    if settings.command not in EVENTS:
-        return _other_command(settings)
-
+def _perform(environ: Mapping[str, str], connect: Connect, sleep: Callable[[float], None], fence: Fence) -> int:
     from rich.console import Console
 
-    from tidegate.action import Outside, act
+    from tidegate.action import Outside, act, report_error
     from tidegate.cli.progress import make_progress
+    from tidegate.settings import Settings
 
+    settings = Settings.valid(environ)
     with make_progress(Console(width=200), command=fence.command) as progress:
-        outside = Outside(environ, progress, connect, commands.append, sleep)
-        return options.run_until_stopped(lambda: act(outside))
+        outside = Outside(environ, progress, connect, fence.command, sleep)
+        if settings.command in EVENTS:
+            return options.run_until_stopped(lambda: act(outside))
+        try:
+            return _other_command(Settings.from_environ(environ))
+        except TidegateError as error:
+            report_error(error, outside)
+            raise
 
 
 def _other_command(settings: Settings) -> int:

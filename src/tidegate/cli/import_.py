@@ -17,6 +17,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = commands.add_parser("import", help="import results of AgentV or llm-tool-test", description=DESCRIPTION)
     parser.add_argument("source", type=Path, metavar="RESULTS", help="the file or folder")
+    parser.add_argument("--binary", metavar="NAME", help="the tool under test, whose calls are counted")
     parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="output folder")
     parser.set_defaults(run=run)
 
@@ -28,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.reports.show import run_overview
     from tidegate.store.import_run import import_run
 
-    stored = import_run(args.source, options.new_folder(args.out))
+    stored = import_run(args.source, options.new_folder(args.out), args.binary)
     Console().print(run_overview(stored))
     print(f"run: {args.out}")
     return 0

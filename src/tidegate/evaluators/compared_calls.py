@@ -9,7 +9,7 @@ from typing import Any
 from tidegate.gates.json_text import parse_json
 from tidegate.invocations.metrics import in_order
 from tidegate.model.evaluator import Record
-from tidegate.model.event import End, ToolCall, ToolResult
+from tidegate.model.event import ToolCall, ToolResult, is_traced
 from tidegate.model.value import Value
 
 NO_TRACE = "the agent does not tell which tools it called"
@@ -32,23 +32,18 @@ def calls_of(record: Record, names: Collection[str]) -> tuple[Call, ...] | None:
 
     None if the agent's tools are needed and the agent does not report its calls, which differs from no calls.
     """
-    of_target = {name for name in names if is_of_target(record, name)}
+    of_target = {name for name in names if is_of_target(record.binary, name)}
     calls = _target_calls(record) if of_target else []
     if set(names) - of_target:
-        if not _is_traced(record):
+        if not is_traced(record.events):
             return None
         calls += _agent_calls(record)
     return tuple(sorted(calls, key=lambda call: call.at))
 
 
-def is_of_target(record: Record, name: str) -> bool:
+def is_of_target(binary: str, name: str) -> bool:
     """Return True if the name is that of the tool under test, or of one of its subcommands."""
-    return bool(record.binary) and name.partition(":")[0] == record.binary.rpartition("/")[2]
-
-
-def _is_traced(record: Record) -> bool:
-    end = next((event for event in reversed(record.events) if isinstance(event, End)), None)
-    return any(isinstance(event, ToolCall) for event in record.events) or (end is not None and end.traced)
+    return bool(binary) and name.partition(":")[0] == binary.rpartition("/")[2]
 
 
 def _agent_calls(record: Record) -> list[Call]:

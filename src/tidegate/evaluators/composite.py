@@ -108,6 +108,11 @@ class CompositeEvaluator(Evaluator):
         return isinstance(self.aggregator, LlmAggregator) or any(member.judged for member in self.evaluators)
 
     @property
+    def compared_tools(self) -> frozenset[str]:
+        """The tools that its members compare."""
+        return frozenset().union(*(member.compared_tools for member in self.evaluators))
+
+    @property
     def wordings(self) -> dict[str, str]:
         """The hash of the aggregator's prompt, if it is a model. The members' prompts are not recorded separately."""
         return one_wording("aggregate", self.aggregator.prompt) if isinstance(self.aggregator, LlmAggregator) else {}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator
 
 from tidegate.evaluators.compared_calls import Call
-from tidegate.gates.assertion import same
+from tidegate.gates.assertion import kind, same, shown
 from tidegate.gates.fields import NonEmpty
 from tidegate.model.value import Value
 from tidegate.text.patterns import check_pattern, search
@@ -50,31 +51,65 @@ class ExpectedCall(Value):
 
     def is_met_by(self, call: Call) -> bool:
         """Return True if the tool is the same and the named parts of input and output match."""
-        return (
-            call.tool == self.tool
-            and (self.input is None or matches(self.input, call.input))
-            and (self.output is None or matches(self.output, call.output))
-        )
+        return call.tool == self.tool and self.mismatch(call) is None
+
+    def mismatch(self, call: Call) -> str | None:
+        """Return the first part of the call's input or output that does not match; None if all parts do."""
+        given = None if self.input is None else mismatch(self.input, call.input, "input")
+        if given is not None or self.output is None:
+            return given
+        return mismatch(self.output, call.output, "output", subset=True)
 
 
-def matches(expected: Any, actual: Any) -> bool:
-    """Return True if a value matches: `{any: true}` accepts anything, `{regex: …}` a matching string.
+def matches(expected: Any, actual: Any, *, subset: bool = False) -> bool:
+    """Return True if a value matches, as `mismatch` defines it."""
+    return mismatch(expected, actual, subset=subset) is None
 
-    A mapping accepts one that has matching fields, a list one of the same length. Everything else must be equal.
+
+def mismatch(expected: Any, actual: Any, place: str = "", *, subset: bool = False) -> str | None:
+    """Return the first part that does not match; None if all do. `place` is the value's name in the text.
+
+    `{any: true}` matches anything, `{regex: …}` a matching string, and a mapping one that has matching fields. A list
+    matches one of the same length with matching items; with `subset`, one that has a different match for each item.
+    Everything else must be equal.
     """
     match expected:
         case {"any": True} if len(expected) == 1:
-            return True
+            return None
         case {"regex": str(pattern)} if len(expected) == 1:
-            return isinstance(actual, str) and search(pattern, actual) is not None
+            fits = isinstance(actual, str) and search(pattern, actual) is not None
+            return None if fits else f"{place} is {shown(actual)}, expected a match of {pattern}"
+        case dict() | list() if kind(actual) != kind(expected):
+            return f"{place} is {kind(actual)}, expected {kind(expected)}"
         case dict():
-            return isinstance(actual, dict) and all(
-                key in actual and matches(value, actual[key]) for key, value in expected.items()
-            )
+            return _fields_mismatch(expected, actual, place, subset)
         case list():
-            return isinstance(actual, list) and len(actual) == len(expected) and all(map(matches, expected, actual))
+            return _items_mismatch(expected, actual, place, subset)
         case _:
-            return same(expected, actual)
+            return None if same(expected, actual) else f"{place} is {shown(actual)}, expected {shown(expected)}"
+
+
+def _fields_mismatch(expected: dict[str, Any], actual: dict[str, Any], place: str, subset: bool) -> str | None:
+    for key, value in expected.items():
+        if key not in actual:
+            return f"{place}.{key} is missing"
+        if (found := mismatch(value, actual[key], f"{place}.{key}", subset=subset)) is not None:
+            return found
+    return None
+
+
+def _items_mismatch(expected: list[Any], actual: list[Any], place: str, subset: bool) -> str | None:
+    if subset:
+        fits = partial(matches, subset=True)
+        for number in range(1, len(expected) + 1):
+            if pairs(expected[:number], actual, fits) < number:
+                more = "other " if any(fits(expected[number - 1], one) for one in actual) else ""
+                return f"{place} has no {more}item that matches {shown(expected[number - 1])}"
+        return None
+    if len(actual) != len(expected):
+        return f"{place} has {len(actual)} items, expected {len(expected)}"
+    found = (mismatch(one, other, f"{place}[{n}]") for n, (one, other) in enumerate(zip(expected, actual, strict=True)))
+    return next(filter(None, found), None)
 
 
 def common_length(left: Sequence[A], right: Sequence[B], is_same: Callable[[A, B], bool]) -> int:

@@ -43,10 +43,15 @@ class Parameters(Evaluator):
                 raise ValueError(f"the schema of {tool} {problem}")
         return self
 
+    @property
+    def compared_tools(self) -> frozenset[str]:
+        """The tools whose inputs are checked."""
+        return frozenset({*self.schemas, *self.reference})
+
     def evaluate(self, record: Record) -> Evaluation:
         """Check every call. Needs no requests."""
         yield from ()
-        calls = calls_of(record, {*self.schemas, *self.reference})
+        calls = calls_of(record, self.compared_tools)
         if calls is None:
             return Score.unknown(NO_TRACE, "no_trace")
         try:

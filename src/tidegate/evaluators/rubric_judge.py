@@ -17,6 +17,7 @@ from tidegate.rubrics.reading import Scores, read_scores
 from tidegate.rubrics.samples import Criterion, combined, of_panel, total
 from tidegate.rubrics.work import work_of
 
+AnswerField = Literal["scores", "weighted_score", "confidence", "issues", "highlights"]
 WEIGHTS_WITHIN = 0.01  # tolerance of the weights' sum, as in llm-tool-test
 
 
@@ -27,6 +28,7 @@ class RubricJudge(Evaluator):
     weight: float = 0.0
     rubric: str = ""  # where it was read from, for reports
     criteria: tuple[Criterion, ...] = Field(min_length=1)
+    require_fields: tuple[AnswerField, ...] = ()  # an answer without them cannot be read
     files: tuple[str, ...] = ()  # of the workspace, which the judge sees whole
     pass_threshold: Annotated[float, Field(ge=0, le=1)] = 0.70
 
@@ -70,7 +72,7 @@ class RubricJudge(Evaluator):
             expected=record.case.expected_outcome,
             work=work_of(record.events, record.invocations, record.diff, files),
         )
-        answers = yield from ask_until_read(ask, partial(read_scores, ids=ids))
+        answers = yield from ask_until_read(ask, partial(read_scores, ids=ids, required=self.require_fields))
         return judged_score(self.criteria, answers, met=self.pass_threshold)
 
 

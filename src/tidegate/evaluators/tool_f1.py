@@ -20,10 +20,15 @@ class ToolF1(Evaluator):
     type: Literal["tool_f1"] = "tool_f1"
     expected: tuple[NonEmpty, ...] = Field(min_length=1)
 
+    @property
+    def compared_tools(self) -> frozenset[str]:
+        """The expected tools."""
+        return frozenset(self.expected)
+
     def evaluate(self, record: Record) -> Evaluation:
         """Count the calls. Needs no requests."""
         yield from ()
-        calls = calls_of(record, self.expected)
+        calls = calls_of(record, self.compared_tools)
         if calls is None:
             return Score.unknown(NO_TRACE, "no_trace")
         called = [call.tool for call in calls]

@@ -28,6 +28,7 @@ class ToolTrajectory(Evaluator):
     - `subset`: 1 if no other call was made
 
     An expected call is `{tool, input, output}`. The actual call may have more fields than `input` and `output` name. A
+    list in `output` may have more items, in any order; one in `input` must be the whole list. A
     string can also be `{regex: PATTERN}`, and any value `{any: true}`. In every mode, a call of a `forbidden` tool or
     more calls than `max_calls` make the score 0. Not measured if the agent does not report its tool calls.
     """
@@ -48,12 +49,20 @@ class ToolTrajectory(Evaluator):
             raise ValueError(f"mode {self.mode} does not read `{other}`")
         return self
 
+    @property
+    def compared_tools(self) -> frozenset[str]:
+        """The expected tools, and those that are counted."""
+        return frozenset({*self._expected_tools, *self.forbidden, *self.max_calls})
+
+    @property
+    def _expected_tools(self) -> frozenset[str]:
+        return frozenset({*self.minimums, *(call.tool for call in self.expected)})
+
     def evaluate(self, record: Record) -> Evaluation:
         """Compare the recorded calls. Needs no requests."""
         yield from ()
-        names = {*self.minimums, *(call.tool for call in self.expected)}
-        compared = calls_of(record, names)
-        counted = calls_of(record, names | {*self.forbidden, *self.max_calls})
+        compared = calls_of(record, self._expected_tools)
+        counted = calls_of(record, self.compared_tools)
         if compared is None or counted is None:
             return Score.unknown(NO_TRACE, "no_trace")
         counts = Counter(call.tool for call in counted)
@@ -82,7 +91,8 @@ class ToolTrajectory(Evaluator):
 
     def _score(self, calls: Sequence[Call]) -> Score:
         expected = self.expected
-        reason = f"called {_names(calls)}, expected {_names(expected)}"
+        misses = tuple(_misses(expected, calls))
+        reason = "; ".join([f"called {_names(calls)}, expected {_names(expected)}", *misses[:3]])
         match self.mode:
             case "in_order":
                 value = common_length(expected, calls, ExpectedCall.is_met_by) / len(expected)
@@ -93,7 +103,15 @@ class ToolTrajectory(Evaluator):
                 value = float(pairs(expected, calls, ExpectedCall.is_met_by) == len(expected))
             case _:
                 value = float(all(any(one.is_met_by(call) for one in expected) for call in calls))
-        return Score(value=value, reason="" if value == 1 else reason)
+        return Score(value=1) if value == 1 else Score(value=value, reason=reason, misses=misses)
+
+
+def _misses(expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Iterator[str]:
+    """Yield why no call meets an expected one: the tool was not called, or with another input or output."""
+    for one in expected:
+        if not any(one.is_met_by(call) for call in calls):
+            other = next((call for call in calls if call.tool == one.tool), None)
+            yield f"{one.tool}: {one.mismatch(other)}" if other else f"{one.tool} was not called"
 
 
 def _names(calls: Sequence[Call | ExpectedCall]) -> str:

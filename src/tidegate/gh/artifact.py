@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from tidegate.model.comparison import Row
 from tidegate.model.result import Result
-from tidegate.reports.comment import render_comment
+from tidegate.reports.comment import comment_body
 
 RESULT = "result.json"
 MAX_ARCHIVE = 20_000_000  # bytes
@@ -40,7 +40,7 @@ def read_result(archive: bytes, instance: str, *, ours: bool = False) -> Result:
     _refuse_contradictions(result, ours)
     shown = _disarmed(result)
     try:
-        render_comment(shown)
+        comment_body(shown)
     except Exception as error:  # valid by its model, but not something that our code could have produced
         raise PoisonedError(f"nothing can be shown of it ({type(error).__name__})") from None
     return shown

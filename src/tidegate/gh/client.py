@@ -17,6 +17,7 @@ from tidegate.gh.port import Artifact, Comment, PublishError, PullRequest, Statu
 if TYPE_CHECKING:
     from github.Issue import Issue
     from github.IssueComment import IssueComment
+    from github.IssueEvent import IssueEvent
     from github.NamedUser import NamedUser
     from github.Organization import Organization
     from github.Repository import Repository
@@ -50,7 +51,7 @@ class PyGithubRepository:
 
     def comments(self, number: int) -> PyGithubPort:
         """Return the comments of one pull request."""
-        return PyGithubPort(self._repository.get_issue(number), f"{self._url}/pulls/{number}")
+        return PyGithubPort(lambda: self._repository.get_issue(number), f"{self._url}/pulls/{number}")
 
     def pull_request(self, number: int) -> PullRequest:
         """Return the pull request, with one GET."""
@@ -71,7 +72,7 @@ class PyGithubRepository:
         """Read all pages of the issue's events, which unlike comments cannot be forged."""
         with asking("pull-requests: read"):
             events = list(self._repository.get_issue(number).get_events())
-            ours = [event for event in events if event.event in ("labeled", "unlabeled") and event.label.name == label]
+            ours = [event for event in events if _is_about(event, label)]
             if not ours or ours[-1].event == "unlabeled":
                 return ""
             actor: NamedUser | Organization | None = ours[-1].actor  # None: the account has been deleted
@@ -144,8 +145,12 @@ class PyGithubRepository:
 class PyGithubPort:
     """The comments of one pull request."""
 
-    def __init__(self, issue: Issue, pull_url: str) -> None:
-        self._issue, self._pull_url = issue, pull_url
+    def __init__(self, open_issue: Callable[[], Issue], pull_url: str) -> None:
+        self._open, self._pull_url = open_issue, pull_url
+
+    @cached_property
+    def _issue(self) -> Issue:
+        return self._open()
 
     def viewer(self) -> str:
         """Return the token's login, or `github-actions[bot]` if GitHub does not tell, as for GITHUB_TOKEN."""
@@ -178,6 +183,11 @@ class PyGithubPort:
         """Delete the comment, with one GET and one DELETE."""
         with asking():
             self._issue.get_comment(comment).delete()
+
+
+def _is_about(event: IssueEvent, label: str) -> bool:
+    """Return True if the event set or removed the label. GitHub ignores the case of labels."""
+    return event.event in ("labeled", "unlabeled") and event.label.name.casefold() == label.casefold()
 
 
 def _asked(requester: Requester, address: str) -> Any:

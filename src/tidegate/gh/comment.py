@@ -11,11 +11,11 @@ from tidegate.gh.port import Comment, CommentPort, PublishError
 from tidegate.model.marker import Acceptance, Marker
 from tidegate.model.result import Result
 from tidegate.model.value import Value
-from tidegate.reports.comment import render_comment
+from tidegate.reports.comment import comment_body
 from tidegate.settings import CommentMode
 
 PAUSES = (0.0, 2.0, 5.0, 15.0)  # seconds before each try; a failed write may become visible only after a moment
-PATIENCE = 60.0  # the most seconds to wait in total; if GitHub asks for more, give up
+PATIENCE = 45.0  # the most seconds to wait in total; if GitHub asks for more, give up and say so before the deadline
 
 Outcome = Literal["created", "updated", "unchanged", "superseded", "off", "failed"]
 
@@ -32,9 +32,13 @@ class WorkflowRun(Value):
 
 
 class Statement(Value):
-    """What the run publishes. `notice` is a warning shown right below the verdict."""
+    """What the run publishes. `notice` is a warning shown right below the verdict.
+
+    `body` is the comment as the reports have it. It is rendered again only if rows were fixed since the last comment.
+    """
 
     result: Result
+    body: str = ""
     notice: str = ""
     accepted: Acceptance | None = None
 
@@ -62,7 +66,11 @@ def publish_comment(
     """
     if mode == "off":
         return Publication(outcome="off")
-    context = _CommentUpdate(port, statement, run, mode)
+    return repeated(_CommentUpdate(port, statement, run, mode).publish, sleep)
+
+
+def repeated(publish: Callable[[], Publication], sleep: Callable[[float], None]) -> Publication:
+    """Call `publish` until it succeeds, fails for good, or has been called four times. Return the outcome."""
     problem = PublishError("outage", "GitHub was not asked.")
     left = PATIENCE
     for pause in PAUSES:
@@ -73,11 +81,16 @@ def publish_comment(
         if wait:
             sleep(wait)
         try:
-            return context.publish()
+            return publish()
         except PublishError as error:
             problem = error
             if not error.passing:
                 break
+    return failed(problem)
+
+
+def failed(problem: PublishError) -> Publication:
+    """Return the outcome of publishing that ended with this problem."""
     return Publication(outcome="failed", problem=problem.message, advice=problem.advice)
 
 
@@ -122,8 +135,10 @@ class _CommentUpdate:
         if self._draft is None:
             marker = next_marker(before, self._result, self._run.id, self._run.attempt, self._run.head)
             marker = marker.model_copy(update={"accepted": self._statement.accepted})
-            fixed = fixed_since(before, self._result)
-            self._draft = marker, render_comment(self._result, marker, fixed, notice=self._statement.notice)
+            fixed, body = fixed_since(before, self._result), self._statement.body
+            if fixed or not body:
+                body = comment_body(self._result, fixed, notice=self._statement.notice)
+            self._draft = marker, with_marker(marker, body)
         return self._draft
 
     def _has_nothing_new(self, before: Marker | None, marker: Marker) -> bool:
@@ -170,6 +185,11 @@ class _CommentUpdate:
         """Delete a duplicate. A failure must not prevent the update of the newest comment."""
         with suppress(PublishError):
             self._port.delete_comment(comment.id)
+
+
+def with_marker(marker: Marker, body: str) -> str:
+    """Return the comment as it is sent: the marker is line 1, where no template and no quoted text can be."""
+    return f"{marker.format()}\n{body}"
 
 
 def standing_comment(port: CommentPort, instance: str) -> Comment | None:

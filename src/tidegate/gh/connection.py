@@ -72,13 +72,19 @@ def open_connection(api_url: str, token: SecretStr, pace: Pace) -> Github:
 
 @contextmanager
 def asking(permission: Permission = "pull-requests: write") -> Iterator[None]:
-    """Turn every exception of PyGithub and the libraries below it into PublishError."""
+    """Turn every exception of PyGithub and the libraries below it into PublishError.
+
+    PyGithub raises RuntimeError for redirects, AssertionError for an API address that it cannot use, and others for
+    an answer that is not GitHub's, such as a proxy's HTML page or truncated JSON.
+    """
     from github import GithubException, RateLimitExceededException
     from requests import RequestException
     from requests.exceptions import SSLError
 
     try:
         yield
+    except PublishError:
+        raise
     except GithubException as error:
         kind = "rate_limited" if isinstance(error, RateLimitExceededException) else _kind(error.status)
         wait = _wait(error) if kind == "rate_limited" else 0.0
@@ -87,9 +93,9 @@ def asking(permission: Permission = "pull-requests: write") -> Iterator[None]:
         raise PublishError("certificate", "GitHub's certificate is not trusted") from error
     except RequestException as error:
         raise PublishError("outage", f"GitHub could not be reached: {type(error).__name__}") from error
-    except (ValueError, TypeError, KeyError, AttributeError, AssertionError) as error:
-        # PyGithub raises these on an answer that is not GitHub's, such as a proxy's HTML page or truncated JSON.
-        raise PublishError("outage", f"GitHub's answer could not be read: {type(error).__name__}") from error
+    except Exception as error:
+        said = f": {error}" if isinstance(error, RuntimeError) and str(error) else ""
+        raise PublishError("outage", f"GitHub's answer could not be read: {type(error).__name__}{said}") from error
 
 
 def _kind(status: int) -> Kind:

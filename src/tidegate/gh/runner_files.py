@@ -14,6 +14,10 @@ from tidegate.errors import ConfigurationError
 from tidegate.model.result import Result
 
 MAX_SUMMARY_BYTES = 1024 * 1024  # per step; the runner drops a larger summary entirely
+OUTPUTS = (  # of action.yml, in its order
+    *("verdict", "reason", "regressions", "improvements", "unconfirmed", "not_measured", "cost_usd", "matrix"),
+    *("result_path", "report_path", "comment_url"),
+)
 _LEFT_OUT = "\n{} of {} parts left out: the summary of a step may have 1 MiB.\n"
 _ROOM_FOR_NOTE = 100
 
@@ -29,13 +33,19 @@ def read_payload(path: Path) -> dict[str, Any]:
     return payload if isinstance(payload, dict) else {}
 
 
-def outputs(result: Result, comment_url: str | None = None, paths: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the outputs of action.yml. A value that does not exist is '', never 0.
+def no_outputs(reason: str) -> dict[str, str]:
+    """Return the outputs of a job that compared nothing, for this reason."""
+    return {**dict.fromkeys(OUTPUTS, ""), "verdict": "not_run", "reason": reason}
+
+
+def outputs(result: Result, paths: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the outputs of action.yml. A value that does not exist is '', never 0; `comment_url` is set later.
 
     `paths` holds `result_path` and `report_path`, relative to the workspace.
     """
     states = Counter(row.state for row in result.rows)
     return {
+        **dict.fromkeys(OUTPUTS, ""),
         "verdict": result.verdict.state,
         "reason": result.verdict.reason,
         "regressions": str(states["regressed"]),
@@ -43,10 +53,6 @@ def outputs(result: Result, comment_url: str | None = None, paths: Mapping[str, 
         "unconfirmed": str(states["unconfirmed"]),
         "not_measured": str(states["not_measured"]),
         "cost_usd": "" if result.cost.usd is None else f"{result.cost.usd:.4f}",
-        "matrix": "",
-        "result_path": "",
-        "report_path": "",
-        "comment_url": comment_url or "",
         **(paths or {}),
     }
 

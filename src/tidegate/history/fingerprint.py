@@ -29,7 +29,7 @@ def fingerprint(
     parts: dict[str, Any] = {
         "tidegate": __version__,
         "scenario": definition_hash(row.scenario),
-        "template": list(_files(definitions, row.scenario.template, guidance)),
+        "template": list(_files(definitions, row.scenario.template, row.scenario.guidance_or(guidance))),
         "agent": {"name": row.key.agent, **row.agent.model_dump(mode="json", exclude={"seed"})},
         "agent_version": version,
     }

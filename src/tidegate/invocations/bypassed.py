@@ -6,8 +6,9 @@ import shlex
 from collections.abc import Sequence
 
 from tidegate.invocations.from_log import LoggedCall, logged_calls, logged_tool_calls
+from tidegate.invocations.printed import printed_invocations
 from tidegate.invocations.shell_grammar import Call
-from tidegate.model.event import Event
+from tidegate.model.event import Event, is_traced
 from tidegate.model.suite import Target
 from tidegate.model.trial import Invocation
 
@@ -22,7 +23,7 @@ def bypassed(
 
     A call by bare name that was not recorded did not happen (`a || b`), unless it was the whole command. To count no
     call twice, each recorded call is matched with one logged call that has the same arguments and ran at that time.
-    The exit code is the shell's if the call was the whole command, else unknown. `started_at` is the start of the log's
+    The exit code is the shell's where its rules say so, else unknown. `started_at` is the start of the log's
     times, in seconds since the epoch.
     """
     left = list(recorded)
@@ -35,8 +36,19 @@ def bypassed(
             continue
         whole = _is_whole(logged.command.command or "", logged.call)
         if whole or "/" in logged.call.program:
-            unseen.append(_invocation(logged, started_at, whole=whole))
+            unseen.append(_invocation(logged, started_at))
     return tuple(sorted(unseen, key=lambda call: call.started_at))
+
+
+def logged_invocations(events: Sequence[Event], target: Target, started_at: float) -> tuple[Invocation, ...] | None:
+    """Return the target's calls by the agent's log alone, for a run without a recorder.
+
+    Without a record of the agent's tool calls, they are read from the text that it printed. None if that shows no call
+    either: then it is not known how often the target was called.
+    """
+    if is_traced(events):
+        return tuple(_invocation(logged, started_at) for logged in logged_calls(events, target.binary))
+    return printed_invocations(events, target, started_at) or None
 
 
 def never_arrived(events: Sequence[Event], server: str, started_at: float) -> tuple[Invocation, ...]:
@@ -74,11 +86,12 @@ def _may_be(recorded: Invocation, logged: LoggedCall, started_at: float) -> bool
     return began - CLOCKS_SECS <= recorded.started_at - started_at <= ended + CLOCKS_SECS
 
 
-def _invocation(logged: LoggedCall, started_at: float, *, whole: bool) -> Invocation:
+def _invocation(logged: LoggedCall, started_at: float) -> Invocation:
+    whole = _is_whole(logged.command.command or "", logged.call)
     return Invocation(
         argv=logged.call.argv,
-        exit_code=logged.result.exit_code if whole else None,
-        status=logged.result.status if whole else "unknown",
+        exit_code=logged.result.exit_code if whole else logged.exit_code,
+        status=logged.result.status if whole else logged.status,
         started_at=started_at + logged.command.at,
         source="events",
     )

@@ -15,13 +15,16 @@ _NEVER_RAN: frozenset[CallStatus] = frozenset({"denied", "invalid", "not_execute
 class LoggedCall(NamedTuple):
     """One call of the target in a shell command, with that command and its result.
 
-    `alone` is True if the command contains no other call of the target.
+    `alone` is True if the command contains no other call of the target. `status` and `exit_code` are what the shell's
+    exit code tells about this call, else `unknown` and None.
     """
 
     call: Call
     command: ToolCall
     result: ToolResult
     alone: bool
+    status: CallStatus
+    exit_code: int | None
 
 
 def tool_call(event: ToolCall, server: str) -> tuple[str, ...] | None:
@@ -70,5 +73,7 @@ def logged_calls(events: Sequence[Event], binary: str) -> Iterator[LoggedCall]:
             continue
         result = results.get(event.id)
         if result is not None and result.status not in _NEVER_RAN:
-            calls = [call for line in shell_lines(event.command, binary) for call in line.calls]
-            yield from (LoggedCall(call, event, result, alone=len(calls) == 1) for call in calls)
+            lines = shell_lines(event.command, binary)
+            calls = [pair for line in lines for pair in zip(line.calls, line.tells, strict=True)]
+            for call, tells in calls:
+                yield LoggedCall(call, event, result, len(calls) == 1, *tells.status(result.exit_code))

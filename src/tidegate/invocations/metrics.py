@@ -13,6 +13,8 @@ from tidegate.model.suite import Target
 from tidegate.model.trial import Invocation, Trial
 from tidegate.text.patterns import PatternTooSlowError, search
 
+_COUNTS = ("command_count", "unique_commands", "error_count", "retry_count", "help_count")
+
 
 def subcommand(binary: str, argv: Sequence[str], pattern: str | None) -> str | None:
     """Return the pattern's first group in the command line, else the first argument that is not an option."""
@@ -53,9 +55,14 @@ def failed(invocation: Invocation) -> bool:
     return invocation.status in ("error", "timeout")
 
 
-def interaction_metrics(invocations: Sequence[Invocation]) -> Metrics:
-    """Return the metrics that follow from the target's calls alone. Every rate is None if no call is counted."""
+def interaction_metrics(invocations: Sequence[Invocation], *, known: bool = True) -> Metrics:
+    """Return the metrics that follow from the target's calls alone. Every rate is None if no call is counted.
+
+    The counts are None, too, if the calls are not `known`, or no call is counted and the end of some is unknown.
+    """
     calls = counted(invocations)
+    if not calls and (not known or any(call.status == "unknown" for call in invocations)):
+        return Metrics(**dict.fromkeys(_COUNTS))
     first = {call.argv: call for call in reversed(calls)}  # distinct argv, each with its first invocation
     total, unique = len(calls), len(first)
     errors = sum(map(failed, calls))
@@ -80,9 +87,9 @@ def trial_metrics(trial: Trial, minimum_steps: int | None, price: Price | None =
     """
     end = next((event for event in reversed(trial.events) if isinstance(event, End)), End(end="crashed"))
     tool_calls = sum(isinstance(event, ToolCall) for event in trial.events)
-    return interaction_metrics(trial.invocations).model_copy(
+    return interaction_metrics(trial.invocations, known=trial.calls_known).model_copy(
         update={
-            "completed": trial.end == end.end == "completed",
+            "completed": None if trial.end is None else trial.end == end.end == "completed",
             "step_efficiency": None if minimum_steps is None else _share(minimum_steps, tool_calls),
             "turns": end.turns,
             "tokens_in": end.tokens_in,
@@ -99,14 +106,18 @@ def subcommand_counts(invocations: Sequence[Invocation]) -> dict[str, Subcommand
     for call in counted(invocations):
         if call.subcommand is not None:
             groups.setdefault(call.subcommand, []).append(call)
-    metrics = {name: interaction_metrics(calls) for name, calls in groups.items()}
     return {
-        name: SubcommandCounts(count=m.command_count, errors=m.error_count, retries=m.retry_count, help=m.help_count)
-        for name, m in metrics.items()
+        name: SubcommandCounts(
+            count=len(calls),
+            errors=sum(map(failed, calls)),
+            retries=len(calls) - len({call.argv for call in calls}),
+            help=sum(is_help(call.argv) for call in calls),
+        )
+        for name, calls in groups.items()
     }
 
 
-def invocation_counts(invocations: Sequence[Invocation]) -> InvocationCounts:
+def invocation_counts(invocations: Sequence[Invocation], *, known: bool = True) -> InvocationCounts:
     """Return how many invocations each source recorded, and how many are in no metric, by status."""
     sources = Counter(call.source for call in invocations)
     not_counted: Counter[CallStatus] = Counter(call.status for call in invocations if call.status not in COUNTED)
@@ -116,7 +127,7 @@ def invocation_counts(invocations: Sequence[Invocation]) -> InvocationCounts:
         transcript=sources["transcript"],
         unseen_by_recorder=sources["events"],
         approximate=sources["transcript"] > 0,
-        not_counted=dict(not_counted),
+        not_counted=dict(not_counted) if known else None,
     )
 
 

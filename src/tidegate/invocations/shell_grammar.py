@@ -17,6 +17,7 @@ from pathlib import PurePosixPath
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
+from tidegate.invocations.shell_status import Tells, Told, told_of_commands
 from tidegate.model.value import Value
 
 # Programs that run the command in their arguments.
@@ -30,6 +31,7 @@ _LITERAL = frozenset({"string", "raw_string", "ansi_c_string", "heredoc_body", "
 _ANGLE = re.compile(rb"(?<!<)<(?:[A-Za-z](?:[\w .:|/-]*[\w.])?|\.\.\.|\xe2\x80\xa6)>")
 _ELISION = re.compile(r"""(["']?)\[?(?:\.\.\.|…)\]?\1|[^"'].*…|….*""")
 _CONTINUATION = re.compile(r"\s*\\\n\s*")
+_OF_WRAPPER = re.compile(r"-|\d[\d.]*[smhd]?$|[A-Za-z_]\w*=")  # an option, a duration, a variable
 _YOURS = re.compile(r"\bYOUR[_-][A-Z]")
 
 
@@ -43,6 +45,7 @@ class Call(Value):
 class ShellLine(Value):
     """One command line, which may span several rows (a continuation, a loop, a heredoc).
 
+    `tells` holds, for each of `calls`, what the exit code of the whole text tells about it.
     `state` holds its commands that change the shell itself (`cd`, `export`, …). `variable` is set if the line only
     stores the output of a call of the target in that variable.
     """
@@ -50,9 +53,12 @@ class ShellLine(Value):
     row: int  # from 0
     text: str
     calls: tuple[Call, ...] = ()
+    tells: tuple[Tells, ...] = ()
     state: tuple[str, ...] = ()
     variable: str | None = None
     unfit: str | None = None  # why the line cannot be executed
+    programs: tuple[str, ...] = ()  # the words in command position, in text order
+    words: tuple[str, ...] = ()  # arguments as written, with their quotes, and the files that it reads
 
 
 def shell_lines(text: str, target: str) -> tuple[ShellLine, ...]:
@@ -62,9 +68,10 @@ def shell_lines(text: str, target: str) -> tuple[ShellLine, ...]:
     masked = bytearray(source)
     for start, end in angles:
         masked[start:end] = b"_" * (end - start)
-    groups = (_without_comments(group) for group in _by_row(_parser().parse(bytes(masked)).root_node))
-    starts = [start for start, _ in angles]
-    return tuple(_line(group, source, target, _holds_any(group, starts)) for group in groups if group)
+    root = _parser().parse(bytes(masked)).root_node
+    groups = (_without_comments(group) for group in _by_row(root))
+    starts, told = [start for start, _ in angles], told_of_commands(root)
+    return tuple(_line(group, source, target, told, _holds_any(group, starts)) for group in groups if group)
 
 
 @cache
@@ -103,22 +110,25 @@ def _without_comments(group: Sequence[Node]) -> list[Node]:
     return [node for node in group if node.type != "comment"]
 
 
-def _line(group: Sequence[Node], source: bytes, target: str, placeholder: bool) -> ShellLine:
+def _line(group: Sequence[Node], source: bytes, target: str, told: Told, placeholder: bool) -> ShellLine:
     text = source[group[0].start_byte : group[-1].end_byte].decode().strip()
     nodes = [node for top in group for node in _walk(top)]
     broken = any(top.has_error for top in group)
-    calls = tuple(call for node in nodes for call in _calls(node, target))
-    if broken and not calls and _names(text, target):
-        calls = (Call(program=target, argv=()),)
+    found = [call for node in nodes for call in _calls(node, target, told)]
+    if broken and not found and _names(text, target):
+        found = [(Call(program=target, argv=()), Tells())]
     if not any(node.type in _LITERAL and node.end_point.row > node.start_point.row for node in nodes):
         text = _CONTINUATION.sub(" ", text)
     return ShellLine(
         row=group[0].start_point.row,
         text=text,
-        calls=calls,
+        calls=tuple(call for call, _ in found),
+        tells=tuple(tells for _, tells in found),
         state=tuple(part for top in group for part in _state(top, target)),
-        variable=_variable(group) if calls else None,
+        variable=_variable(group) if found else None,
         unfit=_unfit(broken, placeholder or any(map(_is_placeholder, nodes))),
+        programs=tuple(_text(node) for node in nodes if node.type == "command_name"),
+        words=tuple(_text(node) for node in nodes if _is_argument(node)),
     )
 
 
@@ -138,18 +148,43 @@ def _walk(top: Node, into: str | None = None) -> Iterator[Node]:
             waiting.extend(reversed(node.children))
 
 
-def _calls(node: Node, target: str) -> Iterator[Call]:
+def _is_argument(node: Node) -> bool:
+    """Return True for an argument of a command and for a file that is redirected to its input."""
+    above = node.parent
+    if above is None or not node.is_named:
+        return False
+    if above.type == "file_redirect":
+        return _text(above).lstrip("0123456789").startswith("<")
+    return above.type == "command" and node.type not in ("command_name", "variable_assignment", "file_redirect")
+
+
+def _calls(node: Node, target: str, told: Told) -> Iterator[tuple[Call, Tells]]:
     """Yield the target's calls in a command node: direct, through a wrapper (`sudo tool`), or inside `sh -c`."""
     if node.type != "command" or (name := node.child_by_field_name("name")) is None:
         return
     words = [_text(name), *map(_text, node.children_by_field_name("argument"))]
     start = 0
     if words[0] in _WRAPPERS:
-        start = next((position for position, word in enumerate(words) if _is_target(word, target)), 0)
-    if (text := _given_to_shell(words)) is not None:
-        yield from (call for line in shell_lines(text, target) for call in line.calls)
+        start = _wrapped(words, target)
+    tells = told.get(node.id, Tells())
+    for line in shell_lines(text, target) if (text := _given_to_shell(words)) is not None else ():
+        for call, inner in zip(line.calls, line.tells, strict=True):
+            yield call, inner.within(tells)
     if _is_target(words[start], target):
-        yield Call(program=words[start], argv=tuple(map(_unquoted, words[start + 1 :])))
+        yield Call(program=words[start], argv=tuple(map(_unquoted, words[start + 1 :]))), tells
+
+
+def _wrapped(words: Sequence[str], target: str) -> int:
+    """Return the place of the target if a wrapper runs it, else 0.
+
+    Between them are only options with their values, durations and variables: `sudo apt install tool` runs `apt`.
+    """
+    for place in range(1, len(words)):
+        if _is_target(words[place], target):
+            return place
+        if not (_OF_WRAPPER.match(words[place]) or words[place - 1].startswith("-")):
+            break
+    return 0
 
 
 def _given_to_shell(words: Sequence[str]) -> str | None:
@@ -176,7 +211,7 @@ def _state(node: Node, target: str) -> Iterator[str]:
     Commands that call the target are left out, because repeating them would call the target again.
     """
     for part in _walk(node, into="list"):
-        if _changes_shell(part) and not any(call for inner in _walk(part) for call in _calls(inner, target)):
+        if _changes_shell(part) and not any(call for inner in _walk(part) for call in _calls(inner, target, {})):
             yield _text(part)
 
 

@@ -52,7 +52,7 @@ def measure_trial(
         metrics=metrics,
         cost_guessed=metrics.cost_usd is not None and not _reports_cost(trial),
         subcommands=subcommand_counts(trial.invocations),
-        invocations=invocation_counts(trial.invocations),
+        invocations=invocation_counts(trial.invocations, known=trial.calls_known),
         judge_use=judge_use(trial),
         composite=composite,
         calls=calls_of(trial, scenario.target.binary),
@@ -72,7 +72,7 @@ class _Checks(NamedTuple):
     not_measured: NotMeasured | None = None
     reason: str = ""
     gates: tuple[GateResult, ...] = ()
-    before: tuple[GateResult, ...] = ()
+    base_gates: tuple[GateResult, ...] = ()
     evaluators: tuple[EvaluatorResult, ...] = ()
     case_score: float | None = None
     judge: JudgeResult | None = None
@@ -92,7 +92,7 @@ def _checks(trial: Trial, scenario: Scenario, base_checks: Scenario | None, *, j
         not_measured=None if outcome else assessment.missing or "judge",
         reason=reason,
         gates=gates,
-        before=_gate_results(trial, base_gates, trial.answers_before),
+        base_gates=_gate_results(trial, base_gates, trial.base_answers),
         evaluators=assessment.results,
         case_score=assessment.case_score,
         judge=judge,
@@ -109,18 +109,18 @@ def _with_base_evaluators(checks: _Checks, trial: Trial, base_checks: Scenario) 
     """Return the checks with those of base's evaluators, asked with the answers collected for them."""
     if not base_checks.evaluators or not checks.outcome:
         return checks
-    assessed = assess(trial.model_copy(update={"evaluator_answers": trial.evaluator_answers_before}), base_checks)
-    checks = checks._replace(before=(*checks.before, *_base_evaluators(assessed)))
-    if checks.decides == "pass" and assessed.missing and all(gate.passed for gate in checks.before):
+    assessed = assess(trial.model_copy(update={"evaluator_answers": trial.base_evaluator_answers}), base_checks)
+    checks = checks._replace(base_gates=(*checks.base_gates, *_base_evaluators(assessed)))
+    if checks.decides == "pass" and assessed.missing and all(gate.passed for gate in checks.base_gates):
         reason = f"before the scenario was changed, {assessed.reason}"
         return checks._replace(outcome=None, decides=None, not_measured=assessed.missing, reason=reason)
     return checks
 
 
-def _not_measured(trial: Trial, now: Sequence[Gate], before: Sequence[Gate]) -> tuple[NotMeasured | None, str]:
+def _not_measured(trial: Trial, now: Sequence[Gate], base: Sequence[Gate]) -> tuple[NotMeasured | None, str]:
     if trial.not_measured:
         return trial.not_measured, trial.reason or f"not measured: {trial.not_measured}"
-    gates, answers = (*now, *before), (*trial.answers, *trial.answers_before)
+    gates, answers = (*now, *base), (*trial.answers, *trial.base_answers)
     if len(trial.answers) != len(now) or len(answers) != len(gates):
         return "supervisor_lost", f"{len(answers)} answers are stored for {len(gates)} gates"
     for gate, answer in zip(gates, answers, strict=True):
@@ -181,7 +181,7 @@ def _outcome(
 
 def _by_both(checks: _Checks) -> _Checks:
     """Return the checks with the outcome that the verdict counts: a pass only if base's checks pass too."""
-    failed = next((gate for gate in checks.before if not gate.passed), None)
+    failed = next((gate for gate in checks.base_gates if not gate.passed), None)
     if checks.decides != "pass" or failed is None:
         return checks
     reason = f"passes only because the scenario was changed; before, {failed.label}: {failed.message}"
@@ -219,6 +219,6 @@ def _without_judges(
 
 def passed_gates(trial: Trial, scenario: Scenario) -> bool:
     """Return True if every gate was evaluated and the required ones passed."""
-    if _not_measured(trial.model_copy(update={"answers_before": ()}), scenario.gates, ())[0]:
+    if _not_measured(trial.model_copy(update={"base_answers": ()}), scenario.gates, ())[0]:
         return False
     return all(gate.passed for gate in _gate_results(trial, scenario.gates, trial.answers) if gate.required)

@@ -92,7 +92,7 @@ class Session(Protocol):
     workspace: Path
     home: Path
     repo: Path  # the side's checkout
-    guidance: tuple[str, ...]  # copied guidance files, relative to the workspace
+    guidance: tuple[str, ...]  # copied guidance files, relative to the workspace; `FILE#section` for a part
     prompt_file: Path  # also in TIDEGATE_PROMPT_FILE
     recorder: Path | None  # the recorder that the tool's name must resolve to
     server: ServerScript | None  # set if the tool under test is an MCP server
@@ -189,6 +189,11 @@ class Agent(Value):
     def provider(self) -> Provider | None:
         """The provider of the agent's model, if the agent's program can be pointed at the model proxy; else None."""
         return None
+
+    @property
+    def reports_calls(self) -> bool:
+        """True if its output names the calls of its own tools."""
+        return True
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -92,6 +92,14 @@ class Evaluator(Value):
         return False
 
     @property
+    def compared_tools(self) -> frozenset[str]:
+        """The names of the tools whose calls it compares.
+
+        If it names a tool of the agent's own, it needs an agent that reports its calls.
+        """
+        return frozenset()
+
+    @property
     def wordings(self) -> dict[str, str]:
         """The hash of each criterion's prompt text, by the criterion's id."""
         return {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -116,3 +117,9 @@ class End(_Event):
 
 
 Event = Annotated[ToolCall | ToolResult | Message | ApiRetry | Warning | End, Field(discriminator="type")]
+
+
+def is_traced(events: Sequence[Event]) -> bool:
+    """Return True if the events have the agent's tool calls, even none: it reports each call that it makes."""
+    end = next((event for event in reversed(events) if isinstance(event, End)), None)
+    return any(isinstance(event, ToolCall) for event in events) or (end is not None and end.traced)

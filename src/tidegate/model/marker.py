@@ -11,6 +11,7 @@ from tidegate.model.plan import RowKey
 from tidegate.model.value import Value
 
 MAX_ROWS_BYTES = 4_000  # bytes of regressed rows' names; rows that do not fit are dropped
+MAX_BYTES = MAX_ROWS_BYTES + 1_500  # of the whole line; Settings limits the instance's name
 _LINE = re.compile(r"<!-- tidegate((?: [a-z]+=[\w.~%/,-]*)+) -->", re.ASCII)
 
 

@@ -25,30 +25,36 @@ class SubcommandCounts(Value):
 
 
 class InvocationCounts(Value):
-    """How many invocations each source recorded. `approximate` is True if any came from transcript text."""
+    """How many invocations each source recorded. `approximate` is True if any came from transcript text.
+
+    `not_counted` has the calls that are in no rate, by status; None if the calls are not known.
+    """
 
     recorder: int = 0
     events: int = 0
     transcript: int = 0
     unseen_by_recorder: int = 0
     approximate: bool = False
-    not_counted: dict[CallStatus, int] = {}  # by status: denied, background, unfinished, …
+    not_counted: dict[CallStatus, int] | None = {}  # denied, background, unfinished, unknown, …
 
 
 class Metrics(Value):
-    """The metrics of a trial. None means "not available", never 0 or 1. Rates are from 0 to 1, times in seconds."""
+    """The metrics of a trial. None means "not available", never 0 or 1. Rates are from 0 to 1, times in seconds.
 
-    command_count: int = 0
-    unique_commands: int = 0
-    error_count: int = 0
+    The counts are None if the calls are not known, or the end of none of them.
+    """
+
+    command_count: int | None = 0
+    unique_commands: int | None = 0
+    error_count: int | None = 0
     error_rate: float | None = None
-    retry_count: int = 0
+    retry_count: int | None = 0
     retry_rate: float | None = None
     retry_after_failure_rate: float | None = None
-    help_count: int = 0
+    help_count: int | None = 0
     first_try_success_rate: float | None = None
     iteration_ratio: float | None = None
-    completed: bool = False
+    completed: bool | None = False
     step_efficiency: float | None = None
     turns: int | None = None
     tokens_in: int | None = None
@@ -116,7 +122,7 @@ class TrialResult(Value):
     subcommands: dict[str, SubcommandCounts] = {}
     invocations: InvocationCounts = InvocationCounts()
     gates: tuple[GateResult, ...] = ()
-    before: tuple[GateResult, ...] = ()  # base's checks that head's definition no longer has; they decide too
+    base_gates: tuple[GateResult, ...] = ()  # base's checks that head's definition no longer has; they decide too
     evaluators: tuple[EvaluatorResult, ...] = ()
     judge: JudgeResult | None = None
     judge_use: JudgeUse | None = None  # None if no model was asked
@@ -135,7 +141,7 @@ class TrialResult(Value):
     @property
     def only_by_change(self) -> bool:
         """True if it passes only because the pull request changed the scenario."""
-        return self.outcome == "pass" and any(not gate.passed for gate in self.before)
+        return self.outcome == "pass" and any(not gate.passed for gate in self.base_gates)
 
     @property
     def spec(self) -> TrialSpec:

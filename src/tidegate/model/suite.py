@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, SerializeAsAny, model_validator
@@ -148,6 +149,11 @@ class Scenario(Value):
     tier: int = 0
     max_usd: float | None = None
     cache: bool = True
+    guidance: tuple[str, ...] | None = None  # None: the suite's
+
+    def guidance_or(self, of_suite: Sequence[str]) -> Sequence[str]:
+        """Return the entries of the scenario's own `guidance`, else those of the suite."""
+        return of_suite if self.guidance is None else self.guidance
 
     @property
     def wordings(self) -> frozenset[str]:
@@ -263,6 +269,12 @@ class Suite(Value):
     def price_of_budget(self, model: str | None) -> Price | None:
         """Return the price by which budgets count: from `prices`, else the built-in one; None if neither has it."""
         return self.price(model) or BUILTIN_PRICES.get(bare_model(model or ""))
+
+    @property
+    def guidance_globs(self) -> tuple[str, ...]:
+        """Return the globs of all guidance files, those of single scenarios too, without the anchors of sections."""
+        entries = (*self.guidance, *(entry for scenario in self.scenarios for entry in scenario.guidance or ()))
+        return tuple(dict.fromkeys(entry.partition("#")[0] for entry in entries))
 
     def scenario(self, name: str) -> Scenario:
         """Return the scenario with that name. Raises KeyError if there is none."""

@@ -100,7 +100,7 @@ class Trial(Value):
 
     `end` is None if the agent never started. `not_measured` is the cause if there is no outcome, and `reason` states it
     in one sentence. `answers` are parallel to the scenario's gates (None: the gate has no request). `evaluator_answers`
-    are parallel to its evaluators, each in the order of its requests. `answers_before` and `evaluator_answers_before`
+    are parallel to its evaluators, each in the order of its requests. `base_answers` and `base_evaluator_answers`
     belong to base's checks that head removed or changed. `judge_answers` belong to the scenario's own judge. Trials
     that read the same and have the same `opinion` share the judge's answers.
     """
@@ -116,10 +116,11 @@ class Trial(Value):
     steps: tuple[Step, ...] = ()
     events: tuple[Event, ...] = ()
     invocations: tuple[Invocation, ...] = ()
+    calls_known: bool = True  # False if nothing recorded how often the tool was called, as in some imported logs
     answers: tuple[Answer | None, ...] = ()
-    answers_before: tuple[Answer | None, ...] = ()
+    base_answers: tuple[Answer | None, ...] = ()
     evaluator_answers: tuple[tuple[Answer, ...], ...] = ()
-    evaluator_answers_before: tuple[tuple[Answer, ...], ...] = ()
+    base_evaluator_answers: tuple[tuple[Answer, ...], ...] = ()
     judge_answers: tuple[Answer, ...] = ()
     opinion: str = ""
     workspace_lost: bool = False  # the agent's changes can no longer be read

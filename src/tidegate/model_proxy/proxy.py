@@ -221,6 +221,8 @@ class _Handler(BaseHTTPRequestHandler):
             upstream.close()
 
     def _answer(self, answer: http.client.HTTPResponse, traffic: Traffic) -> None:
+        if answer.status >= 400:
+            traffic.note(answer.status, Tokens())  # at once: the agent may end before the body has come
         self.send_response(answer.status)
         for name, value in answer.getheaders():
             if name.lower() not in NOT_PASSED:

@@ -31,16 +31,16 @@ class Traffic:
         self._turns = 0  # answers of the model without errors
         self._full: tuple[TrialEnd, str] | None = None  # the limit that was reached, and what it was
         self._lock = Lock()
-        self._answers = 0
+        self._answered = False
         self._tokens = Tokens()
         self._failure: int | None = None  # the status of the last answer, if that was an error
         self._said = ""  # what it was, in words
         self._reserved = 0  # bytes
 
     def note(self, status: int, tokens: Tokens, words: str = "") -> None:
-        """Count an answer of the provider; 502 if it gave none. `words` is its message about an error."""
+        """Keep what the provider answered; 502 if it did not. `words` is its message about an error."""
         with self._lock:
-            self._answers += 1
+            self._answered = True
             self._tokens = self._tokens.plus(tokens)
             self._failure = status if status >= 400 else None
             self._said = f"the model's provider answered {status}" + (f": {words}" if words else "")
@@ -60,9 +60,9 @@ class Traffic:
         return self._full[1] if self._full else None
 
     def note_refusal(self, why: str) -> None:
-        """Count a request that was not passed on, because of what it asked for: the provider has no part in that."""
+        """Keep that a request was not passed on, because of what it asked for: the provider has no part in that."""
         with self._lock:
-            self._answers += 1
+            self._answered = True
             self._failure = REFUSED
             self._said = why
 
@@ -79,7 +79,7 @@ class Traffic:
         `auth` and `outage` are what the provider did; the request itself brought a `refused_request` about.
         """
         with self._lock:
-            if not self._answers:
+            if not self._answered:
                 return None
             given, said, read, written = self._tokens
             failed = None if self._failure is None else (end_of_api(self._failure), self._said)

@@ -6,7 +6,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from tidegate.model.marker import Fixed, Marker
+from tidegate.model.marker import MAX_BYTES as MARKER_BYTES
+from tidegate.model.marker import Fixed
 from tidegate.model.result import Result
 from tidegate.model.value import Value
 from tidegate.reports.filters import FILTERS, count
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 _ONE_BLANK_LINE = "\n\n"  # replaces several, so that templates can contain as many as they like
-MAX_BYTES = 65_000  # of UTF-8; GitHub's own limit is 65,536 characters
+MAX_BYTES = 65_000 - MARKER_BYTES  # of UTF-8, without the marker; GitHub's own limit is 65,536 characters
 
 
 class Shown(Value):
@@ -37,21 +38,18 @@ class Shown(Value):
     left_out: tuple[str, ...] = ()
 
 
-def render_comment(
-    result: Result, marker: Marker | None = None, fixed: Fixed | None = None, *, notice: str = "", table: bool = True
-) -> str:
-    """Return the comment, with its marker on line 1, in at most 65,000 UTF-8 bytes.
+def comment_body(result: Result, fixed: Fixed | None = None, *, notice: str = "", table: bool = True) -> str:
+    """Return the comment without its marker, in at most MAX_BYTES.
 
     If it is too long, whole parts are dropped, the least important first, and the comment lists what is missing.
-    `marker` and `fixed` are given when an existing comment is updated. `notice` is a sentence below the verdict.
-    `table`: include the table of all rows. The marker is added here, so that no template can lose or forge it.
+    `fixed` is given when an existing comment is updated. `notice` is a sentence below the verdict. `table`: include
+    the table of all rows. `gh/comment.py` adds the marker, so that no template can lose or forge it.
     """
-    marker = marker or Marker(instance=result.instance, head=result.sides.head.sha)
     view = comment_view(result).model_copy(update={"notice": notice})
     if result.comment_template is None:
-        return _first_that_fits(_template(), view, marker, fixed, table)
+        return _first_that_fits(_template(), view, fixed, table)
     try:
-        text = _first_that_fits(own_template(result.comment_template), view, marker, fixed, table)
+        text = _first_that_fits(own_template(result.comment_template), view, fixed, table)
     except Exception as error:  # a template can raise anything, and the verdict must still be reported
         text, problem = "", f"{type(error).__name__}: {error}"
     else:
@@ -60,15 +58,15 @@ def render_comment(
         return text
     said = f"report.comment_template was not used: {problem}"
     warned = view.model_copy(update={"warnings": (*view.warnings, said)})
-    return _first_that_fits(_template(), warned, marker, fixed, table)
+    return _first_that_fits(_template(), warned, fixed, table)
 
 
-def _first_that_fits(template: Template, view: CommentView, marker: Marker, fixed: Fixed | None, table: bool) -> str:
+def _first_that_fits(template: Template, view: CommentView, fixed: Fixed | None, table: bool) -> str:
     """Render the comment with as many parts as fit into MAX_BYTES."""
     text = ""
     for shown in _levels(view, table):
         body = template.render(view=view, shown=shown, fixed=fixed)
-        text = f"{marker.format()}\n{_BLANK_LINES.sub(_ONE_BLANK_LINE, body).strip()}\n"
+        text = f"{_BLANK_LINES.sub(_ONE_BLANK_LINE, body).strip()}\n"
         if len(text.encode()) <= MAX_BYTES:
             break
     return text

@@ -118,9 +118,10 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if value == round(value) or abs(value) >= 100 else f"{value:,.1f}"
 
 
-def count(amount: int, one: str, many: str | None = None) -> str:
-    """An amount with its noun: `1 row`, `12,345 rows`."""
-    return f"{amount:,} {one if amount == 1 else many or one + 's'}"
+def count(amount: int | None, one: str, many: str | None = None) -> str:
+    """An amount with its noun: `1 row`, `12,345 rows`, `– rows` if it is not known."""
+    shown = NONE if amount is None else f"{amount:,}"
+    return f"{shown} {one if amount == 1 else many or one + 's'}"
 
 
 def to(base: str, head: str) -> str:

@@ -1,9 +1,9 @@
-"""Render the job summary if there is no result: nothing was run, it could not be run, or it was cancelled."""
+"""Render summary and comment if there is no result: nothing was run, it could not be run, or it was cancelled."""
 
 from __future__ import annotations
 
 from tidegate.model.verdict import VerdictReason
-from tidegate.reports.filters import cell, fenced
+from tidegate.reports.filters import cell, code, fenced
 from tidegate.reports.next_steps import OF_VERDICT
 
 _WORDS: dict[VerdictReason, str] = {
@@ -28,14 +28,30 @@ def render_not_run(reason: VerdictReason, sentence: str) -> str:
 
 def render_could_not_run(message: str, advice: str) -> str:
     """Return the summary of a run that ended in an error. Both texts may quote files of the pull request."""
-    return f"## ⛔ Tidegate could not run\n\n{fenced(message)}\n\n{_what_to_do(cell(advice, 600))}\n"
+    return f"## ⛔ Tidegate could not run\n\n{render_error(message, advice)}"
+
+
+def render_error(message: str, advice: str) -> str:
+    """Return an error and its advice, without a heading."""
+    return f"{fenced(message)}\n\n{_what_to_do(cell(advice, 600))}\n"
+
+
+def render_no_verdict(instance: str, head: str, why: str, detail: str) -> str:
+    """Return the comment of a run without a verdict on the commit `head`. `why` is a few words, `detail` Markdown."""
+    named = "" if instance == "default" else f" {code(instance)}"
+    return f"## ⛔ Tidegate{named}: no verdict for {code(head[:7])}: {why}\n\n{detail.strip()}\n"
 
 
 def render_cancelled() -> str:
     """Return the summary of a run that was cancelled before it had a verdict."""
-    said = "The run was cancelled before it had a verdict: nothing is known of this commit."
-    return f"## ⏹️ Tidegate: cancelled\n\n{said}\n\n{_what_to_do(OF_VERDICT['cancelled'])}\n"
+    return f"## ⏹️ Tidegate: cancelled\n\n{CANCELLED}"
 
 
 def _what_to_do(advice: str) -> str:
     return f"**What to do:** {advice}"
+
+
+CANCELLED = (
+    "The run was cancelled before it had a verdict: nothing is known of this commit.\n\n"
+    f"{_what_to_do(OF_VERDICT['cancelled'])}\n"
+)

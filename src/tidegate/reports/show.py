@@ -14,9 +14,9 @@ from rich.text import Text
 from tidegate.invocations.from_log import tool_call
 from tidegate.invocations.shell_grammar import shell_lines
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
-from tidegate.model.measurement import Call, Metrics, Run, TrialResult
+from tidegate.model.measurement import Call, InvocationCounts, Metrics, Run, TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.reports.filters import count, money, number, percent, seconds
+from tidegate.reports.filters import NONE, count, money, number, percent, seconds
 from tidegate.reports.judge_summary import trial_lines
 from tidegate.reports.model_filters import measured, words
 from tidegate.text.safe import one_line, visible
@@ -47,6 +47,17 @@ def run_overview(run: Run) -> RenderableType:
         lines.append(_text("the build failed:", "red"))
         lines += [_indented(line, 2) for line in _excerpt(run.build_error)]
     return Group(*lines, Text(), _trials_table(run.trials), *_reasons(run.trials))
+
+
+_INTERACTION = (
+    "command_count",
+    "error_rate",
+    "retry_rate",
+    "retry_after_failure_rate",
+    "first_try_success_rate",
+    "iteration_ratio",
+    "help_count",
+)
 
 
 def _trials_table(trials: Sequence[TrialResult]) -> Table:
@@ -98,7 +109,7 @@ def _story(result: TrialResult, events: Sequence[Event]) -> Iterator[RenderableT
     yield from _judged(result)
     yield Text()
     if result.outcome:  # the metrics of a trial that was not measured are meaningless
-        yield from _metrics(result.metrics)
+        yield from _metrics(result.metrics, result.invocations)
     for warning in result.warnings:
         yield _text(f"warning: {warning}", "yellow")
 
@@ -191,13 +202,17 @@ def _gates(result: TrialResult) -> Iterator[RenderableType]:
             yield from (_indented(line, 6) for line in _excerpt(gate.message))
 
 
-def _metrics(metrics: Metrics) -> Iterator[RenderableType]:
-    """Yield two lines of metrics; metrics that were not reported are left out."""
-    interaction = [
-        f"{words(name)} {measured(getattr(metrics, name), name)}"
-        for name in ("command_count", "error_rate", "retry_rate", "first_try_success_rate", "help_count")
-    ]
-    yield _text(" · ".join(interaction))
+def _metrics(metrics: Metrics, calls: InvocationCounts) -> Iterator[RenderableType]:
+    """Yield the interaction metrics, then what the trial took; values that were not reported are left out."""
+    completed = {None: NONE, True: "yes", False: "no"}[metrics.completed]
+    interaction = [f"{words(name)} {measured(getattr(metrics, name), name)}" for name in _INTERACTION]
+    yield _text(" · ".join([*interaction, f"completed {completed}"]))
+    if calls.approximate:
+        yield _text("approximate: the calls were read from the text that the agent printed", "yellow")
+    if calls.not_counted:
+        yield _text(
+            "not counted: " + ", ".join(f"{words(name)} {amount}" for name, amount in calls.not_counted.items())
+        )
     effort = [
         f"{words(name)} {show(value)}"
         for name, show in (("turns", number), ("tokens_in", number), ("tokens_out", number), ("cost_usd", money))

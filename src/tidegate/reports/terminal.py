@@ -16,14 +16,13 @@ from rich.text import Text
 from tidegate.model.comparison import Row
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
-from tidegate.reports.comment import render_comment
+from tidegate.reports.comment import comment_body
 from tidegate.reports.filters import points
 from tidegate.reports.model_filters import passed, words
 from tidegate.reports.next_steps import advice
 from tidegate.text.safe import log_line, one_line
 from tidegate.text.shorten import shortened
 
-_MARKER = re.compile(r"\A<!-- tidegate [^\n]*-->\n")
 _FOLD = re.compile(r"^<details>\n<summary>(.*)</summary>$", re.MULTILINE)
 _FOLD_END = re.compile(r"^</details>$", re.MULTILINE)
 _STYLES: dict[RowState, str] = {
@@ -42,7 +41,7 @@ _UNBOUND = 10_000  # columns
 def print_result(result: Result, console: Console) -> None:
     """Print the comment. On a terminal, where a person sees the end first, the table of all rows comes last."""
     last = console.is_terminal and bool(result.rows)
-    print_comment(render_comment(result, table=not last), console)
+    print_comment(comment_body(result, table=not last), console)
     if last:
         console.print(Rule(style="dim"))
         console.print(result_table(result), _verdict(result))
@@ -56,12 +55,11 @@ def _verdict(result: Result) -> Text:
 
 
 def print_comment(markdown: str, console: Console) -> None:
-    """Print the comment without its marker: rendered on a terminal, as Markdown elsewhere."""
-    text = _MARKER.sub("", markdown)
+    """Print the comment: rendered on a terminal, as Markdown elsewhere."""
     if console.is_terminal:
-        console.print(_Markdown(_unfolded(text), hyperlinks=False))
+        console.print(_Markdown(_unfolded(markdown), hyperlinks=False))
     else:
-        for line in text.splitlines():
+        for line in markdown.splitlines():
             console.print(log_line(line), markup=False, highlight=False, emoji=False, soft_wrap=True)
 
 

@@ -27,12 +27,15 @@ class Scores(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def read_scores(text: str, ids: Collection[str]) -> Scores:
-    """Parse the answer to a rubric: each criterion exactly once, with a score from 0 to 1.
+def read_scores(text: str, ids: Collection[str], required: Collection[str] = ()) -> Scores:
+    """Parse the answer to a rubric: each criterion exactly once, with a score from 0 to 1, and the `required` fields.
 
     `weighted_score` is ignored, because Tidegate computes it.
     """
     answer = mapping_of(text)
+    for field in required:
+        if field not in (*answer, "weighted_score"):
+            raise ValueError(f"it has no `{field}`, which the rubric requires")
     scores: dict[str, float] = {}
     reasons: dict[str, str] = {}
     for name, value in _entries(answer, "scores", SCORES):

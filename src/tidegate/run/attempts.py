@@ -27,6 +27,7 @@ from tidegate.trial.environment import side_path
 from tidegate.trial.lifecycle import run_trial
 from tidegate.trial.processes import Supervisor, SupervisorLost
 from tidegate.trial.program_lookup import hidden_programs, system_path, write_front
+from tidegate.trial.redacted import redact_folder, redacted
 from tidegate.trial.safe_files import remove_tree
 from tidegate.trial.stored_trial import ScriptContext, StoredTrial
 from tidegate.trial.supervisor_pool import SupervisorPool
@@ -136,7 +137,7 @@ class Attempts:
                 attempt = replace(attempt, most_secs=await self.pace.limits(spec))
                 self.context.progress.started(spec)
                 with with_lease(attempt, self.model_proxy) as lent:
-                    return await run_trial(lent)
+                    return redacted(await run_trial(lent), self.context.around.redaction)
         except OSError as error:
             return Trial(spec=spec, not_measured="resources", reason=f"the trial could not be run: {error}")
 
@@ -161,6 +162,7 @@ class Attempts:
             yield attempt
         finally:
             await asyncio.to_thread(folders.remove_scratch)
+            await asyncio.to_thread(redact_folder, folders.record, context.around.redaction)
             await asyncio.to_thread(_move_record, folders.record, kept)
 
     async def _directories(self, spec: TrialSpec, row: PlanRow) -> TrialDirectories:

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from tidegate.errors import CannotRunError
@@ -17,9 +18,11 @@ from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Side
 from tidegate.store.run_folder import RunFolder
+from tidegate.text.redaction import Redaction, secret_variables
 from tidegate.text.shorten import excerpt
 from tidegate.trial.environment import base_environment, git_trusts, side_path
 from tidegate.trial.processes import Refused, Supervisor, SupervisorLost
+from tidegate.trial.redacted import redact_folder, redacted
 from tidegate.trial.shell_command import run_shell
 from tidegate.trial.users import give
 
@@ -60,6 +63,11 @@ class HostEnvironment:
         """Select the variables from `environ` that the suite allows."""
         passed = {name: environ[name] for name in suite.pass_env if name in environ}
         return cls(environ.get("PATH", SYSTEM_PATH), passed, environ)
+
+    @cached_property
+    def redaction(self) -> Redaction:
+        """Removes the values of Tidegate's secrets from what a run leaves behind."""
+        return Redaction(secret_variables(self.environ))
 
     def of_agent(self, agent: Agent) -> dict[str, str]:
         """Return the agent's own variables: its API key and its provider's address."""
@@ -121,7 +129,9 @@ async def _build_once(
             timeout_secs=max(1.0, deadline - time.monotonic()),
             limits=suite.limits,
         )
+        redact_folder(output, around.redaction)
         if not result.ok:
+            result = redacted(result, around.redaction)
             return f"build on {checkout.side}: `{command}` failed ({result.how_it_ended()}): {_reason(result)}"
     return None
 

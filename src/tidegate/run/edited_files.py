@@ -27,7 +27,6 @@ def edited_files(
     """
     touched = set(changed_files(root, base.revision, head.revision, ["**"]))
     own = {scenario.file for suite in suites for scenario in suite.scenarios}
-    instructions = _differing(base.folder, head.folder, guidance)
     now = {scenario.name: scenario for scenario in suites[1].scenarios}
     scripts: dict[str, tuple[str, ...]] = {}
     templates: dict[str, tuple[str, ...]] = {}
@@ -40,6 +39,7 @@ def edited_files(
             beside.add(name)
         if name in now:
             templates[name], below = _template_changes((base, head), (scenario, now[name]), guidance)
+            instructions = _differing(base.folder, head.folder, now[name].guidance_or(guidance))
             inside[name] = tuple(sorted({*instructions, *below}))
     return Edited(
         scripts=scripts,
@@ -71,7 +71,7 @@ def _template_changes(
     own: set[str] = set()
     for side, scenario in zip(sides, scenarios, strict=True):
         if scenario.template is not None:
-            own.update(matching_files(initial_state(side.folder, scenario.template), guidance))
+            own.update(matching_files(initial_state(side.folder, scenario.template), scenario.guidance_or(guidance)))
     shown = (
         posixpath.join(scenarios[name in after].template or scenarios[0].template or "", name)
         for name in differing - own

@@ -61,7 +61,7 @@ def _made_in_template(side: Checkout, scenario: Scenario, guidance: Sequence[str
         return {}
     folder = initial_state(side.folder, scenario.template).resolve()
     made = _not_as_committed(side, folder, (path.relative_to(folder).as_posix() for path in everything_below(folder)))
-    own = set(matching_files(folder, guidance))
+    own = set(matching_files(folder, scenario.guidance_or(guidance)))
     return {name: text for name, text in made.items() if name not in own}
 
 

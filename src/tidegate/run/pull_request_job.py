@@ -57,7 +57,7 @@ def load_pull_request(repo: Path, target: str, sides: Sides, scratch: Path, opti
         plan, left_out = _runnable(plan, options.environ, required=not blocks)
         warnings = (*warnings, *left_out)
     both = (suites.head, suites.base or suites.head)
-    watched = tuple(dict.fromkeys(glob for one in both for glob in (*one.watch, *one.guidance)))
+    watched = tuple(dict.fromkeys(glob for one in both for glob in (*one.watch, *one.guidance_globs)))
     job = RunJob(suite, plan, sides, scratch, open_answers(repo, suite), watched)
     base, head = (side.revision for side in sides)
     touched = changed_files(repo, base, head, watched_files(*both))

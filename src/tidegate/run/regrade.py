@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tidegate.evaluators.assess import record_of
 from tidegate.evaluators.stored_answers import answer_to, gate_answers
-from tidegate.invocations.bypassed import bypassed
+from tidegate.invocations.bypassed import logged_invocations
 from tidegate.measure.measure_trial import measure_trial
 from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.probe import Answer, Request, RunJudge
@@ -115,8 +115,8 @@ class _Work:
     async def _asked(self, trial: Trial, scenario: Scenario) -> Trial:
         spec = trial.spec
         if self.old.agents[spec.agent].type == IMPORTED and scenario.target.binary:
-            calls = bypassed(trial.events, scenario.target, (), trial.agent_started_at)
-            trial = trial.model_copy(update={"invocations": calls})
+            calls = logged_invocations(trial.events, scenario.target, trial.agent_started_at)
+            trial = trial.model_copy(update={"invocations": calls or (), "calls_known": calls is not None})
         scratch = self.job.scratch.joinpath(encoded(spec.scenario), encoded(spec.agent), str(spec.index))
         folders, root = Folders(self.target.record_folder(spec), scratch), self.context.definitions
         stored = StoredTrial(trial, scenario, self.old.agents[spec.agent].model, folders, self.context)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
+from tidegate.model.event import End
 from tidegate.model.measurement import GateResult
 from tidegate.model.value import Value
 from tidegate.store.imported_attempt import PastAttempt
@@ -47,6 +48,7 @@ def _attempt(events: Path) -> PastAttempt:
     failed = [gate for gate in gates if not gate.passed]
     passed = metrics is not None and metrics.gates_passed == metrics.gates_total
     reason = f"{failed[0].label}: {failed[0].message}" if failed else "all gates passed" if passed else problem
+    read = stream.parse(events.read_text(encoding="utf-8", errors="replace"))
     return PastAttempt(
         scenario=named["scenario"] if named else folder.name,
         agent=named["tool"] if named else "unknown",
@@ -55,7 +57,8 @@ def _attempt(events: Path) -> PastAttempt:
         reason=reason or "a gate failed",
         prompt=_text(events.parent / "prompt.txt") or _text(folder / "fixture" / "prompt.txt"),
         at=_seconds(named["time"]) if named else 0.0,
-        events=stream.parse(events.read_text(encoding="utf-8", errors="replace")),
+        duration_s=next((event.at or None for event in read if isinstance(event, End)), None),
+        events=read,
         gates=gates,
     )
 

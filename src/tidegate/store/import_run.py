@@ -8,10 +8,10 @@ from pathlib import Path
 
 from tidegate import __version__
 from tidegate.errors import ConfigurationError
-from tidegate.invocations.metrics import trial_metrics
+from tidegate.invocations.metrics import invocation_counts, trial_metrics
 from tidegate.model.measurement import AgentInfo, Revision, Run, RunRow, TrialResult
-from tidegate.model.suite import Policy
-from tidegate.model.trial import TrialSpec
+from tidegate.model.suite import Policy, Target
+from tidegate.model.trial import Trial, TrialSpec
 from tidegate.store import import_agentv, import_llm_tool_test
 from tidegate.store.imported_attempt import PastAttempt
 from tidegate.store.run_folder import RunFolder, write_text, write_value
@@ -19,8 +19,12 @@ from tidegate.store.run_folder import RunFolder, write_text, write_value
 IMPORTED = "imported"  # the agent type of imported trials
 
 
-def import_run(source: Path, out: Path) -> Run:
-    """Store another tool's results as a run in `out` and return it. Raises ConfigurationError if there are none."""
+def import_run(source: Path, out: Path, binary: str | None = None) -> Run:
+    """Store another tool's results as a run in `out` and return it. Raises ConfigurationError if there are none.
+
+    `binary` is the tool under test. Without it, its calls are not counted.
+    """
+    target = Target(binary=binary) if binary else None
     attempts = _read(source)
     folder = RunFolder(out)
     counts: Counter[tuple[str, str]] = Counter()
@@ -29,7 +33,7 @@ def import_run(source: Path, out: Path) -> Run:
         counts[attempt.scenario, attempt.agent] += 1
         index = counts[attempt.scenario, attempt.agent]
         spec = TrialSpec(side="head", scenario=attempt.scenario, agent=attempt.agent, index=index)
-        results.append(_store(attempt, spec, folder))
+        results.append(_store(attempt.trial(spec, target), attempt, folder))
     run = _run(source, attempts, results)
     folder.finish_run(run)
     return run
@@ -59,8 +63,8 @@ def _is_llm_tool_test(source: Path) -> bool:
     return source.is_dir() or source.name == import_llm_tool_test.EVENTS
 
 
-def _store(attempt: PastAttempt, spec: TrialSpec, folder: RunFolder) -> TrialResult:
-    trial = attempt.trial(spec)
+def _store(trial: Trial, attempt: PastAttempt, folder: RunFolder) -> TrialResult:
+    spec = trial.spec
     record = folder.record_folder(spec)
     write_value(record / "trial.json", trial)
     write_text(record / "prompt.txt", attempt.prompt)
@@ -74,6 +78,7 @@ def _store(attempt: PastAttempt, spec: TrialSpec, folder: RunFolder) -> TrialRes
         not_measured=None if attempt.outcome else "infrastructure",
         end=trial.end,
         metrics=trial_metrics(trial, None).model_copy(update={"cost_usd": attempt.cost_usd}),
+        invocations=invocation_counts(trial.invocations, known=trial.calls_known),
         gates=attempt.gates,
         evaluators=attempt.evaluators,
         case_score=attempt.score,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from tidegate.invocations.bypassed import logged_invocations
 from tidegate.model.event import End, Event
 from tidegate.model.measurement import EvaluatorResult, GateResult, Outcome
+from tidegate.model.suite import Target
 from tidegate.model.trial import Trial, TrialSpec
 from tidegate.model.value import Value
 
@@ -18,19 +20,27 @@ class PastAttempt(Value):
     reason: str
     prompt: str = ""
     at: float = 0.0
+    duration_s: float | None = None
     score: float | None = None
     cost_usd: float | None = None
     events: tuple[Event, ...] = ()
     gates: tuple[GateResult, ...] = ()
     evaluators: tuple[EvaluatorResult, ...] = ()
 
-    def trial(self, spec: TrialSpec) -> Trial:
-        """Return the attempt as a trial record without answers to gates or evaluators."""
-        end = next((event for event in reversed(self.events) if isinstance(event, End)), End(end="crashed"))
+    def trial(self, spec: TrialSpec, target: Target | None = None) -> Trial:
+        """Return the attempt as a trial record without answers to gates or evaluators.
+
+        The calls of `target` are read from the events. What the log does not tell stays unknown.
+        """
+        end = next((event for event in reversed(self.events) if isinstance(event, End)), None)
+        calls = logged_invocations(self.events, target, self.at) if target else None
         return Trial(
             spec=spec,
-            end=end.end,
-            end_message=end.message,
+            end=end and end.end,
+            end_message=end.message if end else "",
+            duration_s=self.duration_s,
+            invocations=calls or (),
+            calls_known=calls is not None,
             not_measured=None if self.outcome else "infrastructure",
             reason="" if self.outcome else self.reason,
             started_at=self.at,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tidegate.model.event import End, Event, Message
 from tidegate.streams import json_lines
 from tidegate.streams.json_lines import JsonLines, status_of
-from tidegate.streams.json_values import Json
+from tidegate.streams.json_values import Json, amount
 from tidegate.streams.stream import Stream
 from tidegate.text.shorten import last_part
 
@@ -52,7 +52,9 @@ class LlmToolTest(JsonLines):
                 code = data.get("exit_code")
                 traced = data.get("event") == "complete"
                 message = "" if code == 0 else f"exit {code}"
-                self._last = End(end="completed" if code == 0 else "crashed", message=message[:80], traced=traced)
+                end = "completed" if code == 0 else "crashed"
+                at = amount(data, "duration_secs") or 0.0
+                self._last = End(end=end, message=message[:80], traced=traced, at=at)
             case _:
                 pass
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from tidegate.agents.anthropic import AnthropicAgent
 from tidegate.agents.replay import Replay
 from tidegate.agents.scripted import Scripted
@@ -14,8 +16,8 @@ from tidegate.model.agent import Agent
 from tidegate.model.builtin_prices import BUILTIN_PRICES
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.model_name import bare_model, same_model
-from tidegate.model.suite import Scenario, Target, TrialCounts
-from tidegate.plan import base_name, did_you_mean
+from tidegate.model.suite import Scenario, Target, ToolMatrixEntry, TrialCounts
+from tidegate.plan import agent_with_model, base_name, did_you_mean
 from tidegate.suite.env_references import expanded, withheld
 from tidegate.suite.evaluator_files import EvaluatorFiles
 from tidegate.suite.folders import find_template, stays_in
@@ -78,6 +80,7 @@ class Assembly:
             tier=file.tier,
             max_usd=file.cost.max_usd,
             cache=file.cost.cache,
+            guidance=file.guidance,
         )
 
     def check_suite(self, files: Iterable[ScenarioFile]) -> None:
@@ -134,8 +137,18 @@ class Assembly:
             self._complain(document, ("gates",), "are here twice: `evaluation.gates` has them, too", at_key=True)
         for index, entry in enumerate(file.tool_matrix):
             self._check_agent(document, ("tool_matrix", index, "tool"), entry.tool)
+            self._check_models(document, ("tool_matrix", index, "models"), entry)
         self._check_chosen(document, file, target)
         self._check_trials(document, file.trials, self.suite.trials)
+
+    def _check_models(self, document: Document, path: KeyPath, entry: ToolMatrixEntry) -> None:
+        """Check that the entry's agent can run each of its models."""
+        for place, model in enumerate(entry.models):
+            try:
+                agent_with_model(self.suite.agents, entry.tool, model)
+            except ValidationError as error:
+                why = error.errors()[0]["msg"].removeprefix("Value error, ")
+                self._complain(document, (*path, place), f"does not fit the agent `{entry.tool}`: {why}")
 
     def _check_chosen(self, document: Document, file: ScenarioFile, target: Target | None) -> None:
         """Check that each agent of the scenario can run it: call the MCP server, and have a trace to replay."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -29,8 +29,19 @@ class EvaluatorFiles:
         self._folder = PurePosixPath(document.file).parent.as_posix()
         self.problems: list[Problem] = []
 
-    def resolved(self, evaluators: Iterable[Evaluator], path: KeyPath) -> tuple[Evaluator, ...]:
-        """Return the evaluators at `path` with every file and folder name resolved."""
+    def resolved(
+        self, evaluators: Sequence[Evaluator], path: KeyPath, taken: Iterable[str] = ()
+    ) -> tuple[Evaluator, ...]:
+        """Return the evaluators at `path` with every file and folder name resolved.
+
+        Two of one name are a problem, as is a name that is `taken`: reports could not tell them apart.
+        """
+        names = set(taken)
+        for index, evaluator in enumerate(evaluators):
+            if evaluator.label in names:
+                place = (*path, index, "name") if evaluator.name else (*path, index)
+                self._complain(place, f"two evaluators are named `{evaluator.label}`; give each a `name` of its own")
+            names.add(evaluator.label)
         return tuple(self._one(evaluator, (*path, index)) for index, evaluator in enumerate(evaluators))
 
     def _one(self, evaluator: Evaluator, path: KeyPath) -> Evaluator:

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
 
-from tidegate.evaluators.rubric_judge import RubricJudge
+from tidegate.evaluators.rubric_judge import AnswerField, RubricJudge
 from tidegate.rubrics.builtin import BUILTIN
 from tidegate.rubrics.samples import Criterion
 from tidegate.rubrics.variables import ANSWERS, VARIABLES, prompt_problem
@@ -41,12 +41,16 @@ class JudgeFiles:
         if file.rubric is None:
             self._complain(path, "needs a `rubric`: a file beside the scenario, or builtin:guidance")
             return None
-        criteria = self._criteria(file.rubric, place)
-        if criteria is None:
+        rubric = self._rubric(file.rubric, place)
+        if rubric is None:
             return None
         try:
             return RubricJudge(
-                rubric=file.rubric, criteria=criteria, files=file.files, pass_threshold=file.pass_threshold
+                rubric=file.rubric,
+                criteria=rubric[0],
+                require_fields=rubric[1],
+                files=file.files,
+                pass_threshold=file.pass_threshold,
             )
         except ValidationError as error:
             self._complain(place, f"{file.rubric}: {error.errors()[0]['ctx']['error']}")
@@ -71,11 +75,12 @@ class JudgeFiles:
             self._complain(path, f"{place} {problem}")
         return text or name
 
-    def _criteria(self, name: str, path: KeyPath) -> tuple[Criterion, ...] | None:
+    def _rubric(self, name: str, path: KeyPath) -> tuple[tuple[Criterion, ...], tuple[AnswerField, ...]] | None:
+        """Return the rubric's criteria and the fields that it requires of an answer; None if it has problems."""
         if name.startswith(_PREFIX):
             if (ready := BUILTIN.get(name.removeprefix(_PREFIX))) is None:
                 self._complain(path, f"there is no `{name}`; there is {', '.join(_PREFIX + one for one in BUILTIN)}")
-            return ready
+            return None if ready is None else (ready, ())
         place = self._found(name, path)
         if place is None:
             return None
@@ -88,7 +93,8 @@ class JudgeFiles:
         except ValidationError as error:
             self.problems += explain(error, document, "rubric")
             return None
-        return tuple(Criterion(id=one.id, weight=one.weight, description=one.description) for one in file.criteria)
+        criteria = (Criterion(id=one.id, weight=one.weight, description=one.description) for one in file.criteria)
+        return tuple(criteria), file.output.require_fields
 
     def _found(self, name: str, path: KeyPath) -> str | None:
         places = [os.path.normpath(PurePosixPath(start) / name) for start in (self._folder, "")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +15,8 @@ from tidegate.model.builtin_prices import BUILTIN_PRICES
 from tidegate.model.calibration import Calibration
 from tidegate.model.judge import MOST_JUDGES, Panel
 from tidegate.model.suite import Policy, Scenario, Suite, ToolMatrixEntry, TrialCounts
-from tidegate.suite.agentv.cases import Cases
+from tidegate.plan import did_you_mean
+from tidegate.suite.agentv.cases import Cases, case_name
 from tidegate.suite.agentv.eval_file import EvalFile
 from tidegate.suite.agentv.judge_targets import JUDGE_VARIABLE
 from tidegate.suite.assemble import Assembly
@@ -67,8 +68,7 @@ def load_suite(
     loaded = _assembled(scenarios, assembly, cases)
     if loaded and not (problems or assembly.problems or cases.problems):
         assembly.check_scenario_names([scenario.name for scenario in loaded])
-    eval_files = {read.document.file for read in scenarios if isinstance(read.file, EvalFile)}
-    problems += [*assembly.problems, *cases.problems, *_same_ids(loaded, eval_files)]
+    problems += [*assembly.problems, *cases.problems]
     if problems:
         raise ConfigurationError.of(_in_order(problems, [file, *paths]))
     if not loaded:
@@ -138,7 +138,7 @@ def _scenario_paths(root: Path, document: Document) -> tuple[list[str], list[Pro
 def _read_scenario(files: Files, path: str, problems: list[Problem]) -> _ScenarioRead:
     document = files.document(path)
     file: ScenarioFile | EvalFile | None
-    if document.node(("evalcases",)):
+    if _is_eval_file(document):
         file, found = files.validated(document, EvalFile, "eval")
     else:
         file, found = files.validated(document, ScenarioFile, "scenario")
@@ -148,29 +148,36 @@ def _read_scenario(files: Files, path: str, problems: list[Problem]) -> _Scenari
     return _ScenarioRead(document, file)
 
 
-def _same_ids(scenarios: Iterable[Scenario], eval_files: Container[str]) -> list[Problem]:
-    """Report names that two cases of eval files share, or a case and a scenario."""
-    first: dict[str, Scenario] = {}
-    return [
-        Problem.of_file(scenario.file, f"`{scenario.name}` is already the name of a scenario in {other.file}")
-        for scenario in scenarios
-        if (other := first.setdefault(scenario.name, scenario)) is not scenario
-        and (scenario.file in eval_files or other.file in eval_files)
-    ]
+def _is_eval_file(document: Document) -> bool:
+    """Return True if the file has `evalcases`, or no key of a scenario and a misspelled `evalcases`."""
+    keys = set(document.root.keys) if document.root else set()
+    if "evalcases" in keys or not keys.isdisjoint(("name", "target", "task")):
+        return "evalcases" in keys
+    return any(did_you_mean(key, ["evalcases"]) for key in keys)
 
 
 def _same_names(scenarios: Iterable[_ScenarioRead]) -> list[Problem]:
-    first: dict[str, Document] = {}
+    """Report names that two scenarios share, whether a file defines one or an eval file defines many."""
+    first: dict[str, str] = {}
     problems = []
-    for document, _ in scenarios:
-        node = document.node(("name",))
-        if node is None or not isinstance(node.value, str):
-            continue
-        other = first.setdefault(node.value, document)
-        if other is not document:
-            place = f"{other.file}:{other.value_at(('name',)).line}"
-            problems.append(document.problem(("name",), f"`{node.value}` is already the name of {place}"))
+    for document, file in scenarios:
+        for name, path in _names(document, file):
+            place = f"{document.file}:{document.value_at(path).line}"
+            other = first.setdefault(name, place)
+            if other is not place:
+                problems.append(document.problem(path, f"`{name}` is already the name of {other}"))
     return problems
+
+
+def _names(document: Document, file: ScenarioFile | EvalFile | None) -> Iterator[tuple[str, KeyPath]]:
+    """Yield the names of the file's scenarios, each with its place, also if other keys of the file are invalid."""
+    if isinstance(file, EvalFile):
+        for index, case in enumerate(file.evalcases):
+            yield case_name(document, file, case), ("evalcases", index, "id")
+        return
+    node = document.node(("name",))
+    if node is not None and isinstance(node.value, str):
+        yield node.value, ("name",)
 
 
 def _in_order(problems: Iterable[Problem], files: list[str]) -> list[str]:

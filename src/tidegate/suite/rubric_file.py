@@ -6,10 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from tidegate.evaluators.rubric_judge import AnswerField
 from tidegate.model.field_types import Text
 from tidegate.model.value import Value
-
-RevisionPair = Literal["scores", "weighted_score", "confidence", "issues", "highlights"]
 
 
 class CriterionFile(Value):
@@ -21,10 +20,10 @@ class CriterionFile(Value):
 
 
 class OutputFile(Value):
-    """The format of the judge's answer. Accepted for compatibility; the format is always the same."""
+    """The format of the judge's answer, which is always JSON, and the fields that each answer must have."""
 
     format: Literal["json"] = "json"
-    require_fields: tuple[RevisionPair, ...] = ()
+    require_fields: tuple[AnswerField, ...] = ()
 
 
 class RubricFile(Value):

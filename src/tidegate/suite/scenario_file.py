@@ -117,4 +117,5 @@ class ScenarioFile(Value):
     deterministic: bool | None = None
     tags: tuple[Text, ...] = ()
     tier: Annotated[int, Field(ge=0)] = 0
+    guidance: tuple[InsidePath, ...] | None = None
     cost: CostFile = CostFile()

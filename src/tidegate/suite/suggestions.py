@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from tidegate.evaluators.compared_calls import is_of_target
 from tidegate.evaluators.tool_trajectory import ToolTrajectory
 from tidegate.model.agent import FREE
 from tidegate.model.plan import Plan, PlanRow, RowKey
@@ -36,6 +37,7 @@ def advice(suite: Suite, plan: Plan, root: Path | None = None, past: Past | None
         *_once((_uncalibrated(scenario, suite) for scenario in suite.scenarios), "scenario"),
         *_once(map(_only_path, suite.scenarios), "scenario"),
         *_few_cases(suite),
+        *_once(map(_without_calls, plan.rows), "row"),
         *_once((_few_trials(row, suite) for row in plan.rows), "row"),
         *_once((_to_promote(row, past or {}) for row in plan.rows), "row"),
     )
@@ -155,6 +157,18 @@ def _only_path(scenario: Scenario) -> tuple[str, str] | None:
         f"the path alone decides ({paths[0].label}), which is brittle; check the outcome too, by a gate or "
         "expected_state",
     )
+
+
+def _without_calls(row: PlanRow) -> tuple[str, str] | None:
+    """Report an evaluator that compares calls of tools which the agent does not report."""
+    scenario = row.scenario
+    for evaluator in () if row.agent.reports_calls else scenario.evaluators:
+        tools = sorted(name for name in evaluator.compared_tools if not is_of_target(scenario.target.binary, name))
+        if tools:
+            needs = f"the evaluator {evaluator.label} compares calls of {tools[0]}"
+            lacks = "this agent's output names no calls; the score is not measured. Give the agent another `output`"
+            return f"{scenario.file}, {row.key.agent}", f"{needs}, and {lacks}"
+    return None
 
 
 def _few_cases(suite: Suite) -> Iterator[str]:

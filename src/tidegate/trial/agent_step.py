@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from tidegate.invocations.bypassed import bypassed, never_arrived, was_never_found
 from tidegate.invocations.metrics import in_order
+from tidegate.invocations.printed import printed_invocations
 from tidegate.model.agent import NoAnswerError, ServerScript
-from tidegate.model.event import End, Event
+from tidegate.model.event import End, Event, is_traced
 from tidegate.model.suite import McpServer
 from tidegate.model.trial import Invocation, NotMeasured
 from tidegate.text.shorten import excerpt
@@ -127,6 +128,9 @@ async def _ended(
         if attempt.meter is not None:
             attempt.meter.tell(end)
         session.emit(end)
+        target = attempt.scenario.target
+        if target.binary and target.mcp is None and not (found.invocations or is_traced(session.events)):
+            found = found._replace(invocations=printed_invocations(session.events, target, session.started_at))
         return end, cause, found
 
 

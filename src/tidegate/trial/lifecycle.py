@@ -110,7 +110,7 @@ class _TrialRun:
         duration = round(time.monotonic() - started, 3)
         self._warnings.extend(step.warnings)
         write_transcript(self._folders, step.events)
-        answers, before = await self._judged(step)
+        answers, base_answers = await self._judged(step)
         self._stop_on_full_disk()
         trial = self.trial(
             end=step.end.end,
@@ -122,7 +122,7 @@ class _TrialRun:
             events=step.events,
             invocations=step.invocations,
             answers=answers,
-            answers_before=before,
+            base_answers=base_answers,
         )
         if step.not_measured is None:
             trial = trial.model_copy(update=await self._evaluator_answers(trial))
@@ -219,7 +219,7 @@ class _TrialRun:
         return {
             "judge_answers": files[0] if files else (),
             "evaluator_answers": await self._ask_evaluators(trial, self._scenario, "judge", place.definitions),
-            "evaluator_answers_before": (
+            "base_evaluator_answers": (
                 await self._ask_evaluators(trial, base_checks, "judge-before", place.base_definitions)
                 if base_checks
                 else ()

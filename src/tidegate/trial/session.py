@@ -15,12 +15,13 @@ from tidegate.model.agent import ServerTools, ToolAnswer, Watch
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Event, ToolCall, ToolResult, Warning
 from tidegate.model.value import Value
+from tidegate.text.redaction import Redaction
 from tidegate.text.shorten import both_ends
 from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError, connected
 from tidegate.trial.processes import MEGABYTE, Command, Ended
 from tidegate.trial.program_lookup import program_words
 from tidegate.trial.recorder import Stop, StoppedBy, Stops
-from tidegate.trial.redaction import Redaction
+from tidegate.trial.redacted import redact_file, redacted
 from tidegate.trial.safe_files import read_output, write_below
 from tidegate.trial.shell_command import run_shell
 from tidegate.trial.step_context import AgentStopped, StepContext
@@ -79,9 +80,8 @@ class TrialSession:
     def step(self, text: str) -> None:
         """Report what the agent is doing, the number of the step, and the cost so far if it is known."""
         self._steps += 1
-        self._on_step(
-            " · ".join([f"step {self._steps}", *self._context.spent(self.known()), self._redaction.text(text)])
-        )
+        spent = self._context.spent(self.known())
+        self._on_step(" · ".join([f"step {self._steps}", *spent, self._redaction.text(text)]))
 
     def program_words(self, name: str) -> tuple[str, ...] | None:
         """Return the words that start an agent's program: the system's, never one of the pull request's."""
@@ -115,7 +115,7 @@ class TrialSession:
             result = await (running if watch is None else self._watched(running, watch, silent=silent))
         finally:
             for stream in ("stdout", "stderr"):
-                self._redaction.clean(self._output("agent").with_name(f"agent.{stream}"))
+                redact_file(self._output("agent").with_name(f"agent.{stream}"), self._redaction)
         result = self.redacted(result)
         self._context.stop_if_over(result)
         if result.shell_status in (126, 127):
@@ -130,7 +130,7 @@ class TrialSession:
         context = self._context
         stderr = self._output("server.stderr")
         stderr.parent.mkdir(parents=True, exist_ok=True)
-        self._open.callback(self._redaction.clean, stderr)
+        self._open.callback(redact_file, stderr, self._redaction)
         program = Command(
             argv=(str(self.server.program),),
             cwd=self.workspace,
@@ -186,7 +186,7 @@ class TrialSession:
 
     def redacted(self, value: M) -> M:
         """Return the value without the agent's API key."""
-        return self._redaction.of(value)
+        return redacted(value, self._redaction)
 
     def read_text(self, path: str) -> str | None:
         """Return a text file of the workspace, or None."""

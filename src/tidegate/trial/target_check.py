@@ -11,14 +11,14 @@ from tidegate.model.suite import Target
 
 
 def missing_target(target: Target, environment: Mapping[str, str], workspace: Path) -> str | None:
-    """Return a message if the target is not on the PATH of the trial's commands, else None.
+    """Return a message if the target is neither on the PATH of the trial's commands nor in the workspace, else None.
 
-    A `binary` that is a path is not checked, because it is resolved from where it is called. An MCP server has its
-    own check.
+    In the workspace, it is called as `./tool`. A `binary` that is a path is not checked, because it is resolved from
+    where it is called. An MCP server has its own check.
     """
     if target.mcp is not None or not target.binary or "/" in target.binary:
         return None
-    folders = [str(workspace / folder) for folder in environment["PATH"].split(os.pathsep)]
+    folders = [str(workspace / folder) for folder in [*environment["PATH"].split(os.pathsep), "."]]
     if shutil.which(target.binary, path=os.pathsep.join(folders)):
         return None
     return f"there is no program `{target.binary}` on PATH; is that its name, and does `path` have its folder?"

@@ -39,7 +39,7 @@ class Prepared:
     """The initial workspace of all trials of one scenario and side."""
 
     folder: Path
-    guidance: tuple[str, ...]  # relative paths of the guidance files in it
+    guidance: tuple[str, ...]  # relative paths of the guidance files in it, each with `#section` if it names one
 
 
 class TooSlowError(OSError):
@@ -60,6 +60,7 @@ def prepare(
     Files of the template that match `guidance` are also taken from the side (github.md, The two sides).
     """
     until = time.monotonic() + seconds
+    guidance = scenario.guidance_or(guidance)
     folder.mkdir(parents=True)
     if scenario.template is not None:
         _copy_tree(initial_state(definitions, scenario.template), folder, until)
@@ -70,7 +71,7 @@ def prepare(
         _copy_files(initial_state(side, scenario.template), folder, guidance)
     _copy_files(side, folder, guidance)
     _commit_all(folder, until)
-    return Prepared(folder, tuple(matching_files(folder, guidance)))
+    return Prepared(folder, tuple(_entries(folder, guidance)))
 
 
 def copy_workspace(prepared: Prepared, folder: Path, seconds: float = MOST_SECS) -> None:
@@ -93,15 +94,26 @@ def initial_state(checkout: Path, template: str) -> Path:
 
 
 def matching_files(folder: Path, patterns: Iterable[str]) -> list[str]:
-    """Return the files below `folder` that match one of the globs, as sorted relative paths, without outward links."""
+    """Return the files below `folder` that match one of the globs, as sorted relative paths, without outward links.
+
+    The `#section` of a glob is ignored.
+    """
     found: dict[str, None] = {}
     for pattern in patterns:
         # `x/**` means everything below x; pathlib's `**` alone finds folders only.
-        glob = pattern + "/*" if pattern.endswith("**") else pattern
+        path_glob = pattern.partition("#")[0]
+        glob = path_glob + "/*" if path_glob.endswith("**") else path_glob
         for path in sorted(folder.glob(glob)):
             if path.is_file() and ".git" not in path.relative_to(folder).parts and _leads_into(folder, path):
                 found[path.relative_to(folder).as_posix()] = None
     return list(found)
+
+
+def _entries(folder: Path, guidance: Iterable[str]) -> Iterator[str]:
+    """Yield the guidance files, with the section of each entry that names one: `README.md#usage`."""
+    for entry in guidance:
+        _, sign, anchor = entry.partition("#")
+        yield from (f"{name}{sign}{anchor}" for name in matching_files(folder, [entry]))
 
 
 def everything_below(folder: Path) -> Iterator[Path]:

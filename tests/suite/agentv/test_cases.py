@@ -92,7 +92,7 @@ def test_targets_become_agents(load: Load) -> None:
     assert isinstance(cli, AgentVCli)
     assert (cli.folder, cli.timeout_secs) == ("evals", 20)
     assert cli.cases["research/tides"].guidelines.endswith("the style")
-    assert cli.cases["research/tides"].files == ("evals/notes.md",)
+    assert cli.cases["research/tides"].files == ("style.instructions.md", "evals/notes.md")  # guidelines first
     assert isinstance(mock, CommandAgent)
     assert mock.command == "printf %s 'hi there'"
     assert "cloud" not in agents  # nobody asks for it, so what is wrong with it is no problem
@@ -210,7 +210,21 @@ BROKEN = {
     CASE.replace("content: x", "content: [{type: file, value: no.md}]")
     + F1: r"no such file in the repository \(looked for "
     r"evals/no\.md, no\.md\)",
-    CASE + F1 + CASE.partition("\n")[2] + F1: r"`broken/a` is already the name of a scenario",
+    CASE + F1 + CASE.partition("\n")[2] + F1: r":5:9: evalcases\[1\]\.id: `broken/a` is already the name of "
+    r"evals/broken\.yaml:2$",
+    CASE + F1 + "    rubrics: []\n": r":5:14: evalcases\[0\]\.rubrics: must not be empty",
+    CASE + F1 + "$schema: agentv-eval-v3\n": r":5:10: \$schema: must be agentv-eval-v2 \(did you mean",
+    CASE + F1.replace("]}]", "]}, {type: tool_f1, expected: [b]}]"): r":4:50: .*evaluators\[1\]: two evaluators are "
+    r"named `tool_f1`",
+    "evalcase:\n" + (CASE + F1).partition("\n")[2]: r":1:1: evalcase: unknown key \(did you mean `evalcases`\?\)",
+    **{
+        CASE + F1 + f"    expected_messages: [{{role: assistant, content: [{{type: file, value: {name}}}]}}]\n": line
+        for name, line in {
+            "gone.md": r":5:73: .*expected_messages\[0\]\.content\[0\]\.value: no such file in the repository \(looked",
+            "/etc/passwd": r"expected_messages.*no such file in the repository \(looked for evals/etc/passwd, etc/pass",
+            "../../../../etc/passwd": r"expected_messages.*no such file in the repository",
+        }.items()
+    },
 }
 
 
@@ -251,8 +265,24 @@ TARGETS_BROKEN = {
     "{name: default, provider: google}": r"gemini is not one of the agents here; use the agent gemini of tidegate.yaml",
     "{name: default, provider: vscode}": r"vscode is not one of the agents here; use an agent of tidegate.yaml",
     "{name: default, provider: mok}": r"unknown provider `mok` \(did you mean `mock`\?\)",
+    "{name: default, provider: clii}": r":2:31: .*unknown provider `clii` \(did you mean `cli`\?\)",
     "{name: default}": r"targets\[0\]\.provider: is required",
 }
+
+
+def test_an_unknown_version_of_the_other_files_is_located(load: Load) -> None:
+    for name, known in ((".agentv/targets.yaml", "agentv-targets-v2"), (".agentv/config.yaml", "agentv-config-v2")):
+        text = str(FILES[name]).replace(f"$schema: {known}\n", "") + f"$schema: {known[:-1]}9\n"
+        with pytest.raises(ConfigurationError, match=rf"{name}:\d+:10: \$schema: must be .*{known}"):
+            load(FILES | {name: text}, ENVIRON)
+
+
+def test_a_file_in_the_expected_messages_is_read(load: Load) -> None:
+    """It is the reference answer, as text."""
+    file = "content: [{type: text, value: Like this.}, {type: file, value: notes.md}]"
+    text = EVALS.replace("content: {answer: moon}", file)
+    tides = load(FILES | {"evals/research.yaml": text}, ENVIRON).scenarios[0]
+    assert tides.case.reference_answer == "Like this.\nthe notes"
 
 
 @pytest.mark.parametrize(("entry", "line"), TARGETS_BROKEN.items())

@@ -62,22 +62,26 @@ class Cases:
 
     def scenarios(self, document: Document, file: EvalFile) -> list[Scenario]:
         """Return the file's cases as scenarios named `dataset/id`. Cases with problems are left out."""
-        dataset = file.dataset or PurePosixPath(document.file).name.partition(".")[0]
         found = []
         for index, case in enumerate(file.evalcases):
             before = len(self.problems)
-            scenario = self._scenario(document, file, case, ("evalcases", index), f"{dataset}/{case.id}")
+            scenario = self._scenario(document, file, case, ("evalcases", index))
             if len(self.problems) == before:
                 found.append(scenario)
         return found
 
-    def _scenario(self, document: Document, file: EvalFile, case: CaseFile, path: KeyPath, name: str) -> Scenario:
+    def _scenario(self, document: Document, file: EvalFile, case: CaseFile, path: KeyPath) -> Scenario:
+        name = case_name(document, file, case)
         told = self._told(document, case, path)
+        reference = self._reference(document, case.expected_messages, (*path, "expected_messages"))
         evaluators = self._evaluators(document, file, case, path)
         agent = self._agent(document, file, case, path)
         if agent is not None and isinstance(cli := self.agents.get(agent), AgentVCli):
             own = CliCase(
-                eval_id=case.id, question=told.question, guidelines=told.guidelines, files=tuple(told.input_files)
+                eval_id=case.id,
+                question=told.question,
+                guidelines=told.guidelines,
+                files=(*told.guideline_files, *told.input_files),
             )
             self.agents[agent] = cli.model_copy(update={"cases": {**cli.cases, name: own}})
         outcome = case.expected_outcome or case.outcome or ""
@@ -90,7 +94,7 @@ class Cases:
             evaluators=evaluators,
             case=Case(
                 expected_outcome=outcome,
-                reference_answer=_reference(case.expected_messages),
+                reference_answer=reference,
                 input_messages=tuple(_plain(message) for message in case.input_messages),
                 expected_messages=tuple(_plain(message) for message in case.expected_messages),
                 guideline_files=tuple(told.guideline_files),
@@ -114,13 +118,13 @@ class Cases:
         else:
             chosen, place = file.execution.evaluators or (), ("execution", "evaluators")
         files = EvaluatorFiles(self._root, document)
-        found = files.resolved(chosen, place)
-        self.problems += [problem for problem in files.problems if problem not in self.problems]
         rubrics = self._rubrics(document, case, path)
+        found = files.resolved(chosen, place, [one.label for one in rubrics])
+        self.problems += [problem for problem in files.problems if problem not in self.problems]
         return (*rubrics, *found) or (LlmJudge(),)
 
     def _rubrics(self, document: Document, case: CaseFile, path: KeyPath) -> tuple[Rubrics, ...]:
-        if not case.rubrics:
+        if case.rubrics is None:
             return ()
         try:
             return (Rubrics(rubrics=case.rubrics),)
@@ -200,6 +204,20 @@ class Cases:
         told.guidelines = "".join(guidelines).strip()
         return told
 
+    def _reference(self, document: Document, messages: tuple[MessageFile, ...], path: KeyPath) -> str:
+        """Return the last expected message as text, or its tool calls as JSON if it has no content.
+
+        The files of all expected messages are read, so that a missing one is a problem.
+        """
+        texts: dict[int, list[str]] = {}
+        for where, part in _parts(messages):
+            found = self._file(document, part.value, (*path, *where)) if part.type == "file" else None
+            texts.setdefault(int(where[0]), []).append(found[1] if found else part.value)
+        last = len(messages) - 1
+        if last in texts:
+            return "\n".join(texts[last])
+        return json.dumps(messages[-1].tool_calls, ensure_ascii=False) if messages and messages[-1].tool_calls else ""
+
     def _guideline_patterns(self, document: Document) -> tuple[str, ...]:
         place = self._nearest(document, (".agentv/config.yaml",))
         if place is None:
@@ -226,6 +244,11 @@ class Cases:
         self.problems.append(document.problem(path, what))
 
 
+def case_name(document: Document, file: EvalFile, case: CaseFile) -> str:
+    """Return the name of a case's scenario: `dataset/id`."""
+    return f"{file.dataset or PurePosixPath(document.file).name.partition('.')[0]}/{case.id}"
+
+
 def _parts(messages: tuple[MessageFile, ...]) -> Iterator[tuple[KeyPath, PartFile]]:
     """Yield each part of each message with its key path. Structured content becomes JSON text."""
     for number, message in enumerate(messages):
@@ -243,19 +266,3 @@ def _parts(messages: tuple[MessageFile, ...]) -> Iterator[tuple[KeyPath, PartFil
 
 def _plain(message: MessageFile) -> dict[str, Any]:
     return message.model_dump(mode="json", exclude_defaults=True) | {"role": message.role}
-
-
-def _reference(messages: tuple[MessageFile, ...]) -> str:
-    """Return the last expected message as text, or its tool calls as JSON if it has no content."""
-    if not messages:
-        return ""
-    last = messages[-1]
-    match last.content:
-        case str() as text:
-            return text
-        case None:
-            return json.dumps(last.tool_calls, ensure_ascii=False) if last.tool_calls else ""
-        case dict() as structured:
-            return json.dumps(structured, ensure_ascii=False)
-        case parts:
-            return "\n".join(part.value for part in parts)

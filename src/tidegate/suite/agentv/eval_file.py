@@ -59,7 +59,7 @@ class CaseFile(Value):
     expected_messages: tuple[MessageFile, ...] = ()
     conversation_id: Text | None = None
     note: Text | None = None
-    rubrics: RubricItems = ()
+    rubrics: Annotated[RubricItems, Field(min_length=1)] | None = None
     target: Text | None = None
     execution: ExecutionFile = ExecutionFile()
     evaluators: tuple[AnyEvaluator, ...] | None = None
@@ -74,7 +74,7 @@ class CaseFile(Value):
 class EvalFile(Value):
     """An AgentV eval file: a list of cases and their defaults."""
 
-    schema_name: str | None = Field(default=None, alias="$schema")
+    schema_name: Literal["agentv-eval-v2"] | None = Field(default=None, alias="$schema")
     description: Text | None = None
     dataset: Name | None = None
     target: Text | None = None
@@ -96,7 +96,7 @@ class TargetEntry(Value, extra="allow"):
 class TargetsFile(Value):
     """The file targets.yaml: the targets that can run cases."""
 
-    schema_name: str | None = Field(default=None, alias="$schema")
+    schema_name: Literal["agentv-targets-v2"] | None = Field(default=None, alias="$schema")
     targets: tuple[TargetEntry, ...]
 
 
@@ -152,5 +152,5 @@ class CodexFile(Value):
 class AgentVConfigFile(Value):
     """The file .agentv/config.yaml. Input files that match `guideline_patterns` count as guidelines."""
 
-    schema_name: str | None = Field(default=None, alias="$schema")
+    schema_name: Literal["agentv-config-v2"] | None = Field(default=None, alias="$schema")
     guideline_patterns: tuple[Text, ...] = ()

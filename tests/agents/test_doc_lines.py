@@ -1,0 +1,167 @@
+"""Which lines of a document are examples. The lines are of real READMEs' kinds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tidegate.agents.doc_lines import foreign, missing_file, synopsis
+from tidegate.agents.instructions import Block, anchors, blocks
+
+
+def block(*lines: str, language: str = "sh") -> Block:
+    (found,) = blocks("\n".join([f"```{language}", *lines, "```"]), "tool")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("tool [-fhp] [-d config] action", "it has optional arguments in brackets"),
+        ("tool list [TERM...]", "it has optional arguments in brackets"),
+        ("tool do NR [NR ...]", "it has optional arguments in brackets"),
+        ("tool run ARG...", "it has optional arguments in brackets"),
+        ("tool ls|list", "it has alternatives (`a|b`)"),
+        ("tool append NR 'some text'", "`NR` stands for a value"),
+        ('tool prep NR"SOME TEXT"', '`NR"SOME TEXT"` stands for a value'),
+        ("tool --output=FILE x", "`--output=FILE` stands for a value"),
+        ("COMMAND | tool --x", "`COMMAND` stands for a value"),
+        ("tool set KEY=VALUE", "`KEY=VALUE` stands for a value"),
+        ("tool open path/to/notes", "it holds a placeholder"),
+        ("tool open your-notes", "it holds a placeholder"),
+        ('tool --quiet "$@"', "no line sets `$@`"),
+        ("tool add $TITLE", "no line sets `$TITLE`"),
+    ],
+)
+def test_a_synopsis_is_not_an_example(line: str, reason: str) -> None:
+    found = block(line)
+    (example,) = found.lines
+    assert (example.unfit or synopsis(example, found)) in (reason, "it holds a placeholder")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'tool add "THING I NEED TO DO"',
+        "tool send POST id=TASK-1",
+        "tool log --level DEBUG",
+        "tool list | grep x",
+        "tool -e 'this.age++ || FOO'",
+        'tool add "$HOME/x"',
+        "tool add '$TITLE' 'a|b'",
+        "tool ls [ab]*.txt",
+        "ID=$(tool add a) && tool show $ID",
+        "for name in a b; do tool add $name; done",
+    ],
+)
+def test_an_example_with_real_values_is_one(line: str) -> None:
+    found = block(line)
+    assert [synopsis(example, found) for example in found.lines] == [None]
+
+
+def test_a_variable_that_an_earlier_line_sets_is_known() -> None:
+    found = block("export TITLE=x", "tool add $TITLE")
+    assert synopsis(found.lines[1], found) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("dig example.org | tool --dig", "it also needs `dig`"),
+        ("cat /etc/hosts | tool --hosts", "it reads /etc/hosts, outside of the workspace"),
+        ("tool /proc/*/status", "it reads /proc/*/status, outside of the workspace"),
+        ("tool get https://example.org/x", "it needs https://example.org/x"),
+        ("tool get example.com", "it needs example.com"),
+        ("sudo tool serve", "it needs `sudo`"),
+        ("echo '{}' | tool foo.bar > out.txt 2> /dev/null", None),
+        ("tool list | sort | head -1", None),
+    ],
+)
+def test_a_line_about_more_than_the_tool_is_foreign(line: str, reason: str | None) -> None:
+    (example,) = block(line).lines
+    assert foreign(example, "tool") == reason
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"), [("npm install", "it does not call tool"), ("mkdir demo && cd demo", None)]
+)
+def test_only_lines_that_prepare_files_are_run_besides_calls(line: str, reason: str | None) -> None:
+    example, _ = block(line, "tool list").lines
+    assert foreign(example, "tool") == reason
+
+
+def test_a_file_that_nobody_made_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "here.csv").touch()
+    missing = {
+        line: missing_file(block(line).lines[0], tmp_path, made=["tool export later.csv"])
+        for line in (
+            "tool here.csv",
+            "tool gone.csv",
+            "tool < gone.json",
+            "tool later.csv",
+            "tool x -o new.csv",
+            "tool a.b",
+        )
+    }
+    assert missing == {
+        "tool here.csv": None,
+        "tool gone.csv": "gone.csv is not in the workspace",
+        "tool < gone.json": "gone.json is not in the workspace",
+        "tool later.csv": None,
+        "tool x -o new.csv": None,
+        "tool a.b": None,
+    }
+
+
+def test_help_text_in_a_shell_fence_is_no_session() -> None:
+    found = block("tool - a small tool", "", "Usage: tool <command>", "  create [title]   Create")
+    assert [(line.text, line.unfit) for line in found.lines][:1] == [
+        ("tool - a small tool", "its block is help text, not an example")
+    ]
+    assert all(line.unfit for line in found.lines)
+
+
+def test_prose_in_a_fence_without_a_language_is_no_command() -> None:
+    found = block("This project has a tool. Run it.", "tool list", language="")
+    assert [line.unfit for line in found.lines] == ["its block has no language, and not all of its lines are commands"]
+    assert [line.unfit for line in block("echo a > x.txt", "tool list", language="").lines] == [None, None]
+
+
+@pytest.mark.parametrize("sign", ["$", "%", "▶", "❯", "me@host:~/x$"])  # noqa: RUF001
+def test_the_rows_below_a_typed_line_are_its_output(sign: str) -> None:
+    found = block(f"{sign} tool list \\", "    --all", "buy milk", "walk", f"{sign} tool add x", language="")
+    assert [(line.text, line.shown) for line in found.lines] == [
+        ("tool list --all", "buy milk\nwalk"),
+        ("tool add x", ""),
+    ]
+
+
+DOCUMENT = """\
+# Tool
+```sh
+tool a
+```
+## Usage
+```sh
+tool b
+```
+### More `usage`, [here](x)
+```sh
+tool c
+```
+## Usage
+```sh
+tool d
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("sections", "expected"),
+    [((), "abcd"), (("usage",), "bc"), (("more-usage-here", "usage-1"), "cd"), (("tool",), "abcd"), (("none",), "")],
+)
+def test_a_section_reaches_to_the_next_heading_of_its_level(sections: tuple[str, ...], expected: str) -> None:
+    found = blocks(DOCUMENT, "tool", sections=sections)
+    assert "".join(line.calls[0].argv[0] for block in found for line in block.lines) == expected
+    assert anchors(DOCUMENT) == ("tool", "usage", "more-usage-here", "usage-1")

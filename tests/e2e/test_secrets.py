@@ -1,0 +1,94 @@
+"""A secret that the tool under test needs and prints is in nothing that a run leaves behind."""
+
+from __future__ import annotations
+
+import base64
+import json
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+Make = Callable[..., Any]
+
+SECRET = 'tok-"91/+ü'
+PRINTED = {
+    "plain": SECRET,
+    "JSON": json.dumps(SECRET)[1:-1],
+    "URL": quote(SECRET, safe=""),
+    "hexadecimal": SECRET.encode().hex(),
+    "base64": base64.b64encode(SECRET.encode()).decode().rstrip("="),
+    "base64 for URLs": base64.urlsafe_b64encode(SECRET.encode()).decode().rstrip("="),
+}
+PRINT = """\
+#!/usr/bin/env python3
+# Prints the secret in every form, and leaves it in a file.
+import base64, json, os, sys
+from urllib.parse import quote
+secret = os.environ["NOTES_TOKEN"]
+data = secret.encode()
+forms = [secret, json.dumps(secret)[1:-1], quote(secret, safe=""), data.hex()]
+forms += [base64.b64encode(data).decode(), base64.urlsafe_b64encode(data).decode()]
+text = f"error: {sys.argv[1]}: " + " ".join(forms)
+print(text)
+print(text, file=sys.stderr)
+if sys.argv[1] not in ("build", "version"):
+    with open(f"leaked-{sys.argv[1]}.txt", "a") as file:
+        file.write(text + "\\n")
+sys.exit(sys.argv[2:3] == ["fail"])
+"""
+SUITE = """\
+version: 1
+scenarios: [scenarios/*.yaml]
+path: [bin]
+build: [bin/leak build]
+pass_env: [NOTES_TOKEN]
+agents:
+  any: {type: command, command: 'leak agent; leak "argv $NOTES_TOKEN"; notes add first', deterministic: true}
+"""
+SCENARIO = """\
+name: keep_notes
+description: A note is kept.
+target: {binary: notes, health_check: leak version, env: {NOTES_TOKEN: "${NOTES_TOKEN}"}}
+task: Add a note.
+setup: {commands: [leak setup]}
+evaluation:
+  gates:
+    - {type: file_contains, path: notes.txt, substring: first}
+    - {type: command_output_contains, command: leak gate, substring: "error: gate"}
+    - {type: script, command: leak script, description: prints}
+"""
+
+
+def leaks(*folders: Path) -> Iterator[str]:
+    """Name each file below the folders that holds the secret, with the form."""
+    for path in (path for folder in folders for path in folder.rglob("*")):
+        if stat.S_ISREG(path.lstat().st_mode):
+            data = path.read_bytes()
+            yield from (f"{path.name}: {form}" for form, text in PRINTED.items() if text.encode() in data)
+
+
+@pytest.mark.parametrize("broken", ["the tool", "the build"])
+def test_a_secret_is_in_no_file_and_no_log(
+    make_repository: Make, tidegate: Make, files: dict[str, str], broken: str
+) -> None:
+    repo = make_repository()
+    tool = files["bin/notes"].replace("  add) shift;", "  add) leak tool; shift;")
+    repo.commit(
+        {**files, "bin/notes": tool, "bin/leak": PRINT, "tidegate.yaml": SUITE, "scenarios/keep.yaml": SCENARIO}
+    )
+    head = {
+        "the tool": {"bin/notes": tool.replace('echo "$1" >>', "leak tool fail; : >>")},
+        "the build": {"bin/leak": PRINT.replace('== ["fail"]', '== ["fail"] or sys.argv[1] == "build"')},
+    }
+    repo.branch("pr", head[broken])
+
+    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root, env={"NOTES_TOKEN": SECRET})
+
+    assert ran.code == 1, ran.stderr
+    assert "[NOTES_TOKEN]" in "".join(path.read_text() for path in ran.out.rglob("*.std*"))
+    assert list(leaks(ran.out, repo.root / ".tidegate")) == []
+    assert [form for form, text in PRINTED.items() if text in ran.stdout + ran.stderr] == []
