@@ -8,7 +8,7 @@ from tests import make
 from tidegate.model.comparison import Comparison
 from tidegate.model.measurement import AgentInfo, Metrics, TrialResult
 from tidegate.model.result import Cost
-from tidegate.reports.comment import render_comment
+from tidegate.reports.comment import comment_body
 from tidegate.reports.model_filters import spent
 from tidegate.verdict.decide import decide
 from tidegate.verdict.make_result import make_result
@@ -42,4 +42,4 @@ def test_a_result_counts_the_trials_whose_cost_is_known() -> None:
     comparison = Comparison(rows=())
     result = make_result(comparison, decide(comparison, head.policy), make.run(side="base"), head)
     assert (result.cost.usd, result.cost.usd_of, result.cost.usd_guessed) == (0.75, (2, 3), 1)
-    assert "**cost** $0.75 for 2 of 3 trials (estimated from tokens for 1 of them)" in render_comment(result)
+    assert "**cost** $0.75 for 2 of 3 trials (estimated from tokens for 1 of them)" in comment_body(result)
