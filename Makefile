@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test image lock lint types format docs golden error-rates real-rates check clean
+.PHONY: help install demo test image lock lint types format docs golden error-rates real-rates bench check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ error-rates: $(READY) ## measure the procedure again on simulated suites: docs/e
 
 real-rates: $(READY) ## the same with real processes and real git: 240 pull requests, half an hour
 	@TIDEGATE_CLEAN_PRS=200 $(BIN)/pytest --quiet -s tests/e2e/test_error_rates.py
+
+bench: $(READY) ## what a trial costs, against the bare process; needs a C compiler
+	@$(BIN)/python benchmarks/bench_trials.py
 
 golden: $(READY) ## write the tests' expected reports again; read the diff
 	@TIDEGATE_UPDATE_GOLDEN=1 $(BIN)/pytest --quiet tests/reports

@@ -30,6 +30,7 @@ def test_every_input_is_read() -> None:
         {
             "INPUT_GITHUB_TOKEN": "ghs_x",
             "INPUT_CONFIG": "app/tidegate.yaml",
+            "INPUT_PATH": "sub/tool",
             "INPUT_INSTANCE": "app",
             "INPUT_COMMAND": "run",
             "INPUT_ARGS": "--jobs 2",
@@ -46,6 +47,7 @@ def test_every_input_is_read() -> None:
     assert settings.github_token.get_secret_value() == "ghs_x"
     assert settings.model_dump(exclude={"github_token"}) == {
         "config": "app/tidegate.yaml",
+        "path": "sub/tool",
         "instance": "app",
         "command": "run",
         "args": "--jobs 2",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
 from tidegate.errors import ConfigurationError
@@ -17,11 +17,18 @@ CommentMode = Literal["always", "on-change", "on-regression", "off"]
 INPUTS_ADVICE = "The inputs are listed in action.yml and in docs/action.md."
 
 
+def _below(path: str) -> str:
+    if path.startswith("/") or ".." in Path(path).parts:
+        raise ValueError("not below the workspace")
+    return path
+
+
 class Settings(Value):
     """One field per input of action.yml, with the same name and default."""
 
     github_token: SecretStr | None = None
     config: str = "tidegate.yaml"
+    path: Annotated[str, AfterValidator(_below)] = "."
     instance: str = Field("default", max_length=80)
     command: Literal["action", "publish", "run", "history"] = "action"
     args: str = ""
@@ -96,6 +103,8 @@ def _given(environ: Mapping[str, str]) -> dict[str, str]:
 def _problem(wrong: ErrorDetails, given: Mapping[str, str]) -> str:
     """Describe one invalid input. The token cannot be invalid, so it is never printed."""
     name = str(wrong["loc"][0])
+    if wrong["type"] == "value_error":
+        return f"input `{name}`: `{given[name]}` is not a folder below the workspace"
     if wrong["type"] not in ("literal_error", "bool_parsing"):
         return f"input `{name}`: {_lowered(wrong['msg'])}"
     allowed = ", ".join(_allowed(name))

@@ -1,6 +1,7 @@
 // What evaluators and the judge say: of a row on both sides, and of one trial.
 
-const score = (value) => value === null ? "–" : value.toFixed(2);
+// Two digits, or three if that is all of the score: 0.825.
+const score = (value) => value === null ? "–" : value.toFixed(Number(value.toFixed(3)) !== Number(value.toFixed(2)) && Math.abs(value - value.toFixed(3)) < 1e-9 ? 3 : 2);
 
 function judged(said) {
   const side = (one) => `${score(one.score)} over ${many(one.judged, "trial")}` + (one.not_judged ? `, 🟡 ${one.not_judged} not judged (${one.reason})` : "");
@@ -25,5 +26,8 @@ function opinions(found) {
 function opinion(name, value, verdict, reason, judgement) {
   const criteria = judgement ? judgement.criteria : [];
   return [el("strong", null, name), ` ${score(value)} ${verdict}`, reason && el("div", { class: "first" }, reason),
-    criteria.length > 0 && list(criteria.map((one) => [`${one.id} ${score(one.score)}`, one.required && " (required)", one.reason && `: ${one.reason}`]))];
+    criteria.length > 0 && list(criteria.map((one) => [`${one.id} ${score(one.score)}`, one.required && " (required)", one.reason && `: ${one.reason}`])),
+    ...(judgement ? [judgement.confidence !== null && el("div", null, `confidence ${score(judgement.confidence)}`),
+      judgement.issues.length > 0 && el("div", null, "issues: ", judgement.issues.join("; ")),
+      judgement.highlights.length > 0 && el("div", null, "highlights: ", judgement.highlights.join("; "))] : [])];
 }

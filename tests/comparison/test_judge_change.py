@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.calibration.test_labelling import trial
 from tidegate.comparison.judge_change import judge_change
-from tidegate.model.judgement import PairJudgement
+from tidegate.model.judgement import Judgement, JudgeResult, PairJudgement
+from tidegate.model.measurement import TrialResult
 
 
 def pair(**fields: object) -> PairJudgement:
@@ -17,3 +20,18 @@ def test_a_pair_that_could_not_be_compared_is_none_of_the_wins_and_says_why() ->
     assert found is not None
     assert (found.pairs_lost, found.pairs_reason) == (2, "it was cut off")
     assert [(won.better, won.worse, won.same) for won in found.pairs] == [(1, 0, 0)]
+
+
+def test_a_side_has_the_judge_s_confidence_issues_and_highlights() -> None:
+    """The issues that most trials share come first, and at most three are kept."""
+
+    def said(confidence: float | None, issues: tuple[str, ...], highlights: tuple[str, ...] = ()) -> TrialResult:
+        one = trial(1, 0.9)
+        judgement = Judgement(confidence=confidence, issues=issues, highlights=highlights)
+        return one.model_copy(update={"judge": JudgeResult(pass_threshold=0.5, judgement=judgement)})
+
+    head = [said(0.9, ("slow", "a", "b", "c")), said(0.7, ("vague", "slow"), ("done",)), said(None, ("slow", "vague"))]
+    found = judge_change([trial(1, 0.9)], head)
+    assert found is not None
+    assert found.head.confidence == pytest.approx(0.8)
+    assert (found.head.issues, found.head.highlights) == (("slow", "vague", "a"), ("done",))

@@ -51,6 +51,14 @@ def test_texts_that_do_the_same_are_not_told_apart(ask: Make) -> None:
     assert line(ran, "keep_notes × docs").split() == ["keep_notes", "×", "docs", "2/2", "2/2", "not", "told", "apart"]
 
 
+def test_metrics_of_deterministic_agents_need_no_test(ask: Make) -> None:
+    """Calls fail with B alone, and chance plays no part; the duration still depends on the machine."""
+    ran = ask(GOOD, WORSE)
+
+    assert line(ran, "error rate").split() == ["error", "rate", "0", "0.75", "B", "is", "worse"]
+    assert line(ran, "duration s").endswith("not told apart")
+
+
 def test_another_name_is_another_file(ask: Make) -> None:
     """The doc-follower reads AGENTS.md, which both have as the repository has it."""
     ran = ask(GOOD, WORSE, "--as", "CLAUDE.md")

@@ -55,7 +55,7 @@ def test_the_case_score_is_the_weighted_mean_and_decides_at_08() -> None:
     assert enough.reason == "all 1 required gates passed; case score 0.80"
     short = measured((judge("a", weight=3), 0.9), (judge("b", weight=1), 0.4))
     assert (short.outcome, short.decides) == ("fail", "fail")
-    assert short.reason == "case score 0.78 is below 0.8; lowest: b, fail with 0.40"
+    assert short.reason == "case score 0.775 is below 0.8; lowest: b, fail with 0.40"
 
 
 def test_rounding_never_fails_a_mean_of_exactly_08() -> None:

@@ -1,9 +1,8 @@
-"""Every way that a request can fail: at most one comment, the right exit code, bounded waiting."""
+"""Requests that time out, and two runs of one pull request: the newer one's comment is the only one."""
 
 from __future__ import annotations
 
 import asyncio
-import itertools
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from tests.make import HEAD_SHA
 from tidegate.action.job import Job, Outside
 from tidegate.action.publishing import Subject
 from tidegate.action.pull_request import say
-from tidegate.gh.comment import PATIENCE, Statement, WorkflowRun, publish_comment
+from tidegate.gh.comment import Statement, WorkflowRun, publish_comment
 from tidegate.gh.connection import Pace
 from tidegate.model.marker import Marker
 from tidegate.model.progress import Silent
@@ -28,46 +27,12 @@ from tidegate.settings import GitHubJob, Settings
 
 RED = make_result(head=HEAD_SHA, add="regressed", list="ok")
 IMPATIENT = Pace(timeout=30, retries=1, backoff=0, longest_wait=0, between_writes=0)
-SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
-RESET = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "4102444800"}  # in 2100
 
 CALLS = {
-    "who, by REST": Fault("GET", "^/user$"),
-    "who, by GraphQL": Fault("POST", "^/graphql$"),
     "list": Fault("GET", r"/issues/1/comments(\?|$)"),
     "head": Fault("GET", "/pulls/1$"),
     "create": Fault("POST", "/issues/1/comments$"),
-    "update": Fault("PATCH", "/issues/comments/"),
-    "prune": Fault("DELETE", "/issues/comments/"),
 }
-FAULTS = {
-    "502 before": {"status": 502},
-    "502 after it was done": {"status": 502, "when": "after"},
-    "500 before": {"status": 500},
-    "reset before": {"drop": True},
-    "reset after it was done": {"drop": True, "when": "after"},
-    "401": {"status": 401, "message": "Bad credentials"},
-    "403 permission": {"status": 403, "message": "Resource not accessible by integration"},
-    "403 secondary, Retry-After": {"status": 403, "message": SECONDARY, "headers": {"Retry-After": "1"}},
-    "403 secondary, a long Retry-After": {"status": 403, "message": SECONDARY, "headers": {"Retry-After": "3600"}},
-    "403 secondary": {"status": 403, "message": SECONDARY},
-    "429, Retry-After": {"status": 429, "message": SECONDARY, "headers": {"Retry-After": "1"}},
-    "429": {"status": 429, "message": SECONDARY},
-    "primary limit": {"status": 403, "message": "API rate limit exceeded for installation.", "headers": RESET},
-    "404": {"status": 404, "message": "Not Found"},
-    "410": {"status": 410, "message": "Gone"},
-    "422": {"status": 422, "message": "Validation Failed"},
-    "a proxy's page": {"status": 200, "body": "<html>Sign in</html>"},
-    "half an answer": {"status": 200, "body": '{"id": '},
-}
-PASSING = ("502", "500", "reset", "403 secondary, Retry-After", "429, Retry-After", "a proxy's", "half an")
-MatrixCase = tuple[str, str, int]
-MATRIX: list[MatrixCase] = list(itertools.product(CALLS, FAULTS, (1, 99)))
-
-
-def fault_of(call: str, fault: str, times: int = 1) -> Fault:
-    """That fault of that call."""
-    return replace(CALLS[call], **FAULTS[fault], times=times)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -123,30 +88,6 @@ def stand(pull: PullRequest, comments: int) -> None:
         pull.say(
             f"{Marker(instance='default', head=HEAD_SHA, run=run + 1, attempt=1).format()}\nold", "github-actions[bot]"
         )
-
-
-@pytest.mark.parametrize(("call", "fault", "times"), MATRIX, ids=lambda value: str(value))
-def test_whatever_becomes_of_a_request(
-    github: FakeGitHub, end_of_job: Callable[..., Ended], call: str, fault: str, times: int
-) -> None:
-    pull = github.pull_request()
-    stand(pull, {"update": 1, "prune": 2}.get(call, 0))
-    github.front.faults.append(fault_of(call, fault, times))
-
-    ended = end_of_job(pull)
-
-    bodies = [comment.body for comment in pull.bot_comments()]
-    true = [body for body in bodies if "regressed" in body]
-    assert (ended.exit_code, ended.verdict) == (1, "failed")
-    assert "regressed" in ended.summary
-    assert sum(ended.slept) <= PATIENCE
-    assert len(true) <= 1
-    if call != "prune":  # what GitHub refuses to delete stays
-        assert len(bodies) <= 1
-    if call == "prune" or (times == 1 and fault.startswith(PASSING)):
-        assert len(true) == 1, ended.commands
-    if not true:
-        assert any("title=no comment" in command for command in ended.commands)
 
 
 def test_a_timeout_before_and_after_it_was_done(github: FakeGitHub, end_of_job: Callable[..., Ended]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.make import DOCS, scenario
-from tidegate.history.fingerprint import fingerprint
+from tidegate.history.fingerprint import fingerprint, template_files
 from tidegate.model.plan import PlanRow, RowKey
 
 SCENARIO = scenario(template="t")
@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def printed(folder: Path, row: PlanRow = ROW, version: str | None = "1.0") -> str:
-    return fingerprint(row, folder, ("DOCSS.md",), version)
+    return fingerprint(row, template_files(folder, row.scenario, ("DOCSS.md",)), version)
 
 
 def test_another_version_of_the_agents_program_has_another(folder: Path) -> None:
@@ -57,7 +57,8 @@ def test_guidance_and_the_file_s_place_do_not_matter(folder: Path) -> None:
 def test_what_evaluators_run_and_what_base_s_definition_asks_too_are_part_of_it(folder: Path) -> None:
     twice = ROW.model_copy(update={"base_checks": SCENARIO.model_copy(update={"minimum_steps": 3})})
     found = [printed(folder), printed(folder, twice)]
-    found += [fingerprint(ROW, folder, ("DOCSS.md",), "1.0", scripts=scripts) for scripts in ("a", "b")]
+    files = template_files(folder, SCENARIO, ("DOCSS.md",))
+    found += [fingerprint(ROW, files, "1.0", scripts=scripts) for scripts in ("a", "b")]
     assert len(set(found)) == 4
 
 

@@ -412,11 +412,11 @@ def test_sides_alternate_in_rounds_over_all_rows() -> None:
     assert asked == [["a base 1", "a head 1", "b base 1", "b head 1"], ["a head 2", "a base 2"]]
 
 
-def test_a_dead_row_is_regressed_after_ten_head_trials_without_history_and_eight_with() -> None:
+def test_a_dead_row_is_regressed_after_eleven_head_trials_without_history_and_eight_with() -> None:
     alone = Story("docs base:P head:F")
-    assert Counter(spec.side for spec in alone.specs) == {"base": 10, "head": 10}
+    assert Counter(spec.side for spec in alone.specs) == {"base": 11, "head": 11}
     assert alone.conclusions[0].reason == (
-        "passes 0 of 7 fresh trials on head, 10 of 10 on base (p = 8e-05, limit 0.005), verified in a second batch"
+        "passes 0 of 8 fresh trials on head, 11 of 11 on base (p = 1.8e-05, limit 0.0033), verified in a second batch"
     )
     known = Story("docs past:40/40 base:P head:F")
     assert Counter(spec.side for spec in known.specs) == {"base": 16, "head": 8}

@@ -8,6 +8,7 @@ from rich.console import Console, RenderableType
 
 from tests.make import run, trial_result
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
+from tidegate.model.judgement import Judgement, JudgeResult
 from tidegate.model.measurement import (
     AgentInfo,
     Call,
@@ -16,9 +17,10 @@ from tidegate.model.measurement import (
     Metrics,
     Revision,
     Run,
+    RunRow,
     TrialResult,
 )
-from tidegate.reports.show import run_overview, trial_story
+from tidegate.reports.show import pass_table, run_overview, trial_story
 
 TRIAL = trial_result(
     scenario="add_task",
@@ -247,3 +249,25 @@ def test_what_is_not_known_is_not_shown_as_0() -> None:
     lines = story(TRIAL.model_copy(update={"metrics": unknown}))
     assert any(line.startswith("command count – · error rate –") for line in lines)
     assert any(line.endswith("help count – · completed –") for line in " ".join(lines).split(" time ")), lines
+
+
+def test_the_judge_s_confidence_issues_and_highlights_are_shown() -> None:
+    judgement = Judgement(confidence=0.85, issues=("It looked at the help twice.",), highlights=("Short commands.",))
+    judge = JudgeResult(pass_threshold=0.83, weighted_score=0.825, judgement=judgement)
+    metrics = TRIAL.metrics.model_copy(update={"judge_score": 0.825})
+    lines = story(TRIAL.model_copy(update={"judge": judge, "metrics": metrics}))
+    at = lines.index("judge: 0.825")
+    assert lines[at + 1 : at + 4] == [
+        "  confidence 0.85",
+        "  issue: It looked at the help twice.",
+        "  highlight: Short commands.",
+    ]
+
+
+def test_pass_at_k_is_shown_for_any_k() -> None:
+    """3 of 5 trials pass: 1 − C(2,2)/C(5,2) and C(3,2)/C(5,2); with more than 5 trials, neither is known."""
+    trials = [trial_result(index=n, outcome="pass" if n < 3 else "fail") for n in range(5)]
+    row = RunRow(scenario=trials[0].scenario, agent=trials[0].agent, deterministic=False)
+    made = run(*trials).model_copy(update={"rows": (row,)})
+    assert text_of(pass_table(made, 2))[-1].split()[-3:] == ["3/5", "90%", "30%"]
+    assert text_of(pass_table(made, 6))[-1].split()[-3:] == ["3/5", "–", "–"]

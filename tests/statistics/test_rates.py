@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidegate.statistics.pair import Pair
 from tidegate.statistics.rates import mean_difference, newcombe, wilson
 
 COUNTS = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -50,18 +51,28 @@ def test_no_trials_have_no_rate(counts: tuple[int, int]) -> None:
         wilson(*counts)
 
 
-def test_one_difference_is_its_own_mean() -> None:
-    mean, interval = mean_difference([(-0.5, (-0.8, 0.1))])
-    assert (mean, *interval) == pytest.approx((-0.5, -0.8, 0.1))
-
-
 def test_certain_differences_have_a_certain_mean() -> None:
-    assert mean_difference([(-1.0, (-1.0, -1.0)), (0.0, (0.0, 0.0))]) == (-0.5, (-0.5, -0.5))
+    assert mean_difference([], [-1.0, 0.0]) == (-0.5, (-0.5, -0.5))
+
+
+def test_a_certain_difference_moves_the_mean_and_narrows_its_interval() -> None:
+    pair = Pair(2, 3, 36, 40)
+    _, alone = mean_difference([pair])
+    mean, (low, high) = mean_difference([pair], [0.0])
+    centre = 2 / 3 - 36 / 40
+    assert mean == pytest.approx(centre / 2)
+    assert (low - mean, high - mean) == pytest.approx(((alone[0] - centre) / 2, (alone[1] - centre) / 2))
 
 
 def test_more_rows_make_the_mean_more_certain() -> None:
-    _, (low, high) = mean_difference([(0.0, (-0.4, 0.4))] * 4)
-    assert (low, high) == pytest.approx((-0.2, 0.2))
+    (_, one), (_, four) = mean_difference([Pair(2, 4, 2, 4)]), mean_difference([Pair(2, 4, 2, 4)] * 4)
+    assert one[0] < four[0] < 0 < four[1] < one[1]
+
+
+def test_rows_that_passed_in_all_of_a_few_trials_are_no_certainty() -> None:
+    _, (low, high) = mean_difference([Pair(3, 3, 40, 40)] * 20)
+    assert low < -0.03
+    assert high >= 0
 
 
 def test_the_mean_of_nothing_is_an_error() -> None:
@@ -78,10 +89,6 @@ def test_the_interval_of_two_rows_holds_nearly_what_it_says(rate: float) -> None
         for b, pb in outcomes:
             for c, pc in outcomes:
                 for d, pd in outcomes:
-                    rows = [
-                        (a / 3 - b / 3, newcombe(a, 3, b, 3, 0.9)),
-                        (c / 3 - d / 3, newcombe(c, 3, d, 3, 0.9)),
-                    ]
-                    _, (low, high) = mean_difference(rows)
+                    _, (low, high) = mean_difference([Pair(a, 3, b, 3), Pair(c, 3, d, 3)])
                     covered += pa * pb * pc * pd * (low <= 0 <= high)
     assert covered >= 0.85

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from tidegate.errors import ConfigurationError
 from tidegate.model.event import End, Message, ToolCall, ToolResult
 from tidegate.pipeline import compare_runs
 from tidegate.reports.comment import comment_body
+from tidegate.reports.terminal import score_table
 from tidegate.store.import_run import import_run
 from tidegate.store.run_folder import RunFolder, load_run
 
@@ -205,3 +208,20 @@ def test_a_folder_without_results_and_a_file_that_is_not_there(tmp_path: Path) -
     for source in (tmp_path, tmp_path / "no.jsonl"):
         with pytest.raises(ConfigurationError):
             import_run(source, tmp_path / "run")
+
+
+def test_moves_of_scores_below_every_threshold_are_compared(tmp_path: Path) -> None:
+    """All trials pass, and the case's score falls from 0.95 to 0.85."""
+    for name, score in (("base", 0.95), ("head", 0.85)):
+        rows = [ROW | {"score": score}, ROW | {"score": 0.9, "eval_id": "storms"}]
+        import_run(write(tmp_path / f"{name}.jsonl", *rows), tmp_path / name)
+    table = score_table(compare_runs(tmp_path / "base", tmp_path / "head", None))
+    assert table is not None
+    console = Console(file=io.StringIO(), width=100)
+    console.print(table)
+    assert isinstance(console.file, io.StringIO)
+    assert [line.split() for line in console.file.getvalue().splitlines()[1:]] == [
+        ["research/tides", "default", "0.95", "0.85", "−0.10"],
+        ["research/storms", "default", "0.90", "0.90", "0.00"],
+        ["mean", "0.925", "0.875", "−0.05"],
+    ]

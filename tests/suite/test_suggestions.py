@@ -176,13 +176,13 @@ def test_trials_max_below_what_a_flip_takes() -> None:
 
 
 def test_too_few_trials_to_tell_a_dead_scenario_from_chance() -> None:
-    """Three head trials of screening, and six fresh ones in which all fail."""
+    """Three head trials of screening, and seven fresh ones in which all fail."""
     chance = scenario("a", GATE, deterministic=False)
 
     assert said(chance) == []
-    assert said(chance, trials=TrialCounts(max=9)) == []
-    assert said(chance, trials=TrialCounts(max=8)) == [
-        "a.yaml, docs: with trials.max 8 no regression can be confirmed without history; that takes 9 trials on head"
+    assert said(chance, trials=TrialCounts(max=10)) == []
+    assert said(chance, trials=TrialCounts(max=9)) == [
+        "a.yaml, docs: with trials.max 9 no regression can be confirmed without history; that takes 10 trials on head"
     ]
 
 

@@ -11,20 +11,11 @@ import pytest
 
 from tests.make import scenario
 from tidegate.errors import CannotRunError
-from tidegate.history.fingerprint import fingerprint
-from tidegate.model.agent import Agent
-from tidegate.model.plan import PlanRow, RowKey
+from tidegate.history.fingerprint import template_files
 from tidegate.suite.folders import matching_files as matching_scenarios
 from tidegate.trial.safe_files import remove_tree
-from tidegate.trial.workspace import (
-    NoDiffError,
-    TooSlowError,
-    copy_workspace,
-    matching_files,
-    prepare,
-    read_file,
-    workspace_diff,
-)
+from tidegate.trial.workspace import TooSlowError, copy_workspace, matching_files, prepare, read_file
+from tidegate.trial.workspace_diff import workspace_diff
 
 GUIDANCE = ("AGENTS.md", ".claude/skills/**")
 GIT_COMMIT = ["git", "-c", "user.name=n", "-c", "user.email=e", "commit", "--quiet", "--allow-empty"]
@@ -130,7 +121,6 @@ def test_repositories_that_a_build_left_in_a_template_are_none_in_the_workspace(
         subprocess.run([*GIT_COMMIT, "--message=x"], cwd=place, check=True)
     (tmp_path / "owned").unlink()
     (side / "t/sub/deep/.git").write_text(f"gitdir: {side}/t/sub/.git\n")
-    (tmp_path / "scratch").mkdir()
 
     made = prepare(scenario(template="t"), side, side, GUIDANCE, tmp_path / "made")
     copy_workspace(made, tmp_path / "w")
@@ -148,13 +138,10 @@ def test_folders_may_nest_deeper_than_python_does(tmp_path: Path) -> None:
     for _ in range(1200):
         deep += "/d"
         Path(deep).mkdir()
-    row = PlanRow(
-        key=RowKey(scenario="s", agent="a"), scenario=scenario(template="t"), agent=Agent(type="x"), deterministic=False
-    )
     try:
         made = prepare(scenario(template="t"), side, side, GUIDANCE, tmp_path / "made")
         assert (made.folder / "in.txt").read_text() == "1"
-        assert fingerprint(row, side, GUIDANCE, None) != fingerprint(row, tmp_path, GUIDANCE, None)
+        assert template_files(side, scenario(template="t"), GUIDANCE) != ()
         with pytest.raises(ValueError, match=r"nest too deep|matches no file"):
             matching_scenarios(side, "**/*.yaml")
     finally:
@@ -172,47 +159,6 @@ def test_a_template_that_has_become_a_link_out_of_the_checkout_is_not_copied(tmp
 
     with pytest.raises(CannotRunError, match="leads out of the checkout"):
         prepare(scenario(template="t"), side, side, GUIDANCE, tmp_path / "made")
-
-
-def test_the_diff_shows_what_the_agent_changed(tmp_path: Path) -> None:
-    made = prepare(
-        scenario(template="t"), write(tmp_path / "d", {"t/a": "1\n", "t/b": "1\n"}), tmp_path / "d", (), tmp_path / "m"
-    )
-    copy_workspace(made, tmp_path / "w")
-    write(tmp_path / "w", {"a": "2\n", "new": "x\n"})
-    (tmp_path / "w" / "b").unlink()
-    (tmp_path / "scratch").mkdir()
-
-    diff = workspace_diff(made, tmp_path / "w", tmp_path / "scratch").decode()
-
-    assert "-1\n+2" in diff
-    assert "new file mode" in diff
-    assert "deleted file mode" in diff
-
-
-def test_a_diff_that_is_too_large_is_none(tmp_path: Path) -> None:
-    made = prepare(scenario(template=None), tmp_path, tmp_path, (), tmp_path / "m")
-    copy_workspace(made, tmp_path / "w")
-    write(tmp_path / "w", {"f": "1\n" * 1000})
-    (tmp_path / "scratch").mkdir()
-
-    with pytest.raises(NoDiffError, match="its diff has"):
-        workspace_diff(made, tmp_path / "w", tmp_path / "scratch", limit_bytes=1000)
-
-
-def test_the_diff_runs_nothing_that_the_agent_configured(tmp_path: Path) -> None:
-    """An agent that rewrites its .git must not get a program started outside of the supervisor."""
-    made = prepare(scenario(template=None), tmp_path, tmp_path, (), tmp_path / "m")
-    copy_workspace(made, tmp_path / "w")
-    trap = f"touch {tmp_path}/owned"
-    config = f'[core]\n fsmonitor = "{trap}"\n[diff "x"]\n command = {trap}\n[filter "x"]\n clean = {trap}\n'
-    write(tmp_path / "w", {".git/config": config, ".gitattributes": "* filter=x diff=x\n", "f": "1\n"})
-    (tmp_path / "scratch").mkdir()
-
-    diff = workspace_diff(made, tmp_path / "w", tmp_path / "scratch")
-
-    assert b"+1" in diff
-    assert not (tmp_path / "owned").exists()
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def tell(result: Result, body: str, out: Path, job: Job) -> None:
     summarise(body, job)
     if trends := render_trends(result):
         summarise(trends, job)
-    folder = out.relative_to(job.workspace)
+    folder = out.relative_to(job.runner.workspace.resolve())
     paths = {"result_path": f"{folder / 'result.json'}", "report_path": f"{folder / 'report.html'}"}
     _set_outputs(outputs(result, paths), job)
 

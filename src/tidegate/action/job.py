@@ -49,5 +49,5 @@ class Job:
 
     @property
     def workspace(self) -> Path:
-        """The folder that the repository is checked out in."""
-        return self.runner.workspace
+        """The folder that the repository is checked out in: the runner's, or the input `path` below it."""
+        return self.runner.workspace / self.settings.path

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tidegate.history.branch import NotKeptError
-from tidegate.history.fingerprint import fingerprint, judge_mark
+from tidegate.history.fingerprint import fingerprint, judge_mark, template_files
 from tidegate.history.known_results import keep_history
 from tidegate.history.script_contents import scripts_hash
 from tidegate.history.store import History
@@ -60,7 +60,8 @@ def _unchanged(repo: Path, suite: Suite, result: Result) -> Iterator[Row]:
         if here is None or agent is None or not row.fingerprint or here.deterministic or not here.scenario.cache:
             continue
         judge, scripts = judge_mark(suite, repo), scripts_hash(repo, here.scenario)
-        if fingerprint(here, repo, suite.guidance, agent.version, judge, scripts) == row.fingerprint:
+        files = template_files(repo, here.scenario, suite.guidance)
+        if fingerprint(here, files, agent.version, judge, scripts) == row.fingerprint:
             yield row
 
 

@@ -21,6 +21,7 @@ from tidegate.reports.comment import comment_body
 from tidegate.run.checkouts import RevisionPair
 from tidegate.run.run_job import Options
 from tidegate.store.our_folder import make_our_folder
+from tidegate.vcs.missing_commits import fetch_missing, require_whole_checkout
 from tidegate.vcs.revisions import checked_out_sides, require_checked_out
 
 PAUSE_S = 60.0  # wait before a verification, longer than most outages of a provider
@@ -42,6 +43,7 @@ async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:
             await note(said, subject, job)
         return code
     await expire(event, subject.repository, job)
+    require_whole_checkout(job.workspace)
     base, head = checked_out_sides(job.workspace, event.head_sha, event.base_ref)
     # A fork gets no secrets and its author cannot change that, so a missing key need not fail the job.
     lenient = event.without_secrets and job.settings.fork_without_key == "pass"
@@ -51,6 +53,11 @@ async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:
         if lenient:
             return skip("fork_without_key", f"No secret reaches this pull request: {error.message}", job)
         raise
+    return await conclude(event, result, subject, job)
+
+
+async def conclude(event: PullRequestEvent, result: Result, subject: Subject, job: Job) -> int:
+    """Ask whether the result is accepted, publish it, and return the exit code. GitHub has one time limit for both."""
     deadline = job.deadline()
     acceptance = await accepted_by(event, result, subject.repository, job, deadline)
     return await say(result, acceptance, subject, job, deadline)
@@ -58,6 +65,7 @@ async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:
 
 async def compare_merge_group(event: MergeGroupEvent, job: Job) -> int:
     """Compare the merge group with its base, and return the verdict's exit code. There is no comment to write."""
+    require_whole_checkout(job.workspace)
     require_checked_out(job.workspace, event.head_sha)
     name = event.base_ref.removeprefix("refs/heads/")
     result = await compare(RevisionPair(event.base_sha, "HEAD", (name, "merge queue")), job)
@@ -67,15 +75,18 @@ async def compare_merge_group(event: MergeGroupEvent, job: Job) -> int:
 
 async def compare(asked: RevisionPair, job: Job, *, lenient_keys: bool = False) -> Result:
     """Run both sides and return the result. The reports are written to the workspace."""
+    origin = origin_of(job)
     options = Options(
         environ=job.outside.environ,
         progress=job.outside.progress,
         config=job.settings.config,
         instance=job.settings.instance,
         lenient_keys=lenient_keys,
-        origin=origin_of(job),
+        origin=origin,
         pause_s=PAUSE_S,
     )
+    for sentence in fetch_missing(job.workspace, asked.base, asked.head, origin.environ):
+        job.say(sentence)
     return await pull_request(job.workspace, asked, _out(job), options)
 
 

@@ -15,6 +15,7 @@ from tidegate.history.branch import NotKeptError
 from tidegate.pipeline import single_run
 from tidegate.run.checkouts import make_run_folder
 from tidegate.run.run_job import Options
+from tidegate.vcs.missing_commits import require_whole_checkout
 
 FIRST_TRIALS = 10  # per row, when a person starts the workflow to create a first history
 
@@ -62,10 +63,12 @@ def _adopt(artifact: Artifact, archive: bytes, job: Job) -> str:
         result = read_result(archive, job.settings.instance, ours=artifact.own)
     except PoisonedError as error:
         return f"The artifact is ignored: {error}."
+    require_whole_checkout(job.workspace)
     return adopt(job.workspace, result, _options(job, writes=True))
 
 
 async def _run_for_history(event: Event, trials: int | None, job: Job) -> int:
+    require_whole_checkout(job.workspace)
     out = make_run_folder(job.workspace)
     options = _options(job, writes=_is_of_default_branch(event, job))
     try:

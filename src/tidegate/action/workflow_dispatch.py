@@ -18,6 +18,7 @@ from tidegate.model.verdict import Verdict
 from tidegate.reports.not_run import render_error
 from tidegate.run.checkouts import RevisionPair
 from tidegate.text.safe import one_line
+from tidegate.vcs.missing_commits import require_whole_checkout
 from tidegate.vcs.revisions import checked_out_sides
 
 MAX_DESCRIPTION = 140  # characters; GitHub refuses a longer one
@@ -41,6 +42,7 @@ async def run_for_maintainer(event: DispatchEvent, job: Job) -> int:
         raise ConfigurationError(f"GitHub was asked about #{number}: {error.message}", error.advice) from error
     _check_head(pull, sha)
     subject = Subject(number, sha, repository)
+    require_whole_checkout(job.workspace)
     base, head = checked_out_sides(job.workspace, sha, pull.base_ref)
     try:
         result = await compare(RevisionPair(base, head, (pull.base_ref, pull.head_ref)), job)

@@ -18,7 +18,8 @@ from tidegate.model.measurement import TrialResult
 from tidegate.model.suite import Scenario, Suite, Target
 from tidegate.store.run_folder import RESULT_FILE, RUN_FILE, RunFolder, load_run
 from tidegate.streams import STREAMS, StreamName
-from tidegate.trial.workspace import apply_diff, copy_workspace, initial_state, prepare
+from tidegate.trial.workspace import copy_workspace, initial_state, prepare
+from tidegate.trial.workspace_diff import apply_diff
 
 MOST_COMMANDS = 20
 _TRANSCRIPTS = {name: stream for name, stream in STREAMS.items() if stream.is_transcript}

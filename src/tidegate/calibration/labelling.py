@@ -59,6 +59,6 @@ def without_opinions(trial: TrialResult) -> TrialResult:
             "evaluators": tuple(result for result in trial.evaluators if not result.judged),
             "outcome": "pass",
             "reason": "all required gates passed",
-            "metrics": trial.metrics.model_copy(update={"judge_score": None}),
+            "metrics": trial.metrics.model_copy(update={"case_score": None, "judge_score": None}),
         }
     )

@@ -82,7 +82,7 @@ def _other_command(settings: Settings) -> int:
     from tidegate.trial.users import give_back
 
     # Use the commit: the working tree is in the runner's folders, which the users of trials cannot read.
-    of_commit = ["--rev", "HEAD"] if settings.command == "run" else []
+    of_commit = ["--repo", settings.path, "--rev", "HEAD"] if settings.command == "run" else []
     try:
         arguments = parse([settings.command, *of_commit, *shlex.split(settings.args)])
     except ValueError as error:
@@ -92,7 +92,7 @@ def _other_command(settings: Settings) -> int:
     try:
         code: int = arguments.run(arguments)
     finally:
-        give_back(Path.cwd(), (OUR_FOLDER, ".git"))
+        give_back(Path.cwd() / settings.path, (OUR_FOLDER, ".git"))
     return code
 
 

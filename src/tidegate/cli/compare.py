@@ -29,13 +29,16 @@ def run(args: argparse.Namespace) -> int:
 
     from tidegate.pipeline import compare_runs
     from tidegate.reports.result_json import result_json
-    from tidegate.reports.terminal import print_result
+    from tidegate.reports.terminal import print_result, score_table
 
     result = compare_runs(args.base, args.head, args.out)
     if args.json:
         print(result_json(result), end="")
         return result.verdict.exit_code
-    print_result(result, Console())
+    console = Console()
+    print_result(result, console)
+    if scores := score_table(result):
+        console.print("\nMean scores:", scores, sep="\n")
     if args.out is not None:
         options.print_paths(args.out)
     return result.verdict.exit_code

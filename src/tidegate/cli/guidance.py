@@ -12,6 +12,7 @@ from tidegate.cli import options
 
 if TYPE_CHECKING:
     from tidegate.authoring.compare_guidance import Compared
+    from tidegate.model.comparison import MetricChange
 
 DESCRIPTION = """\
 Runs the same scenarios on the same commit, once with A as AGENTS.md and once with B, and reports what is worse with
@@ -65,9 +66,9 @@ def _told(compared: Compared, first: str, second: str) -> Iterator[str]:
     forward, backward = compared
     yield f"A: {first}   B: {second}\n"
     yield f"{'metric':<28}{'A':>12}{'B':>12}   finding"
+    exact = all(row.deterministic for row in forward.rows)
     for name, change in forward.suite.metrics.items():
-        other = backward.suite.metrics.get(name)
-        finding = "B is worse" if change.warns else "A is worse" if other and other.warns else "not told apart"
+        finding = _metric_finding(name, change, backward.suite.metrics.get(name), exact=exact)
         yield f"{words(name):<28}{_number(change.base):>12}{_number(change.head):>12}   {finding}"
     yield f"\n{'scenario × agent':<40}{'A':>8}{'B':>8}   finding"
     reverse = {row.key: row for row in backward.rows}
@@ -82,6 +83,17 @@ def _told(compared: Compared, first: str, second: str) -> Iterator[str]:
         name = str(row.key)
         yield f"{name:<40}{f'{a_passes}/{a_trials}':>8}{f'{b_passes}/{b_trials}':>8}   {finding}"
     yield ""
+
+
+def _metric_finding(name: str, forward: MetricChange, backward: MetricChange | None, *, exact: bool) -> str:
+    """Return the finding for a metric. With `exact`, no chance is involved: a change that matters needs no test."""
+    from tidegate.comparison.metric_tests import RULES, matters
+
+    exact = exact and not RULES[name].concurrent
+    for change, finding in ((forward, "B is worse"), (backward, "A is worse")):
+        if change is not None and (change.warns or (exact and matters(name, change))):
+            return finding
+    return "not told apart" if not exact or forward.base != forward.head else "the same"
 
 
 def _finding(forward: str, backward: str) -> str:

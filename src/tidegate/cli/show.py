@@ -21,6 +21,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("stored", type=Path, metavar="RUN", help="the folder of a stored run, or of `tidegate pr`")
     parser.add_argument("scenario", nargs="?", metavar="SCENARIO", help="show the transcripts of its trials")
     parser.add_argument("--agent", metavar="NAME", help="only this agent's trials")
+    parser.add_argument("-k", type=int, metavar="K", help="also show pass@k and pass^k of each row, for this k")
     options.add_json(parser, "the run, or the trials with their events,")
     parser.set_defaults(run=run)
 
@@ -41,7 +42,7 @@ def _show(args: argparse.Namespace, place: Path, *, both: bool) -> list[dict[str
     from rich.console import Console
 
     from tidegate.errors import ConfigurationError
-    from tidegate.reports.show import run_overview, trial_story
+    from tidegate.reports.show import pass_table, run_overview, trial_story
     from tidegate.store.run_folder import RunFolder, load_run
 
     stored = load_run(place)
@@ -50,6 +51,8 @@ def _show(args: argparse.Namespace, place: Path, *, both: bool) -> list[dict[str
         if args.json:
             return [stored.model_dump(mode="json")]
         console.print(run_overview(stored))
+        if args.k is not None:
+            console.print("", pass_table(stored, args.k), sep="\n")
         return []
     trials = [trial for trial in stored.trials if trial.scenario == args.scenario and args.agent in (None, trial.agent)]
     if not trials and not (both and any(row.scenario == args.scenario for row in stored.rows)):

@@ -47,7 +47,9 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
     )
     return Comparison(
         rows=rows,
-        suite=suite_effect(rows, state).model_copy(update={"metrics": metrics}),
+        suite=suite_effect(rows, state, baseline_changed=any(said.baseline_changed for said in conclusions)).model_copy(
+            update={"metrics": metrics}
+        ),
         definitions=(
             *_green_by_change(head_trials),
             *_blind_by_change(rows, definitions),

@@ -13,6 +13,7 @@ from tidegate.model.measurement import TrialResult
 from tidegate.statistics.ranks import mean_shift
 from tidegate.statistics.wins import win_rate
 
+MOST_NAMED = 3  # issues and highlights of a side that reports show
 MARGIN = 0.05  # smallest change of a score, 0..1, that is reported
 
 
@@ -100,6 +101,8 @@ def _scores(trials: Iterable[TrialResult]) -> list[float]:
 def _side(trials: Sequence[TrialResult]) -> JudgeSide:
     scores = _scores(trials)
     reasons = [*filter(None, map(not_judged, trials))]
+    answers = [said for trial in trials for said in judgements(trial).values()]
+    confidences = [said.confidence for said in answers if said.confidence is not None]
     return JudgeSide(
         score=fmean(scores) if scores else None,
         judged=len(scores),
@@ -107,7 +110,14 @@ def _side(trials: Sequence[TrialResult]) -> JudgeSide:
         not_judged=len(reasons),
         reason=reasons[0] if reasons else "",
         agreement=agreement(trials),
+        confidence=fmean(confidences) if confidences else None,
+        issues=_most_frequent(said.issues for said in answers),
+        highlights=_most_frequent(said.highlights for said in answers),
     )
+
+
+def _most_frequent(named: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    return tuple(text for text, _ in Counter(chain.from_iterable(named)).most_common(MOST_NAMED))
 
 
 def _is_below(trial: TrialResult) -> bool:

@@ -40,6 +40,7 @@ RULES = {
     "first_try_success_rate": Rule(0.05, lower_is_worse=True),
     "iteration_ratio": Rule(0.05, lower_is_worse=True),
     "help_count": Rule(0.5),
+    "case_score": Rule(0.05, lower_is_worse=True),
     "judge_score": Rule(0.05, lower_is_worse=True),
     "command_count": Rule(0.15, ratio=True, plus=1.0),
     "tokens_in": Rule(0.15, ratio=True),
@@ -60,7 +61,7 @@ def compared_metrics(rows: Sequence[RowTrials]) -> dict[str, MetricChange]:
             tested[name] = p, _change(rule, strata)
     adjusted = bh([p for p, _ in tested.values()])
     return {
-        name: change.model_copy(update={"q": q, "warns": q <= Q and is_worse(name, change, RULES[name].margin)})
+        name: change.model_copy(update={"q": q, "warns": q <= Q and matters(name, change)})
         for (name, (_, change)), q in zip(tested.items(), adjusted, strict=True)
     }
 
@@ -81,6 +82,11 @@ def row_change(name: str, own: MetricChange, row: RowTrials) -> MetricChange:
     return own.model_copy(
         update={"effect": tested.effect, "scale": tested.scale, "interval": interval, "compared": tested.compared}
     )
+
+
+def matters(name: str, change: MetricChange) -> bool:
+    """Return True if the metric got worse by its own margin or more."""
+    return is_worse(name, change, RULES[name].margin)
 
 
 def is_worse(name: str, change: MetricChange, margin: float) -> bool:

@@ -23,6 +23,9 @@ from tidegate.procedure.steps import Conclusion
 from tidegate.statistics.passk import pass_at_k, pass_hat_k
 from tidegate.statistics.rates import newcombe, wilson
 
+# A row is named because its drop looked large, so that the drop is smaller on average than it looks. Where rows with
+# a drop of 20 points are named, this interval covers that drop in 99 % of cases, one of 95 % in 20 to 70 %.
+NAMED_CONFIDENCE = 0.999
 Trials = Sequence[TrialResult]
 OfSides = dict[Literal["base", "head"], float | None]
 
@@ -99,16 +102,19 @@ def _effect(said: Conclusion, base: Trials, head: Trials) -> Effect | None:
     (head_pass, head_n), (base_pass, base_n) = said.compared or (_counts(head), _counts(base))
     if not (base_n and head_n):
         return None
+    named = said.state == "regressed" and not said.deterministic
+    confidence = NAMED_CONFIDENCE if named else 0.95
     return Effect(
         difference=head_pass / head_n - base_pass / base_n,
-        interval=newcombe(head_pass, head_n, base_pass, base_n),
+        interval=newcombe(head_pass, head_n, base_pass, base_n, confidence),
+        confidence=confidence,
         p=said.p,
         level=said.level,
     )
 
 
 def _pass_rates(base: Trials, head: Trials) -> dict[Literal["pass_at_k", "pass_hat_k"], dict[str, OfSides]]:
-    """Return pass@k and pass^k for k = 1 and k = n, of screening trials only.
+    """Return pass@k and pass^k for each k up to the number of trials, of screening trials only.
 
     Later trials are run because the screening looked bad, so including them would bias the rates.
     """
@@ -116,7 +122,7 @@ def _pass_rates(base: Trials, head: Trials) -> dict[Literal["pass_at_k", "pass_h
     most = max(n for _, n in counts.values())
     at: dict[str, OfSides] = {}
     hat: dict[str, OfSides] = {}
-    for k in sorted({1, most}) if most else ():
+    for k in range(1, most + 1):
         at[str(k)] = {side: pass_at_k(c, n, k) if k <= n else None for side, (c, n) in counts.items()}
         hat[str(k)] = {side: pass_hat_k(c, n, k) if k <= n else None for side, (c, n) in counts.items()}
     return {"pass_at_k": at, "pass_hat_k": hat}

@@ -3,41 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tidegate.comparison.weak_rows import cannot_guard
-from tidegate.model.comparison import (
-    Interval,
-    Row,
-    SuiteEffect,
-)
+from tidegate.model.comparison import Row, SuiteEffect
 from tidegate.procedure.detection import Screening, detection
 from tidegate.procedure.observed import RowSeen
 from tidegate.procedure.repeats import BASE_TRIALS, HEAD_TRIALS
 from tidegate.procedure.steps import State, suite_finding
 from tidegate.procedure.suite_gate import SuiteFinding
-from tidegate.statistics.rates import mean_difference, newcombe
+from tidegate.statistics.pair import Pair
+from tidegate.statistics.rates import mean_difference
 
 # A 90% interval within ±delta is two one-sided tests at 5%: reports call the suite "unchanged" then.
 SUITE_CONFIDENCE = 0.90
 
 
-def suite_effect(rows: Sequence[Row], state: State) -> SuiteEffect:
-    """Return means over the rows measured on both sides; a deterministic row adds nothing to the interval's width."""
+def suite_effect(rows: Sequence[Row], state: State, *, baseline_changed: bool = False) -> SuiteEffect:
+    """Return the effect on the suite as a whole, over the rows measured on both sides.
+
+    With `baseline_changed`, base's history is out of date, so that success is not compared.
+    """
     both = [(row, entry) for row, entry in zip(rows, state.rows, strict=True) if row.base.trials and row.head.trials]
     if not both:
         return SuiteEffect()
-    difference, interval = mean_difference([_difference(row) for row, _ in both])
     finding = suite_finding(state)
+    effect = SuiteEffect() if baseline_changed else success_over([Successes.of(row) for row, _ in both])
+    return effect.model_copy(
+        update={
+            "detection": _detection(both, state),
+            "state": _suite_state(finding),
+            "p": finding and (finding.midp if finding.p is None else finding.p),
+            "level": finding and finding.level,
+        }
+    )
+
+
+class Successes(NamedTuple):
+    """Passes and trials of a row that its success is estimated from."""
+
+    head: tuple[int, int]
+    base: tuple[int, int]
+    deterministic: bool = False
+
+    @classmethod
+    def of(cls, row: Row) -> Successes:
+        """Return the row's screening trials, with base's history. In a one-shot comparison, all trials count.
+
+        Later trials are run because the screening looked bad, so that they would bias the rates.
+        """
+        if row.one_shot:
+            return cls((row.head.passes, row.head.trials), (row.base.passes, row.base.trials))
+        return cls(row.head.screen, row.base.history if row.base.history[1] else row.base.screen, row.deterministic)
+
+
+def success_over(rows: Sequence[Successes]) -> SuiteEffect:
+    """Return mean success rates with an interval; a deterministic row adds nothing to the interval's width."""
+    known = [row for row in rows if row.head[1] and row.base[1]]
+    if not known:
+        return SuiteEffect()
+    difference, interval = mean_difference(
+        [Pair(*row.head, *row.base) for row in known if not row.deterministic],
+        [row.head[0] / row.head[1] - row.base[0] / row.base[1] for row in known if row.deterministic],
+        SUITE_CONFIDENCE,
+    )
     return SuiteEffect(
-        base_rate=sum(row.base.passes / row.base.trials for row, _ in both) / len(both),
-        head_rate=sum(row.head.passes / row.head.trials for row, _ in both) / len(both),
+        base_rate=sum(row.base[0] / row.base[1] for row in known) / len(known),
+        head_rate=sum(row.head[0] / row.head[1] for row in known) / len(known),
         difference=difference,
         interval=interval,
-        detection=_detection(both, state),
-        state=_suite_state(finding),
-        p=finding and (finding.midp if finding.p is None else finding.p),
-        level=finding and finding.level,
     )
 
 
@@ -65,12 +99,6 @@ def _detection(both: Sequence[tuple[Row, RowSeen]], state: State) -> dict[str, f
         ],
         alpha=state.policy.alpha,
     )
-
-
-def _difference(row: Row) -> tuple[float, Interval]:
-    counts = row.head.passes, row.head.trials, row.base.passes, row.base.trials
-    difference = row.head.passes / row.head.trials - row.base.passes / row.base.trials
-    return difference, (difference, difference) if row.deterministic else newcombe(*counts, SUITE_CONFIDENCE)
 
 
 def _would_confirm(row: Row, entry: RowSeen, stored: bool) -> bool:

@@ -16,6 +16,7 @@ from tidegate.model.question import AskModel, ModelAnswer
 from tidegate.model.suite import Scenario
 from tidegate.model.trial import NotMeasured, Trial
 from tidegate.model.value import Value
+from tidegate.text.scores import score_text
 from tidegate.text.shorten import excerpt
 
 MAX_REASON = 500
@@ -95,7 +96,10 @@ def judge_result(trial: Trial, scenario: Scenario) -> JudgeResult | None:
             "weighted_score": score.value,
             "scores": score.details,
             "passed": passed,
-            "reason": "" if passed else f"judge {below(score.value, judge.pass_threshold)}{excerpt(low, MAX_REASON)}",
+            "reason": ""
+            if passed
+            else f"judge {score_text(score.value, judge.pass_threshold)} is below {judge.pass_threshold:g}"
+            f"{excerpt(low, MAX_REASON)}",
             "judgement": score.judgement,
         }
     )
@@ -198,15 +202,9 @@ def _failure(results: Sequence[EvaluatorResult], scores: Sequence[Score], case_s
     if case_score is None or round(case_score, 9) >= PASS:
         return ""
     low = min((result for result in results if result.weight > 0), key=lambda result: result.score or 0)
-    return f"case score {below(case_score, PASS)}; lowest: {low.name}, {_shown(low)}"
-
-
-def below(score: float, limit: float) -> str:
-    """Return `0.37 is below 0.7`, with as many digits as it takes to see the difference."""
-    digits = next((digits for digits in range(2, 9) if float(f"{score:.{digits}f}") < limit), 9)
-    return f"{score:.{digits}f} is below {limit:g}"
+    return f"case score {score_text(case_score, PASS)} is below {PASS:g}; lowest: {low.name}, {_shown(low)}"
 
 
 def _shown(result: EvaluatorResult) -> str:
-    score = f"{result.verdict} with {result.score:.2f}" if result.score is not None else result.verdict
+    score = f"{result.verdict} with {score_text(result.score)}" if result.score is not None else result.verdict
     return f"{score}: {result.reason}" if result.reason else score

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -51,7 +52,7 @@ class PyGithubRepository:
 
     def comments(self, number: int) -> PyGithubPort:
         """Return the comments of one pull request."""
-        return PyGithubPort(lambda: self._repository.get_issue(number), f"{self._url}/pulls/{number}")
+        return PyGithubPort(lambda: self._repository.get_issue(number), self._url, number)
 
     def pull_request(self, number: int) -> PullRequest:
         """Return the pull request, with one GET."""
@@ -145,8 +146,9 @@ class PyGithubRepository:
 class PyGithubPort:
     """The comments of one pull request."""
 
-    def __init__(self, open_issue: Callable[[], Issue], pull_url: str) -> None:
-        self._open, self._pull_url = open_issue, pull_url
+    def __init__(self, open_issue: Callable[[], Issue], repository_url: str, number: int) -> None:
+        self._open = open_issue
+        self._url, self._pull_url = f"{repository_url}/issues/{number}", f"{repository_url}/pulls/{number}"
 
     @cached_property
     def _issue(self) -> Issue:
@@ -163,9 +165,22 @@ class PyGithubPort:
             return str(_asked(self._issue.requester, self._pull_url)["head"]["sha"])
 
     def list_comments(self) -> list[Comment]:
-        """Return all comments, read in pages of 100."""
+        """Return all comments, read in pages of 100.
+
+        A page that is not a list is an error: read as no comments, it would make us create a second one.
+        """
+        first = address = f"{self._url}/comments?per_page=100"
+        found: list[Comment] = []
         with asking():
-            return sorted(map(_comment, self._issue.get_comments()), key=lambda comment: comment.id)
+            for page in itertools.count(2):
+                headers, listed = self._issue.requester.requestJsonAndCheck("GET", address)
+                if not isinstance(listed, list):
+                    raise TypeError("a page of comments is not a list")
+                found += (_listed(one) for one in listed)
+                if 'rel="next"' not in headers.get("link", ""):
+                    break
+                address = f"{first}&page={page}"
+        return sorted(found, key=lambda comment: comment.id)
 
     def create_comment(self, body: str) -> Comment:
         """Create a comment, with one POST."""
@@ -226,6 +241,11 @@ def _comment(found: IssueComment) -> Comment:
     return Comment(
         id=found.id, author=author.login if author is not None else "", body=found.body or "", url=found.html_url
     )
+
+
+def _listed(found: Any) -> Comment:
+    author = (found["user"] or {}).get("login", "")  # no user: the account has been deleted
+    return Comment(id=found["id"], author=author, body=found["body"] or "", url=found["html_url"])
 
 
 def _user(requester: Requester) -> str | None:

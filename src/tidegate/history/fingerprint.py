@@ -10,17 +10,17 @@ from typing import Any
 
 from tidegate import __version__
 from tidegate.model.plan import PlanRow
-from tidegate.model.suite import Suite
+from tidegate.model.suite import Scenario, Suite
 from tidegate.plan import definition_hash
 from tidegate.trial.workspace import everything_below, matching_files
 
+TemplateFiles = tuple[tuple[str, str], ...]
 
-def fingerprint(
-    row: PlanRow, definitions: Path, guidance: Sequence[str], version: str | None, judge: str = "", scripts: str = ""
-) -> str:
+
+def fingerprint(row: PlanRow, template: TemplateFiles, version: str | None, judge: str = "", scripts: str = "") -> str:
     """Return a SHA-256 of everything that makes base trials comparable.
 
-    It covers the scenario, its template without guidance files, the agent with its version and model, and Tidegate.
+    It covers the scenario, its template's files, the agent with its version and model, and Tidegate.
     `judge` describes the judge; it is included only if a model judges the scenario. `scripts` is a hash of the
     evaluators' scripts. `version` is the version of the agent's program. The seed is excluded, because it only selects
     other samples of the same distribution. The code under test is excluded, because base's history follows base's
@@ -29,7 +29,7 @@ def fingerprint(
     parts: dict[str, Any] = {
         "tidegate": __version__,
         "scenario": definition_hash(row.scenario),
-        "template": list(_files(definitions, row.scenario.template, row.scenario.guidance_or(guidance))),
+        "template": list(template),
         "agent": {"name": row.key.agent, **row.agent.model_dump(mode="json", exclude={"seed"})},
         "agent_version": version,
     }
@@ -55,10 +55,17 @@ def test_key(fingerprint: str, suite: Suite, trees: Sequence[str]) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _files(definitions: Path, template: str | None, guidance: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the name and content hash of each template file except guidance; for a link, its destination."""
-    if template is None:
-        return
+def template_files(definitions: Path, scenario: Scenario, guidance: Sequence[str]) -> TemplateFiles:
+    """Return the name and content hash of each template file except guidance; for a link, its destination.
+
+    `guidance` is the suite's.
+    """
+    if scenario.template is None:
+        return ()
+    return tuple(_files(definitions, scenario.template, scenario.guidance_or(guidance)))
+
+
+def _files(definitions: Path, template: str, guidance: Sequence[str]) -> Iterator[tuple[str, str]]:
     folder = definitions / template
     own = set(matching_files(folder, guidance))
     for path in sorted(everything_below(folder)):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tidegate.comparison.compare import outcomes_by_row
 from tidegate.history.branch import NotKeptError, Origin, copy_to, fetch, require_writable, write
-from tidegate.history.fingerprint import fingerprint, judge_mark
+from tidegate.history.fingerprint import fingerprint, judge_mark, template_files
 from tidegate.history.pushes import Pushes
 from tidegate.history.resumable import ResumableTests
 from tidegate.history.script_contents import scripts_hash
@@ -190,7 +190,11 @@ def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[i
     judge = judge_mark(suite, repo)
     prints = {
         row.key: fingerprint(
-            row, repo, suite.guidance, versions.get(row.key.agent), judge, scripts_hash(repo, row.scenario)
+            row,
+            template_files(repo, row.scenario, suite.guidance),
+            versions.get(row.key.agent),
+            judge,
+            scripts_hash(repo, row.scenario),
         )
         for row in plan.rows
         if not row.deterministic

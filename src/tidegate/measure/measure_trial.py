@@ -17,6 +17,7 @@ from tidegate.model.price import Price
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer, ReadFile, Request
 from tidegate.model.suite import Scenario
 from tidegate.model.trial import NotMeasured, Trial
+from tidegate.text.scores import score_text
 
 
 def measure_trial(
@@ -38,7 +39,8 @@ def measure_trial(
     trial = trial.model_copy(update={"invocations": named(trial.invocations, scenario.target)})
     checks = _checks(trial, scenario, base_checks, judge_blocks=judge_blocks)
     metrics = trial_metrics(trial, scenario.minimum_steps, price)
-    metrics = metrics.model_copy(update={"judge_score": judge_score(checks.judge, checks.evaluators)})
+    scores = {"case_score": checks.case_score, "judge_score": judge_score(checks.judge, checks.evaluators)}
+    metrics = metrics.model_copy(update=scores)
     evaluators, warnings = script_results(trial.steps)
     composite: float | None = None
     if checks.outcome:
@@ -172,8 +174,9 @@ def _outcome(
         if judge and judge.not_measured:
             return None, f"judge: {judge.reason}"
         passed = f"all {len(required)} required gates passed" if required else "no gate is required"
-        score = "" if assessment.case_score is None else f"; case score {assessment.case_score:.2f}"
-        judged = "" if judge is None else f"; judge {judge.weighted_score:.2f}"
+        score = "" if assessment.case_score is None else f"; case score {score_text(assessment.case_score)}"
+        scored = None if judge is None else judge.weighted_score
+        judged = "" if scored is None else f"; judge {score_text(scored)}"
         return "pass", passed + score + judged
     more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
     return "fail", f"{failures[0].label}: {failures[0].message}{more}"
@@ -193,7 +196,7 @@ def _base_evaluators(found: Assessment) -> tuple[GateResult, ...]:
     if found.missing and not found.failure:
         return ()
     passed = not found.failure
-    score = "" if found.case_score is None else f"case score {found.case_score:.2f}"
+    score = "" if found.case_score is None else f"case score {score_text(found.case_score)}"
     return (
         GateResult(
             type="evaluators",

@@ -118,7 +118,10 @@ class Evidence(Value):
 
 
 class JudgeSide(Value):
-    """The judge's results on one side's trials: the mean score, and how many trials failed or could not be judged."""
+    """The judge's results on one side's trials: the mean score, and how many trials failed or could not be judged.
+
+    `confidence` is the judge's own, a mean. `issues` and `highlights` are the most frequent ones that it named.
+    """
 
     score: float | None = None
     judged: int = 0
@@ -126,6 +129,9 @@ class JudgeSide(Value):
     not_judged: int = 0
     reason: str = ""  # why the first unjudged trial could not be judged
     agreement: float | None = None  # share of the judge's own samples that agree
+    confidence: float | None = None
+    issues: tuple[str, ...] = ()
+    highlights: tuple[str, ...] = ()
 
 
 class CriterionChange(Value):

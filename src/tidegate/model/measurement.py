@@ -61,6 +61,7 @@ class Metrics(Value):
     tokens_out: int | None = None
     cost_usd: float | None = None
     duration_s: float | None = None
+    case_score: float | None = None
     judge_score: float | None = None
 
 

@@ -23,7 +23,8 @@ class Confirmed(NamedTuple):
 
     `head`: fresh head trials; `fresh`: fresh base trials; `base`: the base trials that head is compared with.
     `moved`: fresh base trials contradict the history, which was therefore dropped. `carried`: the row regressed at an
-    earlier push, and these trials do not show that it is fixed.
+    earlier push, and these trials do not show that it is fixed. `alone`: there was no history to compare with, or it
+    was dropped, so that base was run along with head.
     """
 
     found: Finding
@@ -34,6 +35,7 @@ class Confirmed(NamedTuple):
     level: float
     moved: bool
     carried: bool = False
+    alone: bool = False
 
 
 class Confirmation:
@@ -55,7 +57,7 @@ class Confirmation:
         self.history = facts.history if facts.history[1] >= LEAST_HISTORY else (0, 0)
         self._use_history = self.history[1] > 0
         self._screened = (0, 0) if self._use_history else screened_base
-        self._most = min(rules.most_heads, (facts.most or 1_000) - facts.screening)
+        self._most = facts.most - facts.screening if facts.most else rules.most_heads
         self._passes = {"head": 0, "base": 0}
         self._seen = {"head": 0, "base": 0}
         self._asked = {"head": 0, "base": 0}
@@ -112,7 +114,8 @@ class Confirmation:
     def _verify(self) -> Generator[Sequence[Ask], Sequence[bool | None], None]:
         self._phase, self._confirmed, self._smallest = "verify", self._head, 1.0
         heads = min(self._rules.verify_heads, self._left)
-        more = self._rules.verify_bases - self._asked["base"] if self._use_history else self._pairs_missing(heads)
+        bases = verify_bases(self._rules, self._most)
+        more = bases - self._asked["base"] if self._use_history else self._pairs_missing(heads)
         yield from self._ask(head=heads, base=max(0, more))
 
     # --- observed trials
@@ -202,7 +205,7 @@ class Confirmation:
         past = base_n if self._use_history else self._screened[1]
         return tuple(
             (m, past if self._use_history else max(base_n, past + m))
-            for m in range(rules.first_heads, rules.most_heads + 1)
+            for m in range(rules.first_heads, max(self._most, rules.most_heads) + 1)
         )
 
     def _can_reach(self) -> bool:
@@ -235,7 +238,14 @@ class Confirmation:
             found = "ok"  # among so many rows, chance alone shows as much
         moved = self.history[1] > 0 and not self._use_history
         carried = found == "regressed" and (p is None or p > self._level * TIES)
-        return Confirmed(found, self._head, self.fresh, self._base, p, self._level, moved, carried)
+        return Confirmed(
+            found, self._head, self.fresh, self._base, p, self._level, moved, carried, not self._use_history
+        )
+
+
+def verify_bases(rules: Rules, most: int) -> int:
+    """Return the fresh base trials of a verification, more where `trials.max` raises the limit of head trials."""
+    return max(rules.verify_bases, rules.verify_bases + most - rules.most_heads)
 
 
 def _at_least(passes: int, trials: int, rate: float) -> float:

@@ -54,16 +54,16 @@ def detection(
 
 
 @cache
-def heads_to_confirm(screening: int, with_history: bool, alpha: float) -> int:
-    """Return the least `trials.max` at which a row that fails completely can be confirmed."""
-    rules = Rules(alpha=alpha)
-    return next(most for most in count(screening + rules.first_heads) if _dead(screening, with_history, rules, most))
+def heads_to_confirm(screening: int, with_history: bool, limit: float) -> int:
+    """Return the least `trials.max` at which a row that fails completely can be confirmed at that limit of p."""
+    first = screening + Rules().first_heads
+    return next(most for most in count(first) if _dead(screening, with_history, limit, most))
 
 
-def _dead(screening: int, with_history: bool, rules: Rules, most: int) -> bool:
+def _dead(screening: int, with_history: bool, limit: float, most: int) -> bool:
     """Return True if so many head trials confirm a row that fails completely."""
     facts = Facts((40, 40) if with_history else (0, 0), screening, most)
-    steps = Confirmation(0, facts, (screening, screening), level(rules, 1, with_history), rules, []).run()
+    steps = Confirmation(0, facts, (screening, screening), limit, Rules(), []).run()
     try:
         asks = next(steps)
         while True:
@@ -75,7 +75,8 @@ def _dead(screening: int, with_history: bool, rules: Rules, most: int) -> bool:
 
 def _caught(drop: float, row: Screening, alpha: float) -> float:
     with_history = row.history >= LEAST_HISTORY
-    if not row.trials or (row.most and row.most < heads_to_confirm(row.trials, with_history, alpha)):
+    limit = level(Rules(alpha=alpha), 1, with_history)
+    if not row.trials or (row.most and row.most < heads_to_confirm(row.trials, with_history, limit)):
         return 0.0
     rates, histories, screenings = (sorted({place[n] for place in POWER}) for n in range(3))
     rate, screening = _floor(rates, row.rate), _floor(screenings, row.trials)

@@ -58,7 +58,7 @@ def _cut_short(entry: RowSeen) -> str:
 
 def _confirmed(entry: RowSeen, row: Screened, end: Confirmed) -> Conclusion:
     """Return the conclusion on a row that went through CONFIRM and VERIFY."""
-    numbers = wording.confirmed(end)
+    numbers, counts = wording.confirmed(end), wording.compared(row.head, row.compared_with)
     if end.carried:
         reason = f"regressed at an earlier push, and is not shown to be fixed: {numbers}"
         conclusion = say(entry, "regressed", reason, clears_when="its fresh head trials pass as often as base's")
@@ -73,8 +73,9 @@ def _confirmed(entry: RowSeen, row: Screened, end: Confirmed) -> Conclusion:
         conclusion = say(entry, "ok", f"no regression detected: looked worse at first, not on fresh trials: {numbers}")
     else:
         moved = f"; {wording.moved(end, entry.history)}" if end.moved else ""
-        reason = f"{numbers}: this may be noise{moved}; {wording.fresh_trials_needed(end)}"
-        conclusion = say(entry, "unconfirmed", reason, clears_when=wording.fresh_trials_needed(end))
+        settle = wording.to_settle(end, entry.screening)
+        seen = f"{numbers}: this may be noise" if end.head[1] else f"looks worse: {counts}"
+        conclusion = say(entry, "unconfirmed", f"{seen}{moved}; {settle}", clears_when=settle)
     return conclusion.model_copy(
         update={
             "p": end.p,

@@ -79,8 +79,9 @@ class Ask(NamedTuple):
 
 
 def level(rules: Rules, place: int, has_history: bool) -> float:
-    """Return the limit of the j-th confirmed row: alpha/(j(j+1)), half of it without history; j = `place`, from 1.
+    """Return the limit of the j-th confirmed row: alpha/(j(j+1)), a third of it without history; j = `place`, from 1.
 
-    These limits sum to at most alpha, however many rows are confirmed.
+    These limits sum to at most alpha, however many rows are confirmed. Rows without history use up nearly all of
+    their limits, as many of them are confirmed; with history, the verification leaves most of alpha unused.
     """
-    return rules.alpha / (place * (place + 1)) / (1 if has_history else 2)
+    return rules.alpha / (place * (place + 1)) / (1 if has_history else 3)

@@ -13,7 +13,7 @@ from tidegate.statistics.sequential import TIES
 from tidegate.statistics.stratified import Stratified, stratified_less, suite_weights
 
 SPENT = (0.1, 0.3, 0.6)  # shares of alpha_s at each look; they sum to 1
-HOPELESS = 0.3  # p of a look, other than the last, at which the test gives up
+HOPELESS = 0.4  # p of a look, other than the last, at which the test gives up
 MORE_ROUNDS = 6  # further trials per side and row before each later look
 
 

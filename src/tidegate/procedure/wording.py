@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from math import ceil
 
-from tidegate.procedure.confirm import Confirmed
-from tidegate.procedure.one_shot import MOST_TRIALS, Finding, fewest_passes, trials_to_settle
+from tidegate.procedure.confirm import Confirmed, verify_bases
+from tidegate.procedure.detection import heads_to_confirm
+from tidegate.procedure.one_shot import Finding, fewest_passes, trials_to_settle
 from tidegate.procedure.repeats import BASE_TRIALS, HEAD_TRIALS, Tally
-from tidegate.procedure.rules import DELTA, Counts
+from tidegate.procedure.rules import DELTA, Counts, Rules
 from tidegate.statistics.exact import fisher_less
 from tidegate.statistics.pair import Pair
-from tidegate.statistics.sequential import TIES
+from tidegate.statistics.sequential import TIES, p_seq
+
+MOST_FRESH = 60  # the largest number of fresh head trials that reports suggest
 
 
 def passes_on(head: Tally, base: Tally | None = None) -> str:
@@ -79,10 +82,33 @@ def enough_passes(end: Confirmed) -> int:
     return ceil((end.base[0] / end.base[1] - DELTA) * end.head[1] - 1e-9)
 
 
-def fresh_trials_needed(end: Confirmed) -> str:
-    """Return how many fresh head trials would make a drop like this one significant, with base's trials unchanged."""
-    (passes, trials), base = end.head, end.base
-    for more in range(trials + 1, MOST_TRIALS + 1) if trials and base[1] else ():
-        if fisher_less(round(passes / trials * more), more, *base) <= end.level * TIES:
-            return f"at these rates about {more} fresh head trials are needed"
-    return "at these rates more than 200 fresh head trials are needed"
+def to_settle(end: Confirmed, screening: int) -> str:
+    """Return what would settle an unconfirmed row: the `trials.max` that allows the head trials that it takes."""
+    if not end.head[1]:
+        enough = heads_to_confirm(screening, not end.alone, end.level)
+        return f"trials.max allows no confirmation; set it to at least {enough} for this scenario"
+    needed = fresh_heads(end)
+    if needed is None:
+        return f"at these rates more than {MOST_FRESH} fresh head trials are needed"
+    return (
+        f"at these rates about {needed} fresh head trials are needed: set trials.max to {screening + needed} for this "
+        "scenario"
+    )
+
+
+def fresh_heads(end: Confirmed) -> int | None:
+    """Return how many fresh head trials would confirm a drop at these rates, in steps of 5; None if over MOST_FRESH."""
+    rules, (passes, trials), (base, base_n) = Rules(), end.head, end.base
+    if not (trials and base_n):
+        return None
+    for heads in range(trials - trials % 5 + 5, MOST_FRESH + 1, 5):
+        before = heads - rules.verify_heads  # the drop has to show before the verification, and after it
+        fresh = before if end.alone else verify_bases(rules, heads)
+        bases = before if end.alone else base_n
+        head = ceil(passes / trials * before)
+        looks = tuple((n, n if end.alone else base_n) for n in range(rules.first_heads, heads + 1))
+        p = p_seq(fisher_less(head, before, int(base / base_n * bases), bases), looks)
+        beside = fisher_less(head, before, int(base / base_n * fresh), fresh)
+        if p <= end.level * TIES and beside <= rules.concurrent:
+            return heads
+    return None

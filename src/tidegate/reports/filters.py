@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tidegate.text.safe import one_line, visible
+from tidegate.text.scores import score_text
 from tidegate.text.shorten import first_and_last, shortened
 
 NONE = "–"  # shown for a missing number
@@ -172,8 +173,8 @@ def times_in_ten(p: float) -> str:
 
 
 def score(value: float | None) -> str:
-    """A score from 0 to 1: `0.82`."""
-    return NONE if value is None else f"{value:.2f}"
+    """A score from 0 to 1: `0.82`, and `0.825` if that is all of it."""
+    return NONE if value is None else score_text(value)
 
 
 FILTERS: dict[str, Callable[..., Any]] = {

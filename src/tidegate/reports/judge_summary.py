@@ -8,15 +8,22 @@ from tidegate.comparison.judge_change import criterion_name, judgements, not_jud
 from tidegate.model.judgement import JudgeReport, Trust
 from tidegate.model.measurement import TrialResult
 from tidegate.reports.filters import count, money, percent
+from tidegate.text.scores import score_text
 
 
 def trial_lines(trial: TrialResult) -> Iterator[str]:
-    """Yield a trial's criteria with score and reason, then notes on odd answers, and why it was not judged."""
+    """Yield a trial's criteria with score and reason, the judge's confidence, issues and highlights, then notes on odd
+    answers, and why it was not judged.
+    """
     for evaluator, said in judgements(trial).items():
         for one in said.criteria:
             apart = f" (samples differ by {one.spread:.2f})" if one.spread else ""
             reason = f": {one.reason}" if one.reason else ""
-            yield f"{criterion_name(evaluator, one.id)} {one.score:.2f}{apart}{reason}"
+            yield f"{criterion_name(evaluator, one.id)} {score_text(one.score)}{apart}{reason}"
+        if said.confidence is not None:
+            yield f"confidence {score_text(said.confidence)}"
+        yield from (f"issue: {issue}" for issue in said.issues)
+        yield from (f"highlight: {highlight}" for highlight in said.highlights)
         yield from said.notes
     if why := not_judged(trial):
         yield f"not judged: {why}"

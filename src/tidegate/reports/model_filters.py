@@ -10,6 +10,7 @@ from tidegate.model.comparison import (
     BaseCounts,
     DefinitionChange,
     Divergence,
+    Effect,
     Evidence,
     FailedCall,
     HeadCounts,
@@ -18,7 +19,7 @@ from tidegate.model.comparison import (
 )
 from tidegate.model.measurement import Call
 from tidegate.model.result import Cost
-from tidegate.reports.filters import FILTERS, NONE, count, money, signed, to, together
+from tidegate.reports.filters import FILTERS, NONE, count, money, percent, points, signed, to, together
 from tidegate.reports.table_row import MetricCell
 from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, MetricWarning
 from tidegate.text.safe import one_line, visible
@@ -68,6 +69,14 @@ def bar(counts: BaseCounts | HeadCounts) -> str:
 def interval(ends: Interval) -> str:
     """An interval of a difference of rates, in percentage points: `−56 to −3`."""
     return f"{signed(ends[0] * 100)} to {signed(ends[1] * 100)}"
+
+
+def spread(effect: Effect) -> str:
+    """`95% interval −56 to −3`; for a named drop, which looks larger than it is, `a drop of at least 12 points`."""
+    low, high = effect.interval
+    if effect.confidence <= 0.95:
+        return f"{percent(effect.confidence)} interval {interval((low, high))}"
+    return f"a drop of at least {points(-high).lstrip('+')}" if high < 0 else "a drop of unknown size"
 
 
 def console(calls: Sequence[FailedCall]) -> str:
@@ -170,5 +179,5 @@ def measured(value: float | None, metric: str) -> str:
 
 PIECES: dict[str, Callable[..., Any]] = {
     made.__name__: made
-    for made in (bar, beside, by_row, console, diff, interval, measured, moved, passed, sign, spent, words)
+    for made in (bar, beside, by_row, console, diff, interval, measured, moved, passed, sign, spent, spread, words)
 }

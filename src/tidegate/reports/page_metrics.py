@@ -28,7 +28,7 @@ class SuiteMetric(Value):
 
 def suite_metrics(result: Result) -> Iterator[SuiteMetric]:
     """Yield each metric that at least one measured trial has."""
-    for key in (*TREND_METRICS, "judge_score"):
+    for key in (*TREND_METRICS, "case_score", "judge_score"):
         base, head = _mean(result, "base", key), _mean(result, "head", key)
         if base is not None or head is not None:
             change = result.suite.metrics.get(key)

@@ -12,7 +12,7 @@ from tidegate.model.trend import RowTrend
 from tidegate.model.trial import Side, encoded
 from tidegate.model.value import Value
 from tidegate.reports.filters import count, percent, points, probability, to
-from tidegate.reports.model_filters import change_line, diff, interval, measured, moved, passed, sign, words
+from tidegate.reports.model_filters import change_line, diff, measured, moved, passed, sign, spread, words
 from tidegate.reports.page_metrics import change_text
 from tidegate.reports.table_row import COLUMNS, Line, Trend
 from tidegate.reports.trend_chart import Series, row_head, row_series
@@ -134,7 +134,7 @@ def _effect(row: Row) -> str:
     difference = points(row.effect.difference)
     if row.deterministic:
         return difference
-    return f"{difference}, {percent(row.effect.confidence)} interval {interval(row.effect.interval)}"
+    return f"{difference}, {spread(row.effect)}"
 
 
 def _row_facts(row: Row) -> Iterable[str]:
@@ -150,7 +150,7 @@ def _row_facts(row: Row) -> Iterable[str]:
     for side, counts in (("base", row.base), ("head", row.head)):
         if counts.not_measured:
             yield f"{count(counts.not_measured, 'trial')} not measured on {side}"
-    for k, rates in row.pass_hat_k.items():
+    for k, rates in list(row.pass_hat_k.items())[-1:]:
         if int(k) > 1:
             yield f"all of {k} pass: {to(percent(rates.get('base')), percent(rates.get('head')))}"
 

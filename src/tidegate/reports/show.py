@@ -19,7 +19,9 @@ from tidegate.model.plan import RowKey
 from tidegate.reports.filters import NONE, count, money, number, percent, seconds
 from tidegate.reports.judge_summary import trial_lines
 from tidegate.reports.model_filters import measured, words
+from tidegate.statistics.passk import pass_at_k, pass_hat_k
 from tidegate.text.safe import one_line, visible
+from tidegate.text.scores import score_text
 from tidegate.text.shorten import first_and_last, shortened
 
 _OUTPUT_LINES = 8
@@ -79,6 +81,19 @@ def _trials_table(trials: Sequence[TrialResult]) -> Table:
     return table
 
 
+def pass_table(run: Run, k: int) -> Table:
+    """Return each row's estimates that at least one of k trials passes, and that all k do; `–` for fewer trials."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("scenario", "agent", "passes", f"pass@{k}", f"pass^{k}"):
+        table.add_column(name, overflow="fold")
+    for row in run.rows:
+        outcomes = [trial.outcome for trial in run.trials if trial.key == row.key and trial.outcome]
+        passes, trials = outcomes.count("pass"), len(outcomes)
+        rates = (pass_at_k(passes, trials, k), pass_hat_k(passes, trials, k)) if 1 <= k <= trials else (None, None)
+        table.add_row(_text(row.scenario), _text(row.agent), f"{passes}/{trials}", *map(percent, rates))
+    return table
+
+
 def _reasons(trials: Sequence[TrialResult]) -> Iterator[RenderableType]:
     """Yield why trials failed or were not measured, once per reason. A table column would be too narrow for it."""
     shared: dict[tuple[RowKey, str], list[str]] = {}
@@ -119,7 +134,7 @@ def _judged(result: TrialResult) -> Iterator[RenderableType]:
     if lines:
         score = result.metrics.judge_score
         yield Text()
-        yield _text("judge:" if score is None else f"judge: {score:.2f}", "bold")
+        yield _text("judge:" if score is None else f"judge: {score_text(score)}", "bold")
         yield from (_indented(line, 2) for line in lines)
 
 

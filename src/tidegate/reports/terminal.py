@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from statistics import fmean
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -17,7 +18,7 @@ from tidegate.model.comparison import Row
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
 from tidegate.reports.comment import comment_body
-from tidegate.reports.filters import points
+from tidegate.reports.filters import points, score, signed
 from tidegate.reports.model_filters import passed, words
 from tidegate.reports.next_steps import advice
 from tidegate.text.safe import log_line, one_line
@@ -109,6 +110,32 @@ def result_table(result: Result) -> Table:
             points(row.effect.difference) if row.effect else "",
         )
     return table
+
+
+def score_table(result: Result) -> Table | None:
+    """Return a table with each row's mean case score, or judge's score, on both sides, and their means.
+
+    It shows moves that cross no threshold, too. None if no row has a score on both sides.
+    """
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("scenario", "agent"):
+        table.add_column(name, overflow="fold")
+    for name in ("base", "head", "difference"):
+        table.add_column(name, justify="right", no_wrap=True)
+    found = [(row, base, head) for row in result.rows for base, head in _scores(row)]
+    for row, base, head in found:
+        names = (Text(shortened(one_line(name), _LONGEST_NAME)) for name in (row.scenario, row.agent))
+        table.add_row(*names, score(base), score(head), signed(head - base, 2))
+    if found:
+        base, head = (fmean(scores) for scores in zip(*((base, head) for _, base, head in found), strict=True))
+        table.add_row("mean", "", score(base), score(head), signed(head - base, 2))
+    return table if found else None
+
+
+def _scores(row: Row) -> Iterator[tuple[float, float]]:
+    change = row.metrics.get("case_score") or row.metrics.get("judge_score")
+    if change and change.base is not None and change.head is not None:
+        yield change.base, change.head
 
 
 def _state(row: Row) -> Text:

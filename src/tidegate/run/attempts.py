@@ -21,6 +21,7 @@ from tidegate.model_proxy.lease import with_lease
 from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.run.build import Checkout, HostEnvironment
 from tidegate.run.pace import Pace
+from tidegate.text.redaction import Redaction
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.directories import Attempt, Folders, TrialDirectories
 from tidegate.trial.environment import side_path
@@ -84,7 +85,7 @@ class Attempts:
     refused: dict[str, str] = field(default_factory=dict)  # agents whose provider refused their key, with its message
     hidden: tuple[str, ...] = ()  # programs of the system that head's `path` folders hide, and base's do not
     _begun: int = 0
-    _prepared: dict[tuple[str, Side], asyncio.Future[Prepared]] = field(default_factory=dict)
+    _prepared: dict[tuple[object, ...], asyncio.Future[Prepared]] = field(default_factory=dict)
 
     async def trial(self, spec: TrialSpec, row: PlanRow) -> Trial | None:
         """Return the first attempt without an infrastructure error, or the last of three; None if halted before."""
@@ -161,9 +162,7 @@ class Attempts:
             await asyncio.to_thread(_copy_record, kept, folders.record)
             yield attempt
         finally:
-            await asyncio.to_thread(folders.remove_scratch)
-            await asyncio.to_thread(redact_folder, folders.record, context.around.redaction)
-            await asyncio.to_thread(_move_record, folders.record, kept)
+            await asyncio.to_thread(_clear_up, folders, kept, context.around.redaction)
 
     async def _directories(self, spec: TrialSpec, row: PlanRow) -> TrialDirectories:
         context = self.context
@@ -200,9 +199,9 @@ class Attempts:
         return f"{front}:{path}"
 
     async def _workspace(self, row: PlanRow, checkout: Checkout) -> Prepared:
-        """Return the scenario's workspace for this side. Concurrent trials share one preparation."""
+        """Return the scenario's workspace for this side. Trials that start alike share one preparation."""
         context = self.context
-        key = (row.key.scenario, checkout.side)
+        key = (checkout.side, row.scenario.template, row.scenario.guidance)
         if key not in self._prepared:
             folder = self._new_folder()
             making = asyncio.to_thread(
@@ -225,8 +224,19 @@ def _copy_record(kept: Path, record: Path) -> None:
         shutil.copytree(kept, record, symlinks=True, dirs_exist_ok=True)
 
 
-def _move_record(record: Path, kept: Path) -> None:
-    """Move the record to its place in the run. While a trial runs, the paths of its outputs must not tell its side."""
-    if record.exists():
+def _clear_up(folders: Folders, kept: Path, redaction: Redaction) -> None:
+    """Delete a trial's folders, and move its record, without secrets, to its place in the run.
+
+    While a trial runs, the paths of its outputs must not tell its side.
+    """
+    folders.remove_scratch()
+    record = folders.record
+    redact_folder(record, redaction)
+    if not record.exists():
+        return
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        record.rename(kept)
+    except OSError:  # on another disk, or there is a record already
         shutil.copytree(record, kept, symlinks=True, dirs_exist_ok=True)
         remove_tree(record)

@@ -12,13 +12,13 @@ from pathlib import Path
 from tidegate import __version__
 from tidegate.calibration.trust import trust
 from tidegate.history.branch import Origin
-from tidegate.history.fingerprint import fingerprint, judge_mark, test_key
+from tidegate.history.fingerprint import TemplateFiles, fingerprint, judge_mark, template_files, test_key
 from tidegate.history.script_contents import scripts_hash
 from tidegate.model.judgement import JudgeInfo
 from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.progress import Progress
-from tidegate.model.suite import Suite
+from tidegate.model.suite import Scenario, Suite
 from tidegate.model.trial import TrialSpec
 from tidegate.plan import Selection, refuse_self_judging, run_rows, suite_hash
 from tidegate.procedure.steps import screening_trials
@@ -28,6 +28,7 @@ from tidegate.store.judge_answers import AnswerStore
 from tidegate.suite.load import judge_place
 from tidegate.vcs.revisions import tree_hash
 
+_InitialState = tuple[str | None, tuple[str, ...] | None]  # of a scenario: template, and guidance of its own
 # The isolation that is in place today; every report lists it (docs/security.md).
 CONFINEMENT = ("own environment", "own HOME and TMPDIR", "no process outlives its step")
 
@@ -71,8 +72,7 @@ class RunJob:
         return {
             row.key: fingerprint(
                 row,
-                self.definitions,
-                self.suite.guidance,
+                self._templates[_initial_state(row.scenario)],
                 versions.get(row.key.agent),
                 judge,
                 self._scripts[row.scenario.name],
@@ -80,6 +80,12 @@ class RunJob:
             for row in self.plan.rows
             if row.presence != "removed" and row.scenario.cache
         }
+
+    @cached_property
+    def _templates(self) -> dict[_InitialState, TemplateFiles]:
+        """The hashes of all templates' files when they are first asked for."""
+        scenarios = {_initial_state(row.scenario): row.scenario for row in self.plan.rows}
+        return {key: template_files(self.definitions, one, self.suite.guidance) for key, one in scenarios.items()}
 
     @cached_property
     def _scripts(self) -> dict[str, str]:
@@ -104,6 +110,10 @@ class RunJob:
                 trees[template] = [tree_hash(repo, side.revision, (*self.watched, *own)) for side in self.sides]
             keys[row] = test_key(text, self.suite, trees[template])
         return keys
+
+
+def _initial_state(scenario: Scenario) -> _InitialState:
+    return scenario.template, scenario.guidance
 
 
 def screening_specs(work: RunJob, trials: int | None) -> list[TrialSpec]:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from math import sqrt
 from statistics import NormalDist
 
+from tidegate.statistics.pair import Pair
+
 Interval = tuple[float, float]
-Difference = tuple[float, Interval]
 
 
 def wilson(passes: float, trials: int, confidence: float = 0.95) -> Interval:
@@ -40,16 +41,39 @@ def newcombe(head_pass: int, head_n: int, base_pass: int, base_n: int, confidenc
     )
 
 
-def mean_difference(differences: Sequence[Difference]) -> Difference:
-    """Return the mean of independent differences with its interval (MOVER: Zou & Donner 2008, Stat. Med. 27, eq. 3).
+def mean_difference(
+    pairs: Sequence[Pair], exact: Sequence[float] = (), confidence: float = 0.90
+) -> tuple[float, Interval]:
+    """Return the mean over scenarios of (head's rate − base's), with a score interval. ValueError without scenarios.
 
-    The distance from the mean to each limit is the root of the summed squares of the parts' distances, divided by
-    their number. So the intervals may be asymmetric, as Newcombe's are. ValueError if there are no differences.
+    `exact`: differences of further scenarios, which have no variance. A common shift is within the interval if the
+    observed mean is at most z standard errors away from it, at rates that fit both the trials and that shift. So
+    scenarios of which all of a few trials pass add to its width.
     """
-    if not differences:
+    total = len(pairs) + len(exact)
+    if not total:
         raise ValueError("no differences")
-    n = len(differences)
-    mean = sum(difference for difference, _ in differences) / n
-    below = sqrt(sum((difference - low) ** 2 for difference, (low, _) in differences)) / n
-    above = sqrt(sum((high - difference) ** 2 for difference, (_, high) in differences)) / n
-    return mean, (mean - below, mean + above)
+    differences = [pair.head_pass / pair.head_n - pair.base_pass / pair.base_n for pair in pairs]
+    mean = (sum(differences) + sum(exact)) / total
+    if not pairs:
+        return mean, (mean, mean)
+    centre, z = sum(differences) / len(pairs), NormalDist().inv_cdf((1 + confidence) / 2)
+
+    def distance(side: int) -> float:
+        near, far = 0.0, 1 - side * centre  # a mean of rates cannot move by more than that
+        for _ in range(40):
+            middle = (near + far) / 2
+            within = middle <= z * sqrt(sum(_variance(pair, centre + side * middle) for pair in pairs)) / len(pairs)
+            near, far = (middle, far) if within else (near, middle)
+        return far * len(pairs) / total
+
+    return mean, (mean - distance(-1), mean + distance(1))
+
+
+def _variance(pair: Pair, shift: float) -> float:
+    """Return the variance of the row's difference if head's rate is base's, moved by `shift`."""
+    trials = pair.head_n + pair.base_n
+    passes = pair.head_pass + pair.base_pass - pair.head_n * shift
+    base = min(1.0, max(0.0, (passes + 0.5) / (trials + 1)))
+    head = min(1.0, max(0.0, base + shift))
+    return head * (1 - head) / pair.head_n + base * (1 - base) / pair.base_n

@@ -15,6 +15,7 @@ from tidegate.model.measurement import EvaluatorResult
 from tidegate.model.value import Value
 from tidegate.store.imported_attempt import PastAttempt
 from tidegate.streams import agentv
+from tidegate.text.scores import score_text
 
 
 class _Evaluator(Value, extra="ignore"):
@@ -64,12 +65,12 @@ def read(path: Path) -> list[PastAttempt]:
 def _attempt(row: _Row) -> PastAttempt:
     """Convert a row to an attempt. A row with an error is not measured, although AgentV scores it 0."""
     passed = round(row.score, 9) >= PASS
-    said = row.reasoning or "; ".join(row.misses) or f"score {row.score:.2f}"
+    said = row.reasoning or "; ".join(row.misses) or f"score {score_text(row.score)}"
     return PastAttempt(
         scenario=f"{row.dataset}/{row.eval_id}" if row.dataset else row.eval_id,
         agent=row.target.replace(":", "-"),
         outcome=None if row.error else "pass" if passed else "fail",
-        reason=row.error or f"case score {row.score:.2f}: {said}",
+        reason=row.error or f"case score {score_text(row.score)}: {said}",
         prompt=_prompt(row),
         at=_seconds(row.timestamp),
         score=None if row.error else row.score,

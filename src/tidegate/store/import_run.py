@@ -77,7 +77,9 @@ def _store(trial: Trial, attempt: PastAttempt, folder: RunFolder) -> TrialResult
         reason=attempt.reason,
         not_measured=None if attempt.outcome else "infrastructure",
         end=trial.end,
-        metrics=trial_metrics(trial, None).model_copy(update={"cost_usd": attempt.cost_usd}),
+        metrics=trial_metrics(trial, None).model_copy(
+            update={"cost_usd": attempt.cost_usd, "case_score": attempt.score}
+        ),
         invocations=invocation_counts(trial.invocations, known=trial.calls_known),
         gates=attempt.gates,
         evaluators=attempt.evaluators,

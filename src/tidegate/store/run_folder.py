@@ -46,8 +46,11 @@ class RunFolder:
         shutil.rmtree(self.trial_folder(spec), ignore_errors=True)
 
     def finish_trial(self, result: TrialResult) -> None:
-        """Write the trial's result atomically. Call this last: the file marks the trial as finished."""
-        write_value(self.trial_folder(result.spec) / RESULT_FILE, result)
+        """Write the trial's result atomically. Call this last: the file marks the trial as finished.
+
+        It is not synced: a result that the machine loses in a power failure is run again.
+        """
+        _replace(self.trial_folder(result.spec) / RESULT_FILE, _json(result), sync=False)
 
     def copy_trial(self, result: TrialResult, ran_in: RunFolder) -> None:
         """Copy a trial from another run folder, with its record if there is one."""
@@ -70,7 +73,7 @@ class RunFolder:
 
     def keep_trial(self, trial: Trial) -> None:
         """Overwrite the trial's raw record, for example after the judge has added its answers."""
-        write_value(self.record_folder(trial.spec) / "trial.json", trial)
+        _replace(self.record_folder(trial.spec) / "trial.json", _json(trial), sync=False)
 
     def finish_run(self, run: Run) -> None:
         """Write the complete run atomically."""
@@ -159,17 +162,26 @@ def run_folder_of(place: Path, side: Side) -> RunFolder:
 
 def write_value(path: Path, value: Value) -> None:
     """Write a value as JSON. The file is renamed into place, so that readers never see a partial file."""
-    write_text(path, value.model_dump_json(indent=1) + "\n")
+    write_text(path, _json(value))
 
 
 def write_text(path: Path, text: str) -> None:
     """Write text like `write_value`: to a temporary file, which is synced and then renamed into place."""
+    _replace(path, text, sync=True)
+
+
+def _json(value: Value) -> str:
+    return value.model_dump_json(indent=1) + "\n"
+
+
+def _replace(path: Path, text: str, *, sync: bool) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with temporary.open("w", encoding="utf-8") as file:
         file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+        if sync:
+            file.flush()
+            os.fsync(file.fileno())
     temporary.replace(path)
 
 

@@ -12,7 +12,7 @@ from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.suite import Scenario, Suite
 from tidegate.procedure.detection import heads_to_confirm
 from tidegate.procedure.repeats import HEAD_TRIALS
-from tidegate.procedure.rules import Rules
+from tidegate.procedure.rules import Rules, level
 from tidegate.procedure.steps import screening_trials
 
 ENOUGH_CASES = 20  # regression scenarios
@@ -142,9 +142,9 @@ def _limit(row: PlanRow) -> float | None:
 def _most_trials(row: PlanRow, suite: Suite) -> int:
     """Return the most trials that the row can need on both sides together, with confirmation and verification."""
     counts = row.scenario.trials.over(suite.trials)
-    all_phases = screening_trials(counts, suite.policy) + Rules.of(suite.policy).most_heads
-    heads = HEAD_TRIALS if row.deterministic else all_phases
-    return 2 * (heads if counts.max is None else min(heads, counts.max))
+    if row.deterministic:
+        return 2 * min(HEAD_TRIALS, counts.max or HEAD_TRIALS)
+    return 2 * (counts.max or screening_trials(counts, suite.policy) + Rules.of(suite.policy).most_heads)
 
 
 def _only_path(scenario: Scenario) -> tuple[str, str] | None:
@@ -194,7 +194,7 @@ def _few_trials(row: PlanRow, suite: Suite) -> tuple[str, str] | None:
         what = f"a regression stays unconfirmed; it takes {HEAD_TRIALS} trials on head"
         return (place, f"with trials.max {counts.max} {what}") if counts.max < HEAD_TRIALS else None
     screening = screening_trials(counts, suite.policy)
-    enough = heads_to_confirm(screening, with_history=False, alpha=suite.policy.alpha)
+    enough = heads_to_confirm(screening, False, level(Rules.of(suite.policy), 1, has_history=False))
     what = f"no regression can be confirmed without history; that takes {enough} trials on head"
     return (place, f"with trials.max {counts.max} {what}") if counts.max < enough else None
 

@@ -29,6 +29,10 @@ class Redaction:
             for form in sorted(_forms(value), key=len, reverse=True)
         }
 
+    def __bool__(self) -> bool:
+        """True if there is any secret to replace."""
+        return bool(self._forms)
+
     def text(self, text: str) -> str:
         """Return the text without the secrets."""
         for form, name in self._forms.items():

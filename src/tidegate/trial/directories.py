@@ -17,7 +17,7 @@ from tidegate.model.trial import TrialSpec
 from tidegate.trial.cost_meter import CostMeter
 from tidegate.trial.processes import MEGABYTE, Account, Supervisor
 from tidegate.trial.safe_files import copy_plain, remove_tree
-from tidegate.trial.users import give, make_private
+from tidegate.trial.users import make_private
 from tidegate.trial.workspace import Prepared
 
 LEAST_ROOM = 1 << 20  # bytes; a disk with less of it is full
@@ -101,7 +101,8 @@ class Folders:
         self.shared.mkdir(mode=0o755)
         for folder in (self.home, self.tmp, self.results):
             folder.mkdir()
-        give(account, self.home, self.tmp, self.results)
+            if account is not None:
+                os.chown(folder, account.uid, account.gid)
 
     def share(self, name: str) -> Path:
         """Copy a file of the record to where the trial's commands can read it; return the copy's path."""

@@ -29,8 +29,8 @@ from tidegate.trial.processes import Refused, SupervisorLost
 from tidegate.trial.shell_command import run_shell
 from tidegate.trial.target_check import missing_target
 from tidegate.trial.trial_record import store_trial, write_transcript
-from tidegate.trial.users import give
-from tidegate.trial.workspace import MOST_SECS, NoDiffError, copy_workspace, read_file, workspace_diff
+from tidegate.trial.workspace import MOST_SECS, copy_workspace, read_file
+from tidegate.trial.workspace_diff import NoDiffError, workspace_diff
 
 SETUP_TIMEOUT_SECS = 300.0  # per setup command
 HEALTH_CHECK_TIMEOUT_SECS = 30.0
@@ -92,8 +92,7 @@ class _TrialRun:
         self._folders.make(account)
         try:
             left = min(MOST_SECS, self._attempt.deadline - time.monotonic())
-            await asyncio.to_thread(copy_workspace, self._place.prepared, self._folders.workspace, left)
-            give(account, self._folders.workspace)
+            await asyncio.to_thread(copy_workspace, self._place.prepared, self._folders.workspace, left, account)
         except CannotRunError:
             self._stop_on_full_disk()
             raise
@@ -276,7 +275,6 @@ class _TrialRun:
         """Store the agent's changes as a diff. Return False if that fails; the trial counts nevertheless."""
         scratch, workspace = self._folders.scratch / "diff", self._folders.workspace
         try:
-            scratch.mkdir()
             diff = await asyncio.to_thread(workspace_diff, self._place.prepared, workspace, scratch)
             (self._folders.record / "workspace.diff").write_bytes(diff)
         except (OSError, NoDiffError) as error:

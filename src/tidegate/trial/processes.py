@@ -57,7 +57,7 @@ class Ended:
     `left_behind` counts the processes other than the command itself that had to be killed; `killed` lists them if the
     command ended by itself. `killed_at` is when Tidegate began to kill the command (seconds since the epoch); None if
     it ended by itself. `peak_memory_mb` is the largest resident memory of the whole process tree; None if the command
-    ended before the first measurement (20 ms).
+    ended before the first measurement (0.1 s).
     """
 
     end: CommandEnd

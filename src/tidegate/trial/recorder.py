@@ -9,6 +9,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -94,10 +95,15 @@ def write_script(path: Path, program: bytes) -> None:
 
 
 def _program(*arguments: bytes) -> bytes:
-    """Return the shim with its arguments, compiled for the interpreter that will run it: this saves 1.6 ms per call."""
-    source = f"{SHIM.read_text(encoding='utf-8')}\nmain{arguments!r}\n"
-    code = marshal.dumps(compile(source, "recorder", "exec", optimize=2))
-    return f"import marshal\nexec(marshal.loads({code!r}))\n".encode()
+    """Return the shim with its arguments."""
+    return b"import marshal\nexec(marshal.loads(%b))\nmain%b\n" % (_shim(), repr(arguments).encode())
+
+
+@cache
+def _shim() -> bytes:
+    """Return the shim, compiled for the interpreter that will run it, as a literal: this saves 1.6 ms per call."""
+    code = compile(SHIM.read_text(encoding="utf-8"), "recorder", "exec", optimize=2)
+    return repr(marshal.dumps(code)).encode()
 
 
 def read(record: Path, stops: Stops | None = None) -> tuple[tuple[Invocation, ...], tuple[str, ...]]:

@@ -15,6 +15,8 @@ M = TypeVar("M", bound=Value)
 
 def redacted(value: M, redaction: Redaction) -> M:
     """Return the value without the secrets."""
+    if not redaction:
+        return value
     whole = value.model_dump_json()
     clean = redaction.text(whole)
     return value if clean == whole else type(value).model_validate_json(clean)
@@ -22,7 +24,7 @@ def redacted(value: M, redaction: Redaction) -> M:
 
 def redact_file(path: Path, redaction: Redaction) -> None:
     """Replace the secrets in a file."""
-    file = open_regular(path)
+    file = open_regular(path) if redaction else None
     if file is None:
         return
     with file:
@@ -34,6 +36,6 @@ def redact_file(path: Path, redaction: Redaction) -> None:
 
 def redact_folder(folder: Path, redaction: Redaction) -> None:
     """Replace the secrets in all files below a folder. Links are not followed."""
-    for place, _, names in os.walk(folder):
+    for place, _, names in os.walk(folder) if redaction else ():
         for name in names:
             redact_file(Path(place, name), redaction)

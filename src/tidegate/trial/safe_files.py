@@ -88,6 +88,8 @@ def _copy_one(name: str, folder: int, target: Path, limit_bytes: int) -> int | N
 
 def remove_tree(folder: Path) -> None:
     """Delete a folder, even if it is deeply nested or unreadable. What cannot be deleted is left."""
+    with suppress(OSError, RecursionError):
+        shutil.rmtree(folder)
     for command in (["rm", "-rf"], ["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
         if os.path.lexists(folder):
             subprocess.run([*command, "--", str(folder)], capture_output=True, check=False)

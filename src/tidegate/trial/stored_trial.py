@@ -15,7 +15,8 @@ from tidegate.trial.environment import base_environment, script_variables
 from tidegate.trial.judge_script import JudgeScripts
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.users import give
-from tidegate.trial.workspace import Prepared, apply_diff, copy_workspace
+from tidegate.trial.workspace import Prepared, copy_workspace
+from tidegate.trial.workspace_diff import apply_diff
 
 
 @dataclass(frozen=True)

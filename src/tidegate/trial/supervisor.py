@@ -31,7 +31,8 @@ TREE_SHARE = 20  # checks of the process tree take at most 1/20 of the time
 PAGE = os.sysconf("SC_PAGE_SIZE")
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 36, 38
 LIBC = ctypes.CDLL(None, use_errno=True)
-UNCATCHABLE = {signal.SIGKILL, signal.SIGSTOP}
+# By Python, and by whoever started Tidegate.
+IGNORED = [number for number in signal.valid_signals() if signal.getsignal(number) == signal.SIG_IGN]
 
 
 class Request(NamedTuple):
@@ -91,10 +92,8 @@ class Process(NamedTuple):
 
 def main() -> None:
     """Report whether this system is supported, then serve requests until Tidegate ends."""
-    # Ignore every signal that can be ignored, so that commands cannot stop it. SIGCHLD must stay, for waitpid.
-    for number in signal.valid_signals() - UNCATCHABLE - {signal.SIGCHLD}:
-        signal.signal(number, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())  # so that commands cannot stop it
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would hide how a command ended
     control = Control()
     missing = what_is_missing()
     control.send({"missing": missing})
@@ -165,7 +164,7 @@ class Command:
         self._control = control
         self._outputs: list[int] = []
         self._peak = 0
-        self._look_at_tree = 0.0  # time of the next check, on the monotonic clock
+        self._look_at_tree = time.monotonic() + TREE_SECS  # time of the next check
 
     def run(self) -> Answer:
         """Run the command, then terminate everything below it."""
@@ -238,8 +237,9 @@ class Command:
             os.chdir(self._request.cwd)
         except OSError as error:
             raise NotStartedError(f"cannot enter the folder {self._request.cwd}: {error.strerror}") from None
-        for number in signal.valid_signals() - UNCATCHABLE:
+        for number in IGNORED:
             signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
     def _limit(self) -> None:
         request = self._request

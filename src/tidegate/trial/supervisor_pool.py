@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Self
@@ -20,7 +21,7 @@ class SupervisorPool:
         self._jobs = float(jobs)
         self._account = account
         self._used = 0.0
-        self._changed = asyncio.Condition()
+        self._waiting: deque[tuple[float, asyncio.Future[None]]] = deque()
         self._idle: list[Supervisor] = []
 
     async def __aenter__(self) -> Self:
@@ -33,10 +34,8 @@ class SupervisorPool:
 
     @asynccontextmanager
     async def slot(self, weight: float = 1.0) -> AsyncIterator[Supervisor]:
-        """Yield a supervisor for one trial, as soon as there is room."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._used == 0 or self._used + weight <= self._jobs)
-            self._used += weight
+        """Yield a supervisor for one trial, as soon as there is room; first come, first served."""
+        await self._enter(weight)
         try:
             supervisor = self._idle.pop() if self._idle else await Supervisor.start(self._account())
             try:
@@ -47,6 +46,27 @@ class SupervisorPool:
                 else:
                     await supervisor.close()
         finally:
-            async with self._changed:
-                self._used -= weight
-                self._changed.notify_all()
+            self._leave(weight)
+
+    async def _enter(self, weight: float) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append((weight, turn))
+        self._admit()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # it was admitted and cancelled at the same time
+                self._leave(weight)
+            raise
+
+    def _leave(self, weight: float) -> None:
+        self._used -= weight
+        self._admit()
+
+    def _admit(self) -> None:
+        """Admit those who wait, in order, while there is room. Waking only these keeps long queues cheap."""
+        while self._waiting and (self._used == 0 or self._used + self._waiting[0][0] <= self._jobs):
+            weight, turn = self._waiting.popleft()
+            if not turn.done():
+                self._used += weight
+                turn.set_result(None)

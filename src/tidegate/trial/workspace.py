@@ -10,22 +10,24 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from tidegate.errors import CannotRunError
 from tidegate.model.probe import FileAnswer
 from tidegate.model.suite import INITIAL_STATE, Scenario
 from tidegate.trial.processes import Account
 from tidegate.trial.safe_files import remove_tree
+from tidegate.trial.snapshot import Entry, Snapshot, has_attributes, take, write
 from tidegate.trial.users import give
 from tidegate.vcs.git import IDENTITY
+from tidegate.vcs.one_commit import Commit, File, needs_git, repository
 
-DIFF_BYTES = 50_000_000
 MOST_SECS = 120.0  # to make a workspace, or to copy it
-DIFF_SECS = 120.0  # per git command: the workspace may contain anything
-_GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "maintenance.auto=false")
-_NO_PROGRAMS = ("--no-ext-diff", "--no-textconv")
-_IDENTITY = {
+TOO_SLOW = "the workspace took too long to {}: is a file of the template very large?"
+LOOK_AT_DISK = "Look at the disk and its rights."
+GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "maintenance.auto=false")
+_FOLDER, _FILE = stat.S_IFDIR | 0o755, stat.S_IFREG | 0o644
+_START = Commit("tidegate <tidegate@localhost> 946684800 +0000", "start")  # as _commit_all makes it
+IDENTIFIED = {
     **IDENTITY,
     "GIT_AUTHOR_DATE": "2000-01-01T00:00:00Z",  # the same content gives the same commit
     "GIT_COMMITTER_DATE": "2000-01-01T00:00:00Z",
@@ -40,6 +42,7 @@ class Prepared:
 
     folder: Path
     guidance: tuple[str, ...]  # relative paths of the guidance files in it, each with `#section` if it names one
+    files: Snapshot | None = None  # its contents; None if they are too large or of unusual kinds
 
 
 class TooSlowError(OSError):
@@ -70,13 +73,28 @@ def prepare(
             (folder / name).unlink(missing_ok=True)  # two names may be links to one file
         _copy_files(initial_state(side, scenario.template), folder, guidance)
     _copy_files(side, folder, guidance)
-    _commit_all(folder, until)
-    return Prepared(folder, tuple(_entries(folder, guidance)))
+    entries = tuple(_entries(folder, guidance))
+    return Prepared(folder, entries, _with_repository(folder, until))
 
 
-def copy_workspace(prepared: Prepared, folder: Path, seconds: float = MOST_SECS) -> None:
-    """Copy it with its git repository, sharing blocks if the file system can. Raises TooSlowError after the seconds."""
-    _copy_tree(prepared.folder, folder, time.monotonic() + seconds)
+def copy_workspace(
+    prepared: Prepared, folder: Path, seconds: float = MOST_SECS, account: Account | None = None
+) -> None:
+    """Copy it with its git repository, for the account if given. Raises TooSlowError after the seconds.
+
+    Blocks are shared if the file system can.
+    """
+    until = time.monotonic() + seconds
+    if prepared.files is None:
+        _copy_tree(prepared.folder, folder, until)
+        give(account, folder)
+        return
+    try:
+        write(prepared.files, str(folder), until, (account.uid, account.gid) if account else None)
+    except TimeoutError:
+        raise TooSlowError(TOO_SLOW.format("copy")) from None
+    except OSError as error:
+        raise CannotRunError(f"the workspace could not be copied: {error}", LOOK_AT_DISK) from None
 
 
 def initial_state(checkout: Path, template: str) -> Path:
@@ -148,55 +166,6 @@ def read_file(workspace: Path, name: str, limit_bytes: int) -> FileAnswer:
     return FileAnswer(state="present", text=data.decode("utf-8", "replace"))
 
 
-class NoDiffError(Exception):
-    """The agent's changes cannot be determined; the message says why."""
-
-
-def workspace_diff(prepared: Prepared, workspace: Path, scratch: Path, limit_bytes: int = DIFF_BYTES) -> bytes:
-    """Return the agent's changes as a git patch. Raises NoDiffError if it is too large or takes too long.
-
-    The agent may have changed the workspace's own `.git`, whose configuration can start programs. Therefore git uses
-    the original repository with a separate index.
-    """
-    index = scratch / "index"
-    pristine = prepared.folder / ".git"
-    shutil.copyfile(pristine / "index", index)
-    objects = scratch / "objects"
-    objects.mkdir()
-    environment = {
-        **_IDENTITY,
-        "PATH": os.environ.get("PATH", os.defpath),
-        "GIT_DIR": str(pristine),
-        "GIT_WORK_TREE": str(workspace),
-        "GIT_INDEX_FILE": str(index),
-        "GIT_OBJECT_DIRECTORY": str(objects),
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(pristine / "objects"),
-    }
-    diff = scratch / "diff"
-    with diff.open("wb") as file:
-        try:
-            _quietly(workspace, environment, "add", "--all", "--force", "--ignore-errors", ".")
-            _quietly(workspace, environment, "diff", "--cached", "--binary", *_NO_PROGRAMS, stdout=file)
-        except subprocess.TimeoutExpired:
-            raise NoDiffError(f"git took longer than {DIFF_SECS:g} s") from None
-    if diff.stat().st_size > limit_bytes:
-        raise NoDiffError(f"its diff has {diff.stat().st_size} bytes")
-    return diff.read_bytes()
-
-
-def apply_diff(workspace: Path, diff: bytes) -> bool:
-    """Apply an agent's changes to a fresh workspace. Return False if they do not apply."""
-    done = subprocess.run(
-        ["git", "-c", "core.hooksPath=/dev/null", "apply", "--whitespace=nowarn", "--allow-empty", "-"],
-        cwd=workspace,
-        env={**_IDENTITY, "PATH": os.environ.get("PATH", os.defpath)},
-        input=diff,
-        capture_output=True,
-        check=False,
-    )
-    return done.returncode == 0
-
-
 def _leads_into(root: Path, path: Path) -> bool:
     """Return True if the path is `root` or, with all links resolved, lies below it."""
     real = os.path.realpath(root)
@@ -210,7 +179,7 @@ def _copy_tree(source: Path, target: Path, until: float) -> None:
     if done.returncode != 0:
         raise CannotRunError(
             f"the workspace could not be copied: {done.stderr.decode('utf-8', 'replace').strip()}",
-            "Look at the disk and its rights.",
+            LOOK_AT_DISK,
         )
 
 
@@ -230,15 +199,30 @@ def _copy_files(source: Path, target: Path, patterns: Sequence[str]) -> None:
             shutil.copy(source / name, target / name)
 
 
+def _with_repository(folder: Path, until: float) -> Snapshot | None:
+    """Make the folder a git repository of one commit; return its snapshot, or None if it cannot have one."""
+    files = take(str(folder))
+    if files is None or has_attributes(files, str(folder)) or needs_git(files):
+        _commit_all(folder, until)
+        return None
+    committed = {path: File(entry.git_mode, entry.data) for path, entry in files.items() if not entry.is_folder}
+    now = time.time_ns()
+    made = {".git": Entry(_FOLDER, now)}
+    for path, data in repository(committed, _START).items():
+        made[f".git/{path}"] = Entry(_FOLDER, now) if data is None else Entry(_FILE, now, data)
+    write(made, str(folder), until)
+    return {**files, **made}
+
+
 def _commit_all(folder: Path, until: float) -> None:
-    environment = {**_IDENTITY, "PATH": os.environ.get("PATH", os.defpath)}
+    environment = {**IDENTIFIED, "PATH": os.environ.get("PATH", os.defpath)}
     _git(folder, environment, until, "init", "--quiet", "--template=", "--initial-branch=main", ".")
     _git(folder, environment, until, "add", "--all", "--force", ".")
     _git(folder, environment, until, "commit", "--quiet", "--allow-empty", "--no-verify", "--message=start")
 
 
 def _git(folder: Path, environment: dict[str, str], until: float, *arguments: str) -> None:
-    done = _in_time([*_GIT, *arguments], folder, environment, until)
+    done = _in_time([*GIT, *arguments], folder, environment, until)
     if done.returncode != 0:
         reason = done.stderr.decode("utf-8", "replace").strip()
         raise CannotRunError(f"`git {arguments[0]}` failed in a workspace: {reason}", "Try it by hand in the template.")
@@ -260,18 +244,4 @@ def _in_time(
         )
     except subprocess.TimeoutExpired:
         what = "copy" if command[0] == "cp" else "commit"
-        raise TooSlowError(f"the workspace took too long to {what}: is a file of the template very large?") from None
-
-
-def _quietly(folder: Path, environment: dict[str, str], *arguments: str, stdout: IO[bytes] | None = None) -> None:
-    """Run git and ignore its exit status, so that it does as much as possible."""
-    subprocess.run(
-        [*_GIT, *arguments],
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=stdout or subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        timeout=DIFF_SECS,
-        check=False,
-    )
+        raise TooSlowError(TOO_SLOW.format(what)) from None

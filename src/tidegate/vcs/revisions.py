@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -144,9 +144,9 @@ def checked_out_sides(root: Path, head_sha: str, base_ref: str) -> tuple[str, st
     head = must(root, "rev-parse", "HEAD")
     if head == head_sha:
         return base_ref, head
-    parents = _parents(root)
-    if len(parents) == 2 and parents[1] == head_sha and not _is_known_foreign(root, parents[0], base_ref):
-        return parents[0], head
+    both = parents(root)
+    if len(both) == 2 and both[1] == head_sha and not _is_known_foreign(root, both[0], base_ref):
+        return both[0], head
     raise ConfigurationError(
         f"{_checked_out(root)} is checked out, which is neither the pull request's head {head_sha[:12]} "
         f"nor GitHub's test merge of it into `{base_ref}`.",
@@ -165,7 +165,7 @@ def require_checked_out(root: Path, sha: str) -> None:
         )
 
 
-def _parents(root: Path) -> list[str]:
+def parents(root: Path) -> list[str]:
     """Return the parents of HEAD, from the commit's own text: a shallow clone hides them from other commands."""
     header = must(root, "cat-file", "commit", "HEAD").partition("\n\n")[0]
     return [line.split()[1] for line in header.splitlines() if line.startswith("parent ")]
@@ -272,9 +272,12 @@ def commit_with(root: Path, parent: str, name: str, file: Path) -> str:
 
 
 @contextmanager
-def checkout(root: Path, revision: Revision, folder: Path) -> Iterator[Path]:
-    """Yield a worktree of the commit at `folder`, and remove it afterwards."""
-    must(root, "worktree", "add", "--quiet", "--detach", "--force", str(folder), revision.sha)
+def checkout(root: Path, revision: Revision, folder: Path, environ: Mapping[str, str] | None = None) -> Iterator[Path]:
+    """Yield a worktree of the commit at `folder`, and remove it afterwards.
+
+    `environ` has git's credentials for files that a partial clone has left out.
+    """
+    must(root, "worktree", "add", "--quiet", "--detach", "--force", str(folder), revision.sha, env=environ)
     try:
         yield folder
     finally:

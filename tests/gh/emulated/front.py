@@ -9,8 +9,10 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BufferedIOBase
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -39,6 +41,7 @@ class Fault:
     body: str | None = None  # instead of the message
     drop: bool = False
     delay: float = 0.0  # seconds before the answer
+    speak: Callable[[BufferedIOBase], object] | None = None  # writes the whole answer itself, as no HTTP server would
     meanwhile: Callable[[], object] | None = None
     times: int = 1
 
@@ -57,6 +60,7 @@ class Answer(NamedTuple):
     status: int
     headers: Mapping[str, str]
     body: bytes
+    speak: Callable[[BufferedIOBase], object] | None = None
 
 
 Forward = Callable[[str, str, Mapping[str, str], bytes], Answer]
@@ -161,7 +165,7 @@ def _failure(fault: Fault) -> Answer:
     told = {"message": fault.message, "documentation_url": "https://docs.github.com/rest"}
     body = json.dumps(told).encode() if fault.body is None else fault.body.encode()
     headers = {"Content-Type": "application/json; charset=utf-8", **fault.headers}
-    return Answer(fault.status or 502, headers, body)
+    return Answer(fault.status or 502, headers, body, fault.speak)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -174,6 +178,12 @@ class _Handler(BaseHTTPRequestHandler):
         answer = self.owner.answer(self.command, self.path, dict(self.headers.items()), body)
         if answer is None:
             self.close_connection = True
+            return
+        if answer.speak is not None:
+            self.close_connection = True
+            with suppress(OSError):  # the client has gone
+                answer.speak(self.wfile)
+                self.wfile.flush()
             return
         self.send_response_only(answer.status)
         for name, value in answer.headers.items():

@@ -1,0 +1,93 @@
+"""What an agent changed in its workspace."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.make import scenario
+from tests.trial.test_workspace import write
+from tidegate.trial.workspace import copy_workspace, prepare
+from tidegate.trial.workspace_diff import NoDiffError, apply_diff, workspace_diff
+
+
+def test_the_diff_shows_what_the_agent_changed(tmp_path: Path) -> None:
+    made = prepare(
+        scenario(template="t"), write(tmp_path / "d", {"t/a": "1\n", "t/b": "1\n"}), tmp_path / "d", (), tmp_path / "m"
+    )
+    copy_workspace(made, tmp_path / "w")
+    write(tmp_path / "w", {"a": "2\n", "new": "x\n"})
+    (tmp_path / "w" / "b").unlink()
+
+    diff = workspace_diff(made, tmp_path / "w", tmp_path / "scratch").decode()
+
+    assert "-1\n+2" in diff
+    assert "new file mode" in diff
+    assert "deleted file mode" in diff
+
+
+def test_a_diff_that_is_too_large_is_none(tmp_path: Path) -> None:
+    made = prepare(scenario(template=None), tmp_path, tmp_path, (), tmp_path / "m")
+    copy_workspace(made, tmp_path / "w")
+    write(tmp_path / "w", {"f": "1\n" * 1000})
+
+    with pytest.raises(NoDiffError, match="its diff has"):
+        workspace_diff(made, tmp_path / "w", tmp_path / "scratch", limit_bytes=1000)
+
+
+def test_the_diff_runs_nothing_that_the_agent_configured(tmp_path: Path) -> None:
+    """An agent that rewrites its .git must not get a program started outside of the supervisor."""
+    made = prepare(scenario(template=None), tmp_path, tmp_path, (), tmp_path / "m")
+    copy_workspace(made, tmp_path / "w")
+    trap = f"touch {tmp_path}/owned"
+    config = f'[core]\n fsmonitor = "{trap}"\n[diff "x"]\n command = {trap}\n[filter "x"]\n clean = {trap}\n'
+    write(tmp_path / "w", {".git/config": config, ".gitattributes": "* filter=x diff=x\n", "f": "1\n"})
+
+    diff = workspace_diff(made, tmp_path / "w", tmp_path / "scratch")
+
+    assert b"+1" in diff
+    assert not (tmp_path / "owned").exists()
+
+
+@pytest.mark.parametrize("template", [{"a": "1\n"}, {"a": "1\n", ".gitattributes": "* text\n"}])
+@pytest.mark.parametrize(
+    "changed", [{"a": "2\n"}, {"b": "new\n"}, {"zeros": "1\0"}, {"é": "1\n"}, {"d/x": "1" * 600_000}]
+)
+def test_applied_to_a_fresh_workspace_it_gives_the_agents(
+    tmp_path: Path, template: dict[str, str], changed: dict[str, str]
+) -> None:
+    """Small or large, text or not, written by Tidegate or by git."""
+    definitions = write(tmp_path / "d", {f"t/{name}": text for name, text in template.items()})
+    made = prepare(scenario(template="t"), definitions, definitions, (), tmp_path / "m")
+    copy_workspace(made, tmp_path / "w")
+    copy_workspace(made, tmp_path / "fresh")
+    write(tmp_path / "w", changed)
+
+    diff = workspace_diff(made, tmp_path / "w", tmp_path / "scratch")
+
+    assert apply_diff(tmp_path / "fresh", diff)
+    for name, text in {**template, **changed}.items():
+        assert (tmp_path / "fresh" / name).read_text() == text
+
+
+def test_a_file_whose_size_and_time_are_as_before_is_compared_by_its_contents(tmp_path: Path) -> None:
+    """An agent's program can set a file's time back."""
+    definitions = write(tmp_path / "d", {"t/a": "1\n"})
+    made = prepare(scenario(template="t"), definitions, definitions, (), tmp_path / "m")
+    copy_workspace(made, tmp_path / "w")
+    before = (tmp_path / "w/a").stat()
+    (tmp_path / "w/a").write_text("2\n")
+    os.utime(tmp_path / "w/a", ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    assert b"-1\n+2\n" in workspace_diff(made, tmp_path / "w", tmp_path / "scratch")
+
+
+def test_a_workspace_that_is_a_link_now_shows_nothing_of_where_it_leads(tmp_path: Path) -> None:
+    made = prepare(scenario(template=None), tmp_path, tmp_path, (), tmp_path / "m")
+    outside = write(tmp_path / "outside", {"secret": "precious\n"})
+    (tmp_path / "w").symlink_to(outside)
+
+    with pytest.raises(NoDiffError, match="not a folder"):
+        workspace_diff(made, tmp_path / "w", tmp_path / "scratch")
