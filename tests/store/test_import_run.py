@@ -225,3 +225,47 @@ def test_moves_of_scores_below_every_threshold_are_compared(tmp_path: Path) -> N
         ["research/storms", "default", "0.90", "0.90", "0.00"],
         ["mean", "0.925", "0.875", "−0.05"],
     ]
+
+
+def test_results_of_newer_versions_of_agentv(tmp_path: Path) -> None:
+    """Their keys have other names, and `trace` is a summary without the calls, which are in `output`."""
+    calls = [{"tool": "search", "input": {"q": "tides"}, "output": "found"}]
+    row = {
+        "test_id": "tides",
+        "suite": "research",
+        "score": 0.9,
+        "target": "default",
+        "input": [{"role": "system", "content": "Be short."}, {"role": "user", "content": "What makes tides?"}],
+        "answer": "The moon.",
+        "output": [{"role": "assistant", "content": "The moon.", "tool_calls": calls}],
+        "trace": {"eventCount": 1, "toolCalls": {"search": 1}, "errorCount": 0},
+        "scores": [{"name": "answer", "type": "llm-grader", "score": 0.9, "weight": 1, "verdict": "pass"}],
+        "durationMs": 1234,
+        "costUsd": 0.5,
+        "executionStatus": "ok",
+    }
+    camel = row | {"testId": "storms", "executionStatus": "execution_error", "score": 0}
+    del camel["test_id"]
+    run = import_run(write(tmp_path / "index.jsonl", row, camel), tmp_path / "run")
+    first, second = run.trials
+    assert (first.scenario, first.outcome, first.case_score) == ("research/tides", "pass", 0.9)
+    assert (first.metrics.duration_s, first.metrics.cost_usd) == (1.234, 0.5)
+    assert [one.name for one in first.evaluators] == ["answer"]
+    folder = RunFolder(tmp_path / "run")
+    assert folder.prompt(first.spec) == "What makes tides?"
+    assert [event.tool for event in folder.events(first.spec) if isinstance(event, ToolCall)] == ["search"]
+    assert (second.outcome, second.reason) == (None, "AgentV reports an execution error")
+
+
+def test_a_transcript_becomes_a_trial_without_outcome(tmp_path: Path) -> None:
+    document = {
+        "trajectory": [{"action": "notes add x", "observation": "no", "thought": "I add it."}],
+        "history": [{"role": "user", "content": "Add a note."}],
+        "info": {"exit_status": "submitted"},
+    }
+    (tmp_path / "incident.traj").write_text(json.dumps(document))
+    (trial,) = import_run(tmp_path / "incident.traj", tmp_path / "run", binary="notes").trials
+    assert (trial.scenario, trial.agent, trial.outcome) == ("incident", "swe-agent", None)
+    assert trial.reason == "a transcript has no gates"
+    assert trial.invocations.not_counted == {"unknown": 1}
+    assert RunFolder(tmp_path / "run").prompt(trial.spec) == "Add a note."

@@ -50,13 +50,15 @@ def test_exit_codes_are_read_and_never_guessed(
     assert (result.status, result.exit_code) == expected
 
 
-@pytest.mark.parametrize("version", ["ATIF-v1.5", "ATIF-v1.6", "ATIF-v1.7", "ATIF-v1.8"])
-def test_versions_from_1_5_on_are_read(version: str) -> None:
+@pytest.mark.parametrize(
+    "version", ["ATIF-v1.2", "ATIF-v1.3", "ATIF-v1.4", "ATIF-v1.5", "ATIF-v1.6", "ATIF-v1.7", "ATIF-v1.8"]
+)
+def test_versions_from_1_2_on_are_read(version: str) -> None:
     events = parse(document({"source": "user", "message": "Do it."}, {"message": "Done."}, version=version))
     assert events[:2] == (Message(role="user", text="Do it."), Message(text="Done."))
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "{}", document(version="ATIF-v1.4"), document(version="ATIF-v2.0")])
+@pytest.mark.parametrize("text", ["{", "[]", "{}", document(version="ATIF-v1.1"), document(version="ATIF-v2.0")])
 def test_anything_else_is_a_warning_and_no_end(text: str) -> None:
     (event,) = parse(text)
     assert isinstance(event, Warning)

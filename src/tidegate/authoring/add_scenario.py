@@ -13,16 +13,16 @@ from pydantic import ValidationError
 from tidegate.authoring.scenario_text import Story, file_name, free_name, scenario_text
 from tidegate.errors import ConfigurationError
 from tidegate.invocations.from_log import logged_calls
-from tidegate.model.event import Event, Message, ToolCall, Warning
+from tidegate.model.event import Event, Message, ToolCall
 from tidegate.model.measurement import TrialResult
 from tidegate.model.suite import Scenario, Suite, Target
 from tidegate.store.run_folder import RESULT_FILE, RUN_FILE, RunFolder, load_run
 from tidegate.streams import STREAMS, StreamName
+from tidegate.streams.recognize import TRANSCRIPTS, described, recognized
 from tidegate.trial.workspace import copy_workspace, initial_state, prepare
 from tidegate.trial.workspace_diff import apply_diff
 
 MOST_COMMANDS = 20
-_TRANSCRIPTS = {name: stream for name, stream in STREAMS.items() if stream.is_transcript}
 
 
 @dataclass(frozen=True)
@@ -137,18 +137,14 @@ def _stored(folder: Path) -> tuple[TrialResult, RunFolder]:
 
 
 def _read_somehow(text: str, source: Path) -> tuple[Event, ...]:
-    """Return the events, parsed in the format that recognises most of the text."""
-    readings = [stream.parse(text) for stream in _TRANSCRIPTS.values()]
-    best = max(readings, key=_understood)
-    if _understood(best) <= 0:
+    """Return the events, parsed in the format that recognizes most of the text."""
+    found = recognized(text)
+    if found is None:
         raise ConfigurationError(
-            f"{source} is not a known transcript.", f"Say which with --format: {', '.join(_TRANSCRIPTS)}."
+            f"{source} is not a known transcript: it is {described(text)}.",
+            f"Say which with --format: {', '.join(TRANSCRIPTS)}.",
         )
-    return best
-
-
-def _understood(events: tuple[Event, ...]) -> int:
-    return sum(-1 if isinstance(event, Warning) else isinstance(event, ToolCall | Message) for event in events)
+    return found[1]
 
 
 def _needed(prompt: str, source: Path) -> str:

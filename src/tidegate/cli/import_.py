@@ -8,14 +8,16 @@ from pathlib import Path
 from tidegate.cli import options
 
 DESCRIPTION = """\
-Imports results of AgentV (JSONL) or llm-tool-test (a run folder, a folder of run folders, or an events.jsonl) as a
-stored run for `tidegate show`, `compare`, `regrade` and `add`. Runs nothing.
+Imports results of AgentV (JSONL), of llm-tool-test (a run folder, a folder of run folders, or an events.jsonl), or the
+transcript of an agent as a stored run for `tidegate show`, `compare`, `regrade` and `add`. Runs nothing.
 """
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("import", help="import results of AgentV or llm-tool-test", description=DESCRIPTION)
+    parser = commands.add_parser(
+        "import", help="import results of AgentV or llm-tool-test, or a transcript", description=DESCRIPTION
+    )
     parser.add_argument("source", type=Path, metavar="RESULTS", help="the file or folder")
     parser.add_argument("--binary", metavar="NAME", help="the tool under test, whose calls are counted")
     parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="output folder")

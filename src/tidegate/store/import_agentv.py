@@ -1,4 +1,4 @@
-"""Reads the result JSONL of AgentV 1.5: one line per case and target."""
+"""Reads the result JSONL of AgentV, from 1.5 on: one line per case and target."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import AliasChoices, Field, JsonValue, ValidationError
 
 from tidegate.model.evaluator import PASS, Score
 from tidegate.model.event import End, Event
@@ -29,20 +29,34 @@ class _Evaluator(Value, extra="ignore"):
 class _Row(Value, extra="ignore"):
     """The keys that Tidegate reads from a line; the others repeat the case or hold raw model requests."""
 
-    eval_id: str = Field(min_length=1)
-    dataset: str | None = None
+    eval_id: str = Field(min_length=1, validation_alias=AliasChoices("eval_id", "test_id", "testId"))
+    dataset: str | None = Field(default=None, validation_alias=AliasChoices("dataset", "suite"))
     target: str = "default"
     score: float = Field(ge=0, le=1)
-    candidate_answer: str = ""
+    candidate_answer: str = Field(default="", validation_alias=AliasChoices("candidate_answer", "answer"))
     reasoning: str | None = None
     misses: tuple[str, ...] = ()
     error: str | None = None
+    execution_status: str = Field(default="ok", validation_alias=AliasChoices("execution_status", "executionStatus"))
     timestamp: str = ""
-    evaluator_results: tuple[_Evaluator, ...] | None = None
+    input: str | list[JsonValue] | None = None
+    duration_ms: float | None = Field(default=None, validation_alias=AliasChoices("duration_ms", "durationMs"))
+    cost_usd: float | None = Field(default=None, validation_alias=AliasChoices("cost_usd", "costUsd"))
+    evaluator_results: tuple[_Evaluator, ...] | None = Field(
+        default=None, validation_alias=AliasChoices("evaluator_results", "scores")
+    )
     agent_provider_request: dict[str, JsonValue] | None = None
     lm_provider_request: dict[str, JsonValue] | None = None
-    output_messages: list[JsonValue] | None = None
-    trace: list[JsonValue] | None = None
+    output_messages: list[JsonValue] | None = Field(
+        default=None, validation_alias=AliasChoices("output_messages", "output")
+    )
+    trace: list[JsonValue] | dict[str, JsonValue] | None = None  # an object is a summary without the calls
+
+    @property
+    def problem(self) -> str | None:
+        """Why the row was not measured; None if it was."""
+        failed = self.execution_status == "execution_error"
+        return self.error or ("AgentV reports an execution error" if failed else None)
 
 
 def read(path: Path) -> list[PastAttempt]:
@@ -64,18 +78,21 @@ def read(path: Path) -> list[PastAttempt]:
 
 def _attempt(row: _Row) -> PastAttempt:
     """Convert a row to an attempt. A row with an error is not measured, although AgentV scores it 0."""
+    problem = row.problem
     passed = round(row.score, 9) >= PASS
     said = row.reasoning or "; ".join(row.misses) or f"score {score_text(row.score)}"
     return PastAttempt(
         scenario=f"{row.dataset}/{row.eval_id}" if row.dataset else row.eval_id,
         agent=row.target.replace(":", "-"),
-        outcome=None if row.error else "pass" if passed else "fail",
-        reason=row.error or f"case score {score_text(row.score)}: {said}",
+        outcome=None if problem else "pass" if passed else "fail",
+        reason=problem or f"case score {score_text(row.score)}: {said}",
         prompt=_prompt(row),
         at=_seconds(row.timestamp),
-        score=None if row.error else row.score,
+        score=None if problem else row.score,
+        duration_s=None if row.duration_ms is None else row.duration_ms / 1000,
+        cost_usd=row.cost_usd,
         events=_events(row),
-        evaluators=() if row.error else tuple(map(_result, row.evaluator_results or ())),
+        evaluators=() if problem else tuple(map(_result, row.evaluator_results or ())),
     )
 
 
@@ -94,14 +111,20 @@ def _events(row: _Row) -> tuple[Event, ...]:
     """Return the answer, the tool calls if the row has them (AgentV 1.5 omits them), and the end."""
     output: dict[str, Any] = {"text": row.candidate_answer}
     output |= {} if row.output_messages is None else {"output_messages": row.output_messages}
-    output |= {} if row.trace is None else {"trace": row.trace}
+    output |= {"trace": row.trace} if isinstance(row.trace, list) else {}
     text = json.dumps(output)
-    end = "crashed" if row.error else "completed"
-    return (*agentv.parse(text), End(end=end, message=row.error or "", traced=agentv.is_traced(text)))
+    end = "crashed" if row.problem else "completed"
+    return (*agentv.parse(text), End(end=end, message=row.problem or "", traced=agentv.is_traced(text)))
 
 
 def _prompt(row: _Row) -> str:
-    """Return the prompt from the recorded model request, or "" if there is none."""
+    """Return the prompt from the row's input or the recorded model request, or "" if there is none."""
+    if isinstance(row.input, str):
+        return row.input
+    for message in row.input or ():
+        content = message.get("content") if isinstance(message, dict) and message.get("role") == "user" else None
+        if isinstance(content, str):
+            return content
     request = row.agent_provider_request or row.lm_provider_request or {}
     texts = (request.get(key) for key in ("question", "prompt"))
     return next((text for text in texts if isinstance(text, str)), "")

@@ -9,12 +9,14 @@ from pathlib import Path
 from tidegate import __version__
 from tidegate.errors import ConfigurationError
 from tidegate.invocations.metrics import invocation_counts, trial_metrics
+from tidegate.model.event import End, Message
 from tidegate.model.measurement import AgentInfo, Revision, Run, RunRow, TrialResult
 from tidegate.model.suite import Policy, Target
 from tidegate.model.trial import Trial, TrialSpec
 from tidegate.store import import_agentv, import_llm_tool_test
 from tidegate.store.imported_attempt import PastAttempt
 from tidegate.store.run_folder import RunFolder, write_text, write_value
+from tidegate.streams.recognize import TRANSCRIPTS, described, recognized
 
 IMPORTED = "imported"  # the agent type of imported trials
 
@@ -43,7 +45,7 @@ def _read(source: Path) -> list[PastAttempt]:
     if not (source.is_dir() or source.is_file()):
         raise ConfigurationError(f"{source} is neither a file nor a folder.", "Name a file or folder with results.")
     try:
-        attempts = import_llm_tool_test.read(source) if _is_llm_tool_test(source) else import_agentv.read(source)
+        attempts = import_llm_tool_test.read(source) if _is_llm_tool_test(source) else _of_file(source)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{source} cannot be read: {error}", "Name a file or folder with results.") from None
     except ValueError as error:
@@ -53,9 +55,35 @@ def _read(source: Path) -> list[PastAttempt]:
     return attempts
 
 
+def _of_file(source: Path) -> list[PastAttempt]:
+    """Return the attempts of AgentV's results, or the one of an agent's transcript."""
+    try:
+        return import_agentv.read(source)
+    except ValueError as error:
+        text = source.read_text(encoding="utf-8", errors="replace")
+        found = recognized(text)
+        if found is None:
+            raise ValueError(f"{error}; it is {described(text)}") from None
+    name, events = found
+    asked = next((event.text for event in events if isinstance(event, Message) and event.role == "user"), "")
+    end = next((event for event in reversed(events) if isinstance(event, End)), None)
+    return [
+        PastAttempt(
+            scenario=source.stem,
+            agent=name,
+            outcome=None,
+            reason="a transcript has no gates",
+            prompt=asked,
+            duration_s=end.at or None if end else None,
+            cost_usd=end.cost_usd if end else None,
+            events=events,
+        )
+    ]
+
+
 _WANTED = (
-    "It has to be AgentV's result JSONL (`agentv eval --out FILE`), or a folder of llm-tool-test with "
-    "artifacts/events.jsonl, or the folder that holds such folders."
+    "It has to be AgentV's result JSONL (`agentv eval --out FILE`), a folder of llm-tool-test with "
+    "artifacts/events.jsonl, the folder that holds such folders, or a transcript: " + ", ".join(TRANSCRIPTS) + "."
 )
 
 

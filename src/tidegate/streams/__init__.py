@@ -5,10 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from tidegate.streams import agentv, atif, claude_code, codex, events, gemini, llm_tool_test, opencode, text
+from tidegate.streams import (
+    agentv,
+    atif,
+    claude_code,
+    codex,
+    codex_rollout,
+    copilot,
+    events,
+    gemini,
+    llm_tool_test,
+    opencode,
+    swe_agent,
+    text,
+)
 from tidegate.streams.stream import Stream
 
-StreamName = Literal["text", "events", "agentv", "atif", "claude-code", "codex", "gemini", "llm-tool-test", "opencode"]
+StreamName = Literal[
+    "text",
+    "events",
+    "agentv",
+    "atif",
+    "claude-code",
+    "codex",
+    "codex-rollout",
+    "copilot",
+    "gemini",
+    "llm-tool-test",
+    "opencode",
+    "swe-agent",
+]
 
 STREAMS: Mapping[StreamName, Stream] = {
     "text": text.STREAM,
@@ -17,7 +43,10 @@ STREAMS: Mapping[StreamName, Stream] = {
     "atif": atif.STREAM,
     "claude-code": claude_code.STREAM,
     "codex": codex.STREAM,
+    "codex-rollout": codex_rollout.STREAM,
+    "copilot": copilot.STREAM,
     "gemini": gemini.STREAM,
     "opencode": opencode.STREAM,
     "llm-tool-test": llm_tool_test.STREAM,
+    "swe-agent": swe_agent.STREAM,
 }

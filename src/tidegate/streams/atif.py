@@ -1,4 +1,4 @@
-"""ATIF, the Agent Trajectory Interchange Format (Harbor, RFC 0001), from v1.5.
+"""ATIF, the Agent Trajectory Interchange Format (Harbor, RFC 0001), from v1.2.
 
 The format has no fields for exit codes, errors or the agent's end. Exit codes are read from `extra.exit_code`, else
 from an `Exit code N` in the text. A missing status is `unknown`, never 0.
@@ -20,7 +20,7 @@ from tidegate.streams.json_values import Json, amount, count, items, mapping, te
 from tidegate.streams.stream import Stream
 from tidegate.text.shorten import last_part
 
-OLDEST_MINOR = 5
+OLDEST_MINOR = 2
 EXTRA = "tidegate"  # key below a trajectory's `extra` for what the format has no field for
 NOTES: Mapping[str, Callable[..., Warning | ApiRetry]] = {"warning": Warning, "api_retry": ApiRetry}
 

@@ -1,4 +1,4 @@
-"""Claude Code's `--output-format stream-json`, which other agents imitate."""
+"""Claude Code's `--output-format stream-json`, which other agents imitate, and its session files."""
 
 from __future__ import annotations
 
@@ -91,6 +91,10 @@ class ClaudeCode(JsonLines):
                     pass
 
     def _user(self, data: Json) -> Iterator[Event]:
+        of_session = "sessionId" in data  # a session file: it has the user's own messages, too
+        if of_session and data.get("isMeta") is not True and (asked := _asked(data)):
+            yield Message(role="user", text=last_part(asked))
+            return
         for block in items(mapping(data, "message"), "content"):
             if block.get("type") == "tool_result":
                 self._last = None
@@ -110,7 +114,7 @@ class ClaudeCode(JsonLines):
             return (
                 "error" if failed is True else "ok" if failed is False or "is_error" not in block else "unknown"
             ), None
-        return _shell_end(failed, mapping(data, "tool_use_result"), output)
+        return _shell_end(failed, _details(data), output)
 
     def _never_ran(self, call: str, block: Json, data: Json, output: str) -> CallStatus | None:
         """Return why there is no exit code yet, or never will be; None if the call ended."""
@@ -123,7 +127,7 @@ class ClaudeCode(JsonLines):
             return "denied"
         if output.startswith("<tool_use_error>"):
             return "invalid"
-        return "background" if "backgroundTaskId" in mapping(data, "tool_use_result") else None
+        return "background" if "backgroundTaskId" in _details(data) else None
 
     def _end(self) -> End | None:
         if self._last is None:
@@ -169,6 +173,20 @@ class ClaudeCode(JsonLines):
 def parse(output: str) -> tuple[Event, ...]:
     """Return the events of a whole output."""
     return json_lines.parse(ClaudeCode(), output)
+
+
+def _asked(data: Json) -> str:
+    """Return the user's message; '' if the line holds results of calls."""
+    content = mapping(data, "message").get("content")
+    is_result = isinstance(content, list) and any(
+        isinstance(block, dict) and block.get("type") == "tool_result" for block in content
+    )
+    return "" if is_result else words(content)
+
+
+def _details(data: Json) -> Json:
+    """Return the details of a result, which session files spell in another way."""
+    return mapping(data, "tool_use_result") or mapping(data, "toolUseResult")
 
 
 def _key(data: Json, identity: str) -> str:
