@@ -57,6 +57,9 @@ error-rates: $(READY) ## measure the procedure again on simulated suites: docs/e
 	@$(BIN)/python docs/detection_power.py
 	@$(BIN)/python docs/error_rates.py
 
+judge-warnings: $(READY) ## measure the judge's warnings on simulated pull requests: docs/judge-warnings.md
+	@PYTHONPATH=. $(BIN)/python docs/judge_warnings.py
+
 real-rates: $(READY) ## the same with real processes and real git: 240 pull requests, half an hour
 	@TIDEGATE_CLEAN_PRS=200 $(BIN)/pytest --quiet -s tests/e2e/test_error_rates.py
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
+from tidegate.comparison.judge_change import Scored, with_judge_tests
 from tidegate.comparison.metric_tests import RowTrials
 from tidegate.comparison.one_row import row_of, suite_metrics
 from tidegate.comparison.weak_rows import cannot_guard, doubts
@@ -45,6 +46,11 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
         row_of(entry.row, said, trials, head, metrics)
         for entry, said, trials in zip(state.rows, conclusions, sides, strict=True)
     )
+    scored: list[tuple[Scored, Scored]] = [
+        (head, base if said.baseline_changed else (*past, *base))
+        for said, (past, base, head) in zip(conclusions, sides, strict=True)
+    ]
+    rows = tuple(with_judge_tests(rows, scored))
     return Comparison(
         rows=rows,
         suite=suite_effect(rows, state, baseline_changed=any(said.baseline_changed for said in conclusions)).model_copy(

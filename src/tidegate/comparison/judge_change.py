@@ -7,38 +7,57 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from statistics import fmean
 
-from tidegate.model.comparison import CriterionChange, JudgeChange, JudgeSide, WinRate
+from tidegate.model.comparison import CriterionChange, JudgeChange, JudgeSide, Row, WinRate
 from tidegate.model.judgement import Judgement, PairJudgement
-from tidegate.model.measurement import TrialResult
-from tidegate.statistics.ranks import mean_shift
+from tidegate.model.measurement import PastTrial, TrialResult
+from tidegate.statistics.moderated import moderated_drops
+from tidegate.statistics.multiplicity import bh
 from tidegate.statistics.wins import win_rate
 
 MOST_NAMED = 3  # issues and highlights of a side that reports show
 MARGIN = 0.05  # smallest change of a score, 0..1, that is reported
+Q = 0.03  # false discovery rate of warnings over the judged rows
+LEAST_SD = 0.03  # of a judge's scores: equal scores of a few trials do not mean that it never errs
+Scored = Iterable[TrialResult | PastTrial]
 
 
 def judge_change(
-    base: Sequence[TrialResult], head: Sequence[TrialResult], pairs: Iterable[PairJudgement] = ()
+    base: Sequence[TrialResult],
+    head: Sequence[TrialResult],
+    pairs: Iterable[PairJudgement] = (),
+    past: Sequence[PastTrial] = (),
 ) -> JudgeChange | None:
-    """Return the judge's results for both sides of a row; None if no judge was configured."""
+    """Return the judge's results for both sides of a row, before the test; None if no judge was configured."""
     sides = {"base": [*filter(_is_judged, base)], "head": [*filter(_is_judged, head)]}
     if not any(sides.values()):
         return None
-    scores = {side: _scores(trials) for side, trials in sides.items()}
-    shift = mean_shift([(scores["head"], scores["base"])]) if scores["head"] and scores["base"] else None
-    difference, interval = shift or (None, None)
-    fell = difference is not None and difference <= -MARGIN + 1e-9
+    before, after = _side(sides["base"], past), _side(sides["head"])
     return JudgeChange(
-        base=_side(sides["base"]),
-        head=_side(sides["head"]),
-        difference=difference,
-        interval=interval,
-        warns=fell and (interval is None or interval[1] < 0),
+        base=before,
+        head=after,
+        difference=None if after.score is None or before.score is None else after.score - before.score,
         criteria=tuple(_criteria(sides["base"], sides["head"])),
         pairs=tuple(_wins(pairs := tuple(pairs))),
         pairs_lost=len(lost := [pair.problem for pair in pairs if pair.problem]),
         pairs_reason=lost[0] if lost else "",
     )
+
+
+def with_judge_tests(rows: Sequence[Row], trials: Sequence[tuple[Scored, Scored]]) -> list[Row]:
+    """Return the rows with the test of the judge's scores. `trials`: head's of each row, and base's with its history.
+
+    Rows are tested together, and warn at a false discovery rate of Q. A row without an interval never warns.
+    """
+    judged = [place for place, row in enumerate(rows) if row.judge is not None]
+    drops = moderated_drops([(_scores(trials[place][0]), _scores(trials[place][1])) for place in judged], LEAST_SD)
+    tested = [(place, drop) for place, drop in zip(judged, drops, strict=True) if drop is not None]
+    found = list(rows)
+    for (place, drop), q in zip(tested, bh([drop.p for _, drop in tested]), strict=True):
+        warns = q <= Q and drop.difference <= -MARGIN + 1e-9 and drop.interval[1] < 0
+        known = {"difference": drop.difference, "interval": drop.interval, "q": q, "warns": warns}
+        judge = rows[place].judge
+        found[place] = rows[place].model_copy(update={"judge": judge and judge.model_copy(update=known)})
+    return found
 
 
 def judgements(trial: TrialResult) -> dict[str, Judgement]:
@@ -94,17 +113,18 @@ def _is_judged(trial: TrialResult) -> bool:
     return trial.judge is not None or any(result.judged for result in trial.evaluators)
 
 
-def _scores(trials: Iterable[TrialResult]) -> list[float]:
+def _scores(trials: Scored) -> list[float]:
     return [trial.metrics.judge_score for trial in trials if trial.metrics.judge_score is not None]
 
 
-def _side(trials: Sequence[TrialResult]) -> JudgeSide:
-    scores = _scores(trials)
+def _side(trials: Sequence[TrialResult], past: Sequence[PastTrial] = ()) -> JudgeSide:
+    scores, earlier = _scores(trials), _scores(past)
     reasons = [*filter(None, map(not_judged, trials))]
     answers = [said for trial in trials for said in judgements(trial).values()]
     confidences = [said.confidence for said in answers if said.confidence is not None]
     return JudgeSide(
-        score=fmean(scores) if scores else None,
+        score=fmean([*earlier, *scores]) if earlier or scores else None,
+        past=len(earlier),
         judged=len(scores),
         below=sum(map(_is_below, trials)),
         not_judged=len(reasons),

@@ -52,7 +52,10 @@ def row_of(row: RunRow, said: Conclusion, trials: RowTrials, run: Run, metrics: 
         metrics=_row_metrics(said, trials, metrics),
         gates=gate_table(base, head),
         judge=judge_change(
-            base, head, [pair for pair in run.pairs if (pair.scenario, pair.agent) == (row.scenario, row.agent)]
+            base,
+            head,
+            [pair for pair in run.pairs if (pair.scenario, pair.agent) == (row.scenario, row.agent)],
+            () if said.baseline_changed else past,
         ),
         evidence=find_evidence(said, base, head, run.revision),
     )

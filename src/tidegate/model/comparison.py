@@ -120,10 +120,12 @@ class Evidence(Value):
 class JudgeSide(Value):
     """The judge's results on one side's trials: the mean score, and how many trials failed or could not be judged.
 
-    `confidence` is the judge's own, a mean. `issues` and `highlights` are the most frequent ones that it named.
+    `score` includes the `past` trials of base's history. `confidence` is the judge's own, a mean. `issues` and
+    `highlights` are the most frequent ones that it named.
     """
 
     score: float | None = None
+    past: int = 0
     judged: int = 0
     below: int = 0
     not_judged: int = 0
@@ -155,14 +157,16 @@ class WinRate(Value):
 
 
 class JudgeChange(Value):
-    """The judge's scores of both sides. `warns` is True if head scores lower by more than the margin and more than
-    chance.
+    """The judge's scores of both sides. `q` is the adjusted p of the test over all judged rows; None without one.
+
+    `warns` is True if the test is significant, and head scores lower by the margin or more.
     """
 
     base: JudgeSide
     head: JudgeSide
     difference: float | None = None
     interval: Interval | None = None
+    q: float | None = None
     warns: bool = False
     criteria: tuple[CriterionChange, ...] = ()
     pairs: tuple[WinRate, ...] = ()
