@@ -46,6 +46,7 @@ The [evaluators](evaluators.md) `rubrics`, `llm_judge`, `composite` with the agg
 | `outcome` of a trial | with everything, the judge too |
 | `decides`, what the verdict counts | without what a model said, unless `policy.judge_blocks: true`; a judged row is then compared as a non-deterministic one, with any agent |
 | `judge_score` | a metric: compared over the suite by test, it warns; `policy.block_metrics: {judge_score: 0.10}` makes it block |
+| a row that the judge rates lower | it warns; all judged rows are tested together, with base's history ([how often that errs](judge-warnings.md)) |
 
 A judge that could not judge (a refusal, an answer cut off or not in the form three times over, an outage, no key, no
 money left) is *not measured*: shown in yellow, never a 0 and never a pass. With `samples` above 1, the medians count,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from math import exp, lgamma, log, log1p, sqrt
 
 _ENOUGH = 1e-15
@@ -25,6 +25,7 @@ def as_few(passes: int, trials: int, past_passes: int, past_trials: int) -> floa
 
 
 @cache
+@lru_cache(1000)
 def t_quantile(probability: float, freedom: int) -> float:
     """Return the quantile of Student's t distribution with `freedom` ≥ 1 degrees of freedom."""
     if probability < 0.5:

@@ -16,6 +16,7 @@ MOST_FREEDOM = 10_000  # of the prior: more is like knowing the variance
 STEP = 0.1  # standard deviations
 GRID = 100  # steps of a value from 0 to 1
 ENOUGH_DRAWS = 2000  # different draws with which a permutation test is fine enough
+WORTH_A_LOOK = 0.05  # p of Student's t above which no other test is made
 MOST_ADDED = 8  # head values whose sum is computed exactly
 Groups = tuple[Sequence[float], Sequence[float]]  # head's values, base's values
 
@@ -58,12 +59,11 @@ def _drop(
     error = scale * sqrt(1 / len(head) + 1 / len(base))
     difference = fmean(head) - fmean(base)
     half = t_quantile((1 + confidence) / 2, freedom) * error
-    chance = (
-        _p_of_draws(head, base)
-        if comb(len(head) + len(base), len(head)) >= ENOUGH_DRAWS
-        else _p_of_shape(difference / unit, len(head), len(base), shape)
-    )
-    p = max(_t_below(difference / error, freedom), chance)
+    p = _t_below(difference / error, freedom)
+    if p <= WORTH_A_LOOK:
+        fine = comb(len(head) + len(base), len(head)) >= ENOUGH_DRAWS
+        of_shape = (difference / unit, len(head), len(base), shape)
+        p = max(p, _p_of_draws(head, base) if fine else _p_of_shape(*of_shape))
     return Drop(difference, (difference - half, difference + half), p)
 
 
