@@ -1,3 +1,11 @@
+# The recorder, compiled: it runs at every call of the tool under test, and takes a tenth of the time of a Python script.
+FROM python:3.12-slim-bookworm AS compiled
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends gcc libc6-dev \
+    && rm -rf /var/lib/apt/lists/*
+COPY src/tidegate/trial/recorder.c /opt/
+RUN gcc -O2 -o /opt/recorder-program /opt/recorder.c
+
 # The image that the action runs. It stays root: the runner's files belong to another user, and only root may write them.
 FROM python:3.12-slim-bookworm
 
@@ -10,8 +18,9 @@ RUN apt-get update \
 COPY requirements.lock /opt/
 RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore --require-hashes -r /opt/requirements.lock
 
-COPY pyproject.toml README.md LICENSE /opt/tidegate/
+COPY pyproject.toml setup.py README.md LICENSE /opt/tidegate/
 COPY src /opt/tidegate/src
+COPY --from=compiled /opt/recorder-program /opt/tidegate/src/tidegate/trial/
 COPY templates /opt/tidegate/templates
 COPY examples /opt/tidegate/examples
 

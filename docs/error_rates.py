@@ -21,6 +21,7 @@ from tidegate.authoring.simulate import (
     simulate_pushes,
     situations,
 )
+from tidegate.authoring.simulate_rows import Chances, simulate_runs
 from tidegate.procedure.rules import Rules
 
 PAGE = Path(__file__).parent / "error-rates.md"
@@ -37,11 +38,19 @@ GATES = {
     "standard, 10 trials of history": Gate(3, history=10),
     "standard, no history": Gate(3, history=0),
 }
-ALIKE = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
+ALIKE = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 WEAK = (0.9, 0.8, 0.75, 0.7, 0.6, 0.5, 0.4, 0.3)
 HISTORIES = (0, 8, 10, 20, 30, 40)
 SIZES = {"1": (0.95,), "3": (1.0, 0.95, 0.8), "20": MIXED, "20 × 2 agents": MIXED * 2, "100": MIXED * 5}
 SHARED = 0.1  # correlation
+RANDOM_FAILURES = (0.05, 0.1, 0.2, 0.5)
+RUNS = (1, 2, 5)
+LOSSES = {
+    "head loses half of its failures": (0.0, 0.5),
+    "head loses all of its failures": (0.0, 1.0),
+    "both sides lose half of their failures": (0.5, 0.5),
+    "both sides lose all of their failures": (1.0, 1.0),
+}
 HEAD = """\
 # Error rates
 
@@ -87,6 +96,8 @@ def _page(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
     yield from _sizes(pool, count)
     yield from _dead(pool, count)
     yield from _correlated(pool, count)
+    yield from _called_deterministic(pool, count)
+    yield from _lossy(pool, count)
     yield from _pushes(pool, count)
     yield from _rivals(pool, count)
     yield REAL
@@ -164,6 +175,41 @@ def _correlated(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
         yield _line(name, *(f"{_blocked(cell)} ({100 * cell.amber:.1f})" for cell in cells))
     yield "\nWhat differs between the sides for a whole run cannot be distinguished from what the pull request does. So"
     yield "the sides are interleaved trial by trial, take turns at starting, and are verified after a pause.\n"
+
+
+def _called_deterministic(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
+    few = max(100, count // 4)
+    yield "## Rows wrongly called deterministic\n"
+    yield "Ten rows that `deterministic: true` or the agent's type calls deterministic, of a tool that fails at random."
+    yield "Clean pull requests that are blocked, in percent; amber in brackets. Base's trials of each run are history"
+    yield "for the next one, and a disagreement among them makes a row stochastic from then on.\n"
+    yield _header("the tool fails in", *(f"run {number}" for number in RUNS))
+    rates = [(1 - share,) * 10 for share in RANDOM_FAILURES]
+    chances = [Chances(one, one, deterministic=True) for one in rates]
+    ends = pool.map(simulate_runs, chances, [0] * len(chances), [max(RUNS)] * len(chances), [few] * len(chances))
+    for share, found in zip(RANDOM_FAILURES, ends, strict=True):
+        cells = [found[number - 1] for number in RUNS]
+        yield _line(f"{share:.0%} of trials", *(f"{100 * one.blocked:.1f} ({100 * one.amber:.1f})" for one in cells))
+    yield ""
+
+
+def _lossy(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
+    few = max(100, count // 8)
+    yield "## Trials that are lost\n"
+    yield "Trials that fail lose their record as well, by a cause within the trial. *Clean*: the mixed suite. *Drop*:"
+    yield "one of ten scenarios that always pass drops by 65 points. Blocked, in percent; amber in brackets. Where only"
+    yield "head loses trials, green would be wrong.\n"
+    yield _header(
+        "trials", *(f"{what}, {known}" for what in ("clean", "drop") for known in ("40 of history", "no history"))
+    )
+    steady = (1.0,) * 10
+    for name, (base, head) in LOSSES.items():
+        clean = Chances(MIXED, MIXED, lost_base=base, lost_head=head)
+        drop = Chances(steady, (0.35, *steady[1:]), lost_base=base, lost_head=head)
+        cases = [(one, history) for one in (clean, drop) for history in (40, 0)]
+        ends = pool.map(simulate_runs, *zip(*cases, strict=True), [1] * len(cases), [few] * len(cases))
+        yield _line(name, *(f"{100 * one.blocked:.1f} ({100 * one.amber:.1f})" for (one,) in ends))
+    yield ""
 
 
 def _pushes(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:

@@ -27,9 +27,9 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> subproces
 def copy_of_the_tree(folder: Path) -> Path:
     """All that the package is made of, without what was built from it."""
     for name in ("src", "templates", "examples"):
-        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "recorder-program")
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-    for name in ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder)
     return folder
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -12,10 +13,12 @@ from tidegate.errors import CannotRunError, TidegateError
 
 BUG = 70
 INTERRUPTED = 130
+COLLECT_AFTER = 50_000  # new objects; imports and trials make many that live long, and few cycles
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code (docs/exit-codes.md)."""
+    gc.set_threshold(COLLECT_AFTER)
     from tidegate.cli import parse
 
     _open_streams()

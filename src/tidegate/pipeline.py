@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from tidegate.causes.find import find_causes
 from tidegate.comparison.compare import compare
 from tidegate.errors import ConfigurationError
 from tidegate.history.known_results import keep_history, open_answers, past_trials, require_keepable, trends
@@ -26,6 +27,7 @@ from tidegate.run.changed_files import file_changes
 from tidegate.run.checkouts import RevisionPair, one_side, scratch_folder, two_sides
 from tidegate.run.pull_request_job import PullRequestJob, load_pull_request
 from tidegate.run.run_job import Options, RunJob, run_of, runner_of, screening_specs
+from tidegate.run.still_named import with_docs
 from tidegate.store.run_folder import RunFolder, load_run, write_text
 from tidegate.suite.load import load_suite
 from tidegate.verdict.decide import decide, nothing_to_do
@@ -47,7 +49,7 @@ async def pull_request(repo: Path, asked: RevisionPair, out: Path, options: Opti
             runs = no_runs(loaded.job)
             comparison, verdict = Comparison(rows=()), nothing_to_do(loaded.job.suite.policy)
         result = _conclude(repo, loaded, runs, comparison, verdict)
-    result = result.model_copy(update={"instance": options.instance})
+    result = result.model_copy(update={"instance": options.instance, "links": options.links})
     write_reports(result, out, {side.side: side.store for side in sides})
     return result
 
@@ -57,9 +59,12 @@ def _conclude(repo: Path, loaded: PullRequestJob, runs: BothRuns, comparison: Co
     job, warnings = loaded.job, (*loaded.warnings, *runs.ignored)
     result = make_result(comparison, verdict, runs.base, runs.head, warnings=warnings, budget=job.suite.budget)
     base, head = (side.revision for side in job.sides)
+    changes = file_changes(repo, base, head, loaded.touched, loaded.both)
+    causes = find_causes(result.rows, result.trials, changes)
     more = {
         "comment_template": loaded.suites.comment_template,
-        "changes": file_changes(repo, base, head, loaded.touched, loaded.both),
+        "changes": changes,
+        "causes": with_docs(repo, head, job.suite, causes),
         "trends": trends(repo, job.suite, job.plan),
     }
     return result.model_copy(update=more)
@@ -109,6 +114,7 @@ def compare_runs(base_folder: Path, head_folder: Path, out: Path | None) -> Resu
     comparison = compare(base, head, stored=True)
     verdict = decide(comparison, head.policy)
     result = make_result(comparison, verdict, base, head)
+    result = result.model_copy(update={"causes": find_causes(result.rows, result.trials)})
     if out is not None:
         write_reports(result, out, {"base": RunFolder.at(base_folder), "head": RunFolder.at(head_folder)})
     return result

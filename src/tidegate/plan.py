@@ -18,6 +18,9 @@ from tidegate.model.model_name import same_model
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.value import Value
+from tidegate.text.shorten import excerpt
+
+MAX_TASK = 300  # characters
 
 
 class Selection(Value):
@@ -106,6 +109,7 @@ def run_rows(plan: Plan, suite: Suite) -> tuple[RunRow, ...]:
             agent=row.key.agent,
             deterministic=row.deterministic,
             purpose=row.scenario.purpose,
+            task=excerpt(row.scenario.prompt, MAX_TASK),
             source=row.scenario.source,
             presence=row.presence,
             definition=definition_hash(row.scenario),

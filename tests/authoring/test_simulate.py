@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from itertools import chain
+from random import Random
 
 import pytest
 
-from tidegate.authoring.simulate import Cell, Gate, Situation, changed, drifts, simulate, situations
+from tidegate.authoring.simulate import (
+    Cell,
+    Gate,
+    RowPlan,
+    Situation,
+    changed,
+    drawn_history,
+    drifts,
+    simulate,
+    situations,
+)
 from tidegate.procedure.rules import Rules
 
 MIXED = (1.0,) * 5 + (0.95,) * 5 + (0.8,) * 5 + (0.5,) * 5
@@ -70,3 +81,16 @@ def test_the_same_seed_gives_the_same_numbers() -> None:
 def test_rates_never_fall_below_nothing() -> None:
     assert changed((0.2, 1.0), {0: -0.3}) == (0.0, 1.0)
     assert len(situations((0.3,))) == 5
+
+
+def test_each_row_has_its_own_trials_and_history() -> None:
+    plans = (RowPlan(5, 0), RowPlan(1, 20, most=9))
+    first, second = drawn_history((1.0, 1.0), Gate(rows=plans), Random(0))
+    assert (first.history, first.screening, first.most) == ((0, 0), 5, None)
+    assert (second.history, second.screening, second.most) == ((20, 20), 1, 9)
+
+
+def test_a_limit_of_trials_that_confirms_nothing_blocks_nothing() -> None:
+    dead = Situation.of("dead", (1.0,), (0.0,))
+    assert simulate(dead, Gate(rows=(RowPlan(3, 40, most=5),)), 20).blocked == 0
+    assert simulate(dead, Gate(rows=(RowPlan(3, 40),)), 20).blocked == 1

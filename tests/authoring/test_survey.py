@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.authoring.starter import starter_files, suite_text
-from tidegate.authoring.survey import Tool, find_programs, find_scenarios, find_tool, missing_toolchain, tool_at
+from tidegate.authoring.build_systems import find_tools
+from tidegate.authoring.starter import bare_files, suite_text
+from tidegate.authoring.survey import find_programs, find_scenarios, missing_toolchain, tool_at
+from tidegate.authoring.tool import Tool
 from tidegate.suite.yaml.reader import parse
 
 PYTHON = '[project]\nname = "task-manager"\n[project.scripts]\nother = "a:b"\ntask-manager = "a:b"\n'
-RUST = '[package]\nname = "rusty"\n'
 
 
 def write(root: Path, files: dict[str, str]) -> None:
@@ -22,34 +23,6 @@ def write(root: Path, files: dict[str, str]) -> None:
         path.chmod(0o755)
 
 
-@pytest.mark.parametrize(
-    ("files", "binary", "path"),
-    [
-        ({"pyproject.toml": PYTHON}, "task-manager", ".tidegate/venv/bin"),
-        ({"pyproject.toml": PYTHON.replace("task-manager =", "third =")}, "other", ".tidegate/venv/bin"),
-        ({"package.json": '{"name": "@me/tool", "bin": "cli.js"}'}, "tool", ".tidegate/npm/bin"),
-        ({"package.json": '{"name": "x", "bin": {"tool": "cli.js"}}'}, "tool", ".tidegate/npm/bin"),
-        ({"Cargo.toml": RUST, "src/main.rs": ""}, "rusty", "target/release"),
-        ({"Cargo.toml": RUST + '[[bin]]\nname = "rs"\n'}, "rs", "target/release"),
-        ({"go.mod": "module example.org/tool/v2\n", "main.go": "package main\n"}, "tool", ".tidegate/go"),
-        ({"go.mod": "module example.org/x\n", "cmd/tool/main.go": "package main\n"}, "tool", ".tidegate/go"),
-        ({"bin/tool": "#!/bin/sh\n"}, "tool", "bin"),
-        ({"pyproject.toml": "[tool.x]\n", "bin/tool": "#!/bin/sh\n"}, "tool", "bin"),
-    ],
-)
-def test_finds_the_tool(tmp_path: Path, files: dict[str, str], binary: str, path: str) -> None:
-    write(tmp_path, files)
-    tool = find_tool(tmp_path)
-    assert tool is not None
-    assert (tool.binary, tool.path) == (binary, (path,))
-
-
-@pytest.mark.parametrize("text", ["", "not toml [", '{"bin": 5}', "[]", "\x00"])
-def test_what_cannot_be_read_is_no_tool(tmp_path: Path, text: str) -> None:
-    write(tmp_path, dict.fromkeys(("pyproject.toml", "package.json", "Cargo.toml", "go.mod", "Makefile"), text))
-    assert find_tool(tmp_path) is None
-
-
 def test_finds_programs_by_name_those_nearest_to_the_root_first(tmp_path: Path) -> None:
     write(
         tmp_path,
@@ -58,8 +31,8 @@ def test_finds_programs_by_name_those_nearest_to_the_root_first(tmp_path: Path) 
     (tmp_path / "y" / "greet").chmod(0o644)
 
     assert find_programs(tmp_path, "greet") == ("greet", "z/greet", "a/b/greet")
-    assert tool_at(tmp_path, "greet").path == (".",)
-    assert tool_at(tmp_path, "a/b/greet").path == ("a/b",)
+    assert tool_at("greet").path == (".",)
+    assert tool_at("a/b/greet").path == ("a/b",)
 
 
 @pytest.mark.parametrize(
@@ -77,22 +50,14 @@ def test_a_toolchain_that_the_image_has_not(build: tuple[str, ...], toolchain: s
     assert missing_toolchain(build) == toolchain
 
 
-def test_a_script_that_does_not_explain_itself_is_not_asked_to_in_the_scenario(tmp_path: Path) -> None:
-    write(tmp_path, {"bin/tool": "#!/bin/sh\nexit 2\n"})
-    tool = find_tool(tmp_path)
-    assert tool == Tool("tool", (), ("bin",), "bin/", explains_itself=False)
-    assert "--help" not in starter_files(tool)["scenarios/first_steps.yaml"]
-
-
 def test_the_first_scenario_of_a_python_tool_is_no_second_package_for_setuptools(tmp_path: Path) -> None:
     discovery = pytest.importorskip("setuptools.discovery", reason="setuptools is not in this environment")
     write(tmp_path, {"pyproject.toml": PYTHON, "task_manager/__init__.py": "", "scenarios/x.yaml": ""})
     assert set(discovery.FlatLayoutPackageFinder.find(tmp_path)) == {"task_manager", "scenarios"}
     (tmp_path / "scenarios" / "x.yaml").unlink()
     (tmp_path / "scenarios").rmdir()
-    tool = find_tool(tmp_path)
-    assert tool is not None
-    write(tmp_path, starter_files(tool))
+    tool = find_tools(tmp_path)[0]
+    write(tmp_path, bare_files(tool))
     assert discovery.FlatLayoutPackageFinder.find(tmp_path) == ["task_manager"]
     assert find_scenarios(tmp_path) == ("tests/scenarios/first_steps.yaml",)
     assert 'scenarios: ["tests/scenarios/*.yaml"]' in suite_text(tool, find_scenarios(tmp_path))

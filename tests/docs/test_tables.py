@@ -36,7 +36,7 @@ def test_the_readme_names_every_agent() -> None:
 
 
 def test_configuration_names_every_command() -> None:
-    assert set(re.findall(r"`tidegate ([a-z]+)", CONFIGURATION.partition("| command |")[2])) == set(COMMANDS)
+    assert set(re.findall(r"`tidegate ([a-z-]+)", CONFIGURATION.partition("| command |")[2])) == set(COMMANDS)
 
 
 def test_configuration_shows_every_key_with_its_default() -> None:

@@ -101,6 +101,11 @@ def test_without_its_program_nothing_is_run(program: str, run_fake: Callable[...
     assert "npm install --global" in ran.stderr
 
 
+def test_a_missing_program_and_a_missing_key_are_reported_together(run_fake: Callable[..., Ran]) -> None:
+    ran = run_fake("claude", "", env=NO_KEYS)
+    assert "The agent claude-code needs the program `claude` on PATH, and a key in ANTHROPIC_API_KEY." in ran.stderr
+
+
 @pytest.mark.parametrize(
     ("keys", "version", "said"),
     [

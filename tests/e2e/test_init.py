@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,20 +30,17 @@ def test_init_then_pr_works_and_the_next_pull_request_is_judged(make_repository:
     done = tidegate("init", cwd=repo.root)
     assert done.code == 0, done.stderr
     repo.branch("suite", {})
-    assert repo.git("show", "--name-only", "--format=").splitlines() == [
-        WORKFLOW,
-        "scenarios/first_steps.yaml",
-        "scenarios/first_steps/WORKSPACE.txt",
-        "tidegate.yaml",
-    ]
+    shown = repo.git("show", "--name-only", "--format=").splitlines()
+    assert (shown[0], shown[-1]) == (WORKFLOW, "tidegate.yaml")
+    assert all(name.startswith("scenarios/") for name in shown[1:-1])
     first = tidegate("pr", cwd=repo.root)
-    assert (first.code, first.row("first_steps")["state"]) == (0, "ok"), first.stderr
-    assert [trial["outcome"] for trial in first.result["trials"]] == ["pass", "pass"]
+    assert (first.code, {row["state"] for row in first.result["rows"]}) == (0, {"ok"}), first.stderr
+    assert {trial["outcome"] for trial in first.result["trials"]} == {"pass"}
 
     renamed = FILES["bin/notes"].replace("add) shift", "append) shift")
     repo.branch("rename", {"bin/notes": renamed}, start="suite")
     second = tidegate("pr", "--base", "suite", cwd=repo.root)
-    assert (second.code, second.row("first_steps")["state"]) == (1, "regressed"), second.stderr
+    assert (second.code, "regressed" in {row["state"] for row in second.result["rows"]}) == (1, True), second.stderr
 
 
 def test_init_never_overwrites(make_repository: Make, tidegate: Make) -> None:
@@ -93,8 +91,20 @@ def test_init_asks_for_the_tool_where_there_is_none(make_repository: Make, tideg
     assert not (repo.root / "tidegate.yaml").exists()
 
     done = tidegate("init", "--binary", "git", cwd=repo.root)
-    assert (done.code, "warning" in done.stdout) == (0, False)
+    assert (done.code, "warning" in done.stdout) == (0, False), done.stdout
     assert "binary: git" in (repo.root / "tidegate.yaml").read_text()
+
+
+def test_init_lists_several_tools_and_takes_the_one_of_the_folder(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit({"a/bin/one": FILES["bin/notes"], "b/bin/two": FILES["bin/notes"]})
+
+    several = tidegate("init", cwd=repo.root)
+    assert (several.code, "2 tools were found:\n  one  (a/bin)\n  two  (b/bin)" in several.stderr) == (2, True)
+
+    done = tidegate("init", cwd=repo.root / "b")
+    assert (done.code, "the tool is `two`, from b/bin" in done.stdout) == (0, True), done.stderr
+    assert yaml.safe_load((repo.root / "tidegate.yaml").read_text())["path"] == ["b/bin"]
 
 
 @pytest.mark.parametrize(("program", "folder"), [("greet", "."), ("tools/greet", "tools")])
@@ -106,7 +116,7 @@ def test_init_finds_the_program_that_it_is_told(
 
     done = tidegate("init", "--binary", "greet", cwd=repo.root)
 
-    assert (f"the tool is {program}\n" in done.stdout, "warning" in done.stdout) == (True, False)
+    assert (f"the tool is {program}\n" in done.stdout, "warning" in done.stdout) == (True, False), done.stdout
     assert yaml.safe_load((repo.root / "tidegate.yaml").read_text())["path"] == [folder]
     repo.branch("suite", {})
     assert tidegate("pr", cwd=repo.root).code == 0
@@ -127,66 +137,132 @@ def test_init_doubts_a_tool_that_it_does_not_find(make_repository: Make, tidegat
 
     done = tidegate("init", "--binary", "ntoes", cwd=repo.root)
 
-    assert done.code == 0
-    assert "warning: there is no program `ntoes` on PATH; the repository makes `notes` (bin/)" in done.stdout
+    assert (done.code, "warning: the suite was not run" in done.stdout) == (4, True)
+    assert "warning: there is no program `ntoes` on PATH; the repository makes `notes` (bin)" in done.stdout
 
 
-def test_a_readme_that_alone_documents_the_tool_is_guidance(make_repository: Make, tidegate: Make) -> None:
+GUIDE = """\
+# Notes
+
+## Usage
+
+```sh
+$ notes add first
+$ notes add second
+$ notes list
+$ notes size report.csv
+$ notes frobnicate
+```
+
+    notes [OPTIONS] COMMAND
+"""
+
+
+def test_the_examples_that_worked_become_checks_and_those_that_failed_do_not(
+    make_repository: Make, tidegate: Make
+) -> None:
     repo = make_repository()
-    repo.commit({"bin/notes": FILES["bin/notes"], "README.md": FILES["AGENTS.md"]})
+    repo.commit({"bin/notes": FILES["bin/notes"], "README.md": GUIDE})
+
     done = tidegate("init", cwd=repo.root)
-    assert "agents read README.md; `tidegate pr` runs the commands shown there, on this machine, as you" in done.stdout
-    repo.branch("suite", {})
-    first = tidegate("pr", cwd=repo.root)
-    assert (first.code, first.row("first_steps")["state"]) == (0, "ok"), first.stderr
 
-    scenario = (repo.root / "scenarios/first_steps.yaml").read_text()
-    assert ", required: false" in scenario
-    repo.branch("strict", {"scenarios/first_steps.yaml": scenario.replace(", required: false", "")}, start="suite")
-    repo.branch("rename", {"bin/notes": FILES["bin/notes"].replace("add) shift", "append) shift")}, start="strict")
-    ran = tidegate("pr", "--base", "strict", "--pause", "0", cwd=repo.root)
-
-    assert (ran.code, ran.row("first_steps")["state"]) == (1, "regressed"), ran.stderr
+    assert done.code == 0, done.stderr
+    assert "each passed 3 of 3 trials" in done.stdout
+    assert "example lines did not work twice alike and are left out" in done.stdout
+    usage = (repo.root / "scenarios/usage.yaml").read_text()
+    assert ("notes add first" in usage, "frobnicate" in usage, "report.csv" in usage) == (True, False, False)
+    gates = yaml.safe_load(usage)["evaluation"]["gates"]
+    assert {gate["type"] for gate in gates} > {"no_transcript_errors"}
 
 
-def test_a_readme_whose_examples_need_files_that_are_not_there_is_no_bad_start(
+def test_files_of_the_repository_that_an_example_names_are_in_its_workspace(
     make_repository: Make, tidegate: Make
 ) -> None:
     counting = FILES["bin/notes"].replace("count)", 'size) wc -c < "$2" ;;\n  count)')
     repo = make_repository()
-    repo.commit({"bin/notes": counting, "README.md": "```sh\nnotes add first\nnotes size report.csv\n```\n"})
-    tidegate("init", cwd=repo.root)
+    repo.commit(
+        {"bin/notes": counting, "data/some.csv": "a,b\n", "README.md": "```sh\nnotes size data/some.csv\n```\n"}
+    )
+
+    assert tidegate("init", cwd=repo.root).code == 0
+
+    assert (repo.root / "scenarios/readme/data/some.csv").read_text() == "a,b\n"
+    repo.branch("suite", {})
+    assert tidegate("pr", cwd=repo.root).code == 0
+
+
+def test_guidance_whose_commands_fail_is_left_out_and_said(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(TOOL | {"AGENTS.md": "```sh\nnotes frobnicate\n```\n"})
+
+    done = tidegate("init", cwd=repo.root)
+
+    assert (done.code, "so `guidance` is empty" in done.stdout) == (0, True), done.stdout
+    assert yaml.safe_load((repo.root / "tidegate.yaml").read_text())["guidance"] == []
+
+
+def test_a_change_of_the_readme_that_breaks_its_example_is_a_regression(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    readme = "```sh\nnotes add first\n```\n"
+    repo.commit({"bin/notes": FILES["bin/notes"], "README.md": readme})
+    assert tidegate("init", cwd=repo.root).code == 0
     repo.branch("suite", {})
 
-    first = tidegate("pr", cwd=repo.root)
+    repo.branch("broken", {"README.md": readme.replace("add", "append")}, start="suite")
+    ran = tidegate("pr", "--base", "suite", "--pause", "0", cwd=repo.root)
 
-    assert (first.code, first.row("first_steps")["state"]) == (0, "ok"), first.stderr
-    gates = [[(gate["required"], gate["passed"]) for gate in trial["gates"]] for trial in first.result["trials"]]
-    assert gates == [[(True, True), (False, False)]] * 2
-    assert "Make it required once what README.md shows works" in (repo.root / "scenarios/first_steps.yaml").read_text()
+    assert (ran.code, ran.row("docs")["state"]) == (1, "regressed"), ran.stderr
+    assert ran.row("readme")["state"] == "ok"
 
 
-def test_guidance_that_is_written_for_agents_has_to_work(make_repository: Make, tidegate: Make) -> None:
+def test_a_second_init_says_how_to_start_over(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
-    repo.commit(TOOL | {"README.md": FILES["AGENTS.md"]})
-
-    done = tidegate("init", cwd=repo.root)
-
-    assert "agents read AGENTS.md; " in done.stdout
-    assert "required: false" not in (repo.root / "scenarios/first_steps.yaml").read_text()
-
-
-def test_init_says_that_it_found_no_guidance(make_repository: Make, tidegate: Make) -> None:
-    repo = make_repository()
-    repo.commit({"bin/notes": FILES["bin/notes"], "README.md": "Try it.\n"})
-
-    done = tidegate("init", cwd=repo.root)
-    assert "no guidance was found" in done.stdout
-    assert "guidance:" not in (repo.root / "tidegate.yaml").read_text()
+    repo.commit(TOOL)
+    assert tidegate("init", "--no-try", cwd=repo.root).code == 4
 
     again = tidegate("init", cwd=repo.root)
+
+    assert again.code == 0
     assert "kept tidegate.yaml" in again.stdout
+    assert "To start over, delete tidegate.yaml, its scenarios and" in again.stdout
     assert f"kept {WORKFLOW}" in again.stdout
+
+
+def test_a_suite_that_was_not_run_says_so_and_claims_no_check(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository("tally")
+    repo.commit({"Makefile": "tally:\n\tno-such-compiler-anywhere\n"})
+
+    done = tidegate("init", cwd=repo.root)
+
+    assert (done.code, "warning: the suite was not run: build on head: `make tally` failed" in done.stdout) == (4, True)
+    assert "Install what the build lacks" in done.stdout
+    scenario = (repo.root / "scenarios/first_steps.yaml").read_text()
+    assert "not run yet" in scenario
+    assert [gate["type"] for gate in yaml.safe_load(scenario)["evaluation"]["gates"]] == ["no_transcript_errors"]
+
+
+def test_an_mcp_server_gets_a_server_as_its_target(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit({"pyproject.toml": '[project]\ndependencies = ["mcp"]\n[project.scripts]\nnotes-mcp = "a:b"\n'})
+
+    done = tidegate("init", cwd=repo.root)
+
+    assert (done.code, "the agent of an MCP server needs a key" in done.stdout) == (4, True)
+    suite = yaml.safe_load((repo.root / "tidegate.yaml").read_text())
+    assert suite["target"] == {"mcp": {"command": "notes-mcp"}}
+    assert tidegate("check", cwd=repo.root).code == 0
+
+
+def test_the_printed_git_add_works_where_git_ignores_the_scenarios(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(TOOL | {".gitignore": "scenarios/\n"})
+
+    done = tidegate("init", cwd=repo.root)
+
+    assert "git ignores scenarios/help.yaml" in done.stdout
+    (line,) = re.findall(r"(git add .*) && git commit", done.stdout)
+    subprocess.run(line, shell=True, cwd=repo.root, check=True)
+    assert repo.git("status", "--porcelain", "--ignored", "scenarios", "tidegate.yaml", ".github").count("A  ") >= 3
 
 
 def test_init_names_the_branch_that_pr_will_compare_with(make_repository: Make, tidegate: Make) -> None:
@@ -210,10 +286,10 @@ def test_a_build_that_the_container_cannot_do_is_for_the_native_action(
 
     done = tidegate("init", cwd=repo.root)
 
-    assert "the build needs `go`, which the container has not" in done.stdout
+    assert "the build needs `go`, which the container lacks" in done.stdout
     job = yaml.safe_load((repo.root / WORKFLOW).read_text())["jobs"]["tidegate"]
     assert re.fullmatch(r"\S+/tidegate/native@\w+", job["steps"][-1]["uses"])
-    assert ("/native@COMMIT where Tidegate is" in done.stdout) == job["steps"][-1]["uses"].endswith("@COMMIT")
+    assert ("/native@COMMIT with where Tidegate is" in done.stdout) == job["steps"][-1]["uses"].endswith("@COMMIT")
 
 
 def test_the_workflow_is_that_of_the_documentation(make_repository: Make, tidegate: Make) -> None:

@@ -176,3 +176,33 @@ def test_a_capability_alone_blocks_nothing(make_repository: Make, tidegate: Make
     ran = tidegate("pr", "--base", "main", cwd=repo.root)
 
     assert (ran.code, ran.row("b")["state"]) == (0, "regressed")
+
+
+def test_a_port_is_free_and_the_same_in_all_steps_of_a_trial(run: Run) -> None:
+    target = "{binary: notes, env: {PORT: '{port}', ADDRESS: 'localhost:{port}'}}"
+    written = SCENARIO.replace("NAME", "port").replace("from_config", target)
+    written += "setup: {commands: ['echo $PORT > port']}\n"
+    written += "evaluation: {gates: [{type: command_output_matches, command: 'echo $ADDRESS-$(cat port)', "
+    written += "pattern: '^localhost:([0-9]+)-\\1$'}]}\n"
+    (trial,) = run({"scenarios/a.yaml": written})
+    assert trial["outcome"] == "pass", trial["reason"]
+
+
+def test_trials_of_a_serial_scenario_run_alone(make_repository: Make, tidegate: Make) -> None:
+    agent = "  slow: {type: command, command: sleep 0.4}\n"
+    repo = make_repository()
+    files = {f"scenarios/{name}.yaml": scenario(name).replace("docs", "slow") for name in "abc"}
+    files["scenarios/b.yaml"] += "serial: true\n"
+    repo.commit(BASE | files | {"tidegate.yaml": SUITE + agent + "trials: {min: 2, jobs: 4}\n"})
+    assert tidegate("run", "--out", "out", cwd=repo.root).code in (0, 1)
+    times = {}
+    for record in repo.root.glob("out/trials/*/slow/*/record/trial.json"):
+        trial = json.loads(record.read_text())
+        times[trial["spec"]["scenario"], trial["spec"]["index"]] = (
+            trial["agent_started_at"],
+            trial["agent_started_at"] + trial["duration_s"],
+        )
+    assert len(times) == 6
+    alone = {key: span for key, span in times.items() if key[0] == "b"}
+    for key, (start, end) in alone.items():
+        assert all(e <= start or end <= s for other, (s, e) in times.items() if other != key)

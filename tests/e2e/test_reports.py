@@ -39,7 +39,7 @@ def compared(repo: Any, tidegate: Make, *arguments: str) -> Any:
 def test_a_pipe_gets_the_comment_as_it_is_without_colours(repo: Any, tidegate: Make) -> None:
     ran = compared(repo, tidegate)
     *comment, _, result, _, _ = ran.stdout.splitlines()
-    assert comment == ran.comment.splitlines()[1:]
+    assert comment == ran.comment.splitlines()
     assert result == f"result:  {ran.out / 'result.json'}"
     assert ran.stderr == ""
 
@@ -102,7 +102,7 @@ def test_the_template_of_base_makes_the_comment(repo: Any, tidegate: Make) -> No
     ran = compared(repo, tidegate)
 
     assert ran.code == 1, ran.stderr
-    assert ran.comment.startswith("<!-- tidegate instance=default head=")
+    assert not ran.comment.startswith("<!--")
     assert "## ❌ Tidegate: failed" in ran.comment
     assert ran.comment.endswith("\nAsk in the channel of base.\n")
     assert "all is well" not in ran.comment
@@ -151,7 +151,7 @@ def test_where_nothing_fails_base_s_answer_stands_beside_head_s(repo: Any, tideg
     repo.commit({"bin/notes": SILENT})
     ran = compared(repo, tidegate)
     assert ran.code == 1, ran.stdout
-    assert "  $ notes list\n-     first second\n+     lost lost\n" in ran.comment
+    assert "  $ notes list\n-     first\n-     second\n+     lost\n+     lost\n" in ran.comment
     assert "that failed on head" not in ran.comment
 
 
@@ -172,3 +172,12 @@ def test_base_s_runs_become_trends_and_a_badge(repo: Any, tidegate: Make, tmp_pa
         (before, 3, 3),  # two of them of this very comparison, whose base it is
         (after, 1, 1),
     ]
+
+
+def test_a_coding_agent_gets_cause_divergence_and_how_to_verify(repo: Any, tidegate: Make) -> None:
+    done = compared(repo, tidegate)
+    shown = tidegate("show", str(done.out), "--for-agent", cwd=repo.root).stdout
+    assert "Likely cause:\n| " in shown
+    assert "First divergence (- base, + head):\n| " in shown
+    assert shown.rstrip().splitlines()[-1] == "tidegate pr --scenario keep_notes --agent docs"
+    assert shown.strip() in done.comment

@@ -72,3 +72,13 @@ def test_init_names_what_git_ignores(make_repository: Make, tidegate: Make) -> N
 
     assert ran.code == 0, ran.stderr
     assert "note: git ignores scenarios/first_steps.yaml, scenarios/first_steps/WORKSPACE.txt: missing" in ran.stdout
+
+
+def test_a_git_lfs_pointer_is_named_in_the_comment(make_repository: Make, tidegate: Make) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n"
+    made: Repository = make_repository()
+    made.commit({**FILES, "scenarios/keep.yaml": IN_TEMPLATE, "scenarios/state/big.bin": pointer})
+    made.branch("pr", {"AGENTS.md": AGENTS_MD + "x\n"})
+    ran = tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=made.root)
+
+    assert "scenarios/state/big.bin: only a Git LFS pointer" in ran.comment

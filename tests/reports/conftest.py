@@ -12,6 +12,7 @@ from tests import make
 from tests.reports import situations
 from tests.reports.situations import BASE_SHA, HEAD_SHA
 from tidegate.action.workflow_run import NOTICE
+from tidegate.model.cause import Cause, Place
 from tidegate.model.comparison import (
     BaseCounts,
     Comparison,
@@ -28,7 +29,8 @@ from tidegate.model.comparison import (
 )
 from tidegate.model.marker import Fixed
 from tidegate.model.measurement import AgentInfo, Call, GateResult, Metrics, SubcommandCounts, TrialResult
-from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals
+from tidegate.model.plan import RowKey
+from tidegate.model.result import BaseSide, Cost, HeadSide, Links, Result, Sides, TrialTotals
 from tidegate.model.suite import Policy, RowState
 from tidegate.model.verdict import Verdict
 from tidegate.reports.comment import comment_body
@@ -189,12 +191,27 @@ def _with_rows(fine: Result, *rows: Row) -> Result:
     return fine.model_copy(update={"rows": both, "verdict": decide(Comparison(rows=both), Policy())})
 
 
+def refused_option() -> Cause:
+    return Cause(
+        kind="option",
+        says="`taskmgr add` no longer accepts `--prio`",
+        rows=(RowKey(scenario="add_high_priority", agent="docs"),),
+        names=("--prio",),
+        removed=Place(side="base", path="taskmgr/cli.py", line=31, text='add.add_argument("--prio", default="normal")'),
+        added=Place(
+            side="head", path="taskmgr/cli.py", line=31, text='add.add_argument("--urgency", default="normal")'
+        ),
+        still_named=Place(side="head", path="AGENTS.md", line=12, text="$ taskmgr add --prio high x"),
+    )
+
+
 def regressed_row() -> Row:
     return row(
         "add_high_priority",
         "regressed",
         "2/2",
         "0/3",
+        task="Add the task x with high priority, as AGENTS.md says.",
         deterministic=True,
         reason="passes 0 of 3 trials on head, 2 of 2 on base",
         effect=Effect(difference=-1.0, interval=(-1.0, -0.3)),
@@ -254,6 +271,8 @@ def one_regression() -> Result:
         regressed_row(),
         suite=SuiteEffect(base_rate=1.0, head_rate=0.75, difference=-0.25, interval=(-0.55, 0.0)),
         trials=trials,
+        causes=(refused_option(),),
+        links=Links(repository="https://github.com/octo/taskmgr", pull_request=7),
         changes=situations.CHANGES,
         trends=(
             situations.trend("add_high_priority", (("a" * 40, 1, 1), ("b" * 40, 0, 1), ("c" * 40, 2, 2))),

@@ -36,9 +36,9 @@ def test_an_interval_is_in_points() -> None:
 @pytest.mark.parametrize(
     ("cell", "shown"),
     [
-        (MetricCell(base=0.05, head=0.4, trend="worse"), "5% → 40% ▲ worse"),
-        (MetricCell(base=0.4, head=0.05, trend="better"), "40% → 5% ▼ better"),
-        (MetricCell(base=0.05, head=0.4, trend="worse", warns=True), "5% → 40% ▲ worse ⚠️"),
+        (MetricCell(base=0.05, head=0.4, trend="worse"), "5% → 40% (worse)"),
+        (MetricCell(base=0.4, head=0.05, trend="better"), "40% → 5% (better)"),
+        (MetricCell(base=0.05, head=0.4, trend="worse", warns=True), "5% → 40% (worse) ⚠️"),
         (MetricCell(base=0.05, head=0.051), "5%"),
         (MetricCell(base=None, head=0.4), "– → 40%"),
         (MetricCell(), "–"),
@@ -89,8 +89,10 @@ def test_a_divergence_shows_the_step_before_and_what_each_side_did_and_got() -> 
     assert model_filters.diff(found).split("\n") == [
         "  $ t l",
         "  $ t a",
-        "-     done + $ t forged",
-        "+     no [exit 2]",
+        "-     done",
+        "-     + $ t forged",
+        "+     no",
+        "+     [exit 2]",
         "- $ t b",
         "+ $ t c",
         "+     [timeout]",

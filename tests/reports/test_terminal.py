@@ -39,7 +39,7 @@ def test_a_terminal_gets_it_rendered_within_its_width(stories: Stories) -> None:
     assert "<details>" not in text
     assert "<summary>" not in text
     assert "<!--" not in text
-    assert "All rows" in text
+    assert "All results" in text
 
 
 @pytest.mark.parametrize("name", ["one_regression", "stochastic_regression", "partly_not_measured"])
@@ -98,7 +98,7 @@ def test_the_last_lines_on_a_terminal_are_the_rows_and_the_verdict(stories: Stor
     on = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
     print_result(stories["one_regression"](), on)
     assert isinstance(on.file, io.StringIO)
-    assert "All rows" not in on.file.getvalue()
+    assert "All results" not in on.file.getvalue()
     assert "first try" not in on.file.getvalue(), "one table is enough"
     lines = [line.rstrip() for line in on.file.getvalue().rstrip().splitlines()]
     assert lines[-10:-2] == [

@@ -101,6 +101,7 @@ tool_matrix: [{tool: docs, models: [m]}, {tool: mine}]
 run: {timeout_secs: 300, max_turns: 20}
 trials: {min: 3, max: 10}
 minimum_steps: 3
+serial: true
 purpose: capability
 source: incident 2026-04-12
 deterministic: false
@@ -165,6 +166,7 @@ def test_every_key_of_both_files_arrives(load: Load) -> None:
         tool_matrix=(ToolMatrixEntry(tool="docs", models=("m",)), ToolMatrixEntry(tool="mine")),
         trials=TrialCounts(min=3, max=10),
         minimum_steps=3,
+        serial=True,
         purpose="capability",
         source="incident 2026-04-12",
         deterministic=False,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -51,8 +52,9 @@ while True:
 class Recorded:
     """A target behind the recorder, in a folder of its own."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, compiled: Path | None) -> None:
         self.root = root
+        self.compiled = compiled
         self.real = root / "real"
         self.real.mkdir()
         self.program("taskmgr", TARGET)
@@ -60,7 +62,7 @@ class Recorded:
         self.record.parent.mkdir()
         self.record.touch()
         self.search_path = f"{self.real}:{os.environ['PATH']}"
-        self.front = recorder.install(root / "recorder", "taskmgr", self.search_path, self.record)
+        self.front = recorder.install(root / "recorder", "taskmgr", self.search_path, self.record, compiled)
         self.environment = {"PATH": f"{self.front}:{self.search_path}"}
         self.bare_environment = {"PATH": self.search_path}
 
@@ -95,9 +97,23 @@ class Recorded:
         return [(call.argv[0], call.exit_code) for call in self.calls()]
 
 
-@pytest.fixture
-def target(tmp_path: Path) -> Recorded:
-    return Recorded(tmp_path)
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
+    """The compiled recorder; None without a C compiler."""
+    program = tmp_path_factory.mktemp("compiled") / "recorder-program"
+    options = ["-O1", "-std=gnu11", "-Wall", "-Wextra", "-Werror"]
+    if not shutil.which("cc"):
+        return None
+    subprocess.run(["cc", *options, "-o", str(program), str(recorder.SHIM.with_name("recorder.c"))], check=True)
+    return program
+
+
+@pytest.fixture(params=["script", "program"])
+def target(request: pytest.FixtureRequest, tmp_path: Path, program: Path | None) -> Recorded:
+    """The target behind each of the two recorders, which do the same."""
+    if request.param == "program" and program is None:
+        pytest.skip("there is no C compiler")
+    return Recorded(tmp_path, program if request.param == "program" else None)
 
 
 def test_notes_what_was_called_where_and_how_it_ended(target: Recorded) -> None:
@@ -298,7 +314,7 @@ def test_a_script_without_a_first_line_runs_as_in_a_shell(target: Recorded) -> N
 def test_finds_the_target_in_the_sides_path_and_never_itself(target: Recorded) -> None:
     """Whatever PATH the caller has. Supervised: a wrapper that finds itself would go on for ever."""
     search_path = f"{target.root}/second/bin:{target.real}"
-    front = recorder.install(target.root / "second", "taskmgr", search_path, target.record)
+    front = recorder.install(target.root / "second", "taskmgr", search_path, target.record, target.compiled)
 
     async def body() -> CommandResult:
         async with await Supervisor.start() as supervisor:
@@ -319,7 +335,7 @@ def test_finds_the_target_in_the_sides_path_and_never_itself(target: Recorded) -
 
 
 def test_a_binary_that_is_a_path_is_that_file_seen_from_the_caller(target: Recorded) -> None:
-    front = recorder.install(target.root / "second", "./tool/taskmgr", "/usr/bin", target.record)
+    front = recorder.install(target.root / "second", "./tool/taskmgr", "/usr/bin", target.record, target.compiled)
     (target.root / "tool").mkdir()
     (target.real / "taskmgr").rename(target.root / "tool" / "taskmgr")
     assert target.run([str(front / "taskmgr"), "list"]).stdout == b"one\ntwo\n"
@@ -338,10 +354,23 @@ def test_works_where_the_interpreters_path_fits_no_first_line(tmp_path: Path, mo
     launcher.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
     launcher.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(launcher))
-    target = Recorded(tmp_path)
+    target = Recorded(tmp_path, None)
     done = target.run(["taskmgr", "fail", "a b", "*"])
     assert done.returncode == 3
     assert target.calls()[0].argv == ("fail", "a b", "*")
+
+
+def test_a_program_that_a_first_line_or_another_user_cannot_name_is_not_used(tmp_path: Path) -> None:
+    public = Path("/bin/sh")
+    folder = tmp_path / "private"
+    folder.mkdir(mode=0o700)
+    program = folder / "recorder-program"
+    shutil.copy(public, program)
+
+    assert recorder.usable(public) == public
+    assert recorder.usable(program) is None
+    assert recorder.usable(tmp_path / "missing") is None
+    assert recorder.usable(Path("/bin") / ("x" * 200)) is None
 
 
 def test_the_target_runs_although_its_record_cannot_be_written(target: Recorded) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import resource
 import subprocess
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -159,3 +161,19 @@ def test_a_hostile_target_gets_nothing_of_ours(open_folder: Path) -> None:
     assert (secrets / "output").read_text() == ""
     assert (repository.root / "tracked").read_text() == "once\n"
     assert {path.stat().st_uid for path in record.rglob("*")} == {0}
+
+
+async def _without_file_descriptors(asked: Callable[[], Awaitable[str | None]]) -> str | None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, limits[1]))  # all that are left are in use
+    try:
+        return await asked()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+@needs_root
+def test_without_a_lock_trials_run_as_the_user_of_tidegate(tmp_path: Path) -> None:
+    """A system that refuses the lock is no reason to run nothing, and it is not said that all users are taken."""
+    reason = asyncio.run(_without_file_descriptors(lambda: why_not([tmp_path], "")))
+    assert reason == "no user can be locked: Too many open files"

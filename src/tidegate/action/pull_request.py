@@ -15,7 +15,7 @@ from tidegate.gh.comment import Statement
 from tidegate.gh.event import MergeGroupEvent, PullRequestEvent
 from tidegate.gh.no_verdict import NoVerdict
 from tidegate.model.marker import Acceptance
-from tidegate.model.result import Result
+from tidegate.model.result import Links, Result
 from tidegate.pipeline import pull_request, rewrite_reports
 from tidegate.reports.comment import comment_body
 from tidegate.run.checkouts import RevisionPair
@@ -48,7 +48,8 @@ async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:
     # A fork gets no secrets and its author cannot change that, so a missing key need not fail the job.
     lenient = event.without_secrets and job.settings.fork_without_key == "pass"
     try:
-        result = await compare(RevisionPair(base, head, (event.base_ref, event.head_ref)), job, lenient_keys=lenient)
+        sides = RevisionPair(base, head, (event.base_ref, event.head_ref))
+        result = await compare(sides, job, event.number, lenient_keys=lenient)
     except MissingKeyError as error:
         if lenient:
             return skip("fork_without_key", f"No secret reaches this pull request: {error.message}", job)
@@ -73,8 +74,11 @@ async def compare_merge_group(event: MergeGroupEvent, job: Job) -> int:
     return result.verdict.exit_code
 
 
-async def compare(asked: RevisionPair, job: Job, *, lenient_keys: bool = False) -> Result:
-    """Run both sides and return the result. The reports are written to the workspace."""
+async def compare(asked: RevisionPair, job: Job, number: int | None = None, *, lenient_keys: bool = False) -> Result:
+    """Run both sides and return the result. The reports are written to the workspace.
+
+    `number` is the pull request's.
+    """
     origin = origin_of(job)
     options = Options(
         environ=job.outside.environ,
@@ -83,6 +87,7 @@ async def compare(asked: RevisionPair, job: Job, *, lenient_keys: bool = False) 
         instance=job.settings.instance,
         lenient_keys=lenient_keys,
         origin=origin,
+        links=Links(repository=f"{job.runner.server_url}/{job.runner.repository}", pull_request=number),
         pause_s=PAUSE_S,
     )
     for sentence in fetch_missing(job.workspace, asked.base, asked.head, origin.environ):

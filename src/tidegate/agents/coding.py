@@ -80,17 +80,21 @@ class CodingAgent(Agent):
 
     async def check(self, machine: Machine) -> str | None:
         """Check that the program is on PATH, its version is supported and a key is set, and return the version."""
+        key = self.provider.key
+        has_key = bool(machine.credentials.get(key) or self.env.get(key))
         words = machine.program_words(self.program)
         result = None if words is None else await machine.output(f"{shlex.join(words)} --version")
         if result is None or result.shell_status in _NOT_FOUND:
-            raise CannotRunError(f"The agent {self.type} needs the program `{self.program}` on PATH.", self._install())
+            more = "" if has_key else f", and a key in {key}"
+            raise CannotRunError(
+                f"The agent {self.type} needs the program `{self.program}` on PATH{more}.", self._install()
+            )
         found = _VERSION.search(result.stdout) if result.ok else None
         if found is None:
             last = (result.stderr.strip() or result.stdout.strip() or result.how_it_ended()).splitlines()[-1]
             raise CannotRunError(f"`{self.program} --version` told no version: {last}", self._install())
         self._check_version(found[0])
-        key = self.provider.key
-        if not (machine.credentials.get(key) or self.env.get(key)):
+        if not has_key:
             raise MissingKeyError(
                 f"The agent {self.type} needs a key in {key}.",
                 "Set it in the environment; in a workflow, from a secret.",

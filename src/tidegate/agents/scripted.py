@@ -37,7 +37,8 @@ class Scripted(Agent):
         """True if no step has a probability below 1, unless `deterministic` is set."""
         if self.deterministic is not None:
             return self.deterministic
-        return all(step.probability == 1 for scenario in self.steps for step in self._steps(scenario))
+        steps = (step for steps in self.steps.values() for step in steps)
+        return all(isinstance(step, str) or step.probability == 1 for step in steps)
 
     async def run(self, session: Session) -> End:
         """Run the steps of the session's scenario in order, regardless of their outcome. Always completes."""

@@ -1,6 +1,7 @@
 """Rules by which other tools block a pull request, for a comparison on the same simulated suites.
 
-Each is a short restatement of a rule of November 2026, with settings in its favour.
+Each is a short restatement of a rule as read in November 2026, with settings in its favour. `source` names the file or
+the text that it was read in.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ class SampledTrials:
     def passes(self, rate: float, count: int = 1) -> int:
         """Run so many trials that pass at this rate, and return how many passed."""
         self.trials += count
+        return self.earlier(rate, count)
+
+    def earlier(self, rate: float, count: int) -> int:
+        """Return how many of so many trials of an earlier run pass. They cost this pull request nothing."""
         return sum(self._chance.random() < rate for _ in range(count))
 
 
@@ -39,15 +44,30 @@ class Rival(NamedTuple):
 
 
 def _retry(sampled: SampledTrials) -> list[int]:
-    """Up to three head runs per row until two agree; a row that fails counts if up to three base runs pass it."""
+    """A row that fails on head is repeated until two pass or three fail; then one pass of three on base blocks.
+
+    Only rows that passed more than 0.6 of each of four nightly runs are looked at, here of three trials each. Those are
+    not counted as trials.
+    """
 
     def fails(rate: float) -> bool:
-        first = sampled.passes(rate)
-        if first:
+        passes, fails = sampled.passes(rate), 0
+        if passes:
             return False
-        return sampled.passes(rate, 2) < 2
+        fails = 1
+        while passes < 2 and fails < 3:
+            one = sampled.passes(rate)
+            passes, fails = passes + one, fails + (not one)
+        return fails == 3
 
-    return [n for n, (base, head) in enumerate(sampled.rows) if fails(head) and not fails(base)]
+    def chosen(rate: float) -> bool:
+        return all(sampled.earlier(rate, 3) >= 2 for _ in range(4))
+
+    return [
+        n
+        for n, (base, head) in enumerate(sampled.rows)
+        if chosen(base) and fails(head) and any(sampled.passes(base) for _ in range(3))
+    ]
 
 
 def _threshold(sampled: SampledTrials) -> list[int]:
@@ -58,16 +78,16 @@ def _threshold(sampled: SampledTrials) -> list[int]:
 
 
 def _tiers(sampled: SampledTrials) -> list[int]:
-    """Three head trials against ten of base per row: Fisher's exact test at 0.05, no correction."""
-    return [
-        n
-        for n, (base, head) in enumerate(sampled.rows)
-        if fisher_less(sampled.passes(head, 3), 3, sampled.passes(base, 10), 10) <= 0.05
-    ]
+    """Three head trials against ten of base per row: Fisher's p below 0.05, 30 points lower, base at 0.7 or more."""
+
+    def hard(head: int, base: int) -> bool:
+        return fisher_less(head, 3, base, 10) < 0.05 and base / 10 - head / 3 >= 0.3 and base >= 7
+
+    return [n for n, (base, head) in enumerate(sampled.rows) if hard(sampled.passes(head, 3), sampled.passes(base, 10))]
 
 
 def _signs(sampled: SampledTrials) -> list[int]:
-    """Three pairs per row: the sign test over all pairs that differ, at 0.05."""
+    """Three pairs per row: the exact one-sided sign test over all pairs that differ, at 0.05; ties do not count."""
     worse = better = 0
     for base, head in sampled.rows:
         for _ in range(3):
@@ -79,15 +99,15 @@ def _signs(sampled: SampledTrials) -> list[int]:
 
 
 def _sequential(sampled: SampledTrials) -> list[int]:
-    """Wald's sequential test of each row: a rate of 0.9 against 0.7, both errors 0.05, at most 50 trials."""
-    limit, blocked = log(0.95 / 0.05), []
+    """Wald's sequential test of each row: 0.9 against 0.75, errors 0.05 and 0.2, at most 50 trials."""
+    fails, passes, blocked = log((1 - 0.2) / 0.05), log(0.2 / (1 - 0.05)), list[int]()
     for n, (_, head) in enumerate(sampled.rows):
         ratio = 0.0
         for _ in range(50):
-            ratio += log(0.7 / 0.9) if sampled.passes(head) else log(0.3 / 0.1)
-            if abs(ratio) >= limit:
+            ratio += log(0.75 / 0.9) if sampled.passes(head) else log(0.25 / 0.1)
+            if not passes < ratio < fails:
                 break
-        if ratio >= limit:
+        if ratio >= fails:
             blocked.append(n)
     return blocked
 
@@ -105,11 +125,31 @@ def _holm(count: int) -> Callable[[SampledTrials], list[int]]:
 
 
 RIVALS = (
-    Rival("retry", "a failing head run is repeated, 2 of 3 decide, base runs too", "Gemini CLI's evals script", _retry),
-    Rival("threshold", "mean more than 5 points below base, 3 trials per side", "waza gate", _threshold),
-    Rival("tiers", "Fisher, 3 head trials against 10 of base", "n8n's tiers", _tiers),
-    Rival("signs", "sign test over paired trials, 3 per scenario", "dotnet/skills", _signs),
-    Rival("sequential", "sequential test against a threshold: 0.9 or 0.7", "AgentAssay, arXiv 2603.02601", _sequential),
+    Rival(
+        "retry",
+        "a failing head run is repeated, 3 failures against any pass of 3 base runs",
+        "Gemini CLI, `scripts/run_regression_check.js`, which reports and exits with 0",
+        _retry,
+    ),
+    Rival(
+        "threshold",
+        "mean more than 5 points below base (by default more than 0), 3 trials per side",
+        "waza, `cmd/waza/cmd_gate.go`",
+        _threshold,
+    ),
+    Rival(
+        "tiers",
+        "Fisher, 3 head trials against 10 of base: the tier *hard regression*",
+        "n8n, `evaluations/comparison/statistics.ts`, which does not block",
+        _tiers,
+    ),
+    Rival("signs", "sign test over paired trials, 3 per scenario", "dotnet/skills, pull requests 965 and 1027", _signs),
+    Rival(
+        "sequential",
+        "sequential test against a threshold: 0.9 or 0.75",
+        "AgentAssay, arXiv 2603.02601v1, `SPRTRunner`",
+        _sequential,
+    ),
     Rival("holm 5", "Fisher with Holm, 5 trials per side", "textbook", _holm(5)),
     Rival("holm 20", "Fisher with Holm, 20 trials per side", "textbook", _holm(20)),
 )

@@ -9,11 +9,11 @@ from typing import Any
 
 import yaml
 
-from tidegate.authoring.starter import SCHEMAS
 from tidegate.model.gate import Gate
 from tidegate.model.suite import Target
 from tidegate.model.value import Value
 
+SCHEMAS = ".tidegate/schema"  # local copies for the editor, ignored by git
 MOST_FILES = 6  # changed files for which a gate is proposed
 LONGEST_LINE = 120
 FEWEST_LETTERS = 3
@@ -37,8 +37,8 @@ class Story(Value):
 
 def scenario_text(story: Story, file: str) -> str:
     """Return the text of the scenario file. `file` is its path in the repository."""
-    gates = [_flow({"type": gate.type, **_fields(gate)}) for gate in story.gates]
-    proposed = [_flow(gate) for gate in proposed_gates(story.diff)]
+    gates = [flow({"type": gate.type, **_fields(gate)}) for gate in story.gates]
+    proposed = [flow(gate) for gate in proposed_gates(story.diff)]
     if not gates and not (proposed and story.succeeded):
         gates.append("{type: no_transcript_errors}")
     lines = [
@@ -51,7 +51,7 @@ def scenario_text(story: Story, file: str) -> str:
         f"target: {_target(story.target)}",
         "task:",
         *_prompt(story.prompt),
-        *([f"setup: {{commands: {_flow(list(story.setup))}}}"] if story.setup else []),
+        *([f"setup: {{commands: {flow(list(story.setup))}}}"] if story.setup else []),
         "evaluation:",
         "  gates:",
         *(f"    - {gate}" for gate in gates),
@@ -106,10 +106,11 @@ def _fields(gate: Gate) -> dict[str, Any]:
 def _target(target: Target | None) -> str:
     if target is None:
         return "from_config"
-    return _flow(target.model_dump(mode="json", exclude_defaults=True, exclude={"env"}))
+    return flow(target.model_dump(mode="json", exclude_defaults=True, exclude={"env"}))
 
 
-def _flow(value: Any) -> str:
+def flow(value: Any) -> str:
+    """Return the value as one line of YAML."""
     text = _dumped(value, plain=True)
     return text if text.isprintable() else _dumped(value, plain=False)
 
@@ -138,7 +139,7 @@ _Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:
 
 
 def _scalar(text: str) -> str:
-    return _flow([text])[1:-1]
+    return flow([text])[1:-1]
 
 
 def _prompt(text: str) -> list[str]:

@@ -36,13 +36,25 @@ class Situation(NamedTuple):
         return cls(name, base, base if head is None else head, base if past is None else past)
 
 
+class RowPlan(NamedTuple):
+    """One row's k0, its trials of history, and its `trials.max`."""
+
+    screening: int
+    history: int
+    most: int | None = None
+
+
 class Gate(NamedTuple):
-    """How pull requests are judged: k0, trials of history per scenario, the rules, and `trials.max`."""
+    """How pull requests are judged: k0, trials of history per scenario, the rules, and `trials.max`.
+
+    `rows`: these numbers of each row, if they differ.
+    """
 
     screening: int = 3
     history: int = 40
     rules: Rules = Rules()
     most: int | None = None
+    rows: tuple[RowPlan, ...] = ()
 
 
 class Cell(NamedTuple):
@@ -95,9 +107,10 @@ def simulate(situation: Situation, gate: Gate, count: int, seed: int = 0) -> Cel
 
 def drawn_history(rates: Rates, gate: Gate, chance: Random) -> list[Facts]:
     """Return what is known of each row before its first trial, with a random history."""
+    plans = gate.rows or [RowPlan(gate.screening, gate.history, gate.most)] * len(rates)
     return [
-        Facts((sum(chance.random() < rate for _ in range(gate.history)), gate.history), gate.screening, gate.most)
-        for rate in rates
+        Facts((sum(chance.random() < rate for _ in range(plan.history)), plan.history), plan.screening, plan.most)
+        for rate, plan in zip(rates, plans, strict=True)
     ]
 
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from pathlib import PurePosixPath
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
 
-from tidegate.authoring.survey import Tool
+from tidegate.authoring.examples import Candidate
+from tidegate.authoring.scenario_text import SCHEMAS, flow
+from tidegate.authoring.tool import Tool
 
 WORKFLOW = ".github/workflows/tidegate.yml"
-SCENARIO = "first_steps.yaml"
-SCHEMAS = ".tidegate/schema"  # local copies for the editor, ignored by git
+SUITE = "tidegate.yaml"
 UNKNOWN_ACTION = "OWNER/tidegate@COMMIT"
 
+_PROVEN = "# Written by `tidegate init` from what the tool did, and run three times. Add what agents should get done."
+_UNPROVEN = (
+    "# Written by `tidegate init` and not run yet. Write down a task, and gates for what agents should get done."
+)
 _WORKFLOW = """\
 name: tidegate
 on:
@@ -37,10 +43,10 @@ jobs:
 """
 
 
-def suite_text(tool: Tool | None, scenarios: Iterable[str], guidance: Iterable[str] = ()) -> str:
+def suite_text(tool: Tool | None, scenarios: Iterable[str], guidance: Iterable[str] | None = None) -> str:
     """Return the text of tidegate.yaml for these scenario files and the tool, if one was found.
 
-    `guidance` lists the files that document the tool, if the default guidance files do not.
+    `guidance`: instead of the default.
     """
     lines = [
         f"# yaml-language-server: $schema={SCHEMAS}/suite.json",
@@ -54,24 +60,73 @@ def suite_text(tool: Tool | None, scenarios: Iterable[str], guidance: Iterable[s
     if tool and tool.path:
         lines.append(f"path: {_listed(tool.path)}   # each side runs the {tool.binary} of its own checkout")
     if tool:
-        lines.append(f"target: {{binary: {_quoted(tool.binary)}}}")
-    if texts := tuple(guidance):
-        lines.append(f"guidance: {_listed(texts)}   # each side's own, in every workspace")
-    lines += [
-        "agents:",
-        "  docs: {type: doc-follower}   # runs the commands in the docs verbatim: no key, no cost",
+        name = _quoted(tool.binary)
+        lines.append(f"target: {{mcp: {{command: {name}}}}}" if tool.server else f"target: {{binary: {name}}}")
+    if guidance is not None:
+        lines.append(f"guidance: {_listed(guidance)}   # files for agents, each side's own, in every workspace")
+    docs = "  docs: {type: doc-follower}   # runs the commands in the docs verbatim: no key, no cost"
+    model = "  claude: {type: claude-code}   # calls the server; needs ANTHROPIC_API_KEY"
+    lines += ["agents:", model if tool and tool.server else docs]
+    return "\n".join(lines) + "\n"
+
+
+def scenario_file(tool: Tool, candidate: Candidate) -> str:
+    """Return the path of the candidate's scenario file."""
+    return f"{tool.scenarios}/{candidate.name}.yaml"
+
+
+def prompt(tool: Tool, candidate: Candidate) -> str:
+    """Return the task: to run the candidate's commands."""
+    if candidate.guidance:
+        return f"Use `{tool.binary}`. Do what {candidate.guidance[0]} shows."
+    if not candidate.commands:
+        return f"Find out what the tools of `{tool.binary}` can do, and call one of them."
+    return "\n".join([f"Use `{tool.binary}`. Run these commands:", "", "```sh", *candidate.commands, "```"])
+
+
+def template_files(root: Path, tool: Tool, candidate: Candidate) -> dict[str, bytes]:
+    """Return the files of the candidate's workspace, which are copies of the repository's."""
+    return {f"{tool.scenarios}/{candidate.name}/{name}": (root / name).read_bytes() for name in candidate.files}
+
+
+def scenario_text(tool: Tool, candidate: Candidate, gates: Iterable[Mapping[str, Any]]) -> str:
+    """Return the text of the candidate's scenario file with these gates, the last of which is that no call fails."""
+    lines = [
+        f"# yaml-language-server: $schema={'../' * len(PurePosixPath(tool.scenarios).parts)}{SCHEMAS}/scenario.json",
+        _PROVEN,
+        f"name: {candidate.name}",
+        f"description: {flow(candidate.description)}",
+        "target: from_config",
+        "task:",
+        f"  prompt: {flow(prompt(tool, candidate))}" if _is_odd(candidate) else "  prompt: |-",
+        *([] if _is_odd(candidate) else _indented(prompt(tool, candidate))),
+        *([f"guidance: {flow(list(candidate.guidance))}"] if candidate.guidance else []),
+        "evaluation:",
+        "  gates:",
+        *(f"    - {flow(dict(gate))}" for gate in gates),
+        "    - {type: no_transcript_errors, description: no call failed}",
     ]
     return "\n".join(lines) + "\n"
 
 
-def starter_files(tool: Tool, *, illustrated: bool = False) -> dict[str, str]:
-    """Return the first scenario file and its template folder, as a mapping of paths to contents.
+def bare_files(tool: Tool) -> dict[str, str]:
+    """Return the files of a suite that could not be run: one scenario without proven checks."""
+    candidate = Candidate(
+        "first_steps", f"`{tool.binary}` can be used.", () if tool.server else (f"{tool.binary} --help",)
+    )
+    file = scenario_file(tool, candidate)
+    text = scenario_text(tool, candidate, ()).replace(_PROVEN, _UNPROVEN)
+    return {SUITE: suite_text(tool, [file]), file: text}
 
-    `illustrated`: agents follow README.md, whose examples may need files that the workspace does not have. The gate
-    against failed calls is then not required.
-    """
-    file = f"{tool.scenarios}/{SCENARIO}"
-    return {file: _scenario_text(tool, illustrated), f"{file.removesuffix('.yaml')}/WORKSPACE.txt": _TEMPLATE}
+
+def _indented(text: str) -> list[str]:
+    return [f"    {line}".rstrip() for line in text.split("\n")]
+
+
+def _is_odd(candidate: Candidate) -> bool:
+    """Return True if a block of YAML would not keep the commands as they are."""
+    rows = [row for command in candidate.commands for row in command.split("\n")]
+    return any(not row.isprintable() or row != row.rstrip() for row in rows)
 
 
 def native_action(action: str) -> str:
@@ -87,39 +142,6 @@ def workflow_text(action: str, toolchain: str | None = None) -> str:
     """
     env = "        env:\n          RUSTUP_HOME: /home/runner/.rustup # builds have a HOME of their own\n"
     return _WORKFLOW.replace("ACTION", action) + (env if toolchain == "cargo" else "")
-
-
-_TEMPLATE = """\
-The agent's workspace starts as a copy of this folder. Put here what the task needs.
-"""
-
-
-_NOT_YET_REQUIRED = """\
-    # Make it required once what README.md shows works here; the files that it needs go into the folder first_steps/.
-"""
-
-
-def _scenario_text(tool: Tool, illustrated: bool) -> str:
-    example = f"\n\n        {tool.binary} --help" if tool.explains_itself else ""
-    required = ", required: false" if illustrated else ""
-    gates = [f"{{type: no_transcript_errors{required}, description: no call failed}}"]
-    if tool.explains_itself:
-        command = _quoted(f"{tool.binary} --help")
-        gates.insert(0, f"{{type: command_succeeds, command: {command}, description: the tool explains itself}}")
-    *others, last = [f"    - {gate}\n" for gate in gates]
-    listed = "".join([*others, _NOT_YET_REQUIRED if illustrated else "", last])
-    return (
-        f"# yaml-language-server: $schema={'../' * len(PurePosixPath(tool.scenarios).parts)}{SCHEMAS}/scenario.json\n"
-        "name: first_steps\n"
-        "description: An agent finds its way about the tool.\n"
-        "target: from_config\n"
-        "task:\n"
-        "  prompt: |\n"
-        f"    Find out what `{tool.binary}` can do, and follow its documentation.{example}\n"
-        "evaluation:\n"
-        "  gates:   # next: check what the agent should have got done, e.g. file_contains or command_json_path\n"
-        f"{listed}"
-    )
 
 
 def _globs(files: Iterable[str]) -> list[str]:

@@ -34,6 +34,7 @@ COMMANDS = (
     "show",
     "regrade",
     "import",
+    "import-config",
     "add",
     "export",
     "label",
@@ -55,7 +56,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     for command in COMMANDS:
-        name = "import_" if command == "import" else command  # the word is reserved in Python
+        name = "import_" if command == "import" else command.replace("-", "_")  # the word is reserved in Python
         import_module(f"tidegate.cli.{name}").add(commands)
     arguments, unknown = parser.parse_known_args(argv)
     if unknown:  # reported by the subcommand's parser, so that its own usage is shown

@@ -36,6 +36,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the planned trials and advice. An invalid suite raises ConfigurationError."""
     from tidegate.plan import make_plan, refuse_self_judging
+    from tidegate.suite.lfs_pointers import lfs_pointers
     from tidegate.suite.load import judge_place, load_suite
     from tidegate.suite.missing_programs import missing_here
     from tidegate.suite.scoring_differences import departures
@@ -51,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
         *advice(suite, plan, root, _past(root, suite, plan)),
         *missing_here(plan, options.environ()),
         *uncommitted(root, suite),
+        *lfs_pointers(root, suite),
     )
     if args.json:
         print(json.dumps({**_as_json(suite, plan, hints), "unknown_keys": unknown}, indent=2))

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidegate.cli import options
+from tidegate.model.progress import Silent
 
 if TYPE_CHECKING:
-    from tidegate.authoring.survey import Tool
+    from tidegate.authoring.first_suite import Tried
+    from tidegate.authoring.tool import Tool
+
+NOT_TRIED = 4  # exit code: the files are written, but the suite could not be run
 
 DESCRIPTION = """\
-Finds the repository's tool and existing scenarios, and writes tidegate.yaml, a first scenario with its template
-folder, and the workflow. Existing files are not changed. A script in bin/, or the one that --binary names, is run
-once with --help.
+Finds the repository's tool, in the folder where it is started first, and its existing scenarios. Builds the last
+commit in a checkout of its own and runs the tool's help and the examples of the docs there, as you (as separate
+users if you are root). Writes tidegate.yaml, scenarios with the checks that passed each time, and the workflow.
+Existing files are not changed.
+Exits with 4 if the suite could not be run: what is missing is printed.
 """
 
 
@@ -26,111 +35,177 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--repo", type=Path, default=Path(), metavar="DIR", help="the repository (default: current folder)"
     )
     parser.add_argument("--binary", metavar="NAME", help="the tool's name (default: detected)")
+    parser.add_argument("--no-try", action="store_true", help="build and run nothing; scenarios are for you to write")
+    parser.add_argument("--quiet", action="store_true", help="hide progress")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the files that do not exist yet, then print what was written and the next steps."""
-    from tidegate.authoring.starter import WORKFLOW, starter_files, suite_text, workflow_text
-    from tidegate.authoring.survey import find_scenarios, missing_toolchain
-    from tidegate.suite.load import SUITE_FILE, load_suite
-    from tidegate.suite.uncommitted import uncommitted
+    from tidegate.authoring.starter import SUITE, WORKFLOW, workflow_text
+    from tidegate.authoring.survey import missing_toolchain
+    from tidegate.suite.load import load_suite
     from tidegate.vcs.revisions import repository_root
 
     root = repository_root(args.repo)
-    files: dict[str, str] = {}
-    build: tuple[str, ...] = ()
-    if not (root / SUITE_FILE).exists():
-        scenarios = find_scenarios(root)
-        tool = _tool(root, args.binary, needed=not scenarios)
-        guidance = () if scenarios else _guidance(root, tool)
-        first = starter_files(tool, illustrated=bool(guidance)) if tool and not scenarios else {}
-        files = {SUITE_FILE: suite_text(tool, scenarios or list(first)[:1], guidance), **first}
-        build = tool.build if tool else ()
-    else:
+    problem: str | None = None
+    files: dict[str, bytes] = {}
+    if (root / SUITE).exists():
         build = load_suite(root, environ=options.environ()).build
-        print(f"kept {SUITE_FILE} and what it names, which are here already")
+        print(f"kept {SUITE} and what it names, which are here already")
+        print(f"To start over, delete {SUITE}, its scenarios and {WORKFLOW}, and run `tidegate init` again.")
+    else:
+        tool, files, problem = _new_suite(root, args)
+        build = tool.build if tool else ()
     toolchain = missing_toolchain(build)
     action = _action(toolchain)
-    files[WORKFLOW] = workflow_text(action, toolchain)
-    written = [name for name, text in files.items() if _write(root, name, text)]
+    files[WORKFLOW] = workflow_text(action, toolchain).encode()
+    written = [name for name, content in files.items() if _write(root, name, content)]
     _write_schemas(root)
     print(*(f"wrote {name}" for name in written), sep="\n")
-    suite = load_suite(root, environ=options.environ())  # raises with what is wrong in files that were here before
-    for note in uncommitted(root, suite):
-        if "ignores" in note:  # what was written just now is not added yet
-            print(f"note: {note}")
+    if (root / SUITE).exists():
+        load_suite(root, environ=options.environ())  # raises with what is wrong in files that were here before
     if toolchain and WORKFLOW in written:
+        print(f"the build needs `{toolchain}`, which the container lacks: {WORKFLOW} uses {action.partition('@')[0]},")
         print(
-            f"the build needs `{toolchain}`, which the container has not: {WORKFLOW} uses {action.partition('@')[0]},"
+            "which runs everything on the runner itself, as its user: for trusted contributors only (docs/install.md)"
         )
-        print("which runs all on the runner itself, as its user: for people whom you trust (docs/install.md)")
     print(_next_steps(written, root, action))
-    return 0
+    return 0 if problem is None else NOT_TRIED
 
 
-def _tool(root: Path, binary: str | None, *, needed: bool) -> Tool | None:
+def _new_suite(root: Path, args: argparse.Namespace) -> tuple[Tool | None, dict[str, bytes], str | None]:
+    """Return the tool, the files of its suite, and why the suite could not be run, if so."""
+    from tidegate.authoring.starter import SUITE, bare_files, suite_text
+    from tidegate.authoring.survey import find_scenarios
+
+    where = os.path.relpath(args.repo.resolve(), root.resolve())
+    scenarios = find_scenarios(root)
+    tool = _tool(root, where, args.binary, needed=not scenarios)
+    if scenarios or tool is None:
+        return tool, {SUITE: suite_text(tool, scenarios).encode()}, None
+    why = "`--no-try` was given" if args.no_try else None
+    if tool.server:
+        why = "the agent of an MCP server needs a key"
+    tried = None if why else _try(root, where, tool, args)
+    if tried is not None and tried.problem is None:
+        print(*tried.notes, sep="\n", end="\n" if tried.notes else "")
+        checks = sum(content.count(b"- {type:") for content in tried.files.values())
+        count = sum(name.endswith(".yaml") for name in tried.files) - 1
+        print(f"{count} scenarios with {checks} checks: each passed 3 of 3 trials on the last commit")
+        return tried.tool, dict(tried.files), None
+    problem = why or (tried.problem if tried else None) or ""
+    print(f"warning: the suite was not run: {problem}")
+    print(*_advice(problem), sep="\n", end="\n" if _advice(problem) else "")
+    return tool, {name: text.encode() for name, text in bare_files(tool).items()}, problem
+
+
+class _Steps(Silent):
+    """Shows the steps on stderr, but no single trial: those that fail are only left out."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+
+    def say(self, text: str) -> None:
+        """Print the step, unless an earlier round printed the same."""
+        if text not in self._said:
+            print(text, file=sys.stderr, flush=True)
+        self._said.add(text)
+
+
+def _try(root: Path, where: str, tool: Tool, args: argparse.Namespace) -> Tried:
+    """Build the last commit and try the tool, with progress."""
+    from tidegate.authoring.first_suite import Tried, first_suite
+    from tidegate.errors import TidegateError
+    from tidegate.run.run_job import Options
+
+    toolchains = Path.home() / ".rustup"
+    rust = {"RUSTUP_HOME": str(toolchains)} if toolchains.is_dir() else {}  # a build has a HOME of its own
+    chosen = Options(environ=rust | options.environ(), progress=Silent() if args.quiet else _Steps())
+    try:
+        return options.run_until_stopped(lambda: first_suite(root, where, tool, chosen))
+    except TidegateError as error:
+        return Tried(tool, {}, problem=error.message)
+
+
+def _advice(problem: str) -> tuple[str, ...]:
+    """Return what to do about a build that failed."""
+    if not problem.startswith("build on"):
+        return ()
+    return (
+        "Install what the build lacks, or fix `build` in tidegate.yaml, and try `tidegate run`. Builds have a HOME",
+        "of their own: `pass_env` names the variables that they need. docs/install.md tells how CI gets a toolchain.",
+    )
+
+
+def _tool(root: Path, where: str, binary: str | None, *, needed: bool) -> Tool | None:
     """Return the tool under test, or None if there is none and the existing scenarios do not need one.
 
-    Raises ConfigurationError if a tool is `needed` and none is found.
+    Raises ConfigurationError if a tool is `needed` and none is found, or several are equally likely.
     """
-    from tidegate.authoring.survey import Tool, find_programs, find_tool, tool_at
+    from tidegate.authoring.build_systems import find_tools, has_favourite
     from tidegate.errors import ConfigurationError
-    from tidegate.vcs.revisions import is_ignored
 
-    found = find_tool(root)
-    if found is not None and binary in (None, found.binary):
-        print(f"the tool is `{found.binary}`, from {found.found_in}")
-        return found
-    for program in find_programs(root, binary) if binary else ():
-        if not is_ignored(root, program):
-            print(f"the tool is {program}")
-            return tool_at(root, program)
+    found = find_tools(root, where)
     if binary is not None:
-        _doubt(binary, found)
-        return found._replace(binary=binary) if found and found.found_in != "bin/" else Tool(binary)
+        return _named(root, binary, found)
+    if found and has_favourite(root, where, found):
+        print(f"the tool is `{found[0].binary}`, from {found[0].found_in}")
+        others = ", ".join(f"`{tool.binary}`" for tool in found[1:6])
+        print(*([f"others, for `--binary NAME`: {others}"] if others else []), sep="\n", end="\n" if others else "")
+        return found[0]
     if not needed:
         return None
+    if found:
+        listed = "\n".join(f"  {tool.binary}  ({tool.found_in})" for tool in found[:20])
+        raise ConfigurationError(
+            f"{len(found)} tools were found:\n{listed}",
+            "Name the one that agents use with `--binary NAME`, or run `tidegate init` in its folder.",
+        )
     raise ConfigurationError(
-        "no command-line tool was found in pyproject.toml, package.json, Cargo.toml, go.mod, bin/ or Makefile.",
+        "no command-line tool was found: no project file of a known build system defines one, and no program is in "
+        "bin/ or installed from the root.",
         "Name the tool that agents use with `--binary NAME`.",
     )
 
 
-def _guidance(root: Path, tool: Tool | None) -> tuple[str, ...]:
-    """Return the value for `guidance` if its default is not enough, and print which files agents will read."""
-    from tidegate.authoring.documenting_texts import README, documenting_texts, guidance_for
+def _named(root: Path, binary: str, found: tuple[Tool, ...]) -> Tool:
+    """Return the tool with that name: one that was found, a program of the repository, or one of an unknown build."""
+    from tidegate.authoring.survey import find_programs, tool_at
+    from tidegate.authoring.tool import Tool
+    from tidegate.vcs.revisions import is_ignored
 
-    if tool is None:
-        return ()
-    texts = documenting_texts(root, tool.binary)
-    if texts:
-        read = " and ".join(guidance_for(texts)[-1:] or [text for text in texts if text != README])
-        print(f"agents read {read}; `tidegate pr` runs the commands shown there, on this machine, as you")
-    else:
-        print(f"no guidance was found: no block of AGENTS.md, CLAUDE.md, a skill or README.md calls `{tool.binary}`,")
-        print("so agents have the prompt alone: name your docs under `guidance` in tidegate.yaml")
-    return guidance_for(texts)
+    tool = next((tool for tool in found if tool.binary == binary), None)
+    if tool is not None:
+        print(f"the tool is `{tool.binary}`, from {tool.found_in}")
+        return tool
+    for program in find_programs(root, binary):
+        if not is_ignored(root, program):
+            print(f"the tool is {program}")
+            return tool_at(program)
+    _doubt(binary, found)
+    builders = [tool for tool in found if tool.build]
+    return builders[0]._replace(binary=binary) if builders else Tool(binary)
 
 
-def _doubt(binary: str, found: Tool | None) -> None:
+def _doubt(binary: str, found: tuple[Tool, ...]) -> None:
     """Warn if no program has this name: if it is a typo, no trial can be measured."""
     import shutil
 
     if "/" in binary or shutil.which(binary):
         return
-    makes = f"; the repository makes `{found.binary}` ({found.found_in})" if found else ""
+    makes = f"; the repository makes `{found[0].binary}` ({found[0].found_in})" if found else ""
     print(f"warning: there is no program `{binary}` on PATH{makes}. If nothing in `build` and `path` of", end=" ")
     print("tidegate.yaml makes it, no trial can be measured: fix `target.binary` there.")
 
 
-def _write(root: Path, name: str, text: str) -> bool:
+def _write(root: Path, name: str, content: bytes) -> bool:
     """Write a new file. Return False if it exists already."""
     path = root / name
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+        with path.open("xb") as file:
+            file.write(content)
     except FileExistsError:
         print(f"kept {name}, which is here already")
         return False
@@ -173,16 +248,29 @@ def _installed_from() -> str | None:
 
 def _next_steps(written: list[str], root: Path, action: str) -> str:
     from tidegate.authoring.starter import WORKFLOW
+    from tidegate.definitions.scenario_changes import few
     from tidegate.errors import ConfigurationError
-    from tidegate.vcs.revisions import default_base
+    from tidegate.vcs.revisions import default_base, is_ignored
 
     lines = ["", "next:"]
     if WORKFLOW in written and _installed_from() is None:
-        lines.append(f"  in {WORKFLOW}, say for {action} where Tidegate is")
+        lines.append(f"  in {WORKFLOW}, replace {action} with where Tidegate is")
     if written:
-        lines.append(f"  git switch --create tidegate && git add {' '.join(written)} && git commit")
+        ignored = [name for name in written if is_ignored(root, name)]
+        if ignored:
+            lines.append(
+                f"  git ignores {few(ignored)}, which every checkout then lacks; `--force` adds them all the same"
+            )
+        add = ["git", "add", *(["--force"] if ignored else []), *_added(written)]
+        lines.append(f"  git switch --create tidegate && {shlex.join(add)} && git commit")
     try:
         pr, base = "tidegate pr               ", default_base(root)
     except ConfigurationError:
         pr, base = "tidegate pr --base BRANCH ", "BRANCH, which it goes to"
     return "\n".join([*lines, f"  {pr} compare the branch with {base}, as on a pull request"])
+
+
+def _added(written: list[str]) -> list[str]:
+    """Return what `git add` is given: the folder of a scenario's files instead of each of them."""
+    folders = [name.removesuffix(".yaml") for name in written if name.endswith(".yaml")]
+    return list(dict.fromkeys(next((one for one in folders if name.startswith(f"{one}/")), name) for name in written))

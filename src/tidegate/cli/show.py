@@ -11,7 +11,8 @@ from tidegate.cli import options
 
 DESCRIPTION = """\
 Shows a stored run. Without a scenario: one line per trial. With one: the transcript of each of its trials, with every
-call of the tool under test and its exit code, the gates and the metrics.
+call of the tool under test and its exit code, the gates and the metrics. With --for-agent: a text about the regressions
+for a coding agent that fixes them.
 """
 
 
@@ -21,6 +22,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("stored", type=Path, metavar="RUN", help="the folder of a stored run, or of `tidegate pr`")
     parser.add_argument("scenario", nargs="?", metavar="SCENARIO", help="show the transcripts of its trials")
     parser.add_argument("--agent", metavar="NAME", help="only this agent's trials")
+    parser.add_argument(
+        "--for-agent",
+        action="store_true",
+        help="print task, cause, diff, first divergence and how to verify a fix; RUN is the folder of `tidegate pr`",
+    )
     parser.add_argument("-k", type=int, metavar="K", help="also show pass@k and pass^k of each row, for this k")
     options.add_json(parser, "the run, or the trials with their events,")
     parser.set_defaults(run=run)
@@ -30,10 +36,20 @@ def run(args: argparse.Namespace) -> int:
     """Print the run. For a folder of `tidegate pr`, print base, then head."""
     from tidegate.store.run_folder import run_places
 
+    if args.for_agent:
+        return _print_for_agent(args.stored)
     places = run_places(args.stored)
     told = [told for place in places for told in _show(args, place, both=len(places) > 1)]
     if args.json:
         print(json.dumps(told if args.scenario or len(told) > 1 else told[0], indent=2))
+    return 0
+
+
+def _print_for_agent(folder: Path) -> int:
+    from tidegate.reports.for_agent import for_agent
+    from tidegate.store.run_folder import load_result
+
+    print(for_agent(load_result(folder)) or "Nothing regressed.")
     return 0
 
 

@@ -43,7 +43,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Simulate pull requests and print the table."""
-    from tidegate.authoring.simulate import Gate, drifts, simulate, situations
+    from tidegate.authoring.simulate import Gate, RowPlan, drifts, simulate, situations
     from tidegate.history.known_results import history_counts
     from tidegate.plan import make_plan
     from tidegate.procedure.rules import LEAST_HISTORY, Rules
@@ -59,19 +59,23 @@ def run(args: argparse.Namespace) -> int:
     if not rates:
         print("Every row is deterministic: a flip is confirmed by repeats, and chance has no part in it.")
         return 0
-    known = min(trials for _, trials in counts.values()) if args.history is None else args.history
-    gate = Gate(
-        screening_trials(suite.trials, suite.policy), known if known >= LEAST_HISTORY else 0, Rules.of(suite.policy)
-    )
-    print(_heading(suite, plan, len(rates), gate.history))
-    for situation in [*situations(rates), *(drifts(rates) if gate.history else ())]:
+    plans = []
+    for key, (_, trials) in counts.items():
+        own = plan.row(key).scenario.trials.over(suite.trials)
+        known = trials if args.history is None else args.history
+        plans.append(RowPlan(screening_trials(own, suite.policy), known if known >= LEAST_HISTORY else 0, own.max))
+    gate = Gate(rules=Rules.of(suite.policy), rows=tuple(plans))
+    print(_heading(suite, plan, len(rates), [row.history for row in plans]))
+    for situation in [*situations(rates), *(drifts(rates) if any(row.history for row in plans) else ())]:
         print(_line(situation.name, simulate(situation, gate, args.prs, args.seed)))
     return 0
 
 
-def _heading(suite: Suite, plan: Plan, rows: int, history: int) -> str:
+def _heading(suite: Suite, plan: Plan, rows: int, histories: list[int]) -> str:
     left_out = len(plan.rows) - rows
     steady = f", {left_out} deterministic left out" if left_out else ""
+    least, most = min(histories), max(histories)
+    history = f"{least}" if least == most else f"{least} to {most}"
     return (
         f"{rows} rows{steady}; preset {suite.policy.preset}, alpha {suite.policy.alpha:g}, "
         f"{history} trials of history for each\n\n"

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from tidegate.comparison.divergence import closest, divergence
+from tidegate.comparison.noise import noisy_words
 from tidegate.model.comparison import Counts, Evidence, FailedCall, GateCounts, MetricChange
 from tidegate.model.measurement import Call, GateResult, Metrics, PastTrial, Revision, TrialResult
 from tidegate.model.trial import is_inside
@@ -29,7 +30,9 @@ def find_evidence(conclusion: Conclusion, base: Trials, head: Trials, revision: 
     shows = _first(head, _unmeasured if conclusion.kind != "outcome" else _passed if improved else _failed)
     if shows is None:
         return None
-    other = closest(shows, filter(_failed if improved else _passed, base)) or closest(shows, filter(_measured, base))
+    noise = noisy_words((*base, *head))
+    alike = filter(_failed if improved else _passed, base)
+    other = closest(shows, alike, noise) or closest(shows, filter(_measured, base), noise)
     failing = other if improved and other is not None else shows
     gate = _failed_gate(failing)
     calls = _failed_calls(failing.calls)
@@ -39,7 +42,7 @@ def find_evidence(conclusion: Conclusion, base: Trials, head: Trials, revision: 
         message=gate.message if gate else failing.reason,
         base_message=_same_gate(other, gate) if gate and other is not None and not (calls or improved) else "",
         calls=calls,
-        divergence=divergence(other.calls, shows.calls) if other is not None and _measured(shows) else None,
+        divergence=divergence(other.calls, shows.calls, noise) if other and _measured(shows) else None,
         reproduce=_reproduce(conclusion, revision),
         clears_when=conclusion.clears_when,
     )

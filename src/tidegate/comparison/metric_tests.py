@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import exp, log
-from statistics import fmean
+from itertools import pairwise
+from math import exp, inf, log, sqrt
+from statistics import NormalDist, fmean, stdev
 from typing import NamedTuple
 
 from tidegate.model.comparison import Interval, MetricChange
 from tidegate.model.measurement import PastTrial, TrialResult
+from tidegate.statistics.beta import t_above
 from tidegate.statistics.multiplicity import bh
 from tidegate.statistics.ranks import mean_shift, van_elteren
 
 Q = 0.05  # false discovery rate of warnings (Benjamini and Hochberg)
+FEW_RUNS = 4  # with fewer runs in the history, their variation is not estimated
+RUN_SPREAD = 0.2  # assumed then: the standard deviation of tokens and cost from run to run, as a share
+RUN_GAP = 0.5  # seconds: trials of one run are stored a millisecond apart
 _CLOSE = 1e-9
 
 
@@ -58,12 +63,29 @@ def compared_metrics(rows: Sequence[RowTrials]) -> dict[str, MetricChange]:
         if strata:
             sign = -1 if rule.lower_is_worse else 1
             p = van_elteren([([sign * x for x in head], [sign * x for x in base]) for head, base in strata])
-            tested[name] = p, _change(rule, strata)
+            change = _change(rule, strata)
+            tested[name] = max(p, by_run_to_run(_runs(name, rule, rows), sign * _shift(change), rule.ratio)), change
     adjusted = bh([p for p, _ in tested.values()])
     return {
         name: change.model_copy(update={"q": q, "warns": q <= Q and matters(name, change)})
         for (name, (_, change)), q in zip(tested.items(), adjusted, strict=True)
     }
+
+
+def by_run_to_run(runs: Sequence[float], shift: float, ratio: bool) -> float:
+    """Return the p of a shift as large as this one if only the run differs from those of the history.
+
+    `runs`: each earlier run's mean deviation, on the scale that is compared, so that it includes the trials' own
+    scatter. Trials of one run share the provider's state of that day, which no number of trials averages out. With
+    fewer than FEW_RUNS, that variation is unknown: RUN_SPREAD is assumed for ratios.
+    """
+    if not runs:
+        return 0.0
+    both = sqrt(1 + 1 / len(runs))  # head's run varies, and so does the mean of the earlier ones
+    if len(runs) < FEW_RUNS:
+        return 1 - NormalDist().cdf(shift / (RUN_SPREAD * both)) if ratio else 0.0
+    spread = stdev(runs) * both
+    return t_above(shift / spread, len(runs) - 1) if spread > _CLOSE else 0.0
 
 
 def row_change(name: str, own: MetricChange, row: RowTrials) -> MetricChange:
@@ -113,6 +135,28 @@ def _scaled(name: str, rule: Rule, trials: Sequence[TrialResult | PastTrial]) ->
             yield float(value)
         elif value + rule.plus > 0:
             yield log(value + rule.plus)
+
+
+def _runs(name: str, rule: Rule, rows: Sequence[RowTrials]) -> list[float]:
+    """Return, for each run of the history, the mean over its trials of the deviation from their row's mean."""
+    if rule.concurrent:
+        return []
+    found: list[tuple[float, float]] = []
+    for row in rows:
+        values = [(trial.at, value) for trial in row.past for value in _scaled(name, rule, [trial])]
+        mean = fmean(value for _, value in values) if values else 0.0
+        found += [(at, value - mean) for at, value in values]
+    runs: list[list[float]] = []
+    for (before, _), (at, deviation) in pairwise([(-inf, 0.0), *sorted(found)]):
+        if at - before > RUN_GAP:
+            runs.append([])
+        runs[-1].append(deviation)
+    return [fmean(deviations) for deviations in runs]
+
+
+def _shift(change: MetricChange) -> float:
+    assert change.effect is not None
+    return log(change.effect) if change.scale == "ratio" else change.effect
 
 
 def _change(rule: Rule, strata: Sequence[tuple[list[float], list[float]]]) -> MetricChange:

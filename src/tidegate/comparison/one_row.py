@@ -40,6 +40,7 @@ def row_of(row: RunRow, said: Conclusion, trials: RowTrials, run: Run, metrics: 
         kind=said.kind,
         not_measured=said.not_measured,
         purpose=row.purpose,
+        task=row.task,
         source=row.source,
         deterministic=said.deterministic,
         can_fail=row.can_fail,

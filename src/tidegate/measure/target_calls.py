@@ -11,11 +11,11 @@ from tidegate.invocations.metrics import failed, in_order
 from tidegate.model.event import Event
 from tidegate.model.measurement import Call
 from tidegate.model.trial import Trial
-from tidegate.text.shorten import complaint, excerpt
+from tidegate.text.shorten import clipped, excerpt, without_stack
 
 MAX_CALLS = 200
-MAX_MESSAGE = 500  # characters
-MAX_ANSWER = 200  # characters, of a call that did not fail
+MAX_COMMAND = 500  # characters
+MAX_MESSAGE = 800  # characters
 
 
 def calls_of(trial: Trial, binary: str) -> tuple[Call, ...]:
@@ -23,10 +23,11 @@ def calls_of(trial: Trial, binary: str) -> tuple[Call, ...]:
     messages = _messages(trial, binary)
     return tuple(
         Call(
-            command=excerpt(shlex.join([binary, *call.argv]), MAX_MESSAGE),
+            command=excerpt(shlex.join([binary, *call.argv]), MAX_COMMAND),
             exit_code=call.exit_code,
             status=call.status,
-            message=complaint(said, MAX_MESSAGE) if failed(call) else excerpt(said, MAX_ANSWER),
+            message=clipped(without_stack(said) if failed(call) else said, MAX_MESSAGE),
+            duration_s=call.duration_s,
         )
         for number, call in enumerate(in_order(trial.invocations)[:MAX_CALLS])
         for said in [messages.get(number, "")]

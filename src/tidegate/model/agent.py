@@ -14,6 +14,8 @@ from tidegate.model.value import Value
 
 T = TypeVar("T")
 
+ALONE = 1000.0  # a weight above the number of parallel jobs, so that no other trial runs at the same time
+
 Watch = Callable[[str, float], End | None]
 """Receives each line that a program prints and its time in seconds. Returning an `End` stops the program at once."""
 

@@ -189,6 +189,7 @@ class Row(Value):
     kind: Kind = "outcome"
     not_measured: NotMeasured | None = None  # set if the state is `not_measured`: the cause
     purpose: Literal["regression", "capability"] = "regression"
+    task: str = ""  # the start of the prompt
     source: str | None = None  # origin of the case, from the scenario's file
     deterministic: bool = False
     can_fail: bool = True  # False: no gate or evaluator is required, so every trial passes

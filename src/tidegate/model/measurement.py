@@ -98,6 +98,7 @@ class Call(Value):
     exit_code: int | None = None
     status: CallStatus
     message: str = ""
+    duration_s: float | None = None
 
     @property
     def ended(self) -> str:
@@ -198,6 +199,7 @@ class RunRow(Value):
     agent: str
     deterministic: bool
     purpose: Literal["regression", "capability"] = "regression"
+    task: str = ""  # the start of the prompt
     source: str | None = None  # origin of the case
     presence: Literal["both", "added", "removed"] = "both"
     can_fail: bool = True  # False: no gate or evaluator is required, so every trial passes

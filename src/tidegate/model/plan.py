@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Literal
 
 from pydantic import SerializeAsAny
@@ -40,7 +41,8 @@ class Plan(Value):
 
     def row(self, key: RowKey) -> PlanRow:
         """Return the row with that key. Raises KeyError if there is none."""
-        for row in self.rows:
-            if row.key == key:
-                return row
-        raise KeyError(str(key))
+        return self._by_key[key]
+
+    @cached_property
+    def _by_key(self) -> dict[RowKey, PlanRow]:
+        return {row.key: row for row in self.rows}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from tidegate.model.cause import Cause
 from tidegate.model.comparison import DefinitionChange, Row, SuiteEffect
 from tidegate.model.judgement import JudgeReport
 from tidegate.model.measurement import AgentInfo, TrialResult
@@ -76,6 +77,13 @@ class FileChange(Value):
     diff: str
 
 
+class Links(Value):
+    """Where the pull request is on GitHub; empty elsewhere."""
+
+    repository: str = ""  # its URL
+    pull_request: int | None = None
+
+
 class Result(Value):
     """A complete comparison, ready to be reported."""
 
@@ -83,9 +91,11 @@ class Result(Value):
     tidegate_version: str
     instance: str = "default"
     verdict: Verdict
+    links: Links = Links()
     sides: Sides
     rows: tuple[Row, ...]
     suite: SuiteEffect
+    causes: tuple[Cause, ...] = ()  # at most one for a row
     definitions: tuple[DefinitionChange, ...] = ()
     agents: dict[str, AgentInfo] = {}
     judge: JudgeReport | None = None

@@ -142,6 +142,7 @@ class Scenario(Value):
     tool_matrix: tuple[ToolMatrixEntry, ...] = ()
     trials: TrialCounts = TrialCounts()
     minimum_steps: int | None = None
+    serial: bool = False  # its trials run alone
     purpose: Literal["regression", "capability"] = "regression"
     source: str | None = None
     deterministic: bool | None = None

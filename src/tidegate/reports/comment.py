@@ -11,6 +11,7 @@ from tidegate.model.marker import Fixed
 from tidegate.model.result import Result
 from tidegate.model.value import Value
 from tidegate.reports.filters import FILTERS, count
+from tidegate.reports.for_agent import for_agent
 from tidegate.reports.judge_summary import calibrated
 from tidegate.reports.model_filters import PIECES
 from tidegate.reports.table_row import COLUMNS
@@ -45,7 +46,7 @@ def comment_body(result: Result, fixed: Fixed | None = None, *, notice: str = ""
     `fixed` is given when an existing comment is updated. `notice` is a sentence below the verdict. `table`: include
     the table of all rows. `gh/comment.py` adds the marker, so that no template can lose or forge it.
     """
-    view = comment_view(result).model_copy(update={"notice": notice})
+    view = comment_view(result).model_copy(update={"notice": notice, "for_agent": for_agent(result)})
     if result.comment_template is None:
         return _first_that_fits(_template(), view, fixed, table)
     try:
@@ -75,7 +76,7 @@ def _first_that_fits(template: Template, view: CommentView, fixed: Fixed | None,
 def _levels(view: CommentView, table: bool) -> list[Shown]:
     """Return the levels of detail, from everything down to the verdict and counts."""
     steps: tuple[tuple[str, object, str], ...] = (
-        ("trials", False, "details of trials"),
+        ("trials", False, "details of trials and the text for an agent"),
         ("unchanged", False, f"{count(view.ok, 'unchanged row')} of the table"),
         ("detailed", 10, "the evidence of all but the first 10 rows"),
         ("detailed", 0, "evidence and diagnosis of each row"),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby
 from typing import Any
+from urllib.parse import quote
 
+from tidegate.model.cause import Place
 from tidegate.model.comparison import (
     BaseCounts,
     DefinitionChange,
@@ -19,16 +21,17 @@ from tidegate.model.comparison import (
 )
 from tidegate.model.measurement import Call
 from tidegate.model.result import Cost
+from tidegate.reports.cause_text import cause_diff, changed_at
 from tidegate.reports.filters import FILTERS, NONE, count, money, percent, points, signed, to, together
 from tidegate.reports.table_row import MetricCell
-from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, MetricWarning
+from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, CommentView, MetricWarning
 from tidegate.text.safe import one_line, visible
-from tidegate.text.shorten import shortened
+from tidegate.text.shorten import first_and_last, shortened
 
 _SIGNS = dict(chain[tuple[str, str]](VERDICT_SIGNS.items(), STATE_SIGNS.items()))
 _MESSAGE_LINES = 6
 _LINE = 280
-_ANSWER = 160
+_ANSWER_LINES = 5
 
 
 def sign(state: str) -> str:
@@ -118,7 +121,8 @@ def _same(base: Call, head: Call) -> Iterator[str]:
     """Yield a command of both sides and its outputs, or one output if they are equal."""
     yield _command(" ", base.command)
     ours, theirs = _answer("-", base), _answer("+", head)
-    yield from (_answer(" ", base) if ours and theirs and ours[0][1:] == theirs[0][1:] else [*ours, *theirs])
+    alike = [line[1:] for line in ours] == [line[1:] for line in theirs]
+    yield from (_answer(" ", base) if alike else [*ours, *theirs])
 
 
 def _command(mark: str, command: str) -> str:
@@ -127,15 +131,54 @@ def _command(mark: str, command: str) -> str:
 
 def _answer(mark: str, call: Call) -> list[str]:
     """Return the tool's output, indented so that it cannot look like another call; [] if there is nothing to show."""
-    ended = "" if call.status == "ok" else f"[{call.ended}]"
-    answer = " ".join(filter(None, (shortened(one_line(call.message), _ANSWER), ended)))
-    return [f"{mark}     {answer}"] if answer else []
+    lines = [shortened(line.rstrip(), _LINE) for line in visible(call.message).splitlines() if line.strip()]
+    lines = first_and_last(lines, _ANSWER_LINES)
+    lines += [] if call.status == "ok" else [f"[{call.ended}]"]
+    return [f"{mark}     {line}" for line in lines]
 
 
 def beside(found: Evidence) -> str:
     """The gate's messages on base and on head, as a diff."""
     sides = (("-", found.base_message), ("+", found.message))
     return "\n".join(f"{mark} {line}" for mark, text in sides for line in visible(text).strip().split("\n"))
+
+
+def prose(text: str, limit: int = 400) -> str:
+    """A sentence with data between backticks, as Markdown: the data is code, the rest is escaped."""
+    pieces = shortened(one_line(text), limit).split("`")
+    return "".join(str(FILTERS["code"](piece)) if place % 2 else _spaced(piece) for place, piece in enumerate(pieces))
+
+
+def _spaced(piece: str) -> str:
+    """Return the text escaped, with the single spaces at its ends, which `cell` drops."""
+    escaped = str(FILTERS["cell"](piece, len(piece) + 1))
+    return f"{' ' * piece.startswith(' ')}{escaped}{' ' * (piece.endswith(' ') and bool(escaped))}"
+
+
+def plain(text: str) -> str:
+    """A sentence with data between backticks, without the backticks: for a place that shows no Markdown."""
+    return one_line(text.replace("`", ""))
+
+
+def place_link(place: Place, view: CommentView) -> str:
+    """A line of a file as code, linked if the repository is on GitHub."""
+    where = str(FILTERS["code"](place.where, 120))
+    sha = view.sides.base.sha if place.side == "base" else view.sides.head.sha
+    if not view.links.repository.startswith(("https://", "http://")) or not sha:
+        return where
+    return f"[{where}]({quote(f'{view.links.repository}/blob/{sha}/{place.path}', safe=':/')}#L{place.line})"
+
+
+def why_undecided(row: Row) -> str:
+    """Why an unconfirmed or flaky row does not count, in words."""
+    effect = row.effect
+    if row.state == "flaky" or effect is None or effect.p is None or effect.level is None:
+        return row.reason
+    chance, limit = f"{max(effect.p, 0.001):.1%}", f"{effect.level:.1%}"
+    return (
+        f"Such a drop occurs by chance in about {chance} of comparisons. To count, it must be rarer than {limit}:"
+        " all rows share one error budget."
+    )
 
 
 def change_line(change: DefinitionChange) -> str:
@@ -145,16 +188,11 @@ def change_line(change: DefinitionChange) -> str:
 
 
 def moved(metric: MetricCell, unit: str) -> str:
-    """A metric's values on base and head, or one if they look the same; marked, as `▲ worse`, if the change matters."""
+    """A metric's values on base and head, or one if they look the same; marked, as `(worse)`, if the change matters."""
     base, head = FILTERS[unit](metric.base), FILTERS[unit](metric.head)
     numbers = together(to(base, head))
-    mark = f" {together(_arrow(metric))}" if base != head and metric.trend != "same" else ""
+    mark = f" ({metric.trend})" if base != head and metric.trend != "same" else ""
     return f"{numbers}{mark}{' ⚠️' if metric.warns else ''}"
-
-
-def _arrow(metric: MetricCell) -> str:
-    grew = metric.base is not None and metric.head is not None and metric.head > metric.base
-    return f"{'▲' if grew else '▼'} {metric.trend}"
 
 
 def by_row(warnings: Sequence[MetricWarning]) -> list[tuple[Row | None, list[MetricWarning]]]:
@@ -179,5 +217,24 @@ def measured(value: float | None, metric: str) -> str:
 
 PIECES: dict[str, Callable[..., Any]] = {
     made.__name__: made
-    for made in (bar, beside, by_row, console, diff, interval, measured, moved, passed, sign, spent, spread, words)
+    for made in (
+        bar,
+        beside,
+        by_row,
+        cause_diff,
+        changed_at,
+        console,
+        diff,
+        interval,
+        measured,
+        moved,
+        passed,
+        place_link,
+        prose,
+        sign,
+        spent,
+        spread,
+        why_undecided,
+        words,
+    )
 }

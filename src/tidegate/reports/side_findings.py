@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from tidegate.model.cause import Cause
 from tidegate.model.comparison import FailedCall, Row
 from tidegate.model.measurement import TrialResult
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
 from tidegate.model.value import Value
+from tidegate.reports.recipe import recipe
 
 _NUMBER = re.compile(r"\d+")  # process ids, line numbers, times: they do not tell causes apart
 
@@ -25,6 +27,8 @@ class Finding(Value):
     """A finding in the comment: one row, or several with the same cause, and the head trials of the first row."""
 
     row: Row
+    cause: Cause | None = None
+    recipe: str = ""  # shell lines that reproduce it
     others: tuple[Row, ...] = ()
     unmeasured: tuple[Row, ...] = ()  # rows that could not be measured for the same cause
     trials: tuple[SameTrials, ...] = ()
@@ -48,16 +52,21 @@ def findings(result: Result, state: RowState) -> tuple[Finding, ...]:
     """Return the findings for the rows of that state, grouped by cause, in the result's order."""
     found: dict[object, list[Row]] = {}
     trials = {trial.id: trial for trial in result.trials}
+    known = {key: cause for cause in result.causes for key in cause.rows}
     for row in result.rows:
         if row.state == state:
             shows = trials.get(row.evidence.trial) if row.evidence else None
-            found.setdefault(_cause(row, shows), []).append(row)
-    return tuple(_finding(result, first, others) for first, *others in found.values())
+            found.setdefault(known.get(row.key) or _cause(row, shows), []).append(row)
+    return tuple(
+        _finding(result, first, others).model_copy(update={"cause": known.get(first.key)})
+        for first, *others in found.values()
+    )
 
 
 def _finding(result: Result, row: Row, others: Iterable[Row]) -> Finding:
     return Finding(
         row=row,
+        recipe=recipe(result, row),
         others=tuple(others),
         unmeasured=tuple(_kept_from_measuring(row, result.rows)),
         trials=tuple(_alike(trial for trial in result.trials if trial.side == "head" and trial.key == row.key)),

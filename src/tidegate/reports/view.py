@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from tidegate.comparison.weak_rows import cannot_guard
+from tidegate.model.cause import Cause
 from tidegate.model.comparison import DefinitionChange, MetricChange, Row, SuiteEffect
 from tidegate.model.judgement import JudgeReport
-from tidegate.model.result import Cost, Result, Sides
+from tidegate.model.result import Cost, Links, Result, Sides
 from tidegate.model.suite import RowState
 from tidegate.model.value import Value
 from tidegate.model.verdict import Verdict, VerdictState
@@ -34,7 +35,7 @@ STATE_SIGNS: dict[RowState, str] = {
     "ok": "✅",
 }  # in the order of the report: the most important states first
 _RANK = {state: rank for rank, state in enumerate(STATE_SIGNS)}
-_NOTABLE = frozenset({"flaky", "baseline_changed", "added", "removed", "not_comparable"})
+_NOTABLE = frozenset({"baseline_changed", "added", "removed", "not_comparable"})
 
 
 class MetricWarning(Value):
@@ -71,12 +72,16 @@ class CommentView(Value):
     reasons: tuple[str, ...]  # reasons for the verdict that no section below gives
     advice: tuple[str, ...]  # next steps, as Markdown without data
     sides: Sides
+    links: Links
+    causes: tuple[Cause, ...]  # of regressed rows first, then of others
+    for_agent: str = ""  # a text for the author's coding agent
     definitions: tuple[DefinitionChange, ...]
     regressed: tuple[Finding, ...]
     unconfirmed: tuple[Finding, ...]
     not_measured: tuple[Group, ...]
+    uncertain: tuple[Row, ...]  # unconfirmed and flaky rows
     improved: tuple[Finding, ...]
-    notable: tuple[Group, ...]  # flaky, baseline_changed, added, removed, not_comparable
+    notable: tuple[Group, ...]  # baseline_changed, added, removed, not_comparable
     table: tuple[Line, ...]
     ok: int
     metric_warnings: tuple[MetricWarning, ...]
@@ -97,6 +102,7 @@ def comment_view(result: Result) -> CommentView:
     rows = sorted(result.rows, key=lambda row: _RANK[row.state])
     measured = [row for row in rows if row.head.trials and row.base.trials and not cannot_guard(row)]
     regressed = findings(result, "regressed")
+    hints = diagnose(_unexplained(result, rows), result.trials, result.diagnosis, result.agents)
     told = {row.key for finding in regressed for row in finding.unmeasured}
     not_measured = groups(row for row in rows if row.state == "not_measured" and row.key not in told)
     return CommentView(
@@ -106,30 +112,50 @@ def comment_view(result: Result) -> CommentView:
         reasons=tuple(_reasons(result)),
         advice=advice(result),
         sides=result.sides,
+        links=result.links,
+        causes=tuple(_causes(result)),
         definitions=tuple(sorted(result.definitions, key=lambda change: not change.weakened)),
         regressed=regressed,
         unconfirmed=findings(result, "unconfirmed"),
         not_measured=not_measured,
+        uncertain=tuple(row for row in rows if row.state in ("unconfirmed", "flaky")),
         improved=findings(result, "improved"),
         notable=groups(row for row in rows if row.state in _NOTABLE),
         table=tuple(map(table_line, rows)),
         ok=sum(row.state == "ok" for row in rows),
         metric_warnings=(*_suite_warnings(result.suite), *_row_warnings(rows, result.suite)),
-        diagnosis=tuple(_said_alike(diagnose(rows, result.trials, result.diagnosis, result.agents))),
+        diagnosis=tuple(_said_alike(hints)),
         judged=tuple(sorted((row for row in result.rows if row.judge), key=_judge_rank)),
         judge=result.judge,
         suite=result.suite,
-        catches=tuple(
-            Catch(drop=-float(drop), probability=probability)
-            for drop, probability in sorted(result.suite.detection.items(), key=lambda item: float(item[0]))
-            if measured
-        ),
+        catches=_catches(result.suite) if measured else (),
         unchanged=_unchanged(result.suite),
         repeats=_caught_by_repeats(measured, result.suite),
         measured=bool(measured),
         warnings=result.warnings,
         cost=result.cost,
     )
+
+
+def _catches(suite: SuiteEffect) -> tuple[Catch, ...]:
+    drops = sorted(suite.detection.items(), key=lambda item: float(item[0]))
+    return tuple(Catch(drop=-float(drop), probability=probability) for drop, probability in drops)
+
+
+def _unexplained(result: Result, rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield the rows whose cause is not known: only these need hints from the metrics."""
+    explained = {key for cause in result.causes for key in cause.rows}
+    return (row for row in rows if row.key not in explained)
+
+
+def _causes(result: Result) -> list[Cause]:
+    """Return the causes, those of the most important states first, then those of the most rows."""
+    ranks = {row.key: _RANK[row.state] for row in result.rows}
+
+    def rank(cause: Cause) -> tuple[int, int]:
+        return min((ranks.get(key, len(_RANK)) for key in cause.rows), default=0), -len(cause.rows)
+
+    return sorted(result.causes, key=rank)
 
 
 def _judge_rank(row: Row) -> tuple[bool, bool]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from tidegate.model.agent import ALONE
 from tidegate.model.plan import PlanRow
 from tidegate.model.probe import Answer, RunJudge
 from tidegate.model.progress import Progress
@@ -91,7 +92,8 @@ class Attempts:
         """Return the first attempt without an infrastructure error, or the last of three; None if halted before."""
         trial = Trial(spec=spec, not_measured="infrastructure")
         for attempt in range(1 + RETRIES):
-            async with self.context.slots.slot(row.agent.weight) as supervisor:
+            weight = ALONE if row.scenario.serial else row.agent.weight
+            async with self.context.slots.slot(weight) as supervisor:
                 if self.halted and not attempt:
                     return None
                 if (refused := self.refused.get(spec.agent)) is not None:

@@ -12,6 +12,7 @@ from tidegate.errors import ConfigurationError
 from tidegate.model.comparison import DefinitionChange
 from tidegate.model.suite import Suite
 from tidegate.run.build import Checkout
+from tidegate.suite.lfs_pointers import lfs_pointers
 from tidegate.suite.load import load_suite, try_load_suite
 from tidegate.suite.uncommitted import lacking, uncommitted
 from tidegate.vcs.revisions import checkout, repository_root, resolve
@@ -72,6 +73,7 @@ def load_both(
     here, _ = try_load_suite(repository_root(repo), config, environ=environ, without_secrets=True)
     if here is not None:  # the working tree, which may have files that no commit has
         warnings = (*warnings, *uncommitted(repository_root(repo), here))
+    warnings = (*warnings, *lfs_pointers(head_side.folder, head))
     not_there = () if here is None else tuple(lacking(repository_root(repo), here))
     template = rules.comment_template if rules.suite else _comment_template(head_side.folder, "head", head)
     return BothSuites(head, base, in_force(rules.suite, head), template, warnings, not_there)

@@ -18,6 +18,7 @@ from tidegate.model.judgement import JudgeInfo
 from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.progress import Progress
+from tidegate.model.result import Links
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.trial import TrialSpec
 from tidegate.plan import Selection, refuse_self_judging, run_rows, suite_hash
@@ -46,6 +47,7 @@ class Options:
     lenient_keys: bool = False  # on forks: a missing key or secret means not measured; else it is an error
     gate: bool = True  # False: measure everything, ignore earlier runs, and block nothing
     origin: Origin | None = None  # on GitHub, for a history on a branch
+    links: Links = field(default_factory=Links)
     pause_s: float = 0.0  # seconds before a verification, to separate it in time from what it verifies
     began: float = field(default_factory=time.monotonic)  # checkouts count in the run's budget
 

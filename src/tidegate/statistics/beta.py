@@ -35,6 +35,12 @@ def t_quantile(probability: float, freedom: int) -> float:
     return sqrt(freedom * (1 - share) / share)
 
 
+def t_above(t: float, freedom: int) -> float:
+    """Return P(T ≥ t) of Student's t distribution with `freedom` ≥ 1 degrees of freedom."""
+    tail = beta_cdf(freedom / (freedom + t * t), freedom / 2, 0.5) / 2 if t else 0.5
+    return tail if t >= 0 else 1 - tail
+
+
 def beta_quantile(probability: float, a: float, b: float) -> float:
     """Return the quantile of Beta(a, b), found by bisection to floating-point precision."""
     low, high = 0.0, 1.0

@@ -14,9 +14,11 @@ from pydantic import TypeAdapter, ValidationError
 from tidegate.errors import ConfigurationError
 from tidegate.model.event import Event
 from tidegate.model.measurement import Run, TrialResult
+from tidegate.model.result import Result
 from tidegate.model.trial import Record, Side, Trial, TrialSpec, encoded
 from tidegate.model.value import Value
 
+PULL_REQUEST_FILE = "result.json"  # of `tidegate pr`, beside the runs
 RUN_FILE = "run.json"
 RESULT_FILE = "result.json"
 _event: TypeAdapter[Event] = TypeAdapter(Event)
@@ -141,6 +143,18 @@ def load_run(folder: Path) -> Run:
         return run
     finished = sorted(RunFolder(path.parent).finished_trials(), key=lambda trial: trial.index)
     return run.model_copy(update={"trials": tuple(finished)})
+
+
+def load_result(folder: Path) -> Result:
+    """Return the result that `tidegate pr` wrote to `folder`. Raises ConfigurationError if it is missing or damaged."""
+    path = folder if folder.is_file() else folder / PULL_REQUEST_FILE
+    try:
+        return Result.model_validate_json(path.read_bytes())
+    except OSError as error:
+        advice = "Name a folder that `tidegate pr` has written, such as `.tidegate/pr`."
+        raise ConfigurationError(f"{path} cannot be read: {error.strerror}.", advice) from None
+    except ValidationError as error:
+        raise _damaged(path, _first(error)) from None
 
 
 def stored_runs(place: Path) -> list[Run]:

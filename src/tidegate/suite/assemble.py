@@ -73,6 +73,7 @@ class Assembly:
             tool_matrix=file.tool_matrix,
             trials=file.trials,
             minimum_steps=file.minimum_steps,
+            serial=file.serial,
             purpose=file.purpose,
             source=file.source,
             deterministic=file.deterministic,

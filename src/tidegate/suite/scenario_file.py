@@ -112,6 +112,7 @@ class ScenarioFile(Value):
     run: RunFile = RunFile()
     trials: TrialCounts = TrialCounts()
     minimum_steps: Count | None = None
+    serial: bool = False
     purpose: Literal["regression", "capability"] = "regression"
     source: Text | None = None
     deterministic: bool | None = None

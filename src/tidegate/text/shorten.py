@@ -34,7 +34,24 @@ def excerpt(text: str, limit: int = 300) -> str:
 
 def complaint(text: str, limit: int = 300) -> str:
     """Return a failed program's output like `excerpt`, without its stack trace, which would hide the message."""
-    return excerpt(_STACK.sub("", text), limit) or excerpt(text, limit)
+    return excerpt(without_stack(text), limit)
+
+
+def without_stack(text: str) -> str:
+    """Return a failed program's output without its stack trace; the whole text if it has nothing else."""
+    rest = _STACK.sub("", text)
+    return rest if rest.strip() else text
+
+
+def clipped(text: str, limit: int) -> str:
+    """Return at most `limit` printable characters of a text with its line breaks, cut in the middle if it is longer."""
+    window = text if len(text) <= 8 * limit else f"{text[: 4 * limit]}\n…\n{text[-4 * limit :]}"
+    lines = (line.rstrip() for line in printable(window).replace("\t", "    ").split("\n"))
+    whole = "\n".join(line for line in lines if line)
+    if len(whole) <= limit:
+        return whole
+    head = limit // 2
+    return f"{whole[:head]}…{whole[len(whole) - (limit - head - 1) :]}"
 
 
 def last_part(text: str) -> str:

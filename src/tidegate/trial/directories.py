@@ -99,10 +99,16 @@ class Folders:
         make_private(account, self.scratch)
         self.record.mkdir(parents=True, exist_ok=True)
         self.shared.mkdir(mode=0o755)
-        for folder in (self.home, self.tmp, self.results):
-            folder.mkdir()
-            if account is not None:
-                os.chown(folder, account.uid, account.gid)
+        for folder in (self.home, self.tmp):
+            _own_folder(folder, account)
+
+    def open_to_scripts(self, account: Account | None) -> None:
+        """Provide what scripts get besides the workspace: a folder for their results, the transcript and the events."""
+        if not self.results.exists():
+            _own_folder(self.results, account)
+        for name in ("transcript.txt", "events.jsonl"):
+            if (self.record / name).is_file():
+                self.share(name)
 
     def share(self, name: str) -> Path:
         """Copy a file of the record to where the trial's commands can read it; return the copy's path."""
@@ -110,11 +116,19 @@ class Folders:
 
     def keep_results(self, limit_bytes: int) -> int:
         """Copy the regular files that scripts have left into the record; return how many entries were skipped."""
+        if not self.results.exists():
+            return 0
         return copy_plain(self.results, self.record / self.results.name, limit_bytes)
 
     def remove_scratch(self) -> None:
         """Delete everything except the record."""
         remove_tree(self.scratch)
+
+
+def _own_folder(folder: Path, account: Account | None) -> None:
+    folder.mkdir()
+    if account is not None:
+        os.chown(folder, account.uid, account.gid)
 
 
 def _nothing_relayed() -> None:

@@ -26,6 +26,7 @@ class JudgeScripts:
     async def run(self, request: RunJudge, name: str, checkout: Path) -> CommandAnswer:
         """Run the script of that checkout. `name` is the name of its files in the record."""
         record = self._folders.record
+        self._folders.open_to_scripts(self._supervisor.account)
         stdin = record / f"{name}.stdin.json"
         stdin.write_text(request.stdin, encoding="utf-8")
         result, _ = await run_shell(

@@ -22,6 +22,7 @@ from tidegate.trial.agent_step import AgentStep, run_agent
 from tidegate.trial.ask_evaluators import answered
 from tidegate.trial.directories import Attempt
 from tidegate.trial.environment import base_environment, script_variables
+from tidegate.trial.free_port import with_port
 from tidegate.trial.gate_scripts import restore_scripts
 from tidegate.trial.judge_script import JudgeScripts
 from tidegate.trial.mcp import recording
@@ -75,7 +76,7 @@ class _TrialRun:
         self._steps: list[Step] = []
         self._warnings: list[str] = []
         self._started_at = time.time()
-        target = attempt.scenario.target.env
+        target = with_port(attempt.scenario.target.env)
         folders, place = attempt.folders, attempt.place
         plain = base_environment(place.check_path, folders.home, folders.tmp, place.passed_env)
         variables = script_variables(attempt.spec, attempt.row.agent.model, self._folders)
@@ -249,6 +250,7 @@ class _TrialRun:
 
     async def _script(self, command: str, name: str, timeout_secs: float) -> CommandResult:
         folders, account = self._folders, self._attempt.supervisor.account
+        folders.open_to_scripts(account)
         for file in restore_scripts(command, self._place.prepared.folder, folders.workspace, account):
             self._warnings.append(f"{file} was changed during the trial; `{command}` was run with the scenario's own")
         return await self._command(command, name, timeout_secs, self._script_environment)

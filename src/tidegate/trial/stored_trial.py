@@ -12,6 +12,7 @@ from tidegate.model.suite import Limits, Scenario
 from tidegate.model.trial import Trial
 from tidegate.trial.directories import Folders
 from tidegate.trial.environment import base_environment, script_variables
+from tidegate.trial.free_port import with_port
 from tidegate.trial.judge_script import JudgeScripts
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.users import give
@@ -45,7 +46,7 @@ class StoredTrial:
         environment = {
             **base_environment(context.path, folders.home, folders.tmp, context.passed_env),
             **script_variables(trial.spec, model, folders),
-            **scenario.target.env,
+            **with_port(scenario.target.env),
         }
         self._scripts = JudgeScripts(folders, environment, context.limits, context.supervisor)
         self._is_ready: bool | None = None
@@ -66,9 +67,6 @@ class StoredTrial:
             return False
         folders, account = self._folders, self._context.supervisor.account
         folders.make(account)
-        for name in ("transcript.txt", "events.jsonl"):
-            if (folders.record / name).is_file():
-                folders.share(name)
         copy_workspace(prepared(), folders.workspace)
         diff = folders.record / "workspace.diff"
         applies = not diff.is_file() or apply_diff(folders.workspace, diff.read_bytes())

@@ -21,8 +21,6 @@ def store_trial(folders: Folders, trial: Trial) -> None:
 
 
 def write_transcript(folders: Folders, events: Sequence[Event]) -> None:
-    """Write transcript.txt, and share it and the events with the scripts of evaluators."""
+    """Write transcript.txt."""
     text = "".join(f"{line(event)}\n" for event in events)
     (folders.record / "transcript.txt").write_text(text, encoding="utf-8")
-    for name in ("transcript.txt", "events.jsonl"):
-        folders.share(name)

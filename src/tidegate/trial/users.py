@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import socket
@@ -27,6 +28,10 @@ for number, folder in enumerate(sys.argv[1:], {FIRST_MISSED}):
 """
 
 
+class NoLockError(CannotRunError):
+    """The system refuses the lock that keeps two commands from using the same user."""
+
+
 class Users:
     """Hands out user ids that no other command on this machine uses, in this process or another."""
 
@@ -36,17 +41,12 @@ class Users:
     def take(self, gid: int | None = None) -> Account:
         """Return a user that was not used since `self` was created, in a group of its own or in `gid`.
 
-        Raises CannotRunError if all are taken.
+        Raises NoLockError if this system allows no lock, CannotRunError if all are taken.
         """
         for uid in _RANDOM.sample(UIDS, len(UIDS)):  # the order would tell which side was built first
-            mark = socket.socket(socket.AF_UNIX)
-            try:
-                mark.bind(f"\0tidegate-user-{uid}")  # an abstract socket: no file, and freed when this process ends
-            except OSError:
-                mark.close()
-                continue
-            self._held.append(mark)
-            return Account(uid, uid if gid is None else gid)
+            if (mark := _locked(uid)) is not None:
+                self._held.append(mark)
+                return Account(uid, uid if gid is None else gid)
         raise CannotRunError(f"all {len(UIDS)} users for trials are taken.", "Run fewer of them at once.")
 
     def close(self) -> None:
@@ -59,6 +59,21 @@ class Users:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _locked(uid: int) -> socket.socket | None:
+    """Return what marks the user as taken, until it is closed; None if another command has taken it."""
+    mark: socket.socket | None = None
+    try:
+        mark = socket.socket(socket.AF_UNIX)
+        mark.bind(f"\0tidegate-user-{uid}")  # an abstract socket: no file, and freed when this process ends
+    except OSError as error:
+        if mark is not None:
+            mark.close()
+        if error.errno != errno.EADDRINUSE:
+            raise NoLockError(f"no user can be locked: {error.strerror}.", "Allow Unix sockets.") from None
+        return None
+    return mark
 
 
 async def why_not(folders: Sequence[Path], path: str) -> str | None:
@@ -74,7 +89,11 @@ async def why_not(folders: Sequence[Path], path: str) -> str | None:
     argv = (python, "-ISXutf8", "-c", LOOK, *wanted)
     nowhere = Path(os.devnull)
     with Users() as users:
-        async with await Supervisor.start(users.take()) as supervisor:
+        try:
+            account = users.take()
+        except NoLockError as error:
+            return error.message.rstrip(".")
+        async with await Supervisor.start(account) as supervisor:
             ended = await supervisor.run(Command(argv, Path("/"), {}, nowhere, nowhere))
     match ended.exit_code:
         case 0:

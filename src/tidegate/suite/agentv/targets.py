@@ -17,7 +17,7 @@ from tidegate.agents.agentv_cli import AgentVCli, CommandCheck, unknown_placehol
 from tidegate.agents.anthropic import KEY, AnthropicAgent
 from tidegate.agents.codex import CodexAgent
 from tidegate.agents.command import CommandAgent
-from tidegate.model.agent import Agent
+from tidegate.model.agent import ALONE, Agent
 from tidegate.plan import did_you_mean
 from tidegate.suite.agentv.eval_file import AnthropicFile, CliFile, CodexFile, MockFile, TargetEntry, TargetsFile
 from tidegate.suite.env_references import variable
@@ -35,7 +35,6 @@ _INSTEAD = {
     "vscode-insiders": "an agent of tidegate.yaml, by its name there",
 }
 _KNOWN = ("cli", "codex", "anthropic", "mock")
-_ALONE = 1000.0  # a weight above the number of slots, so that no other trial runs at the same time
 _VARIABLE = re.compile(r"\$\{\{\s*([^}\s]*)\s*\}\}")
 
 M = TypeVar("M", bound=BaseModel)
@@ -76,7 +75,7 @@ class Targets:
         match provider:
             case "cli":
                 agent = self._cli(path, folder, AgentVBatch if entry.provider_batching else AgentVCli)
-                return agent and agent.model_copy(update={"weight": _ALONE if entry.workers == 1 else 1.0})
+                return agent and agent.model_copy(update={"weight": ALONE if entry.workers == 1 else 1.0})
             case "codex":
                 return self._codex(path)
             case "anthropic":

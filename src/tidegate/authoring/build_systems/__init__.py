@@ -1,0 +1,74 @@
+"""All build systems that `tidegate init` knows. A new one is one file, one line here, and one test case.
+
+Each has `find(root, where)`, which returns the tools that the project file in the folder `where` of the repository
+defines. It reads files and runs nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from tidegate.authoring.build_systems import (
+    autotools,
+    cmake,
+    go,
+    gradle,
+    make,
+    maven,
+    meson,
+    node,
+    programs,
+    python,
+    rust,
+)
+from tidegate.authoring.build_systems.files import folders_below, text
+from tidegate.authoring.tool import Tool
+
+SYSTEMS: tuple[Callable[[Path, str], Iterable[Tool]], ...] = (
+    python.find,
+    node.find,
+    rust.find,
+    go.find,
+    programs.find,
+    meson.find,
+    cmake.find,
+    autotools.find,
+    make.find,
+    gradle.find,
+    maven.find,
+)
+MOST_FOLDERS = 300
+_DOCUMENTS = ("README*", "readme*", "AGENTS.md", "CLAUDE.md")
+
+
+def find_tools(root: Path, where: str = ".") -> tuple[Tool, ...]:
+    """Return the tools of the folder `where`, most likely one first; if it has none, those of the folders below it."""
+    found = tuple(_in_folder(root, where))
+    if not found:
+        below = islice(folders_below(root, where), MOST_FOLDERS)
+        found = tuple(tool for folder in below for tool in _in_folder(root, folder))
+    named = {tool.binary: tool for tool in reversed(found)}  # of two with one name, the first
+    tools = dict.fromkeys(named[tool.binary] for tool in found)
+    return tuple(sorted(tools, key=lambda tool: _rank(root, where, tool)))
+
+
+def has_favourite(root: Path, where: str, tools: tuple[Tool, ...]) -> bool:
+    """Return True if the first of these tools is more likely to be meant than the second."""
+    return len(tools) < 2 or _rank(root, where, tools[0]) < _rank(root, where, tools[1])
+
+
+def _in_folder(root: Path, where: str) -> Iterator[Tool]:
+    for find in SYSTEMS:
+        yield from find(root, where)
+
+
+def _rank(root: Path, where: str, tool: Tool) -> tuple[bool, bool]:
+    """Return a sort key: tools that the docs call come first, then those that are named like the folder."""
+    call = re.compile(rf"^[ \t]*(?:[$%>] )?(?:\S+ \| )?{re.escape(tool.binary)}(?=\s)", re.MULTILINE)
+    folder = root / where
+    docs = (text(path) for pattern in _DOCUMENTS for path in sorted(folder.glob(pattern)))
+    own = {folder.resolve().name, folder.resolve().name.removesuffix("-cli")}
+    return not any(call.search(doc) for doc in docs), tool.binary not in own

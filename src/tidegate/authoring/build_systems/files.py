@@ -1,0 +1,84 @@
+"""Reads project files. What is missing or damaged counts as empty."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+SKIPPED = frozenset({"node_modules", "target", "venv", "dist", "build", "__pycache__", "vendor", "third_party"})
+_NOT_INSTALLED = frozenset(
+    {"test", "tests", "testdata", "benchmarks", "example", "examples", "fuzz", "docs", "externals", "wrappers"}
+)
+DEPTH = 3
+
+
+def text(path: Path) -> str:
+    """Return the file's text; empty if it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except (OSError, ValueError):
+        return ""
+
+
+def toml(path: Path) -> dict[str, Any]:
+    """Return the TOML file's content."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def json_object(path: Path) -> dict[str, Any]:
+    """Return the JSON file's content if it is an object."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def table(data: dict[str, Any], *keys: str) -> dict[str, Any]:
+    """Return the mapping below these keys; empty if there is none."""
+    value: Any = data
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def own_first(names: Iterable[str], own: object) -> list[str]:
+    """Return the names, the one that is named like the project first."""
+    return sorted(dict.fromkeys(names), key=lambda name: name != own)
+
+
+def is_program(path: Path) -> bool:
+    """Return True for an executable file that is not hidden."""
+    return path.is_file() and os.access(path, os.X_OK) and not path.name.startswith(".")
+
+
+def folders_below(root: Path, where: str, depth: int = DEPTH) -> Iterator[str]:
+    """Yield the folders below `where` that may hold a project, nearest first, relative to the root."""
+    layer = [PurePosixPath(where)]
+    for _ in range(depth):
+        layer = [above / name for above in layer for name in _subfolders(root / above)]
+        yield from map(str, layer)
+
+
+def project_files(root: Path, where: str, name: str) -> Iterator[tuple[str, str]]:
+    """Yield the folder and the text of each file of that name in `where` and below, except in folders of tests."""
+    for folder in (where, *folders_below(root, where)):
+        if _NOT_INSTALLED.isdisjoint(PurePosixPath(folder).relative_to(where).parts):
+            content = text(root / folder / name)
+            if content:
+                yield folder, content
+
+
+def _subfolders(folder: Path) -> list[str]:
+    try:
+        entries = [entry for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+    return sorted(entry.name for entry in entries if entry.name not in SKIPPED and not entry.name.startswith("."))

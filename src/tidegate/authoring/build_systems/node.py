@@ -1,0 +1,44 @@
+"""Node packages, also in a workspace: package.json with `bin`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from tidegate.authoring.build_systems.files import json_object, own_first, table
+from tidegate.authoring.tool import Tool, inside
+
+PREFIX = ".tidegate/npm"
+_SDKS = frozenset({"@modelcontextprotocol/sdk", "fastmcp"})
+
+
+def find(root: Path, where: str) -> Iterator[Tool]:
+    """Yield the programs of the package."""
+    package = json_object(root / where / "package.json")
+    own, programs = package.get("name"), package.get("bin")
+    short = own.rpartition("/")[2] if isinstance(own, str) else None
+    if isinstance(programs, str) and short:
+        programs = {short: programs}
+    if not isinstance(programs, dict):
+        return
+    server = not _SDKS.isdisjoint(table(package, "dependencies")) or "mcpName" in package
+    for name in own_first(programs, short):
+        build = _build(root, where, name, programs[name])
+        yield Tool(name, build, (f"{PREFIX}/bin",), inside(where, "package.json"), server=server)
+
+
+def _build(root: Path, where: str, name: str, file: object) -> tuple[str, ...]:
+    """Return the commands that install the package, or link its program if the root's workspace installs it."""
+    top = json_object(root / "package.json")
+    locked = "npm ci" if (root / "package-lock.json").exists() else "npm install"
+    if where != "." and "workspaces" in top:
+        program = inside(where, str(file))
+        link = f"{PREFIX}/bin/{name}"
+        target = os.path.relpath(program, f"{PREFIX}/bin")
+        make = f"npm run build --if-present --workspace {where}"
+        return locked, make, f"mkdir -p {PREFIX}/bin && chmod +x {program} && ln -sf {target} {link}"
+    if where == ".":
+        return locked, f"npm install --global --prefix {PREFIX} ."
+    own = "npm ci" if (root / where / "package-lock.json").exists() else "npm install"
+    return f"cd {where} && {own}", f"npm install --global --prefix {PREFIX} ./{where}"

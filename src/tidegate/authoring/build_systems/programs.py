@@ -1,0 +1,61 @@
+"""Programs that are in the repository ready to run: in bin/, or in the root if the docs or a package install them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tidegate.authoring.build_systems.files import is_program, text
+from tidegate.authoring.tool import Tool, inside
+
+FOLDER = ".tidegate/bin"
+# Files that say under which name a program is installed: docs, Makefile, Homebrew, Arch, Debian, RPM, Docker.
+_PACKAGES = (
+    "README*",
+    "Makefile",
+    "Formula/*.rb",
+    "*.rb",
+    "PKGBUILD",
+    "pkg/**/PKGBUILD",
+    "debian/install",
+    "*.spec",
+    "Dockerfile",
+)
+_INSTALLED = re.compile(
+    r"""\b(?:install|ln|cp|COPY|bin\.install)\b[^\n]*?["'\s/](?P<file>[\w.+-]+)["']?\s*(?:\s|=>)\s*["']?"""
+    r"""(?:[^\s"']*(?:/s?bin|\$[({]\w*(?i:bindir|BIN|INSTALL_DIR)[)}])/(?P<path>[\w.+-]+)|(?<==>)\s*["']?(?P<name>[\w.+-]+))"""
+)
+_DEBIAN = re.compile(r"^(\S+)\s+/?usr/s?bin/?$", re.MULTILINE)
+_ENTRY = re.compile(r'^\s*ENTRYPOINT\s*\[\s*"(?:[^"]*/)?([\w.+-]+)"', re.MULTILINE)
+_HOUSEKEEPING = re.compile(
+    r"(auto|boot|build|config|format|gen|install|make|mvnw|gradlew|pre|release|run|setup|test|update|version)", re.I
+)
+
+
+def find(root: Path, where: str) -> Iterator[Tool]:
+    """Yield the programs in bin/, and those in the folder that are installed, named like it, or an entry point."""
+    folder = root / where
+    own = folder.resolve().name
+    beside = sorted((folder / "bin").glob("*"))
+    for program in sorted(filter(is_program, beside), key=lambda path: path.name != own):
+        yield Tool(program.name, (), (inside(where, "bin"),), inside(where, "bin"))
+    texts = [text(path) for pattern in _PACKAGES for path in sorted(folder.glob(pattern))]
+    names = {
+        found["file"]: found["path"] or found["name"] for content in texts for found in _INSTALLED.finditer(content)
+    }
+    entries = {name for content in texts for name in (*_ENTRY.findall(content), *_DEBIAN.findall(content))}
+    for program in sorted(filter(is_program, folder.glob("*"))):
+        name = names.get(program.name, program.name)
+        is_own = program.stem in (own, own.partition(".")[0]) or own.startswith(f"{program.stem}-")
+        if program.name in names or program.name in entries or (is_own and not _HOUSEKEEPING.match(program.name)):
+            yield _in_root(where, program.name, name)
+
+
+def _in_root(where: str, file: str, name: str) -> Tool:
+    """Return the tool; a program that is installed under another name is linked."""
+    if name == file:
+        return Tool(name, (), (where,), inside(where, file))
+    target = os.path.relpath(inside(where, file), FOLDER)
+    return Tool(name, (f"mkdir -p {FOLDER} && ln -sf {target} {FOLDER}/{name}",), (FOLDER,), inside(where, file))

@@ -1,0 +1,81 @@
+"""Python projects: pyproject.toml of any build backend, setup.cfg and setup.py."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tidegate.authoring.build_systems.files import own_first, table, text, toml
+from tidegate.authoring.tool import Tool, inside
+
+VENV = ".tidegate/venv"
+_SDK = re.compile(r"^(fast)?mcp\b(?!-)", re.IGNORECASE)
+
+
+def find(root: Path, where: str) -> Iterator[Tool]:
+    """Yield the console scripts of the project."""
+    folder = root / where
+    data = toml(folder / "pyproject.toml")
+    project = table(data, "project")
+    scripts = {**table(data, "tool", "poetry", "scripts"), **table(data, "tool", "flit", "scripts")}
+    scripts |= table(project, "scripts")
+    file, own = "pyproject.toml", project.get("name") or table(data, "tool", "poetry").get("name")
+    names = list(scripts)
+    for other, read in (("setup.cfg", _of_setup_cfg), ("setup.py", _of_setup_py)):
+        if not names and (names := read(text(folder / other))):
+            file = other
+    build = (f"python3 -m venv {VENV}", f"{VENV}/bin/pip install --quiet ./{where}".removesuffix("/."))
+    needs = [*_listed(project.get("dependencies")), *table(data, "tool", "poetry", "dependencies")]
+    server = any(_SDK.match(need) for need in needs)
+    for name in own_first(names, own):
+        # Not at the top: setuptools would take a new folder there for a second package and refuse to build.
+        tests = "tests/scenarios" if where == "." else "scenarios"
+        yield Tool(name, build, (f"{VENV}/bin",), inside(where, file), scenarios=tests, server=server)
+
+
+def _of_setup_cfg(content: str) -> list[str]:
+    parser = configparser.ConfigParser(interpolation=None)
+    try:
+        parser.read_string(content)
+    except configparser.Error:
+        return []
+    return _names(parser.get("options.entry_points", "console_scripts", fallback="").splitlines())
+
+
+def _of_setup_py(content: str) -> list[str]:
+    """Return the names of console scripts and scripts, where setup.py writes them down as texts."""
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    found: list[str] = []
+    for node in ast.walk(tree):
+        pairs: list[tuple[Any, ast.expr]] = []
+        if isinstance(node, ast.Dict):
+            pairs = [
+                (key.value, value)
+                for key, value in zip(node.keys, node.values, strict=True)
+                if isinstance(key, ast.Constant)
+            ]
+        for key, value in pairs:
+            if key == "console_scripts":
+                found += _names(_texts(value))
+        if isinstance(node, ast.keyword) and node.arg == "scripts":
+            found += [script.rpartition("/")[2] for script in _texts(node.value)]
+    return found
+
+
+def _texts(node: ast.expr) -> list[str]:
+    return [one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+
+
+def _names(lines: list[str]) -> list[str]:
+    return [line.partition("=")[0].strip() for line in lines if "=" in line]
+
+
+def _listed(value: object) -> list[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []

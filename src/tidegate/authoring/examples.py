@@ -1,0 +1,154 @@
+"""Collects what a first suite can try: the examples of the docs and of the tool's help, and what the help lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby, islice
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from tidegate.agents.doc_lines import foreign, missing_file, synopsis
+from tidegate.agents.instructions import Block, Example, blocks
+from tidegate.model.suite import GUIDANCE
+
+MOST_SCENARIOS = 6
+MOST_COMMANDS = 8
+MOST_SUBCOMMANDS = 12
+MOST_CHARACTERS = 200_000
+LARGEST_FILE = 200_000
+_DOCUMENTS = ("README*", "readme*", "USAGE*", "docs/[uU]sage*", "docs/*[qQ]uick*")
+_MARKDOWN = {".md", ".mkd", ".markdown"}
+_EXAMPLES = re.compile(r"^\W*examples?\b.*$", re.IGNORECASE | re.MULTILINE)
+_LISTS = re.compile(r"^\s*(?:[\w-]+ )*(?:commands|subcommands|actions)\b[^.]{0,40}:?\s*$", re.IGNORECASE)
+_NAMED = re.compile(r"^\s{1,8}([a-z][\w-]*)(?:[ ,|].*)?$")
+_BRACES = re.compile(r"\{([a-z][\w-]*(?:,[\w-]+)+)\}")
+
+
+class Candidate(NamedTuple):
+    """Commands that may become a scenario, and the files of the repository that they name."""
+
+    name: str
+    description: str
+    commands: tuple[str, ...]
+    files: tuple[str, ...] = ()
+    asks_help: bool = False
+    guidance: tuple[str, ...] = ()  # documents to follow instead of commands
+
+
+def help_candidate(binary: str, asking: Iterable[str]) -> Candidate:
+    """Return the candidate that asks the tool for its help."""
+    return Candidate("help", f"`{binary}` explains itself.", tuple(asking), asks_help=True)
+
+
+def subcommands_candidate(command: str, text: str) -> Candidate | None:
+    """Return the candidate that asks for the help of each subcommand; None if the help lists none."""
+    names = list(islice(subcommands(text), MOST_SUBCOMMANDS))
+    program, _, asking = command.rpartition(" ")
+    commands = tuple(f"{program} {name} {asking}" for name in names if asking.startswith("-"))
+    described = f"`{program}` explains its subcommands."
+    return Candidate("subcommands", described, commands, asks_help=True) if len(commands) > 1 else None
+
+
+def subcommands(text: str) -> Iterator[str]:
+    """Yield the subcommands that a help text lists, in order."""
+    listed, is_list = dict.fromkeys(_braced(text)), False
+    for row in text.splitlines():
+        if row.strip() and not row[:1].isspace():
+            is_list = _LISTS.match(row) is not None
+        elif is_list and (found := _NAMED.match(row)):
+            listed[found[1]] = None
+    yield from listed
+
+
+def documented(root: Path, where: str, binary: str) -> Iterator[Candidate]:
+    """Yield a candidate for each section of the docs with examples, and for the examples of README's kind of files."""
+    taken: set[str] = set()
+    for path in _documents(root, where):
+        text = path.read_text(encoding="utf-8", errors="replace")[:MOST_CHARACTERS]
+        document = path.relative_to(root).as_posix()
+        for heading, group in groupby(blocks(text, binary), key=lambda block: block.heading):
+            lines = [line for block in group for line in _runnable(block, binary) if _can_fail(line, path.parent)]
+            fresh = [line for line in lines if line.text not in taken or not line.calls][:MOST_COMMANDS]
+            if any(line.calls for line in fresh):
+                taken |= {line.text for line in fresh}
+                title = f"{document} shows it" + (f" under “{heading}”." if heading else ".")
+                name = _slug(heading) or _slug(path.stem)
+                yield Candidate(name, title, tuple(line.text for line in fresh), _files(root, path.parent, fresh))
+
+
+def in_help(binary: str, text: str) -> Candidate | None:
+    """Return the candidate with the examples of a help text; None if it has none."""
+    start = _EXAMPLES.search(text)
+    typed = [row.strip().removeprefix("$ ") for row in text.splitlines() if row.strip().startswith("$ ")]
+    if start:
+        rows = (row.strip().removeprefix("$ ") for row in text[start.end() :].splitlines())
+        typed += [row for row in rows if row.startswith(f"{binary} ") or f"| {binary} " in row]
+    found = blocks("\n".join(["```sh", *dict.fromkeys(typed), "```"]), binary)
+    lines = [line.text for block in found for line in _runnable(block, binary)][:MOST_COMMANDS]
+    return Candidate("help_examples", f"`{binary} --help` shows it.", tuple(lines)) if lines else None
+
+
+def followed(root: Path, where: str, binary: str) -> Candidate | None:
+    """Return the candidate that follows README.md, as each side has it; None if README.md has no example."""
+    readme = root / where / "README.md"
+    text = readme.read_text(encoding="utf-8", errors="replace")[:MOST_CHARACTERS] if readme.is_file() else ""
+    runnable = (line for block in blocks(text, binary) for line in _runnable(block, binary) if line.calls)
+    path = readme.relative_to(root).as_posix()
+    what = f"What {path} shows works."
+    return Candidate("docs", what, (), guidance=(path,)) if any(runnable) else None
+
+
+def named_once(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """Return the first candidates, with names that differ."""
+    found: dict[str, Candidate] = {}
+    for candidate in islice(candidates, MOST_SCENARIOS):
+        name = next(
+            name
+            for number in range(1, 99)
+            if (name := candidate.name + (f"_{number}" if number > 1 else "")) not in found
+        )
+        found[name] = candidate._replace(name=name)
+    return tuple(found.values())
+
+
+def _documents(root: Path, where: str) -> list[Path]:
+    folder = root / where
+    globs = (*_DOCUMENTS, *(glob + "/*.md" if glob.endswith("**") else glob for glob in GUIDANCE))
+    found = (path for glob in globs for path in sorted(folder.glob(glob)))
+    return list(dict.fromkeys(path for path in found if path.suffix in _MARKDOWN and path.is_file()))
+
+
+def _runnable(block: Block, binary: str) -> Iterator[Example]:
+    for line in block.lines:
+        if not (line.unfit or synopsis(line, block) or foreign(line, binary)):
+            yield line
+        elif not line.calls:
+            return  # later lines of the block may need this one
+
+
+def _can_fail(line: Example, folder: Path) -> bool:
+    """Return False for a pipeline that reads a missing file: it may succeed nevertheless."""
+    return "|" not in line.text or missing_file(line, folder, ()) is None
+
+
+def _files(root: Path, beside: Path, lines: Iterable[Example]) -> tuple[str, ...]:
+    """Return the small files of the repository that the lines name, relative to the root."""
+    words = dict.fromkeys(word.strip("\"'") for line in lines for word in line.words)
+    found = []
+    for word in words:
+        name = PurePosixPath(word)
+        inside = word and not name.is_absolute() and ".." not in name.parts
+        path = next((one for one in (root / word, beside / word) if inside and one.is_file()), None)
+        if path is not None and path == root / word and path.stat().st_size <= LARGEST_FILE:
+            found.append(word)
+    return tuple(found)
+
+
+def _braced(text: str) -> list[str]:
+    found = _BRACES.search(text)
+    return found[1].split(",") if found else []
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"\W+", "_", text.lower(), flags=re.ASCII).strip("_")[:40].strip("_")

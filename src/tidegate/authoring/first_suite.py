@@ -1,0 +1,188 @@
+"""Makes the first suite of a repository: tries what its docs and its tool show, and keeps what worked each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tidegate.authoring import examples, starter
+from tidegate.authoring.examples import Candidate
+from tidegate.authoring.observed_gates import Ran, change_gates, help_gates, output_gates, spread, succeeds, weaker
+from tidegate.authoring.tool import Tool
+from tidegate.authoring.tryout import Seen, Tryout, draft, located, tryout
+from tidegate.model.measurement import TrialResult
+from tidegate.model.suite import Scenario, Target
+from tidegate.run.run_job import Options
+
+OBSERVED, CONFIRMED = 2, 3  # trials: to propose gates, and to keep them
+MOST_ROUNDS = 6
+SECONDS = 60.0  # of one trial
+_ASKING = ("--help", "-h", "help")
+
+
+@dataclass(frozen=True)
+class Tried:
+    """The tool as it was built, the files of its scenarios, and sentences about what was left out.
+
+    `problem` says why nothing could be tried; then there are no files.
+    """
+
+    tool: Tool
+    files: Mapping[str, bytes]
+    notes: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+class _Kept:
+    """A candidate and its gates."""
+
+    def __init__(self, candidate: Candidate, gates: Sequence[dict[str, Any]]) -> None:
+        self.candidate = candidate
+        self.gates = list(gates)
+
+
+async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> Tried:
+    """Build the last commit, observe two trials of each candidate, and keep the checks that pass in three more."""
+    async with tryout(root, options) as here:
+        suite = draft(tool, [_scenario(tool, Candidate("help", "", ()))])
+        failure = await here.build(suite) if tool.build else None
+        if failure is not None:
+            return Tried(tool, {}, problem=failure)
+        built = located(tool, here.folder) if tool.path or tool.build else tool
+        if built is None:
+            return Tried(tool, {}, problem=f"the build made no program `{tool.binary}`")
+        options.progress.say(f"trying `{tool.binary}`: its help, and the examples of the docs")
+        kept, notes = await _observed(here, where, built)
+        if not kept:
+            return Tried(built, {}, problem=f"no call of `{tool.binary}` worked: neither its help nor an example")
+        kept, guidance = await _confirmed(here, built, kept)
+        if not kept:
+            return Tried(built, {}, problem="no check passed three times out of three")
+        if guidance is not None:
+            notes = (
+                *notes,
+                "commands in the guidance files fail, so `guidance` is empty: fix them, then remove that key",
+            )
+        return Tried(built, _files(here.folder, built, kept, guidance), notes)
+
+
+async def _observed(here: Tryout, where: str, tool: Tool) -> tuple[list[_Kept], tuple[str, ...]]:
+    """Run the candidates twice and return those that worked, with gates, and notes about what was left out."""
+    asking = examples.help_candidate(tool.binary, [f"{tool.binary} {way}" for way in _ASKING])
+    (seen,) = (await here.run(draft(tool, [_scenario(tool, asking)]), OBSERVED)).values()
+    answers = [ran for command, ran in _worked(seen).items() if command in asking.commands and ran[0].output.strip()]
+    answered = max(answers, key=lambda ran: len(list(help_gates(ran[0].output, ""))), default=None)
+    found: list[Candidate] = []
+    if answered is not None:
+        command, text = answered[0].command, answered[0].output
+        found.append(examples.help_candidate(tool.binary, [command]))
+        found += filter(None, [examples.subcommands_candidate(command, text), examples.in_help(tool.binary, text)])
+    found = [*examples.named_once([*found, *examples.documented(here.folder, where, tool.binary)])]
+    if not found:
+        return [], ()
+    for candidate in found:
+        _write_files(here.folder, starter.template_files(here.folder, tool, candidate))
+    trials = await here.run(draft(tool, [_scenario(tool, one) for one in found]), OBSERVED)
+    kept = [one for one in (_proposed(candidate, trials[candidate.name]) for candidate in found) if one.gates]
+    if answered is not None and (document := examples.followed(here.folder, where, tool.binary)):
+        kept.append(_Kept(document, [succeeds(answered[0].command)]))
+    lines = sum(len(candidate.commands) for candidate in found)
+    failed = lines - sum(len(one.candidate.commands) for one in kept)
+    return kept, (f"{failed} of {lines} example lines did not work twice alike and are left out",) if failed else ()
+
+
+async def _confirmed(here: Tryout, tool: Tool, kept: list[_Kept]) -> tuple[list[_Kept], tuple[str, ...] | None]:
+    """Write the suite into the checkout and run it three times; repeat without what failed, until all passes.
+
+    Also returns the value of `guidance`, if its default makes every scenario fail.
+    """
+    guidance: tuple[str, ...] | None = None
+    for _ in range(MOST_ROUNDS):
+        _write_files(here.folder, _files(here.folder, tool, kept, guidance))
+        trials = await here.run(here.load(), CONFIRMED)
+        if all(_is_proof(seen.result) for runs in trials.values() for seen in runs):
+            return kept, guidance
+        if guidance is None and not any(_always(runs, -1) for runs in trials.values()):
+            guidance = ()
+            continue
+        for one in kept:
+            runs = trials[one.candidate.name]
+            gates = [gate if _always(runs, place) else weaker(gate) for place, gate in enumerate(one.gates)]
+            # If a call failed, the scenario is not repeatable.
+            called = all(seen.result.metrics.command_count for seen in runs)
+            one.gates = [gate for gate in gates if gate is not None] if called and _always(runs, -1) else []
+            if not one.gates:
+                (here.folder / starter.scenario_file(tool, one.candidate)).unlink()
+        kept = [one for one in kept if one.gates]
+        if not kept:
+            break
+    return [], None
+
+
+def _is_proof(result: TrialResult) -> bool:
+    """Return True if the trial passed and called the tool."""
+    return result.outcome == "pass" and bool(result.metrics.command_count)
+
+
+def _always(runs: Sequence[Seen], place: int) -> bool:
+    """Return True if the gate at this place passed in each trial."""
+    return all(seen.result.gates and seen.result.gates[place].passed for seen in runs)
+
+
+def _worked(runs: Sequence[Seen]) -> dict[str, tuple[Ran, Ran]]:
+    """Return the commands that succeeded in both trials."""
+    first, second = (seen.commands for seen in runs)
+    return {
+        command: (ran, second[command])
+        for command, ran in first.items()
+        if ran.ok and command in second and second[command].ok
+    }
+
+
+def _proposed(candidate: Candidate, runs: Sequence[Seen]) -> _Kept:
+    """Return the candidate with the commands that worked twice, and gates for what they did."""
+    own = {command: ran for command, ran in _worked(runs).items() if command.endswith(candidate.commands)}
+    commands = tuple(line for line in candidate.commands if any(one.endswith(line) for one in own))
+    gates = {command: list(_gates(candidate, pair)) for command, pair in own.items()}
+    changes = {} if candidate.asks_help else {"": list(change_gates([seen.diff for seen in runs]))}
+    return _Kept(candidate._replace(commands=commands), spread(changes | gates) if commands else ())
+
+
+def _gates(candidate: Candidate, pair: tuple[Ran, Ran]) -> Iterable[dict[str, Any]]:
+    if candidate.asks_help:
+        return help_gates(pair[0].output, pair[0].command)
+    return output_gates(*pair)
+
+
+def _scenario(tool: Tool, candidate: Candidate) -> Scenario:
+    template = f"{tool.scenarios}/{candidate.name}" if candidate.files else None
+    return Scenario(
+        name=candidate.name,
+        description=candidate.description,
+        file=starter.scenario_file(tool, candidate),
+        template=template,
+        target=Target(binary=tool.binary),
+        prompt=starter.prompt(tool, candidate),
+        timeout_secs=SECONDS,
+    )
+
+
+def _files(folder: Path, tool: Tool, kept: Sequence[_Kept], guidance: tuple[str, ...] | None) -> dict[str, bytes]:
+    """Return the suite's file and all files of these scenarios."""
+    scenarios = [starter.scenario_file(tool, one.candidate) for one in kept]
+    files = {starter.SUITE: starter.suite_text(tool, scenarios, guidance).encode()}
+    for one in kept:
+        files[starter.scenario_file(tool, one.candidate)] = starter.scenario_text(
+            tool, one.candidate, one.gates
+        ).encode()
+        files |= starter.template_files(folder, tool, one.candidate)
+    return files
+
+
+def _write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)

@@ -1,0 +1,133 @@
+"""Proposes gates from what commands did in two trials: lines that both printed, and changes that both made. Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tidegate.authoring.examples import subcommands
+from tidegate.authoring.scenario_text import proposed_gates
+from tidegate.model.event import Event, ToolCall, ToolResult
+
+MOST_GATES = 20
+MOST_LINES = 2  # of one command's output
+LONGEST = 100
+FEWEST = 6  # characters
+_BOTH = " 2>&1"
+_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+# Dates, times, versions, long numbers and ids, temporary paths: equal in two runs of today, but not for good.
+_VOLATILE = re.compile(
+    r"\d{4}-\d\d-\d\d|\d\d?:\d\d|\d+\.\d+\.\d+|\d{5,}|\b(?=[a-z]*\d)[0-9a-f]{7,}\b|/tmp|/root|/home|\b20[2-9]\d\b"
+    r"|\d(?:\.\d+)? ?(?:ms|s|sec|secs|seconds|[kKMG]i?B|bytes)\b|\b(?:v|version )\d"
+)
+_ABOUT_ITSELF = re.compile(r" (?:--?help|-h|help|--?version|-V|version)\b")
+_OPTION = re.compile(r"(?<![\w/-])--[a-zA-Z][\w-]+|^\s+-[a-zA-Z](?![\w-])", re.MULTILINE)
+
+
+class Ran(NamedTuple):
+    """One command of a trial, and what became of it."""
+
+    command: str
+    ok: bool
+    output: str
+
+
+def commands_of(events: Iterable[Event]) -> dict[str, Ran]:
+    """Return what each command line of a trial did; of one that ran twice, the first."""
+    lines: dict[str, str] = {}
+    found: dict[str, Ran] = {}
+    for event in events:
+        if isinstance(event, ToolCall) and event.command:
+            lines[event.id] = event.command
+        elif isinstance(event, ToolResult) and (command := lines.get(event.id)):
+            found.setdefault(command, Ran(command, event.status == "ok", _COLOUR.sub("", event.output)))
+    return found
+
+
+def help_gates(text: str, command: str) -> Iterator[dict[str, Any]]:
+    """Yield gates for the options and subcommands that the help lists: one each, or some in one if they are many.
+
+    If it lists none, yield one for its first line, or for its success.
+    """
+    options = (option.strip() for option in _OPTION.findall(text))
+    listed = list(dict.fromkeys([*options, *subcommands(text)]))
+    if not listed:
+        line = next(filter(_tells, map(str.strip, text.splitlines())), None)
+        yield _contains(command, line) if line else succeeds(command)
+    size = math.ceil(len(listed) / MOST_GATES) or 1
+    for some in (listed[place : place + size] for place in range(0, len(listed), size)):
+        words = [rf"(?<![\w-]){re.escape(one).replace(chr(92) + '-', '-')}(?![\w-])" for one in some]
+        pattern = words[0] if len(words) == 1 else "(?s)^" + "".join(f"(?=.*{word})" for word in words)
+        yield _matches(command, pattern, f"the help lists {', '.join(some)}")
+
+
+def succeeds(command: str) -> dict[str, Any]:
+    """Return the gate that the command succeeds."""
+    return {"type": "command_succeeds", "command": command, "description": f"{_short(command)} works"}
+
+
+def output_gates(first: Ran, second: Ran) -> Iterator[dict[str, Any]]:
+    """Yield gates for lines that the command printed in both trials; of help and version, only that it works."""
+    again = {line.strip() for line in second.output.splitlines()}
+    stable = [line.strip() for line in first.output.splitlines() if line.strip() in again]
+    telling = [] if _ABOUT_ITSELF.search(first.command) else list(dict.fromkeys(filter(_tells, stable)))
+    if not telling:
+        yield succeeds(first.command)
+    for line in dict.fromkeys([*telling[:1], *sorted(telling, key=len, reverse=True)][:MOST_LINES]):
+        yield _contains(first.command, line)
+
+
+def weaker(gate: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a gate that asks for less after this one failed: of stderr too, without numbers, or only for success.
+
+    A command that changes something often prints another number when the gate runs it again. None: nothing is left.
+    """
+    if gate["type"] not in ("command_output_contains", "command_output_matches"):
+        return None
+    if not gate["command"].endswith(_BOTH):
+        return gate | {"command": gate["command"] + _BOTH}
+    if gate["type"] == "command_output_matches":
+        return None
+    part = max(re.split(r"\W*\d+\W*", gate["substring"]), key=len)
+    if part != gate["substring"] and len(part) >= FEWEST:
+        return _contains(gate["command"], part)
+    return succeeds(gate["command"])
+
+
+def change_gates(diffs: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield gates for the changes in the workspace that all trials made alike."""
+    proposed = [list(proposed_gates(diff)) for diff in diffs]
+    for gate in proposed[0] if proposed else ():
+        stable = all(gate in other for other in proposed)
+        if stable and not _VOLATILE.search(gate["path"] + gate.get("substring", "")):
+            yield gate
+
+
+def spread(gates: Mapping[str, Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return at most MOST_GATES gates, taken in turn from each command's."""
+    longest = max(map(len, gates.values()), default=0)
+    turns = (own[place] for place in range(longest) for own in gates.values() if place < len(own))
+    chosen = [gate for _, gate in zip(range(MOST_GATES), turns, strict=False)]
+    return [gate for own in gates.values() for gate in own if gate in chosen]
+
+
+def _contains(command: str, line: str) -> dict[str, Any]:
+    description = f"{_short(command)} prints {_short(line)}"
+    return {"type": "command_output_contains", "command": command, "substring": line, "description": description}
+
+
+def _matches(command: str, pattern: str, description: str) -> dict[str, Any]:
+    return {"type": "command_output_matches", "command": command, "pattern": pattern, "description": description}
+
+
+def _tells(line: str) -> bool:
+    """Return True if the line is short, has a few letters or digits, and is likely to be the same for good."""
+    enough = sum(character.isalnum() for character in line) >= 3
+    return enough and len(line) <= LONGEST and line.isprintable() and not _VOLATILE.search(line)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return f"`{line if len(line) <= 60 else line[:57] + '...'}`"

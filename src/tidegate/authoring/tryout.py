@@ -1,0 +1,124 @@
+"""Builds the last commit in a checkout of its own and runs candidates for scenarios there, as a pull request would."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tidegate.agents.doc_follower import DocFollower
+from tidegate.authoring.build_systems.files import is_program
+from tidegate.authoring.observed_gates import Ran, commands_of
+from tidegate.authoring.tool import Tool
+from tidegate.model.measurement import TrialResult
+from tidegate.model.suite import Budget, Scenario, Suite
+from tidegate.model.trial import TrialSpec
+from tidegate.plan import make_plan
+from tidegate.run.build import Checkout
+from tidegate.run.checkouts import one_side, scratch_folder
+from tidegate.run.run_job import Options, RunJob, run_of, runner_of
+from tidegate.store.judge_answers import AnswerStore
+from tidegate.store.run_folder import RunFolder
+from tidegate.suite.load import load_suite
+
+AGENT = "docs"
+BUILD_MINUTES = 20.0
+_SKIPPED = (".git", "node_modules", "build-home")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one trial did: the result, its commands by their text, and its changes in the workspace."""
+
+    result: TrialResult
+    commands: dict[str, Ran]
+    diff: str
+
+
+@dataclass
+class Tryout:
+    """The checkout and what has run in it. `folder` is where scenario files and templates may be written."""
+
+    side: Checkout
+    scratch: Path
+    options: Options
+    rounds: itertools.count[int] = field(default_factory=itertools.count)
+
+    @property
+    def folder(self) -> Path:
+        """The checkout's folder."""
+        return self.side.folder
+
+    async def build(self, suite: Suite) -> str | None:
+        """Run the suite's build. Return why it failed, or None."""
+        work = self._job(suite, self.scratch)
+        async with runner_of(work, self.options) as runner:
+            return runner.build_errors.get(self.side.side)
+
+    async def run(self, suite: Suite, trials: int) -> dict[str, list[Seen]]:
+        """Run each scenario so many times, without building, and return what was seen, by scenario."""
+        work = self._job(suite.model_copy(update={"build": ()}), self.scratch / f"round{next(self.rounds)}")
+        work.scratch.mkdir(exist_ok=True)
+        (side,) = work.sides
+        specs = [
+            TrialSpec(side=side.side, scenario=row.key.scenario, agent=row.key.agent, index=index + 1)
+            for row in work.plan.rows
+            for index in range(trials)
+        ]
+        async with runner_of(work, self.options) as runner:
+            side.store.begin_run(run_of(work, side, (), 0, 0, runner))
+            results = await runner.run(specs)
+        seen: dict[str, list[Seen]] = {}
+        for result in results:
+            record = side.store.record(result.spec)
+            seen.setdefault(result.scenario, []).append(Seen(result, commands_of(record.events), record.diff))
+        return seen
+
+    def load(self) -> Suite:
+        """Return the suite that was written into the checkout."""
+        return load_suite(self.folder, environ=self.options.environ)
+
+    def _job(self, suite: Suite, scratch: Path) -> RunJob:
+        store = RunFolder(self.scratch / "runs" / str(next(self.rounds)))
+        return RunJob(suite, make_plan(suite), (replace(self.side, store=store),), scratch, AnswerStore(None))
+
+
+@asynccontextmanager
+async def tryout(root: Path, options: Options) -> AsyncIterator[Tryout]:
+    """Yield a tryout in a checkout of the last commit, which is deleted afterwards."""
+    with scratch_folder() as scratch, one_side(root, "HEAD", scratch, scratch / "run") as side:
+        yield Tryout(side, scratch, options)
+
+
+def draft(tool: Tool, scenarios: Iterable[Scenario]) -> Suite:
+    """Return a suite for the tool with these scenarios and the agent that follows their prompts."""
+    return Suite(
+        guidance=(),
+        build=tool.build,
+        path=tool.path,
+        pass_env=tool.pass_env,
+        agents={AGENT: DocFollower(type="doc-follower")},
+        scenarios=tuple(scenarios),
+        budget=Budget(minutes=BUILD_MINUTES),
+    )
+
+
+def located(tool: Tool, folder: Path) -> Tool | None:
+    """Return the tool with the folder in which the build put its program; None if it is nowhere in the checkout."""
+    if any(is_program(folder / place / tool.binary) for place in tool.path):
+        return tool
+    found = [path.relative_to(folder) for path in _programs(folder, tool.binary)]
+    if not found:
+        return None
+    nearest = min(found, key=lambda path: (len(path.parts), path))
+    return tool._replace(path=(str(nearest.parent),))
+
+
+def _programs(folder: Path, name: str) -> Sequence[Path]:
+    return [
+        path
+        for path in folder.rglob(name)
+        if is_program(path) and not set(_SKIPPED).intersection(path.relative_to(folder).parts)
+    ]

@@ -1,0 +1,87 @@
+"""The changed lines of the pull request's files, and the ones that a cause points to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from tidegate.causes.seen import named_in
+from tidegate.model.cause import Place
+from tidegate.model.result import FileChange
+
+_HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+_FILE_HEADER = ("---", "+++", "diff ", "index ", "new file", "deleted file")
+MOST = 200  # characters of a line
+
+
+def changed_lines(changes: Iterable[FileChange]) -> Iterator[Place]:
+    """Yield the removed and added lines of all watched files, in the order of the diffs."""
+    for _, block in _blocks(changes):
+        yield from block
+
+
+def changed_by(names: Sequence[str], changes: Sequence[FileChange]) -> tuple[Place | None, Place | None]:
+    """Return the removed line that has one of the names and the line that replaced it; (None, None) if there is none.
+
+    The first name counts most. Without a removed line, an added one that has the name is returned.
+    """
+    blocks = [block for _, block in _blocks(changes)]
+    for name in names:
+        for block in blocks:
+            gone = [line for line in block if line.side == "base" and named_in(line.text, name)]
+            new = [line for line in block if line.side == "head"]
+            if gone and not any(named_in(line.text, name) for line in new):
+                return gone[0], _closest(gone[0], new)
+        for block in blocks:
+            fresh = [line for line in block if line.side == "head" and named_in(line.text, name)]
+            if fresh:
+                replaced = [line for line in block if line.side == "base"]
+                return _closest(fresh[0], replaced), fresh[0]
+    return only_change(changes)
+
+
+def only_change(changes: Sequence[FileChange]) -> tuple[Place | None, Place | None]:
+    """Return the first removed and added line of the only changed place; (None, None) if there are several."""
+    blocks = [block for _, block in _blocks(changes)]
+    if len(blocks) != 1:
+        return None, None
+    gone = next((line for line in blocks[0] if line.side == "base"), None)
+    new = next((line for line in blocks[0] if line.side == "head" and line.text), None)
+    return gone, new
+
+
+def _closest(line: Place, others: Sequence[Place]) -> Place | None:
+    """Return the line that shares the most words with this one; None if there is none."""
+    own = set(re.findall(r"\w+", line.text))
+    return max(others, key=lambda other: len(own.intersection(re.findall(r"\w+", other.text))), default=None)
+
+
+def _blocks(changes: Iterable[FileChange]) -> Iterator[tuple[str, list[Place]]]:
+    """Yield each run of changed lines without an unchanged line between, with its file."""
+    for change in changes:
+        if change.role == "watched":
+            for changed, lines in groupby(_lines(change), key=lambda line: line is not None):
+                if changed:
+                    yield change.path, [line for line in lines if line is not None]
+
+
+def _lines(change: FileChange) -> Iterator[Place | None]:
+    """Yield the changed lines of a diff, and None for each unchanged one."""
+    before = after = 0
+    for line in change.diff.splitlines():
+        hunk = _HUNK.match(line)
+        if hunk:
+            before, after = int(hunk[1]), int(hunk[2])
+            yield None
+        elif not before and not after and line.startswith(_FILE_HEADER):
+            continue
+        elif line.startswith("-"):
+            yield Place(side="base", path=change.path, line=before, text=line[1:].strip()[:MOST])
+            before += 1
+        elif line.startswith("+"):
+            yield Place(side="head", path=change.path, line=after, text=line[1:].strip()[:MOST])
+            after += 1
+        elif not line.startswith("\\"):
+            before, after = before + 1, after + 1
+            yield None

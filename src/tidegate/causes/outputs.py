@@ -1,0 +1,111 @@
+"""Causes in what a call prints, although it ends as on base: a JSON key, the format, an error text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from tidegate.causes.seen import Found, Pair, Seen, command_line
+from tidegate.comparison.noise import Words, masked
+from tidegate.model.measurement import TrialResult
+
+_KEY = re.compile(r'"([^"\\]{1,60})"\s*:')
+_GATE_KEY = re.compile(r"^`(?P<path>[^`]+)` is missing(?: or null)? in the output$")
+_LAST_KEY = re.compile(r"([A-Za-z_][\w-]*)\W*$")
+_CUT = "…"
+
+
+def json_key(seen: Seen) -> Found | None:
+    """A key that base's JSON has and head's has not, in a call's output or in what a gate reads."""
+    pair = _same_end(seen)
+    if pair and pair.head.status == "ok" and _is_json(pair.base.message) and _is_json(pair.head.message):
+        gone = _missing(pair.base.message, pair.head.message)
+        if gone:
+            new = _missing(pair.head.message, pair.base.message)
+            instead = f", `{new[0]}` is there instead" if len(gone) == len(new) == 1 else ""
+            says = f"the JSON output of `{command_line(pair.head)}` no longer has the key `{gone[0]}`{instead}"
+            return Found("json_key", says, (gone[0],))
+    return next(_missing_for_gates(seen), None)
+
+
+def output(seen: Seen) -> Found | None:
+    """A call that succeeds on both sides and prints something else. The lines that differ first are shown."""
+    pair = _same_end(seen)
+    if pair is None or pair.head.status != "ok" or not pair.base.message:
+        return None
+    base, head = _first_different(pair, seen.noise)
+    if not head:
+        says = f"`{command_line(pair.head)}` no longer prints `{base}`"
+    elif not base:
+        says = f"`{command_line(pair.head)}` now prints `{head}` in addition"
+    else:
+        says = f"`{command_line(pair.head)}` prints `{head}` instead of `{base}`"
+    return Found("output", says, _telling(head, base))
+
+
+def error_text(seen: Seen) -> Found | None:
+    """A call that fails alike on both sides, with another message."""
+    pair = _same_end(seen)
+    if pair is None or pair.head.status != "error" or not (pair.base.message and pair.head.message):
+        return None
+    base, head = _first_different(pair, seen.noise)
+    says = f"the error message of `{command_line(pair.head)}` is `{head or '(empty)'}` instead of `{base or '(empty)'}`"
+    return Found("error_text", says, _telling(head, base))
+
+
+def _same_end(seen: Seen) -> Pair | None:
+    pair = seen.pair
+    return pair if pair and (pair.base.status, pair.base.exit_code) == (pair.head.status, pair.head.exit_code) else None
+
+
+def _is_json(text: str) -> bool:
+    """Return True if the whole text is JSON, or lines of JSON. What was cut shows no missing key."""
+    try:
+        json.loads(text)
+    except ValueError:
+        lines = [line for line in text.splitlines() if line.strip()]
+        return len(lines) > 1 and _CUT not in text and all(line.strip()[:1] == "{" for line in lines)
+    return text.strip()[:1] in "{["
+
+
+def _missing(base: str, head: str) -> list[str]:
+    there = set(_KEY.findall(head))
+    return [key for key in dict.fromkeys(_KEY.findall(base)) if key not in there]
+
+
+def _missing_for_gates(seen: Seen) -> Iterator[Found]:
+    """Yield the key of a JSONPath gate that every failed trial of head misses and base's trials find."""
+    for gate in seen.head[0].gates if seen.head else ():
+        found = _GATE_KEY.match(gate.message) if gate.type == "command_json_path" and not gate.passed else None
+        key = _LAST_KEY.search(found["path"]) if found else None
+        here = all(_says(trial, gate.label, gate.message) for trial in seen.head)
+        there = any(_says(trial, gate.label, gate.message) for trial in seen.base)
+        if key and seen.base and here and not there:
+            read = gate.label.replace("`", "'")
+            says = f"the key `{key[1]}` is missing from the JSON that the check `{read}` reads"
+            yield Found("json_key", says, (key[1],))
+
+
+def _says(trial: TrialResult, label: str, message: str) -> bool:
+    return any((gate.label, gate.message) == (label, message) for gate in trial.gates)
+
+
+def _first_different(pair: Pair, noise: Words) -> tuple[str, str]:
+    """Return the first line of base that head does not have, and the first of head that base does not have."""
+    base, head = pair.base.message.splitlines(), pair.head.message.splitlines()
+    ours, theirs = {masked(line, noise) for line in base}, {masked(line, noise) for line in head}
+    first = next((line for line in base if masked(line, noise) not in theirs), "")
+    second = next((line for line in head if masked(line, noise) not in ours), "")
+    return _shown(first), _shown(second)
+
+
+def _shown(line: str) -> str:
+    line = line.strip().replace("`", "'")
+    return line if len(line) <= 80 else f"{line[:79]}…"
+
+
+def _telling(head: str, base: str) -> tuple[str, ...]:
+    """Return the words that only one of the lines has, head's first: the diff has them."""
+    ours, theirs = re.findall(r"\w{3,}", base), re.findall(r"\w{3,}", head)
+    return (*(word for word in theirs if word not in ours), *(word for word in ours if word not in theirs))[:6]

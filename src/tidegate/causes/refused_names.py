@@ -1,0 +1,93 @@
+"""Causes that the tool's refusal names: an option, a subcommand or an argument."""
+
+from __future__ import annotations
+
+import re
+
+from tidegate.causes.seen import Found, Seen, named_in, options, positional, tool_and_command, words
+from tidegate.model.measurement import Call
+
+_REFUSAL = re.compile(
+    r"unrecogni[sz]ed|unknown|no such (?:option|command|sub)|unexpected|invalid|not (?:a |an )?(?:recogni|known|defined"
+    r"|found|support|valid)|(?:is|was|been) removed|no longer|not provided but|provided but not defined"
+    r"|is not a \S+ command|illegal option|bad option",
+    re.IGNORECASE,
+)
+_REQUIRED = re.compile(
+    r"required|missing (?:\w+ )?(?:argument|option|operand|parameter)|must (?:be given|specify|provide)"
+    r"|needs? (?:a|an|the|one)\b",
+    re.IGNORECASE,
+)
+_ABOUT_VALUE = re.compile(r"invalid (?:choice|value|argument)|not one of|argument .{1,40} is invalid|must be", re.I)
+_NEW_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
+_METAVAR = re.compile(r"\b([A-Z][A-Z_]{1,20})\b")
+
+
+def option(seen: Seen) -> Found | None:
+    """An option that head refuses and that base accepts, with the same subcommand."""
+    call = _failed(seen)
+    if call is None:
+        return None
+    lines = [line for line in call.message.splitlines() if _REFUSAL.search(line) and not _ABOUT_VALUE.search(line)]
+    taken = {(tool_and_command(other), name) for other in seen.accepted for name in options(other)}
+    for name in options(call):
+        if (tool_and_command(call), name) in taken and any(named_in(line, name) for line in lines):
+            return Found("option", f"`{tool_and_command(call)}` no longer accepts `{name}`", (name,))
+    return None
+
+
+def subcommand(seen: Seen) -> Found | None:
+    """A subcommand that head does not know and that base knows."""
+    call = _failed(seen)
+    if call is None or not positional(call):
+        return None
+    name, tool = positional(call)[0], words(call)[0]
+    known = any(positional(other)[:1] == [name] for other in seen.accepted)
+    if known and any(_refuses(line, name) for line in call.message.splitlines()) and not option(seen):
+        return Found("subcommand", f"`{tool}` no longer has the command `{name}`", (name,))
+    return None
+
+
+def argument(seen: Seen) -> Found | None:
+    """A value that head refuses, or an argument that head requires, in a call that base accepts."""
+    if seen.pair is None or seen.pair.base.status != "ok" or seen.pair.head.status != "error":
+        return None
+    call, tool = seen.pair.head, tool_and_command(seen.pair.head)
+    for line in call.message.splitlines():
+        if _REQUIRED.search(line) and (name := _required(line, call)):
+            return Found("argument", f"`{tool}` now requires `{name}`", (name,))
+        if not _REFUSAL.search(line):
+            continue
+        for word in (*positional(call)[1:], *(word.partition("=")[2] for word in words(call)[1:])):
+            if word and named_in(_without_list(line), word):
+                return Found("argument", f"`{tool}` no longer accepts the value `{word}`", (word,))
+    return None
+
+
+def _refuses(line: str, name: str) -> bool:
+    """Return True if the line refuses the name: quoted, or after the refusal. Tools put their own name first."""
+    refusal = _REFUSAL.search(line)
+    text = _without_list(line)
+    quoted = re.search(rf"""['"`“]{re.escape(name)}['"`”]""", text)
+    return refusal is not None and (quoted is not None or named_in(text[refusal.start() :], name))
+
+
+def _failed(seen: Seen) -> Call | None:
+    """Return the call that base accepts and head refuses; else head's first failed call, for agents that vary."""
+    if seen.pair and (seen.pair.base.status, seen.pair.head.status) == ("ok", "error"):
+        return seen.pair.head
+    return seen.refused
+
+
+def _required(line: str, call: Call) -> str:
+    """Return the option or argument that the line asks for and the call does not have; '' if it names none."""
+    after = line.partition(":")[2] or line
+    found = [*_NEW_OPTION.findall(after), *_METAVAR.findall(after)]
+    named = re.search(r"required:? ([a-z][\w-]*)", line)
+    found += [named[1]] if named else []
+    return next((name for name in found if name not in words(call)), "")
+
+
+def _without_list(line: str) -> str:
+    """Return the line without a list of what is valid: `(choose from 'add', 'list')`."""
+    return re.sub(r"\((?:choose|valid|possible|expected|did you).*", "", line, flags=re.IGNORECASE)

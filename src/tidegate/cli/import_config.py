@@ -1,0 +1,42 @@
+"""`tidegate import-config`: writes a tidegate.yaml from llm-tool-test's configuration."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+DESCRIPTION = """\
+Writes a tidegate.yaml from llm-tool-test's TOML configuration: its target, its tools as agents with their models, and a
+command for each profile. Scenario files need no changes.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = commands.add_parser(
+        "import-config", help="write a suite from llm-tool-test's configuration", description=DESCRIPTION
+    )
+    parser.add_argument("source", type=Path, metavar="FILE", help="llm-tool-test-config.toml")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", default=Path("tidegate.yaml"), help="default: tidegate.yaml"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the suite file. Never overwrites one."""
+    from tidegate.authoring.import_config import suite_of_config
+    from tidegate.errors import ConfigurationError
+
+    try:
+        text = args.source.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{args.source} cannot be read: {error}", "Name a TOML file.") from None
+    suite = suite_of_config(text, args.source.name)
+    try:
+        with args.out.open("x", encoding="utf-8") as written:
+            written.write(suite)
+    except OSError as error:
+        raise ConfigurationError(f"{args.out} cannot be written: {error}", "Name another file with --out.") from None
+    print(f"wrote {args.out}\nnext: tidegate check")
+    return 0

@@ -1,0 +1,21 @@
+"""The commands that reproduce a row on one's own machine."""
+
+from __future__ import annotations
+
+import shlex
+
+from tidegate.model.comparison import Row
+from tidegate.model.result import Result
+
+
+def recipe(result: Result, row: Row) -> str:
+    """Return three lines for a shell: install Tidegate, check out the pull request, run the row on both sides."""
+    number = result.links.pull_request
+    command = ["tidegate", "pr", "--scenario", row.scenario, "--agent", row.agent]
+    return "\n".join(
+        (
+            "pipx install tidegate",
+            f"gh pr checkout {number}" if number else shlex.join(["git", "switch", result.sides.head.ref]),
+            shlex.join(command),
+        )
+    )

@@ -1,0 +1,50 @@
+"""Find the line of head's docs or scenarios that still names what is gone on head."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Sequence
+from pathlib import Path
+
+from tidegate.causes.seen import named_in
+from tidegate.model.cause import Cause, CauseKind, Place
+from tidegate.model.measurement import Revision
+from tidegate.model.suite import Suite
+from tidegate.vcs.lines import Line, lines_with
+
+GONE: frozenset[CauseKind] = frozenset({"option", "subcommand", "argument", "json_key", "mcp_tool", "mcp_parameter"})
+_DOCS = ("**/*.md", "**/*.markdown", "**/*.mdc", "**/*.rst", "**/*.adoc")
+_HISTORY = ("changelog", "changes", "history", "news", "releases")
+MOST = 200  # characters of a line
+
+
+def with_docs(root: Path, head: Revision, suite: Suite, causes: Sequence[Cause]) -> tuple[Cause, ...]:
+    """Return the causes, each with the line that still names what is gone, if there is one."""
+    return tuple(cause.model_copy(update={"still_named": _still_named(root, head, suite, cause)}) for cause in causes)
+
+
+def _still_named(root: Path, head: Revision, suite: Suite, cause: Cause) -> Place | None:
+    if cause.kind not in GONE or not cause.names or "now requires" in cause.says:
+        return None
+    name = cause.names[0]
+    own = {row.scenario for row in cause.rows}
+    scenarios = [scenario for scenario in suite.scenarios if scenario.name in own]
+    files = [glob.escape(scenario.file) for scenario in scenarios]
+    programs = {scenario.target.binary.rpartition("/")[2] for scenario in scenarios}
+    folders = tuple(f"{scenario.template}/" for scenario in scenarios if scenario.template)
+    found = [
+        line
+        for line in lines_with(root, head, name, (*suite.guidance, *_DOCS, *files))
+        if named_in(line.text, name) and any(program in line.text for program in programs)
+        if not Path(line.path).stem.lower().startswith(_HISTORY)
+    ]
+    line = min(found, key=lambda line: _rank(line, folders, files), default=None)
+    return line and Place(side="head", path=line.path, line=line.number, text=line.text.strip()[:MOST])
+
+
+def _rank(line: Line, folders: tuple[str, ...], files: Sequence[str]) -> tuple[int, int, str]:
+    """Return a sort key: first what the row's own agent reads, then files near the root, by name."""
+    depth = line.path.count("/")
+    if line.path.startswith(folders) or line.path in files:
+        return 0, depth, line.path
+    return (1 if depth == 0 else 2), depth, line.path

@@ -1,0 +1,200 @@
+"""Which tools a repository has and how each is built, for all build systems. Shapes are those of real repositories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tidegate.authoring.build_systems import find_tools, has_favourite
+from tidegate.authoring.tool import Tool
+
+SETUP_PY = (
+    "import setuptools\nsetuptools.setup(name='tally', entry_points={'console_scripts': ['tally=tally.cli:main']})\n"
+)
+CMAKE = "project(tally C)\nadd_subdirectory(src)\nadd_subdirectory(tests)\n"
+POM = """<project><parent><artifactId>parent</artifactId></parent><artifactId>tally</artifactId>
+<plugin><artifactId>maven-shade-plugin</artifactId><mainClass>x.Main</mainClass></plugin></project>"""
+SCRIPT = "#!/bin/sh\n"
+
+
+def write(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+    return root
+
+
+CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool, first build command, first folder
+    "pyproject": (
+        {"pyproject.toml": '[project]\nname = "x"\n[project.scripts]\ntally = "a:b"\n'},
+        ("tally", "python3 -m venv .tidegate/venv", ".tidegate/venv/bin"),
+    ),
+    "poetry": (
+        {"pyproject.toml": '[tool.poetry.scripts]\ntally = "a:b"\n'},
+        ("tally", "python3 -m venv .tidegate/venv", ".tidegate/venv/bin"),
+    ),
+    "setup.cfg": (
+        {"pyproject.toml": "", "setup.cfg": "[options.entry_points]\nconsole_scripts =\n  tally = a:b\n"},
+        ("tally", "python3 -m venv .tidegate/venv", ".tidegate/venv/bin"),
+    ),
+    "setup.py": ({"setup.py": SETUP_PY}, ("tally", "python3 -m venv .tidegate/venv", ".tidegate/venv/bin")),
+    "node": (
+        {"package.json": '{"name": "@me/tally", "bin": "cli.js"}', "package-lock.json": "{}"},
+        ("tally", "npm ci", ".tidegate/npm/bin"),
+    ),
+    "cargo": (
+        {"Cargo.toml": '[package]\nname = "tally"\n', "src/main.rs": ""},
+        ("tally", "cargo build --release --bin tally", "target/release"),
+    ),
+    "cargo workspace": (
+        {
+            "Cargo.toml": '[workspace]\nmembers = ["crates/*"]\n',
+            "crates/lib/Cargo.toml": '[package]\nname = "lib"\n',
+            "crates/cli/Cargo.toml": '[package]\nname = "cli"\n[[bin]]\nname = "tally"\n',
+        },
+        ("tally", "cargo build --release --bin tally", "target/release"),
+    ),
+    "go": (
+        {"go.mod": "module example.org/tally/v2\n", "main.go": ""},
+        ("tally", "go build -o .tidegate/go/tally .", ".tidegate/go"),
+    ),
+    "go, below cmd": (
+        {"go.mod": "module example.org/x\n", "cmd/tally/main.go": ""},
+        ("tally", "go build -o .tidegate/go/tally ./cmd/tally", ".tidegate/go"),
+    ),
+    "meson": (
+        {"meson.build": "project('x')\nexecutable(\n  get_option('prefix') + 'tally', 'a.c')\n"},
+        ("tally", "meson setup .tidegate/meson --buildtype release", ".tidegate/meson"),
+    ),
+    "cmake": (
+        {
+            "CMakeLists.txt": CMAKE,
+            "src/CMakeLists.txt": "add_executable(exe a.c)\nset_target_properties(exe PROPERTIES\nOUTPUT_NAME tally)\n",
+            "tests/CMakeLists.txt": "add_executable(test_it t.c)\n",
+        },
+        ("tally", "cmake -S . -B .tidegate/cmake -DCMAKE_BUILD_TYPE=Release", ".tidegate/cmake/src"),
+    ),
+    "cmake, name in a variable": (
+        {"CMakeLists.txt": 'project(x)\nset(P "tally")\nadd_executable(api_test t.c)\nadd_executable(${P} a.c)\n'},
+        ("tally", "cmake -S . -B .tidegate/cmake -DCMAKE_BUILD_TYPE=Release", ".tidegate/cmake"),
+    ),
+    "autotools": (
+        {"configure.ac": "AC_INIT([the_tally], [1])\n", "Makefile.am": "bin_PROGRAMS = tally\n"},
+        ("tally", "autoreconf --install", "."),
+    ),
+    "make, rule": ({"Makefile": "tally: tally.c\n\tcc -o tally tally.c\n"}, ("tally", "make tally", ".")),
+    "make, variable": ({"Makefile": "EXE\t= src/other\nall: $(EXE)\n"}, ("other", "make", "src")),
+    "gradle": (
+        {
+            "settings.gradle.kts": 'rootProject.name = "tally"\n',
+            "gradlew": SCRIPT,
+            "build.gradle.kts": "plugins {\n    application\n}\n",
+        },
+        ("tally", "./gradlew --console plain installDist", "build/install/tally/bin"),
+    ),
+    "gradle, shadow": (
+        {
+            "settings.gradle": "include 'tally-cli'\n",
+            "gradlew": SCRIPT,
+            "tally-cli/build.gradle": "plugins { alias(libs.plugins.shadow) }\n",
+        },
+        ("tally", "./gradlew --console plain :tally-cli:shadowJar", ".tidegate/bin"),
+    ),
+    "maven": (
+        {"pom.xml": "<project/>", "mvnw": SCRIPT, "core/pom.xml": POM},
+        ("tally", "./mvnw --batch-mode --quiet -DskipTests package", ".tidegate/bin"),
+    ),
+    "bin": ({"bin/tally": SCRIPT, "Makefile": "test:\n"}, ("tally", "", "bin")),
+    "script, named like the folder": ({"tally.sh": SCRIPT, "install.sh": SCRIPT}, ("tally.sh", "", ".")),
+    "script, installed by the README": (
+        {"ticket": SCRIPT, "README.md": 'ln -s "$PWD/ticket" ~/.local/bin/tk\n'},
+        ("tk", "mkdir -p .tidegate/bin && ln -sf ../../ticket .tidegate/bin/tk", ".tidegate/bin"),
+    ),
+    "script, in a PKGBUILD": (
+        {"ticket": SCRIPT, "pkg/aur/PKGBUILD": '  install -Dm755 ticket "$pkgdir/usr/bin/tk"\n'},
+        ("tk", "mkdir -p .tidegate/bin && ln -sf ../../ticket .tidegate/bin/tk", ".tidegate/bin"),
+    ),
+    "script, in a Homebrew formula": (
+        {"ticket": SCRIPT, "Formula/ticket.rb": '    bin.install "ticket" => "tk"\n'},
+        ("tk", "mkdir -p .tidegate/bin && ln -sf ../../ticket .tidegate/bin/tk", ".tidegate/bin"),
+    ),
+    "script, in a Debian package": (
+        {"run-it": SCRIPT, "debian/install": "cp run-it usr/bin/run-it\n"},
+        ("run-it", "", "."),
+    ),
+    "script, entry point of a Dockerfile": (
+        {"serve": SCRIPT, "Dockerfile": 'FROM x\nENTRYPOINT ["/app/serve"]\n'},
+        ("serve", "", "."),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_finds_the_tool_and_how_it_is_built(tmp_path: Path, kind: str) -> None:
+    files, (binary, build, folder) = CASES[kind]
+    tool = find_tools(write(tmp_path / "tally", files))[0]
+    assert (tool.binary, (*tool.build, "")[0], tool.path[0]) == (binary, build, folder)
+
+
+DAMAGED = (
+    "pyproject.toml",
+    "setup.cfg",
+    "setup.py",
+    "package.json",
+    "Cargo.toml",
+    "go.mod",
+    "Makefile",
+    "CMakeLists.txt",
+)
+
+
+@pytest.mark.parametrize("text", ["", "not toml [", '{"bin": 5}', "[]", "\x00", "(" * 5000])
+def test_what_cannot_be_read_is_no_tool(tmp_path: Path, text: str) -> None:
+    more = ("CMakeLists.txt", "meson.build", "configure.ac", "Makefile.am", "pom.xml", "settings.gradle")
+    assert find_tools(write(tmp_path, dict.fromkeys((*DAMAGED, *more), text))) == ()
+
+
+MONOREPO = {
+    "package.json": '{"name": "all", "private": true, "workspaces": ["src/*"]}',
+    "package-lock.json": "{}",
+    "src/memory/package.json": '{"name": "@x/memory", "bin": {"mcp-memory": "dist/index.js"},'
+    ' "dependencies": {"@modelcontextprotocol/sdk": "^1"}}',
+    "src/time/pyproject.toml": '[project]\ndependencies = ["mcp>=1.2"]\n[project.scripts]\nmcp-time = "a:b"\n',
+    "src/plain/pyproject.toml": '[project]\ndependencies = ["mcp-less"]\n[project.scripts]\nplain = "a:b"\n',
+}
+
+
+def test_a_monorepo_offers_the_tools_below_and_names_the_servers(tmp_path: Path) -> None:
+    tools = find_tools(write(tmp_path, MONOREPO))
+    assert [(tool.binary, tool.server) for tool in tools] == [
+        ("mcp-memory", True),
+        ("plain", False),
+        ("mcp-time", True),
+    ]
+    assert not has_favourite(tmp_path, ".", tools)
+
+
+def test_a_folder_of_a_monorepo_has_its_own_tool_built_from_the_root(tmp_path: Path) -> None:
+    write(tmp_path, MONOREPO)
+    assert find_tools(tmp_path, "src/time") == (
+        Tool(
+            "mcp-time",
+            ("python3 -m venv .tidegate/venv", ".tidegate/venv/bin/pip install --quiet ./src/time"),
+            (".tidegate/venv/bin",),
+            "src/time/pyproject.toml",
+            server=True,
+        ),
+    )
+    (memory,) = find_tools(tmp_path, "src/memory")
+    assert memory.build[-1].endswith("ln -sf ../../../src/memory/dist/index.js .tidegate/npm/bin/mcp-memory")
+
+
+def test_the_tool_that_the_readme_calls_is_the_likely_one(tmp_path: Path) -> None:
+    scripts = '[project]\nname = "kit"\n[project.scripts]\nkit = "a:b"\nhelper = "a:c"\n'
+    write(tmp_path, {"pyproject.toml": scripts, "README.md": "```sh\n$ helper run\n```\n"})
+    tools = find_tools(tmp_path)
+    assert [tool.binary for tool in tools] == ["helper", "kit"]
+    assert has_favourite(tmp_path, ".", tools)

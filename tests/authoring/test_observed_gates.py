@@ -1,0 +1,129 @@
+"""Which checks are proposed from what commands printed and changed in two trials."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tidegate.authoring.observed_gates import (
+    MOST_GATES,
+    Ran,
+    change_gates,
+    commands_of,
+    help_gates,
+    output_gates,
+    spread,
+    weaker,
+)
+from tidegate.model.event import Event, ToolCall, ToolResult
+
+HELP = """\
+Usage: tally [OPTIONS] COMMAND
+
+Options:
+  -q, --quiet      Print less, see also --silent-mode
+  --format TEXT    json or text
+
+Commands:
+  add [TITLE]   Adds a thing
+  list          Lists all
+"""
+
+
+def ran(output: str, command: str = "tally list", ok: bool = True) -> Ran:
+    return Ran(command, ok, output)
+
+
+def test_each_option_and_subcommand_of_the_help_is_a_check() -> None:
+    gates = list(help_gates(HELP, "tally --help"))
+    assert [gate["description"].removeprefix("the help lists ") for gate in gates] == [
+        *("-q", "--quiet", "--silent-mode", "--format", "add", "list"),
+    ]
+    assert all(re.search(gate["pattern"], HELP) for gate in gates)
+    renamed = HELP.replace("--format", "--formats")
+    assert [bool(re.search(gate["pattern"], renamed)) for gate in gates] == [True, True, True, False, True, True]
+
+
+def test_many_options_share_checks_and_each_of_them_still_counts() -> None:
+    text = "\n".join(f"  --option-{number}  x" for number in range(3 * MOST_GATES))
+    gates = list(help_gates(text, "tally --help"))
+    assert len(gates) == MOST_GATES
+    assert all(re.search(gate["pattern"], text) for gate in gates)
+    without = text.replace("--option-4 ", "")
+    assert [re.search(gate["pattern"], without) is None for gate in gates][:3] == [False, True, False]
+
+
+def test_a_help_without_options_is_checked_by_its_first_line() -> None:
+    (gate,) = help_gates("\nusage: tally add | list\n", "tally -h")
+    assert (gate["type"], gate["substring"]) == ("command_output_contains", "usage: tally add | list")
+
+
+def test_only_lines_that_both_trials_printed_are_checked() -> None:
+    (gate,) = output_gates(ran("took a while\nbuy milk\n"), ran("took long\nbuy milk\n"))
+    assert gate["substring"] == "buy milk"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "made 2026-11-22",
+        "at 12:30",
+        "tally 1.2.3",
+        "id 5f3a9c1",
+        "in /tmp/x",
+        "0.3 s",
+        "12",
+        "x" * 200,
+        "no 123456",
+    ],
+)
+def test_lines_that_will_not_last_or_say_nothing_are_not_checked(line: str) -> None:
+    (gate,) = output_gates(ran(line), ran(line))
+    assert gate["type"] == "command_succeeds"
+
+
+@pytest.mark.parametrize("command", ["tally --version", "tally add --help", "tally help"])
+def test_the_words_of_help_and_version_may_change(command: str) -> None:
+    (gate,) = output_gates(ran("tally by me", command), ran("tally by me", command))
+    assert gate["type"] == "command_succeeds"
+
+
+def test_after_a_failure_less_is_asked_for() -> None:
+    (gate,) = output_gates(ran("1 buy the milk"), ran("1 buy the milk"))
+    both = weaker(gate)
+    assert both is not None
+    assert (both["command"], both["substring"]) == ("tally list 2>&1", "1 buy the milk")
+    less = weaker(both)
+    assert less is not None
+    assert less["substring"] == "buy the milk"
+    last = weaker(less)
+    assert last is not None
+    assert last["type"] == "command_succeeds"
+    assert weaker(last) is None
+
+
+def diff(path: str, line: str) -> str:
+    return f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+{line}\n"
+
+
+def test_only_changes_that_both_trials_made_alike_are_checked() -> None:
+    first = diff("a.txt", "buy milk") + diff("b.txt", "on 2026-11-22") + diff("c-4f2a9c1.txt", "x")
+    second = diff("a.txt", "buy milk") + diff("b.txt", "on 2026-11-22")
+    assert list(change_gates([first, second])) == [{"type": "file_contains", "path": "a.txt", "substring": "buy milk"}]
+
+
+def test_the_checks_are_taken_from_each_command_in_turn() -> None:
+    many = {name: [{"of": name, "number": number} for number in range(MOST_GATES)] for name in "ab"}
+    chosen = spread(many)
+    assert [sum(gate["of"] == name for gate in chosen) for name in "ab"] == [MOST_GATES // 2] * 2
+
+
+def test_the_first_run_of_a_command_counts_without_colours() -> None:
+    events: list[Event] = [
+        ToolCall(id="1", tool="shell", command="tally"),
+        ToolResult(id="1", status="error", exit_code=1, output="\x1b[31mno\x1b[0m"),
+        ToolCall(id="2", tool="shell", command="tally"),
+        ToolResult(id="2", status="ok", exit_code=0, output="yes"),
+    ]
+    assert commands_of(events) == {"tally": Ran("tally", False, "no")}

@@ -1,0 +1,209 @@
+"""Causes by what tools of many kinds print; tests/e2e/test_causes.py has one of each kind with real processes."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+
+from tests.make import row, trial_result
+from tidegate.causes.find import find_causes
+from tidegate.model.event import CallStatus
+from tidegate.model.measurement import Call, Metrics, TrialResult
+from tidegate.model.result import FileChange
+
+Told = tuple[str, CallStatus, str]
+ADD = "tool add --priority high x"
+HELP: Told = ("tool add --help", "ok", "")
+
+
+def trial(side: Literal["base", "head"], *calls: Told, index: int = 1, seconds: float = 0.1) -> TrialResult:
+    return trial_result(
+        side=side,
+        index=index,
+        outcome="pass" if side == "base" else "fail",
+        decides="pass" if side == "base" else "fail",
+        metrics=Metrics(),
+        calls=tuple(
+            Call(
+                command=command,
+                status=status,
+                message=message,
+                exit_code={"ok": 0, "error": 2}.get(status),
+                duration_s=seconds,
+            )
+            for command, status, message in calls
+        ),
+    )
+
+
+def kinds(base: list[TrialResult], head: list[TrialResult], changes: tuple[FileChange, ...] = ()) -> list[str]:
+    return [cause.says for cause in find_causes([row("regressed")], [*base, *head], changes)]
+
+
+def after(message: str, command: str = ADD, status: CallStatus = "error") -> list[str]:
+    """The causes where the tool took the command on base and says this on head."""
+    return kinds([trial("base", (command, "ok", ""))], [trial("head", (command, status, message), HELP)])
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "usage: tool add [--prio P] title\ntool: error: unrecognized arguments: --priority high",
+        "Error: No such option: --priority Did you mean --prio?",
+        "error: unexpected argument '--priority' found",
+        "unknown flag: --priority",
+        "flag provided but not defined: --priority",
+        "tool: unrecognized option '--priority'",
+        "error: unknown option '--priority'",
+    ],
+)
+def test_an_option_that_is_refused(message: str) -> None:
+    assert after(message) == ["`tool add` no longer accepts `--priority`"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "tool: error: argument command: invalid choice: 'add' (choose from 'new', 'list')",
+        "Error: No such command 'add'.",
+        'Error: unknown command "add" for "tool"',
+        "error: unrecognized subcommand 'add'",
+        "tool: 'add' is not a tool command. See 'tool --help'.",
+    ],
+)
+def test_a_subcommand_that_is_gone(message: str) -> None:
+    assert after(message) == ["`tool` no longer has the command `add`"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "tool add: error: argument --priority: invalid choice: 'high' (choose from 'urgent', 'normal')",
+        "Error: Invalid value for '--priority': 'high' is not one of 'urgent', 'normal'.",
+        "error: invalid value 'high' for '--priority <P>'",
+        'Error: invalid argument "high" for "--priority" flag',
+    ],
+)
+def test_a_value_that_is_refused(message: str) -> None:
+    assert after(message) == ["`tool add` no longer accepts the value `high`"]
+
+
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        ("tool add: error: the following arguments are required: --due", "--due"),
+        ("Error: Missing option '--due'.", "--due"),
+        ("Error: Missing argument 'OWNER'.", "OWNER"),
+        ('Error: required flag(s) "--due" not set', "--due"),
+    ],
+)
+def test_an_argument_that_is_new_and_required(message: str, name: str) -> None:
+    assert after(message) == [f"`tool add` now requires `{name}`"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "TypeError: unsupported operand type(s) for +: 'int' and 'str'",
+        "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
+        "loading tasks.csv AssertionError",
+        "panic: runtime error: index out of range [3] with length 2",
+        "thread 'main' panicked at src/main.rs:2:5: no file",
+    ],
+)
+def test_a_call_that_crashes(message: str) -> None:
+    (says,) = after(message)
+    assert says.startswith(f"`{ADD}` crashes: `")
+
+
+@pytest.mark.parametrize("message", ["tool: error: ApiError: 404", "Error: no title", ""])
+def test_an_error_that_the_tool_reports_is_no_crash(message: str) -> None:
+    (says,) = after(message)
+    assert says.startswith(f"`{ADD}` now exits with 2 instead of 0")
+
+
+@pytest.mark.parametrize("question", ["Delete all? [y/N]", "Password:", "Are you sure (yes/no)", "Overwrite? (y/n)"])
+@pytest.mark.parametrize("status", ["error", "timeout"])
+def test_a_prompt_for_input_is_neither_an_exit_code_nor_a_hang(question: str, status: CallStatus) -> None:
+    (says,) = after(f"{question} Aborted!", status=status)
+    assert says.startswith(f"`{ADD}` now waits for input: `{question}")
+
+
+def test_a_call_that_base_never_made_is_no_cause() -> None:
+    """The agent wrote the option wrong; base's agent did not."""
+    assert (
+        kinds([trial("base", ("tool list", "ok", ""))], [trial("head", (ADD, "error", "unknown flag: --prio"))]) == []
+    )
+
+
+def test_what_only_some_failed_trials_show_is_no_cause() -> None:
+    head = [trial("head", (ADD, "error", "no network")), trial("head", (ADD, "ok", ""), index=2)]
+    assert kinds([trial("base", (ADD, "ok", ""))], head) == []
+
+
+def test_what_fails_on_base_too_is_no_cause() -> None:
+    failing: Told = (ADD, "error", "unknown flag: --priority")
+    assert kinds([trial("base", failing)], [trial("head", failing)]) == []
+
+
+def test_generated_ids_and_times_are_no_difference() -> None:
+    def calls(word: str, seconds: str) -> tuple[Told, ...]:
+        made: Told = ("tool new", "ok", f"created wor-{word} in {seconds}s")
+        return made, (f"tool dep wor-{word}", "ok", f"wor-{word} at /tmp/x{word}/y on localhost:4{seconds[0]}21")
+
+    base = [trial("base", *calls("shwg", "0.31")), trial("base", *calls("9x2k", "0.52"), index=2)]
+    head = [trial("head", *calls("abcd", "1.31")), trial("head", *calls("efgh", "2.31"), index=2)]
+    assert kinds(base, head) == []
+
+
+def test_a_json_key_that_is_gone_is_told_from_one_whose_output_was_cut() -> None:
+    base = [trial("base", ("tool list --json", "ok", '{"id": 1, "owner": "x"}'))]
+    gone = [trial("head", ("tool list --json", "ok", '{"id": 1, "user": "x"}'))]
+    cut = [trial("head", ("tool list --json", "ok", '{"id": 1, "na…'))]
+    assert kinds(base, gone) == [
+        "the JSON output of `tool list --json` no longer has the key `owner`, `user` is there instead"
+    ]
+    assert not any("key" in says for says in kinds(base, cut))
+
+
+def test_an_error_text_that_changed() -> None:
+    base = [trial("base", ("tool rm 9", "error", "no task 9; try `tool list`"))]
+    head = [trial("head", ("tool rm 9", "error", "failed"))]
+    assert kinds(base, head) == ["the error message of `tool rm 9` is `failed` instead of `no task 9; try 'tool list'`"]
+
+
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        ("Unknown tool: add", "the MCP server `items` no longer has the tool `add`"),
+        ("MCP error -32602: Tool add not found", "the MCP server `items` no longer has the tool `add`"),
+        ("unexpected property 'title'", "the tool `add` no longer accepts the parameter `title`"),
+        ("'due' is a required property", "the tool `add` now requires the parameter `due`"),
+        ("1 validation error\ndue\n  due is required", "the tool `add` now requires the parameter `due`"),
+    ],
+)
+def test_tools_and_parameters_of_a_server(message: str, says: str) -> None:
+    assert after(message, """items add '{"title": "x"}'""") == [says]
+
+
+def test_a_call_that_takes_several_times_as_long() -> None:
+    base = [trial("base", (ADD, "ok", ""), index=number, seconds=0.9 + number / 10) for number in (1, 2)]
+    head = [trial("head", (ADD, "ok", ""), index=number, seconds=4.0) for number in (1, 2)]
+    assert kinds(base, head) == [f"`{ADD}` is 4× slower: 1.1 s on base, 4.0 s on head"]
+    assert kinds(base[:1], head) == []
+
+
+def test_the_changed_line_is_the_one_that_names_it_and_tests_come_last() -> None:
+    diff = "@@ -3,2 +3,2 @@\n def f():\n-    add('--priority')\n+    add('--prio')\n"
+    changes = (
+        FileChange(path="tests/test_cli.py", role="watched", diff=diff),
+        FileChange(path="README.md", role="watched", diff=diff),
+        FileChange(path="tool/cli.py", role="watched", diff=f"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n{diff}"),
+    )
+    trials = [trial("base", (ADD, "ok", "")), trial("head", (ADD, "error", "unknown flag: --priority"))]
+    (cause,) = find_causes([row("regressed")], trials, changes)
+    assert (cause.removed and cause.removed.where, cause.added and cause.added.text) == (
+        "tool/cli.py:4",
+        "add('--prio')",
+    )

@@ -1,0 +1,174 @@
+"""Each kind of cause, found from real calls of a small tool: one repository, one breaking change for each kind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Make = Callable[..., Any]
+
+TOOL = """\
+#!/usr/bin/env python3
+import argparse, json, pathlib, sys, time
+STORE = pathlib.Path("notes.json")
+def load():
+    return json.loads(STORE.read_text()) if STORE.exists() else []
+def add(args):
+    notes = load()
+    if not args.text.strip():
+        print("error: the text is empty", file=sys.stderr)
+        return 2
+    notes.append({"text": args.text, "tag": args.tag})
+    STORE.write_text(json.dumps(notes))
+    print(f"added note {len(notes)}")
+    return 0
+def show(args):
+    for number, note in enumerate(load(), 1):
+        print(json.dumps({"id": number, "tag": note["tag"]}) if args.json else f"{number}. {note['text']}")
+    return 0
+def clear(args):
+    count = len(load())
+    STORE.write_text("[]")
+    print(f"removed {count} notes")
+    return 0
+parser = argparse.ArgumentParser(prog="notes")
+commands = parser.add_subparsers(dest="command", required=True)
+one = commands.add_parser("add")
+one.add_argument("text")
+one.add_argument("--tag", default="none", choices=["none", "work", "home"])
+one.set_defaults(run=add)
+two = commands.add_parser("show")
+two.add_argument("--json", action="store_true")
+two.set_defaults(run=show)
+three = commands.add_parser("clear")
+three.set_defaults(run=clear)
+arguments = parser.parse_args()
+sys.exit(arguments.run(arguments))
+"""
+GUIDE = """\
+# Notes
+
+```console
+$ notes add --tag work first
+$ notes show
+$ notes show --json
+$ notes clear
+$ notes add --tag work last
+```
+"""
+SUITE = """\
+version: 1
+scenarios: [scenarios/*.yaml]
+path: [bin]
+build: ["test ! -e broken.cfg || { echo 'error: cannot read broken.cfg'; exit 1; }"]
+agents:
+  docs: {type: doc-follower}
+"""
+SCENARIO = """\
+name: keep_notes
+description: A note is kept, shown and removed, and another one is kept.
+target: {binary: notes}
+task: Follow AGENTS.md.
+run: {timeout_secs: 8}
+evaluation:
+  gates:
+    - {type: file_contains, path: notes.json, substring: last}
+    - {type: command_succeeds, command: "! grep -q first notes.json"}
+"""
+# Further checks, for changes that leave the agent's work unharmed.
+GATES = {
+    "json_key": 'test "$(notes show --json)" = \'{"id": 1, "tag": "work"}\'',
+    "output": "test \"$(notes show)\" = '1. last'",
+    "exit_code": "notes clear",
+    "crash": "notes clear",
+}
+CHANGES = {
+    "option": ('"--tag", default', '"--label", dest="tag", default'),
+    "subcommand": ('add_parser("clear")', 'add_parser("purge")'),
+    "argument": ('choices=["none", "work", "home"]', 'choices=["none", "office", "home"]'),
+    "json_key": ('"tag": note["tag"]}) if', '"label": note["tag"]}) if'),
+    "exit_code": (
+        '    print(f"removed {count} notes")\n    return 0',
+        '    print(f"removed {count} notes")\n    return 7',
+    ),
+    "output": ("f\"{number}. {note['text']}\"", "f\"#{number} {note['text']}\""),
+    "prompt": ("    count = len(load())", '    count = len(load())\n    input("Remove all notes? [y/N] ")'),
+    "hang": ("    count = len(load())", "    count = len(load())\n    time.sleep(600)"),
+    "crash": ('f"removed {count} notes"', 'f"removed {total} notes"'),
+}
+SAYS = {
+    "option": "`notes add` no longer accepts `--tag`",
+    "subcommand": "`notes` no longer has the command `clear`",
+    "argument": "`notes add` no longer accepts the value `work`",
+    "json_key": "the JSON output of `notes show --json` no longer has the key `tag`, `label` is there instead",
+    "exit_code": "`notes clear` now exits with 7 instead of 0",
+    "output": "`notes show` prints `#1 first` instead of `1. first`",
+    "prompt": "`notes clear` now waits for input: `Remove all notes? [y/N]`",
+    "hang": "`notes clear` no longer ends",
+    "crash": "`notes clear` crashes: `NameError: name 'total' is not defined`",
+}
+
+
+def files(kind: str) -> dict[str, str]:
+    gate = f"    - {{type: command_succeeds, command: {json.dumps(GATES[kind])}}}\n" if kind in GATES else ""
+    return {"bin/notes": TOOL, "tidegate.yaml": SUITE, "scenarios/keep.yaml": SCENARIO + gate, "AGENTS.md": GUIDE}
+
+
+@pytest.mark.parametrize("kind", CHANGES)
+def test_a_change_of_the_tool_is_named_in_the_first_lines(make_repository: Make, tidegate: Make, kind: str) -> None:
+    repo = make_repository()
+    repo.commit(files(kind))
+    old, new = CHANGES[kind]
+    assert TOOL.count(old) == 1
+    repo.branch("pr", {"bin/notes": TOOL.replace(old, new)})
+    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    assert done.code == 1, done.stdout + done.stderr
+    (cause,) = done.result["causes"]
+    assert (cause["kind"], cause["says"].split(";")[0]) == (kind, SAYS[kind])
+    changed = cause["added"] or cause["removed"]
+    assert changed["path"] == "bin/notes"
+    assert new.splitlines()[-1].strip().split("(")[0] in changed["text"]
+    heading, first = [line for line in done.comment.splitlines() if line][:2]
+    assert heading.startswith("## ❌")
+    assert first.startswith("**Likely cause:** ")
+    assert f"bin/notes:{changed['line']}" in first
+
+
+def test_docs_that_still_use_what_is_gone_are_named(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(files("option"))
+    repo.branch("pr", {"bin/notes": TOOL.replace(*CHANGES["option"])})
+    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    assert done.result["causes"][0]["still_named"] == {
+        "side": "head",
+        "path": "AGENTS.md",
+        "line": 4,
+        "text": "$ notes add --tag work first",
+    }
+    changed = done.result["causes"][0]["added"]["line"]
+    assert f"`AGENTS.md:4` still uses `--tag`: update it, or fix `bin/notes:{changed}`." in done.comment
+
+
+def test_a_build_that_fails_is_the_cause(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(files("option"))
+    repo.branch("pr", {"broken.cfg": "x\n"})
+    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    (cause,) = done.result["causes"]
+    assert (cause["kind"], cause["says"]) == ("build", "the build fails on head: `error: cannot read broken.cfg`")
+
+
+def test_a_changed_line_of_the_guide_is_the_cause_where_the_tool_did_not_change(
+    make_repository: Make, tidegate: Make
+) -> None:
+    repo = make_repository()
+    repo.commit(files("option"))
+    repo.branch("pr", {"AGENTS.md": GUIDE.replace("notes clear", "notes erase")})
+    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    (cause,) = done.result["causes"]
+    assert cause["kind"] == "guidance"
+    assert cause["says"] == "a changed line of `AGENTS.md` makes the agent run `notes erase`"
+    assert (cause["removed"]["text"], cause["added"]["text"]) == ("$ notes clear", "$ notes erase")
