@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test image lock lint types format docs golden error-rates real-rates bench check clean
+.PHONY: help install demo test image lock lint types format docs golden error-rates real-rates trouble-rates bench check clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(READY) ## make .venv with Tidegate (editable) and its development tools
 
@@ -62,6 +62,9 @@ judge-warnings: $(READY) ## measure the judge's warnings on simulated pull reque
 
 real-rates: $(READY) ## the same with real processes and real git: 240 pull requests, half an hour
 	@TIDEGATE_CLEAN_PRS=200 $(BIN)/pytest --quiet -s tests/e2e/test_error_rates.py
+
+trouble-rates: $(READY) ## the same for 51 clean ones while something else fails, a quarter of an hour
+	@TIDEGATE_TROUBLE_PRS=17 $(BIN)/pytest --quiet -s tests/e2e/test_trouble_rates.py
 
 bench: $(READY) ## what a trial costs, against the bare process; needs a C compiler
 	@$(BIN)/python benchmarks/bench_trials.py

@@ -26,6 +26,7 @@ class _Row(NamedTuple):
     does: str
     ends: str
     code: int
+    why: str = ""  # it is not stopped
 
 
 def attempts() -> str:
@@ -39,15 +40,21 @@ def attempts() -> str:
     tables = [
         "### Stopped\n\n" + _table([row for row in rows if row.code]),
         "### Not stopped\n\nRead these changes in a review: each of them is a visible part of the pull request.\n\n"
-        + _table(unseen),
+        + _open_table(unseen),
         "### Honest pull requests\n\nThese must not be blocked.\n\n" + _table(honest),
     ]
-    return f"{before}{START}\n{len(rows) - len(honest)} attempts.\n\n" + "\n".join(tables) + f"\n{END}{after}"
+    count = f"{len(rows) - len(honest)} attempts, of which {len(unseen)} are not stopped."
+    return f"{before}{START}\n{count}\n\n" + "\n".join(tables) + f"\n{END}{after}"
 
 
 def _table(rows: list[_Row]) -> str:
     lines = (f"| {row.does} | {_end(row)} | {row.code} |\n".replace("\\|", "|") for row in rows)
     return "| the pull request … | what happens | exit code |\n|---|---|---|\n" + "".join(lines)
+
+
+def _open_table(rows: list[_Row]) -> str:
+    lines = (f"| {row.does} | {_end(row)} | {row.why} |\n" for row in rows)
+    return "| the pull request … | what happens | why it is not stopped |\n|---|---|---|\n" + "".join(lines)
 
 
 def _end(row: _Row) -> str:
@@ -67,7 +74,8 @@ def _rows_of(module: ast.Module) -> Iterator[_Row]:
         match node:
             case ast.Call(func=ast.Name(id="Attempt") | ast.Attribute(attr="attempt"), args=args, keywords=keywords):
                 values = [ast.literal_eval(arg) for arg in args]
-                row = _Row(values[0], values[1], values[2] if len(values) > 2 else 1)
+                why = next((ast.literal_eval(word.value) for word in keywords if word.arg == "why"), "")
+                row = _Row(values[0], values[1], values[2] if len(values) > 2 else 1, why)
                 table = next((ast.literal_eval(word.value) for word in keywords if word.arg == "each_of"), None)
                 names = [None] if table is None else _keys(module, table)
                 yield from (row if name is None else row._replace(does=f"{row.does}: {name}") for name in names)

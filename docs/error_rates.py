@@ -72,6 +72,19 @@ and two in 0.5 of all trials. As measured in November 2026:
 | 100 clean ones | 0 | 34.9 trials each |
 | 10 with a scenario that fails completely | 10 | each names it; 33.6 trials each |
 | 10 after a change that breaks a scenario on base and head alike | 0 | each reports a changed baseline |
+
+### Trouble that is not the pull request's
+
+`make trouble-rates` judges clean pull requests, four scenarios without a history, while something else goes wrong at
+random moments. Blocked means that the run ends with exit code 1. As measured in November 2026:
+
+| trouble | pull requests | blocked | exit code 0 | exit code 4 | exit code 5 |
+|---|---|---|---|---|---|
+| one to four processes of base's trials are killed | 17 | 0 | 17 | 0 | 0 |
+| the disk of all trials is filled from outside, and stays full in half of them | 17 | 0 | 8 | 9 | 0 |
+| the provider answers with 500 for five seconds or a minute | 17 | 0 | 9 | 8 | 0 |
+
+Exit code 4 means that nothing could be measured, or that Tidegate itself found no room to write.
 """
 
 

@@ -62,13 +62,19 @@ def make_plan(suite: Suite, selection: Selection = EVERYTHING) -> Plan:
 def with_presence(plan: Plan, base: Plan, selection: Selection = EVERYTHING) -> Plan:
     """Return the plan with new rows marked as added, and base's selected rows that head lacks appended as removed.
 
-    `base` is the plan of base's whole suite.
+    `base` is the plan of base's whole suite. Rows also get the variables that are not base's.
     """
-    in_base = {row.key for row in base.rows}
+    of_base = {row.key: row.scenario for row in base.rows}
     here = {row.key for row in plan.rows}
-    rows = [row if row.key in in_base else row.model_copy(update={"presence": "added"}) for row in plan.rows]
+    rows = [_placed(row, of_base.get(row.key)) for row in plan.rows]
     lost = [row for row in base.rows if row.key not in here and _is_selected(row, selection)]
     return Plan(rows=(*rows, *(row.model_copy(update={"presence": "removed"}) for row in lost)))
+
+
+def _placed(row: PlanRow, before: Scenario | None) -> PlanRow:
+    known = before.target.env if before else {}
+    new = tuple(name for name, value in row.scenario.target.env.items() if known.get(name) != value)
+    return row.model_copy(update={"presence": "both" if before else "added", "new_env": new})
 
 
 def without_missing_keys(plan: Plan, environ: Mapping[str, str]) -> tuple[Plan, tuple[str, ...]]:

@@ -91,9 +91,14 @@ class GitHubJob(Value):
             raise ConfigurationError.of(problems, advice) from None
 
     @property
+    def repository_url(self) -> str:
+        """Return the URL of the repository."""
+        return f"{self.server_url}/{self.repository}"
+
+    @property
     def run_url(self) -> str:
         """Return the URL of this workflow run."""
-        return f"{self.server_url}/{self.repository}/actions/runs/{self.run_id}"
+        return f"{self.repository_url}/actions/runs/{self.run_id}"
 
 
 def _given(environ: Mapping[str, str]) -> dict[str, str]:

@@ -42,6 +42,7 @@ class Attempt:
     prepare: Callable[[Repository], None] | None = None  # changes what files cannot say, on the branch `pr`
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    why: str = ""  # it is not stopped
 
 
 def suite(more: str = "", old: str = "", new: str = "") -> dict[str, str]:

@@ -44,6 +44,17 @@ BUDGET = {
         tool=NOTES + "# x\n",
         head=suite("budget: {minutes: 0.1}\nbuild: [sleep 100]\n"),
     ),
+    "setup that hangs": Attempt(
+        "has the tool hang in the setup until the budget ends",
+        "unproven",
+        5,
+        base={
+            **suite("budget: {minutes: 0.2}\n"),
+            "scenarios/keep.yaml": FILES["scenarios/keep.yaml"] + "setup: {commands: [notes count]}\n",
+            "bin/notes": NOTES.replace("wc -l < notes.txt", "true"),
+        },
+        tool=NOTES.replace("wc -l < notes.txt", "sleep 100"),
+    ),
     "agent by chance": Attempt(
         "breaks the tool where the agent is not deterministic", "regression", base=agent(CHANCE), tool=BROKEN
     ),

@@ -6,6 +6,8 @@ from tests.attempts.attempt import FILES, FORGETFUL, Attempt, agent, graded, kee
 from tests.e2e.conftest import AGENTS_MD, NOTES, SCENARIO
 
 IN_TEMPLATE = SCENARIO.replace("target:", "template_folder: state\ntarget:")
+AS_TOLD = "task: Add two notes as AGENTS.md says."
+WRITES = r"printf 'first\nsecond\n' > notes.txt"
 SECOND = "notes list | grep -q second"
 
 
@@ -14,6 +16,10 @@ def evaluated(script: str) -> dict[str, str]:
     return {
         "scenarios/keep.yaml": f"{head}evaluation:\n  evaluators: [{{type: code_judge, name: two, script: {script}}}]\n"
     }
+
+
+def task(*commands: str) -> str:
+    return "task: |\n  ```sh\n" + "".join(f"  {command}\n" for command in commands) + "  ```"
 
 
 COUNTS = """\
@@ -161,14 +167,9 @@ DEFINITIONS = {
         head={"scenarios/keep.yaml": None, "lax.yaml": SCENARIO.replace("second", "first")},
         prepare=lambda repo: (repo.root / "scenarios/keep.yaml").symlink_to("../lax.yaml"),
     ),
-}
-
-# What is not caught: docs/security.md says so, and these keep it true.
-LIMITS = {
     "library of an evaluator": Attempt(
         "edits a library, in another folder, that an evaluator imports",
-        "no_regression",
-        0,
+        "regression",
         base={
             **evaluated("python3 judge.py"),
             "scenarios/judge.py": FROM_LIBRARY,
@@ -178,8 +179,7 @@ LIMITS = {
     ),
     "answer in a document": Attempt(
         "puts the answer into a guidance file, where a gate that searches all documents finds it",
-        "no_regression",
-        0,
+        "regression",
         base={
             **graded("type: command_succeeds, command: 'grep -rqx second --include=*.md .'"),
             "bin/notes": NOTES.replace("notes.txt", "notes.md"),
@@ -189,38 +189,56 @@ LIMITS = {
     ),
     "unrecorded call": Attempt(
         "has the guidance call the tool by its real path, where failures are not recorded",
-        "no_regression",
-        0,
+        "unproven",
+        5,
         base=graded("type: no_transcript_errors"),
         head={"AGENTS.md": '# Notes\n\n```console\n$ "$(which -a notes | tail -n 1)" add second\n```\n'},
         tool=NOTES.replace("  add)", "  append)"),
     ),
     "build of the old tool": Attempt(
         "has its build put base's tool into place, which is then tested instead of head's",
-        "no_regression",
-        0,
+        "weakened",
         head=suite('build: ["git show main:bin/notes > bin/notes"]\n'),
     ),
     "guidance that does the work": Attempt(
         "has the guidance write the result without the tool",
-        "no_regression",
-        0,
-        head={"AGENTS.md": "# Notes\n\n```sh\nnotes --version\nprintf 'first\\nsecond\\n' > notes.txt\n```\n"},
+        "unproven",
+        5,
+        head={"AGENTS.md": "# Notes\n\n```sh\nnotes --version\n" + WRITES + "\n```\n"},
     ),
+    "prompt without the tool": Attempt(
+        "has the prompt write the result instead of using the tool",
+        "weakened",
+        base={
+            **keep(AS_TOLD, "task: |\n  ```sh\n  notes add first\n  notes add second\n  ```"),
+            "AGENTS.md": "# Notes\n",
+        },
+        head=keep(AS_TOLD, task("notes --version", WRITES)),
+    ),
+}
+
+# What is not caught: docs/security.md says so, and these keep it true.
+LIMITS = {
     "checker in the path": Attempt(
         "edits a program in `path` that a gate runs",
         "no_regression",
         0,
+        why="programs in `path` are what is tested, and one of them may be a check: put a check into the template",
         base={**graded("type: command_succeeds, command: has-second"), "bin/has-second": "#!/bin/sh\n" + SECOND + "\n"},
         head={"bin/has-second": "#!/bin/sh\nexit 0\n"},
     ),
     "prompt that does the work": Attempt(
-        "has the prompt write the result without the tool",
+        "has the prompt write the result besides using the tool",
         "no_regression",
         0,
-        head=keep(
-            "task: Add two notes as AGENTS.md says.",
-            "task: |\n  ```sh\n  notes --version\n  printf 'first\\nsecond\\n' > notes.txt\n  ```",
-        ),
+        why="instructions can do the work in any number of ways, and people change prompts every day",
+        head=keep(AS_TOLD, task("notes --version", WRITES)),
+    ),
+    "guidance that does some of the work": Attempt(
+        "has the guidance write the result besides using the tool",
+        "no_regression",
+        0,
+        why="instructions can do the work in any number of ways; guidance is what the pull request tests",
+        head={"AGENTS.md": f"# Notes\n\n```sh\nnotes list\n{WRITES}\n```\n"},
     ),
 }

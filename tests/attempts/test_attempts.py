@@ -13,19 +13,20 @@ from tests.attempts.attempt import FILES, Attempt
 from tests.attempts.by_budget import BUDGET
 from tests.attempts.by_definition import DEFINITIONS, LIMITS
 from tests.attempts.by_repository import REPOSITORY
+from tests.attempts.by_suite import SUITES
 from tests.attempts.by_tool import TOOL, TOOL_LIMITS
 from tests.conftest import Repository
 from tests.e2e.conftest import Ran
 from tests.warm import run_tidegate
 
-ALL = {**DEFINITIONS, **REPOSITORY, **BUDGET, **LIMITS}
+ALL = {**DEFINITIONS, **REPOSITORY, **BUDGET, **SUITES, **LIMITS}
 HOSTILE = {**TOOL, **TOOL_LIMITS}
 
 
 def make(attempt: Attempt, folder: Path) -> Repository:
     """The attempt's repository: main, and the branch `pr`."""
     repo = Repository(folder / "repo")
-    repo.commit({**FILES, **attempt.base})
+    repo.commit({name: text for name, text in {**FILES, **attempt.base}.items() if text is not None})
     tool = {} if attempt.tool is None else {"bin/notes": attempt.tool}
     repo.git("checkout", "--quiet", "-b", "pr")
     repo.write({**tool, **attempt.head})

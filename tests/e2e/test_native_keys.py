@@ -206,3 +206,13 @@ def test_trials_of_a_serial_scenario_run_alone(make_repository: Make, tidegate: 
     alone = {key: span for key, span in times.items() if key[0] == "b"}
     for key, (start, end) in alone.items():
         assert all(e <= start or end <= s for other, (s, e) in times.items() if other != key)
+
+
+def test_scenarios_of_one_suite_have_tools_of_their_own(run: Run) -> None:
+    """Each trial's calls are those of its own scenario's target."""
+    agent = "  two: {type: command, command: 'notes add first; other count; other list'}\n"
+    other = SCENARIO.replace("NAME", "other").replace("from_config", "{binary: other}").replace("docs", "two")
+    files = {"tidegate.yaml": SUITE + agent, "bin/other": NOTES, "scenarios/b.yaml": other + GATE}
+    notes, another, *_ = run(files | {"scenarios/a.yaml": scenario("notes").replace("docs", "two")}, "--trials", "1")
+    assert [call["command"].split()[0] for call in notes["calls"]] == ["notes"]
+    assert [call["command"].split()[0] for call in another["calls"]] == ["other", "other"]

@@ -40,6 +40,17 @@ def test_a_branch_that_began_before_there_was_a_suite_is_not_advisory(forked: Ma
     assert "tidegate.yaml is missing at the merge base" in ran.comment
 
 
+def test_scenarios_that_the_branch_is_too_old_to_have_are_named(forked: Make) -> None:
+    names = ("b", "c", "d")
+    newer = {f"scenarios/{name}.yaml": SCENARIO.replace("keep_notes", name) for name in names}
+    ran = forked(FILES, newer, {"bin/notes": NOTES + "# x\n"})
+
+    assert (ran.code, [row["scenario"] for row in ran.result["rows"]]) == (0, ["keep_notes"])
+    said = "not run, as `main` has them only since this branch began: b and 2 more; merge `main` into this branch"
+    assert said in " ".join(ran.result["warnings"])
+    assert "b and 2 more; merge" in ran.comment
+
+
 @pytest.mark.attempt("begins before there was a suite, and brings one without the scenario that fails", "weakened")
 def test_its_own_suite_is_compared_with_the_target_branch_s(forked: Make) -> None:
     """It leaves the scenario out that would fail."""

@@ -16,7 +16,7 @@ from tidegate.model.command import CommandResult
 from tidegate.model.evaluator import Record, Score
 from tidegate.model.event import Message
 from tidegate.model.probe import CommandAnswer
-from tidegate.model.question import AskModel, ModelAnswer, Reply
+from tidegate.model.question import AskModel, ModelAnswer, Reply, ReplyEnd
 from tidegate.rubrics.samples import Criterion
 
 Make = Callable[..., Any]
@@ -88,7 +88,7 @@ def test_a_left_out_rubric_is_unmet_a_doubled_one_counts_once_an_unknown_one_not
 @pytest.mark.parametrize("said", [{"checks": []}, {"checks": [{"id": "x", "satisfied": True}]}, {}, "fine", [1]])
 def test_an_answer_without_any_of_the_checks_is_no_answer(score: Make, record: Make, said: Any) -> None:
     found = score(record(), answer(said), answer(said), answer(said), type="rubrics", rubrics=["a", "b"])
-    assert (found.value, found.missing) == (None, "judge")
+    assert (found.value, found.missing) == (None, "unreadable_judge")
 
 
 def test_half_of_the_samples_do_not_meet_a_check(score: Make, record: Make) -> None:
@@ -144,6 +144,14 @@ def test_half_of_the_samples_are_not_enough() -> None:
     assert found.reason == "busy (1 of 2 samples could be read)"
 
 
+def test_samples_that_were_lost_to_an_outage_and_to_the_answer_itself_count_by_what_would_have_been_enough() -> None:
+    def lost(*ends: ReplyEnd) -> ModelAnswer:
+        return ModelAnswer(replies=tuple(Reply(sample=n, end=end, text="?") for n, end in enumerate(ends, 1)))
+
+    assert judged(lost("failed", "outage", "outage")).missing == "judge"
+    assert judged(lost("failed", "failed", "outage")).missing == "unreadable_judge"
+
+
 @given(st.lists(st.floats(0, 1), min_size=3, max_size=3))
 def test_a_score_lies_between_its_criteria(given_scores: list[float]) -> None:
     value = judged(answer(scores(*given_scores))).value
@@ -156,7 +164,7 @@ def test_a_score_lies_between_its_criteria(given_scores: list[float]) -> None:
 )
 def test_what_is_no_answer_stays_none_however_often_it_comes(text: str) -> None:
     found = judged(*[answer(text)] * 3)
-    assert (found.value, found.missing) == (None, "judge")
+    assert (found.value, found.missing) == (None, "unreadable_judge")
 
 
 def test_criteria_come_in_another_order_in_another_sample_and_the_same_each_time() -> None:

@@ -22,11 +22,18 @@ def test_asks_for_a_script_within_its_own_time() -> None:
     assert GATE.label == "script: ./check.sh"
 
 
-def test_its_own_word_overrides_the_exit_status(shell: Callable[[str], Seen]) -> None:
-    said = """echo '{"passed": true, "message": "3 tasks", "detail": {"tasks": [1, 2]}}'; exit 1"""
+def test_what_it_prints_can_fail_it_and_explains_a_pass(shell: Callable[[str], Seen]) -> None:
+    said = """echo '{"passed": true, "message": "3 tasks", "detail": {"tasks": [1, 2]}}'"""
     assert GATE.decide(shell(said)) == Decision(passed=True, message="3 tasks", detail={"tasks": [1, 2]})
     said = """echo '{"passed": false}'"""
     assert GATE.decide(shell(said)) == Decision(passed=False, message="the script says that it failed")
+
+
+def test_it_cannot_pass_by_what_it_prints_alone(shell: Callable[[str], Seen]) -> None:
+    """The tool under test may have printed it."""
+    decision = GATE.decide(shell("""echo '{"passed": true, "message": "fine"}'; exit 1"""))
+    assert not decision.passed
+    assert decision.message.startswith("the script printed that it passed, but did not exit with status 0: exit 1")
 
 
 @pytest.mark.parametrize(

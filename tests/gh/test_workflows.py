@@ -83,7 +83,11 @@ def test_they_have_the_form_that_github_asks_for(workflows: list[Path]) -> None:
 
 
 def test_zizmor_finds_nothing(workflows: list[Path]) -> None:
-    run(BIN / "zizmor", "--offline", "--quiet", "--no-progress", *ACTIONS, ".github")
+    """As an auditor sees them; the shortest workflow, that of README.md, as everybody does."""
+    shortest = {f"pasted-{number}.yml" for number in range(len(PASTED.findall((ROOT / "README.md").read_text())))}
+    strict = [path for path in workflows if path.name not in shortest]
+    run(BIN / "zizmor", "--persona=auditor", "--offline", "--quiet", "--no-progress", *ACTIONS, ".github")
+    run(BIN / "zizmor", "--persona=auditor", "--offline", "--quiet", "--no-progress", *strict)
     run(BIN / "zizmor", "--offline", "--quiet", "--no-progress", *workflows)
 
 

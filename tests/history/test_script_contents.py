@@ -13,7 +13,7 @@ from tidegate.evaluators.code_judge import CodeJudge
 from tidegate.evaluators.composite import CodeAggregator, CompositeEvaluator
 from tidegate.evaluators.script_files import named_files
 from tidegate.evaluators.tool_f1 import ToolF1
-from tidegate.history.script_contents import script_files
+from tidegate.history.script_contents import imported_files, script_files
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.suite import Scenario
 
@@ -81,6 +81,28 @@ def test_a_script_is_followed_to_what_it_imports_and_names(commit: Commit) -> No
         "evals/expected.json",
         "evals/judge.py",
     )
+
+
+def test_modules_that_a_script_imports_are_found_anywhere(commit: Commit) -> None:
+    root = commit(
+        {
+            "evals/judge.py": "import sys\nsys.path.insert(0, '../library')\nfrom scoring import score\n",
+            "evals/other.py": "",
+            "library/scoring.py": "from importlib import import_module\nimport_module('checks.words')\n",
+            "checks/words.py": "import tk.store\n",
+            "src/tk/__init__.py": "",
+            "src/tk/store.py": "",
+            "src/tk/unused.py": "",
+            "scoring.md": "",
+        }
+    )
+    assert imported_files(root, scenario(judge("python3 judge.py"))) == {
+        "checks/words.py",
+        "library/scoring.py",
+        "src/tk/__init__.py",
+        "src/tk/store.py",
+    }
+    assert imported_files(root, scenario(judge("true"))) == frozenset()
 
 
 def test_a_command_that_names_nothing_has_all_of_the_folder_that_it_was_given(commit: Commit) -> None:

@@ -94,12 +94,19 @@ def test_only_the_latest_earlier_call_of_the_subcommand_makes_a_retry_after_fail
 def test_what_did_not_end_for_certain_is_not_counted_but_reported() -> None:
     seen = calls("add a✓ add b? list✗ list?")
     assert interaction_metrics(seen).command_count == 2
-    assert invocation_counts(seen) == InvocationCounts(recorder=4, not_counted={"unknown": 2})
+    assert invocation_counts(seen) == InvocationCounts(recorder=4, not_counted={"unknown": 2}, uses=4)
+
+
+def test_help_versions_and_what_was_denied_are_no_uses() -> None:
+    informing = calls("add --help✓ help✓ --version✓ version✓ -V✓")
+    denied = calls("add a✓")[0].model_copy(update={"status": "denied"})
+    assert invocation_counts([*informing, denied]).uses == 0
+    assert invocation_counts(calls("add a✗ --version --all✓")).uses == 2
 
 
 def test_transcript_text_makes_the_counts_approximate() -> None:
     line = calls("add a✓")[0].model_copy(update={"source": "transcript"})
-    assert invocation_counts([line]) == InvocationCounts(transcript=1, approximate=True)
+    assert invocation_counts([line]) == InvocationCounts(transcript=1, approximate=True, uses=1)
     assert not invocation_counts(calls("add a✓")).approximate
 
 

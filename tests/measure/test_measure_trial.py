@@ -80,7 +80,7 @@ def test_gates_see_the_invocations_too() -> None:
 
 
 def test_detail_is_stored() -> None:
-    answer = exited(1, stdout='{"passed": true, "detail": [1]}')
+    answer = exited(0, stdout='{"passed": true, "detail": [1]}')
     result = measure_trial(trial(answer), scenario(Script(command="./check")))
     assert (result.outcome, result.gates[0].detail) == ("pass", [1])
 

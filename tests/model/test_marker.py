@@ -16,6 +16,7 @@ MARKERS = st.builds(
     head=st.text(max_size=12),
     run=st.integers(0, 10**12),
     attempt=st.integers(0, 99),
+    exit_code=st.none() | st.integers(0, 255),
     verdict=st.sampled_from(["", "passed", "not_run"]),
     regressed=st.lists(st.builds(RowKey, scenario=NAMES, agent=NAMES), max_size=5).map(tuple),
 )

@@ -87,6 +87,25 @@ def test_setup_commands_have_a_limit_of_their_own() -> None:
     assert asyncio.run(pace.limits(spec("head"))) == (60, 200)
 
 
+def test_a_setup_that_the_budget_cuts_off_is_charged_to_head_where_it_took_much_longer_than_base() -> None:
+    def cut(side: Side, secs: float) -> Trial:
+        step = Step(kind="setup", result=CommandResult(command="make", end="timeout", duration_s=secs))
+        return Trial(spec=spec(side), not_measured="budget", reason="the setup failed", steps=(step,))
+
+    pace = Pace()
+    assert pace.charged(cut("head", 90)).not_measured == "budget", "base is not known"
+    pace.saw(
+        trial(
+            "base",
+            50,
+            steps=(Step(kind="setup", result=CommandResult(command="make", end="exited", exit_code=0, duration_s=3)),),
+        )
+    )
+    assert pace.charged(cut("head", 8)).not_measured == "overtime"
+    assert pace.charged(cut("head", 5)).not_measured == "budget"
+    assert pace.charged(cut("base", 90)).not_measured == "budget"
+
+
 @pytest.mark.parametrize("ends", ["measured", "left out"])
 def test_head_waits_for_base_s_first_trial_where_that_starts_first(ends: str) -> None:
     async def story() -> float:

@@ -116,6 +116,19 @@ def target(request: pytest.FixtureRequest, tmp_path: Path, program: Path | None)
     return Recorded(tmp_path, program if request.param == "program" else None)
 
 
+def test_variables_for_the_target_alone_are_written_into_the_wrapper(tmp_path: Path) -> None:
+    (tmp_path / "tool").mkdir()
+    (tmp_path / "tool/tk").write_text('#!/bin/sh\necho "$NODE_OPTIONS|$MINE"\n')
+    (tmp_path / "tool/tk").chmod(0o755)
+    added = {"NODE_OPTIONS": "--require ./é.js", "MINE": "of the target"}
+    front = recorder.install(tmp_path / "second", "tk", str(tmp_path / "tool"), tmp_path / "record", added=added)
+    env = {"PATH": str(front), "MINE": "of the agent"}
+
+    done = subprocess.run(["/bin/sh", "-c", 'tk; echo "$NODE_OPTIONS|$MINE"'], env=env, capture_output=True, text=True)
+
+    assert done.stdout == "--require ./é.js|of the target\n|of the agent\n"
+
+
 def test_notes_what_was_called_where_and_how_it_ended(target: Recorded) -> None:
     before = time.time()
     done = target.shell("taskmgr list --all; taskmgr fail")

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
+from tidegate.action.annotations import regressions
 from tidegate.action.job import Job
 from tidegate.errors import MissingKeyError, NothingToRunError, TidegateError
 from tidegate.gh.comment import Publication
 from tidegate.gh.runner_files import append_summary, no_outputs, outputs, write_outputs
-from tidegate.gh.workflow_commands import Annotation, Level, annotate
-from tidegate.model.comparison import Row
+from tidegate.gh.workflow_commands import Annotation, annotate
+from tidegate.model.marker import Marker
 from tidegate.model.result import Result
 from tidegate.model.verdict import VerdictReason
 from tidegate.reports.not_run import render_cancelled, render_could_not_run, render_not_run
@@ -28,7 +29,7 @@ def tell(result: Result, body: str, out: Path, job: Job) -> None:
 
     `body` is the comment without its marker, `out` the folder with the reports, below the workspace.
     """
-    for line in annotate(_regressions(result)):
+    for line in annotate(regressions(result, job.workspace)):
         job.outside.command(line)
     summarise(body, job)
     if trends := render_trends(result):
@@ -73,6 +74,13 @@ def tell_cancelled(job: Job) -> None:
     tell_no_verdict("cancelled", job)
 
 
+def tell_standing(marker: Marker, comment_url: str, job: Job) -> None:
+    """Write the outputs of a job that repeats the verdict in our comment."""
+    regressions = str(len(marker.regressed))
+    known = {"verdict": marker.verdict, "regressions": regressions, "comment_url": comment_url}
+    _set_outputs({**no_outputs("nothing_to_do"), **known}, job)
+
+
 def summarise(markdown: str, job: Job) -> None:
     """Append Markdown to the step summary, if the runner has one."""
     if job.runner.step_summary is not None:
@@ -84,20 +92,6 @@ def warn(title: str, message: str, job: Job, advice: str = "") -> None:
     job.say(f"{title}: {message}\n{advice}".rstrip())
     for line in annotate([Annotation(level="warning", title=title, message=message)]):
         job.outside.command(line)
-
-
-def _regressions(result: Result) -> list[Annotation]:
-    level: Level = "error" if result.verdict.exit_code else "warning"
-    return [
-        Annotation(level=level, title=f"regressed: {row.key}", message=_message(row))
-        for row in result.rows
-        if row.state == "regressed"
-    ]
-
-
-def _message(row: Row) -> str:
-    evidence = row.evidence.message if row.evidence else ""
-    return f"{row.reason}\n{evidence}".strip()
 
 
 def _set_outputs(values: Mapping[str, str], job: Job) -> None:

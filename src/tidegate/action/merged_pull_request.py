@@ -81,5 +81,6 @@ def _past(result: Result, rows: dict[RowKey, str]) -> Iterator[PastTrial]:
                 at=result.sides.head.tested_at + number / 1000,
                 sha=shas[trial.side],
                 merged=trial.side == "head",
+                uses=trial.invocations.uses,
                 metrics=trial.metrics,
             )

@@ -10,6 +10,7 @@ from tidegate.action.deadline import Deadline
 from tidegate.action.git_credentials import origin_of
 from tidegate.action.job import OUT, Job
 from tidegate.action.publishing import Subject, comment_on, note
+from tidegate.action.standing import standing_verdict
 from tidegate.errors import MissingKeyError
 from tidegate.gh.comment import Statement
 from tidegate.gh.event import MergeGroupEvent, PullRequestEvent
@@ -18,6 +19,7 @@ from tidegate.model.marker import Acceptance
 from tidegate.model.result import Links, Result
 from tidegate.pipeline import pull_request, rewrite_reports
 from tidegate.reports.comment import comment_body
+from tidegate.reports.links import Pages, links_of
 from tidegate.run.checkouts import RevisionPair
 from tidegate.run.run_job import Options
 from tidegate.store.our_folder import make_our_folder
@@ -42,6 +44,8 @@ async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:
         if event.action != "opened":  # a new pull request has no comment yet
             await note(said, subject, job)
         return code
+    if (standing := await standing_verdict(event, subject, job)) is not None:
+        return standing
     await expire(event, subject.repository, job)
     require_whole_checkout(job.workspace)
     base, head = checked_out_sides(job.workspace, event.head_sha, event.base_ref)
@@ -70,7 +74,7 @@ async def compare_merge_group(event: MergeGroupEvent, job: Job) -> int:
     require_checked_out(job.workspace, event.head_sha)
     name = event.base_ref.removeprefix("refs/heads/")
     result = await compare(RevisionPair(event.base_sha, "HEAD", (name, "merge queue")), job)
-    _tell(result, job)
+    _tell(result, links_of(result, job.runner.repository_url, job.runner.run_url), job)
     return result.verdict.exit_code
 
 
@@ -100,15 +104,16 @@ async def say(result: Result, acceptance: Acceptance | None, subject: Subject, j
     if acceptance is not None:
         result = result.model_copy(update={"verdict": result.verdict.accepted(acceptance.actor)})
         rewrite_reports(result, _out(job))
-    body = _tell(result, job)
-    await comment_on(subject, Statement(result=result, body=body, accepted=acceptance), job, deadline)
+    pages = links_of(result, job.runner.repository_url, job.runner.run_url)
+    body = _tell(result, pages, job)
+    await comment_on(subject, Statement(result=result, body=body, pages=pages, accepted=acceptance), job, deadline)
     return result.verdict.exit_code
 
 
-def _tell(result: Result, job: Job) -> str:
+def _tell(result: Result, pages: Pages, job: Job) -> str:
     """Write annotations, summary and outputs. Return the comment's text."""
     out = _out(job)
-    body = comment_body(result)
+    body = comment_body(result, pages=pages)
     tell(result, body, out, job)
     return body
 

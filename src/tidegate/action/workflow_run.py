@@ -15,6 +15,7 @@ from tidegate.gh.event import WorkflowRunEvent
 from tidegate.gh.port import CommentPort, PublishError, PullRequest, RepositoryPort
 from tidegate.model.result import Result
 from tidegate.reports.comment import comment_body
+from tidegate.reports.links import links_of
 
 ARTIFACT = "tidegate-result"
 NOTICE = (
@@ -61,17 +62,17 @@ async def _publish(event: WorkflowRunEvent, repository: RepositoryPort, job: Job
     if pull is None:
         return skip("nothing_to_do", "No open pull request has that run's commit as its head any more.", job)
     name = artifact_name(job.settings.instance)
-    archive = await deadline.ask(lambda: _archive(event.run, name, repository))
-    if archive is None:
+    found = await deadline.ask(lambda: _archive(event.run, name, repository))
+    if found is None:
         return skip("nothing_to_do", f"The run has uploaded no artifact `{name}`: there is nothing to publish.", job)
     try:
-        result = read_result(archive, job.settings.instance)
+        result = read_result(found[1], job.settings.instance)
     except PoisonedError as error:
         raise ConfigurationError(
             f"the artifact `{name}` of run {event.run} was not published: {error}.",
             "It comes from the pull request; look at what its job uploads before you trust anything of it.",
         ) from None
-    publication = await _comment(event, result, repository.comments(pull.number), job, deadline)
+    publication = await _comment(event, (result, found[0]), repository.comments(pull.number), job, deadline)
     if publication.problem:
         raise CannotRunError(f"the comment was not published: {publication.problem}", publication.advice)
     job.say(f"#{pull.number}: the comment is {publication.outcome}.")
@@ -92,8 +93,8 @@ def _pull_request(event: WorkflowRunEvent, repository: RepositoryPort) -> PullRe
     return found[-1] if found else None
 
 
-def _archive(run: int, name: str, repository: RepositoryPort) -> bytes | None:
-    """Return the newest artifact with this name, or None. Several attempts of a run may each upload one."""
+def _archive(run: int, name: str, repository: RepositoryPort) -> tuple[int, bytes] | None:
+    """Return id and content of the newest artifact with this name, or None: each attempt of a run may upload one."""
     found = [artifact for artifact in repository.artifacts(run, name) if not artifact.expired]
     if not found:
         return None
@@ -103,21 +104,25 @@ def _archive(run: int, name: str, repository: RepositoryPort) -> bytes | None:
             f"the artifact `{name}` of run {run} was not published: it has {newest.size} bytes.",
             f"Upload result.json alone; more than {MAX_ARCHIVE} bytes are never read.",
         )
-    return repository.download(newest.id, MAX_ARCHIVE)
+    return newest.id, repository.download(newest.id, MAX_ARCHIVE)
 
 
 async def _comment(
-    event: WorkflowRunEvent, result: Result, port: CommentPort, job: Job, deadline: Deadline
+    event: WorkflowRunEvent, uploaded: tuple[Result, int], port: CommentPort, job: Job, deadline: Deadline
 ) -> Publication:
+    """Write the summary and the comment. `uploaded` is the result and the id of its artifact."""
+    result, artifact = uploaded
+    repository_url = job.runner.repository_url
+    pages = links_of(result, repository_url, f"{repository_url}/actions/runs/{event.run}", artifact)
     contradicted = result.verdict.exit_code == 0 and event.conclusion != "success"
     notice = (CONTRADICTED.format(conclusion=event.conclusion or "nothing") if contradicted else "") + NOTICE
-    body = comment_body(result, notice=notice)
+    body = comment_body(result, pages=pages, notice=notice)
     summarise(body, job)
     tell_no_verdict("nothing_to_do", job)
     if job.settings.dry_run:
         return Publication(outcome="off")
     run = WorkflowRun(id=event.run, attempt=event.attempt, head=event.head_sha)
-    statement = Statement(result=result, body=body, notice=notice)
+    statement = Statement(result=result, body=body, notice=notice, pages=pages)
     publication = await deadline.ask(
         lambda: publish_comment(port, statement, run, job.settings.comment, job.outside.sleep)
     )

@@ -23,23 +23,39 @@ _WORKFLOW = """\
 name: tidegate
 on:
   pull_request:
-    types: [opened, synchronize, reopened, ready_for_review, edited]
+    types: [opened, synchronize, reopened, ready_for_review, edited, labeled]
+  merge_group:
 permissions: {}
 concurrency:
-  group: tidegate-${{ github.ref }}
+  # Other labels and new titles get a group of their own, so that they cancel no running job.
+  group: >-
+    tidegate-${{ github.event.pull_request.number || github.ref }}-${{
+    (github.event.action == 'labeled' && github.event.label.name != 'tidegate: accept' ||
+    github.event.action == 'edited' && !github.event.changes.base) && github.run_id }}
   cancel-in-progress: true
 jobs:
   tidegate:
+    name: tidegate
     runs-on: ubuntu-24.04
+    timeout-minutes: 60
     permissions:
-      contents: read
-      pull-requests: write
+      contents: read # the checkout
+      pull-requests: write # the comment, and removing the label
     steps:
       - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
         with:
           fetch-depth: 2
           persist-credentials: false
       - uses: ACTION
+      - uses: actions/upload-artifact@bbbca2ddaa5d8feaa63e36b76fdaad77386f024f # v7.0.0
+        if: always() # also after a failed verdict
+        with:
+          name: tidegate-report # the comment links to it
+          path: |
+            .tidegate/pr/report.html
+            .tidegate/pr/result.json
+          include-hidden-files: true
+          if-no-files-found: ignore
 """
 
 
@@ -141,7 +157,8 @@ def workflow_text(action: str, toolchain: str | None = None) -> str:
     Pass the native action if the build needs a `toolchain` of the runner. `cargo` also gets RUSTUP_HOME.
     """
     env = "        env:\n          RUSTUP_HOME: /home/runner/.rustup # builds have a HOME of their own\n"
-    return _WORKFLOW.replace("ACTION", action) + (env if toolchain == "cargo" else "")
+    step = f"      - uses: {action}\n{env if toolchain == 'cargo' else ''}"
+    return _WORKFLOW.replace("      - uses: ACTION\n", step)
 
 
 def _globs(files: Iterable[str]) -> list[str]:

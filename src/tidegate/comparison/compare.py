@@ -8,7 +8,9 @@ from typing import TypeVar
 
 from tidegate.comparison.judge_change import Scored, with_judge_tests
 from tidegate.comparison.metric_tests import RowTrials
+from tidegate.comparison.new_gates import hidden_by_new_gates
 from tidegate.comparison.one_row import row_of, suite_metrics
+from tidegate.comparison.unused_tool import doubting_disuse, is_unused
 from tidegate.comparison.weak_rows import cannot_guard, doubts
 from tidegate.comparison.whole_suite import suite_effect
 from tidegate.model.comparison import (
@@ -18,10 +20,12 @@ from tidegate.model.comparison import (
 )
 from tidegate.model.measurement import PastTrial, Run, RunRow, TrialResult
 from tidegate.model.plan import RowKey
+from tidegate.model.suite import RowState
 from tidegate.model.trial import SETUP_KINDS
 from tidegate.procedure.steps import Conclusion, conclude, observe, start
 
 Trials = Sequence[TrialResult]
+_COMPARED: tuple[RowState, ...] = ("ok", "improved", "flaky")
 T = TypeVar("T", TrialResult, PastTrial)
 
 
@@ -41,6 +45,7 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
         RowTrials(past_of[entry.row.key] if entry.history[1] else (), base_of[entry.row.key], head_of[entry.row.key])
         for entry in state.rows
     ]
+    conclusions = tuple(map(doubting_disuse, conclusions, sides))
     metrics = suite_metrics(sides, conclusions)
     rows = tuple(
         row_of(entry.row, said, trials, head, metrics)
@@ -57,8 +62,7 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
             update={"metrics": metrics}
         ),
         definitions=(
-            *_green_by_change(head_trials),
-            *_blind_by_change(rows, definitions),
+            *_weakened_by_change(rows, sides, definitions),
             *definitions,
             *_changed_since(base, head, definitions),
         ),
@@ -118,6 +122,15 @@ def _in_order(trials: Trials) -> list[TrialResult]:
     return sorted(trials, key=lambda trial: trial.index)
 
 
+def _weakened_by_change(
+    rows: Sequence[Row], sides: Sequence[RowTrials], changes: Sequence[DefinitionChange]
+) -> Iterator[DefinitionChange]:
+    """Yield the weakened checks that only the trials show."""
+    yield from _green_by_change([trial for side in sides for trial in side.head])
+    yield from _blind_by_change(rows, sides, changes)
+    yield from hidden_by_new_gates(rows, sides, changes)
+
+
 def _green_by_change(trials: Trials) -> Iterator[DefinitionChange]:
     """Yield a weakened check for each scenario that passes only because the pull request changed it."""
     for scenario in dict.fromkeys(trial.scenario for trial in trials if trial.only_by_change):
@@ -127,12 +140,14 @@ def _green_by_change(trials: Trials) -> Iterator[DefinitionChange]:
         yield DefinitionChange(scenario=scenario, kind="changed", detail=detail, weakened=True)
 
 
-def _blind_by_change(rows: Sequence[Row], changes: Sequence[DefinitionChange]) -> Iterator[DefinitionChange]:
+def _blind_by_change(
+    rows: Sequence[Row], sides: Sequence[RowTrials], changes: Sequence[DefinitionChange]
+) -> Iterator[DefinitionChange]:
     """Yield a weakened check for each changed row that can no longer show a regression.
 
     A changed row that base cannot run but that passes on head is left out: new features look like that.
     """
-    for row in rows:
+    for row, trials in zip(rows, sides, strict=True):
         agent = row.agent.partition(":")[0]
         if not any(
             change.scenario == row.scenario or (change.kind == "agent_changed" and change.agent == agent)
@@ -143,6 +158,8 @@ def _blind_by_change(rows: Sequence[Row], changes: Sequence[DefinitionChange]) -
             yield _blind(row, "passes on neither side since it was changed")
         elif row.state == "not_comparable" and row.head.passes == 0:
             yield _blind(row, "cannot be run on base since it was changed, and passes in no trial on head")
+        elif row.state in _COMPARED and any(_asks(change, row) for change in changes) and is_unused(trials):
+            yield _blind(row, "passes without a use of the tool since its prompt was changed")
 
 
 def _blind(row: Row, why: str) -> DefinitionChange:
@@ -150,15 +167,18 @@ def _blind(row: Row, why: str) -> DefinitionChange:
     return DefinitionChange(scenario=row.scenario, agent=row.agent, kind="changed", detail=detail, weakened=True)
 
 
+def _asks(change: DefinitionChange, row: Row) -> bool:
+    """Return True if the change is one of the row's prompt."""
+    return change.scenario == row.scenario and change.kind == "changed" and "prompt" in change.detail.split(", ")
+
+
 def _asked_anew(rows: Sequence[Row], changes: Sequence[DefinitionChange]) -> Iterator[str]:
     """Warn of rows that changed while the pull request changes their prompt: the prompt may be the only cause.
 
     Both sides were given head's prompt.
     """
-    asked = {
-        change.scenario for change in changes if change.kind == "changed" and "prompt" in change.detail.split(", ")
-    }
-    if moved := [row for row in rows if row.scenario in asked and row.state in ("improved", "regressed")]:
+    asked = [row for row in rows if any(_asks(change, row) for change in changes)]
+    if moved := [row for row in asked if row.state in ("improved", "regressed")]:
         names = ", ".join(str(row.key) for row in moved)
         yield f"{names}: the pull request changes the prompt, and base was given the new one: that may be all"
 

@@ -85,7 +85,7 @@ def judge_result(trial: Trial, scenario: Scenario) -> JudgeResult | None:
     known = {"rubric": judge.rubric, "pass_threshold": judge.pass_threshold}
     if score.value is None:
         return JudgeResult.model_validate(
-            {**known, "not_measured": "judge", "reason": excerpt(score.reason, MAX_REASON)}
+            {**known, "not_measured": score.missing or "judge", "reason": excerpt(score.reason, MAX_REASON)}
         )
     # Rounded, so that a sum of weights does not miss the threshold by a rounding error.
     passed = round(score.value, 9) >= judge.pass_threshold

@@ -91,7 +91,7 @@ def judged_score(
     judgement = _judgement(criteria, answers, met, yes_or_no)
     if judgement is None:
         lost = f" ({len(answers.read)} of {answers.asked} samples could be read)" if answers.asked > 1 else ""
-        return Score.unknown(f"{answers.problem}{lost}", "judge")
+        return Score.unknown(f"{answers.problem}{lost}", "unreadable_judge" if answers.spoilt else "judge")
     unmet = [criterion for criterion in judgement.criteria if criterion.score < met]
     return Score(
         value=total(judgement),

@@ -14,13 +14,15 @@ from tidegate.text.shorten import excerpt
 
 MAX_DETAIL = 20_000
 """Maximum length of a script's stored `detail`, in characters of JSON."""
+_CLAIM = "the script printed that it passed, but did not exit with status 0"
 
 
 class Script(Gate):
-    """Passes according to the script: a JSON object on standard output with a boolean `passed`, else exit status 0.
+    """Passes if the script exits with status 0, and does not print a JSON object with `"passed": false`.
 
     The object's `message` is shown and its `detail` is stored. The environment has the script variables (`TIDEGATE_…`,
-    `LLM_TOOL_TEST_…`). A script that is stopped or killed fails, regardless of its output.
+    `LLM_TOOL_TEST_…`). `"passed": true` alone is not enough, because the script may pass on what the tool prints
+    (llm-tool-test ignores the exit status then). A script that is stopped or killed fails, regardless of its output.
     """
 
     type: Literal["script"] = "script"
@@ -36,7 +38,7 @@ class Script(Gate):
         return RunScript(command=self.command, timeout_secs=self.timeout_secs)
 
     def decide(self, seen: Seen) -> Decision:
-        """Use the script's `passed` if it printed one, else its exit status."""
+        """Fail unless the exit status is 0 and the script did not report a failure."""
         if not isinstance(seen.answer, CommandAnswer):
             return NOT_RUN
         result = seen.answer.result
@@ -45,7 +47,10 @@ class Script(Gate):
         if result.truncated:
             return Decision(passed=False, message="the output was truncated, so the result is unknown: print less")
         said = _said(result.stdout)
-        if isinstance(passed := said.get("passed"), bool):
+        passed = said.get("passed")
+        if passed is True and not result.ok:
+            return Decision(passed=False, message=f"{_CLAIM}: {what_went_wrong(result)}")
+        if isinstance(passed, bool):
             message = said.get("message")
             shown = excerpt(message, 1000) if isinstance(message, str) else ""
             word = "the script says that it passed" if passed else "the script says that it failed"

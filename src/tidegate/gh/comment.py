@@ -12,6 +12,7 @@ from tidegate.model.marker import Acceptance, Marker
 from tidegate.model.result import Result
 from tidegate.model.value import Value
 from tidegate.reports.comment import comment_body
+from tidegate.reports.links import Pages
 from tidegate.settings import CommentMode
 
 PAUSES = (0.0, 2.0, 5.0, 15.0)  # seconds before each try; a failed write may become visible only after a moment
@@ -40,6 +41,7 @@ class Statement(Value):
     result: Result
     body: str = ""
     notice: str = ""
+    pages: Pages | None = None
     accepted: Acceptance | None = None
 
 
@@ -135,9 +137,11 @@ class _CommentUpdate:
         if self._draft is None:
             marker = next_marker(before, self._result, self._run.id, self._run.attempt, self._run.head)
             marker = marker.model_copy(update={"accepted": self._statement.accepted})
+            if self._statement.notice:  # not verified: no later job may repeat it as its own verdict
+                marker = marker.model_copy(update={"exit_code": None})
             fixed, body = fixed_since(before, self._result), self._statement.body
             if fixed or not body:
-                body = comment_body(self._result, fixed, notice=self._statement.notice)
+                body = comment_body(self._result, fixed, self._statement.pages, notice=self._statement.notice)
             self._draft = marker, with_marker(marker, body)
         return self._draft
 

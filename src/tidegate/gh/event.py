@@ -31,6 +31,12 @@ class PullRequestEvent(Value):
     label: str = ""  # the label that this event added or removed
     retargeted: bool = False  # `edited`: the pull request now has another base branch
 
+    def changes_nothing(self, accept_label: str) -> bool:
+        """Return True for a label other than ours, and for a new title or description: both sides are as before."""
+        if self.action == "labeled":
+            return self.label.casefold() != accept_label.casefold()
+        return self.action == "edited" and not self.retargeted
+
     @property
     def is_fork(self) -> bool:
         """True if head is not a branch of this repository: the job then has no secrets and a read-only token."""

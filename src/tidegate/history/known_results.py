@@ -212,6 +212,7 @@ def past_trials(run: Run, counted: Collection[str] = ()) -> list[PastTrial]:
             decides=trial.decides,
             at=run.started_at + number / 1000,
             sha=run.revision.sha,
+            uses=trial.invocations.uses,
             metrics=trial.metrics,
         )
         for number, trial in enumerate(run.trials)

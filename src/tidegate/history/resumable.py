@@ -66,7 +66,7 @@ class ResumableTests:
 
     def keep(self, key: str, result: TrialResult, ran_in: RunFolder) -> None:
         """Store a trial with its record if it was measured, or if only the judge's answers are missing."""
-        if result.decides is not None or result.not_measured == "judge":
+        if result.decides is not None or result.not_measured in ("judge", "unreadable_judge"):
             self._side(key, result.side).copy_trial(result, ran_in)
 
     def trials(self, key: str) -> Iterator[TrialResult]:

@@ -13,6 +13,9 @@ from tidegate.model.suite import Scenario
 from tidegate.vcs.revisions import resolve, tracked_files, tree_hash
 
 MOST_CHARACTERS = 1_000_000  # per file; the rest is not searched
+_IMPORT = re.compile(r"(?m)^\s*(?:from|import)\s[^#\n]*")
+_QUOTED = re.compile(r"""["'](?:\w+\.)*(\w+)["']""")  # `import_module("checks.scoring")`
+_WORD = re.compile(r"\w+")
 
 
 def script_files(root: Path, scenario: Scenario) -> tuple[str, ...]:
@@ -28,6 +31,25 @@ def script_files(root: Path, scenario: Scenario) -> tuple[str, ...]:
                 first = set(_below(root, folder))
             found |= _followed(root, first, folder)
     return tuple(sorted(found - {scenario.file}))
+
+
+def imported_files(root: Path, scenario: Scenario) -> frozenset[str]:
+    """Return the Python files, anywhere in the repository, that the evaluators' scripts import, directly or indirectly.
+
+    A script can extend its search path, so a module counts wherever it lies.
+    """
+    left = list(script_files(root, scenario))
+    if not left:
+        return frozenset()
+    modules = [PurePosixPath(path) for path in tracked_files(root, ":(glob)**/*.py")]
+    found: set[str] = set()
+    while left:
+        text = _text(root / left.pop())
+        words = {word for line in _IMPORT.findall(text) for word in _WORD.findall(line)} | set(_QUOTED.findall(text))
+        named = {str(path) for path in modules if _module(path) in words} - found
+        found |= named
+        left += named
+    return frozenset(found)
 
 
 def scripts_hash(root: Path, scenario: Scenario) -> str:
@@ -62,9 +84,12 @@ def _names(text: str, path: PurePosixPath) -> bool:
         return False
     if re.search(rf"(?<![\w.-]){re.escape(path.name)}(?![\w-])", text):
         return True
-    module = path.parent.name if path.name == "__init__.py" else path.stem
-    imports = rf"(?m)^\s*(from|import)\s[^#\n]*\b{re.escape(module)}\b"
+    imports = rf"(?m)^\s*(from|import)\s[^#\n]*\b{re.escape(_module(path))}\b"
     return path.suffix == ".py" and re.search(imports, text) is not None
+
+
+def _module(path: PurePosixPath) -> str:
+    return path.parent.name if path.name == "__init__.py" else path.stem
 
 
 def _text(path: Path) -> str:

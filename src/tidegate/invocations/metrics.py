@@ -40,6 +40,15 @@ def is_help(argv: Sequence[str]) -> bool:
     return "--help" in argv or "-h" in argv or (len(argv) > 0 and argv[0] == "help")
 
 
+def _only_informs(argv: Sequence[str]) -> bool:
+    """Return True if the call asks for help or for the tool's version."""
+    return is_help(argv) or (len(argv) == 1 and argv[0] in ("--version", "-V", "-v", "version"))
+
+
+def _is_use(call: Invocation) -> bool:
+    return call.status != "denied" and not _only_informs(call.argv)
+
+
 def in_order(invocations: Sequence[Invocation]) -> tuple[Invocation, ...]:
     """Return the invocations sorted by start time."""
     return tuple(sorted(invocations, key=lambda call: call.started_at))
@@ -128,6 +137,7 @@ def invocation_counts(invocations: Sequence[Invocation], *, known: bool = True) 
         unseen_by_recorder=sources["events"],
         approximate=sources["transcript"] > 0,
         not_counted=dict(not_counted) if known else None,
+        uses=sum(map(_is_use, invocations)) if known else None,
     )
 
 

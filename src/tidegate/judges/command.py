@@ -68,7 +68,7 @@ class CommandJudge(Judge):
         except TimeoutError:
             reply = Reply(end="timeout", message=f"the judge gave no answer within {self.timeout_secs:g} s")
         except OSError as error:
-            reply = Reply(end="failed", message=f"the judge could not be started: {error}")
+            reply = Reply(end="outage", message=f"the judge could not be started: {error}")
         known = {"sample": sample, "attempt": question.attempt, "seconds": round(time.monotonic() - started, 3)}
         return reply.model_copy(update=known)
 

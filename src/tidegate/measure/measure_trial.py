@@ -91,7 +91,7 @@ def _checks(trial: Trial, scenario: Scenario, base_checks: Scenario | None, *, j
     checks = _Checks(
         outcome=outcome,
         decides=outcome if judge_blocks else _without_judges(gates, trial, scenario, outcome),
-        not_measured=None if outcome else assessment.missing or "judge",
+        not_measured=None if outcome else _missing(assessment, judge, judge_blocks=judge_blocks),
         reason=reason,
         gates=gates,
         base_gates=_gate_results(trial, base_gates, trial.base_answers),
@@ -105,6 +105,12 @@ def _checks(trial: Trial, scenario: Scenario, base_checks: Scenario | None, *, j
     if checks.decides == "fail" and trial.end in ("timeout", "watchdog") and trial.end_message:
         return checks._replace(reason=f"{checks.reason}; {trial.end_message}")
     return checks
+
+
+def _missing(assessment: Assessment, judge: JudgeResult | None, *, judge_blocks: bool) -> NotMeasured:
+    """Return why there is no outcome. A judge that only warns must not fail a row by what it could not read."""
+    missing = assessment.missing or (judge.not_measured if judge else None) or "judge"
+    return "judge" if missing == "unreadable_judge" and not judge_blocks else missing
 
 
 def _with_base_evaluators(checks: _Checks, trial: Trial, base_checks: Scenario) -> _Checks:

@@ -8,7 +8,8 @@ from tidegate.model.value import Value
 class Edited(Value):
     """Edited files by scenario: of its evaluators' scripts, of its template, and guidance files in its workspace.
 
-    `beside`: scenarios with an edited file in a folder of these scripts, which one of them may read.
+    `beside`: scenarios with an edited file that one of these scripts may read, because it is in a folder of theirs, or
+    that one imports from anywhere.
     `programs`: by agent, files of the repository that the agent's command names or finds in a folder of `path`.
     """
 

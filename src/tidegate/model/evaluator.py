@@ -15,7 +15,7 @@ from tidegate.model.trial import Invocation
 from tidegate.model.value import Value
 
 EvaluatorVerdict = Literal["pass", "borderline", "fail", "not_measured"]
-Missing = Literal["evaluator", "no_trace", "judge"]
+Missing = Literal["evaluator", "no_trace", "judge", "unreadable_judge"]
 PASS, BORDERLINE = 0.8, 0.6
 
 

@@ -67,7 +67,7 @@ class JudgeResult(Value):
     scores: dict[str, float] = {}
     passed: bool | None = None
     pass_threshold: float
-    not_measured: Literal["judge"] | None = None
+    not_measured: Literal["judge", "unreadable_judge"] | None = None
     reason: str = ""
     judgement: Judgement | None = None
 

@@ -11,7 +11,7 @@ from tidegate.model.plan import RowKey
 from tidegate.model.value import Value
 
 MAX_ROWS_BYTES = 4_000  # bytes of regressed rows' names; rows that do not fit are dropped
-MAX_BYTES = MAX_ROWS_BYTES + 1_500  # of the whole line; Settings limits the instance's name
+MAX_BYTES = MAX_ROWS_BYTES + 4_000  # of the whole line; Settings limits the instance's name
 _LINE = re.compile(r"<!-- tidegate((?: [a-z]+=[\w.~%/,-]*)+) -->", re.ASCII)
 
 
@@ -40,7 +40,8 @@ class Marker(Value):
     """The comment's instance, head and run, and how that run ended.
 
     `run` and `attempt` are GitHub's run id and attempt, 0 outside GitHub. `regressed` lists the rows shown as
-    regressed. `accepted` is set if a maintainer accepted this head.
+    regressed. `accepted` is set if a maintainer accepted this head. `exit_code` is None without a verdict, and for
+    one of a fork's own run. `base` is the branch that head was compared with.
     """
 
     instance: str
@@ -48,6 +49,8 @@ class Marker(Value):
     run: int = 0
     attempt: int = 0
     verdict: str = ""
+    exit_code: int | None = None
+    base: str = ""
     regressed: tuple[RowKey, ...] = ()
     accepted: Acceptance | None = None
 
@@ -64,6 +67,8 @@ class Marker(Value):
             "run": str(self.run or ""),
             "attempt": str(self.attempt or ""),
             "verdict": _encoded(self.verdict),
+            "base": _encoded(self.base[:200]),
+            "exit": "" if self.exit_code is None else str(self.exit_code),
             "regressed": ",".join(_that_fit(self.regressed)),
             "accepted": self.accepted.format() if self.accepted else "",
         }
@@ -85,6 +90,8 @@ class Marker(Value):
             run=int(run),
             attempt=int(attempt),
             verdict=unquote(values.get("verdict", "")),
+            base=unquote(values.get("base", "")),
+            exit_code=int(values["exit"]) if values.get("exit", "").isdecimal() else None,
             regressed=tuple(_rows(values.get("regressed", ""))),
             accepted=Acceptance.parse(values.get("accepted", "")),
         )

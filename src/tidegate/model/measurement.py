@@ -28,6 +28,7 @@ class InvocationCounts(Value):
     """How many invocations each source recorded. `approximate` is True if any came from transcript text.
 
     `not_counted` has the calls that are in no rate, by status; None if the calls are not known.
+    `uses` counts the calls that ask the tool to do something: all but those for help or its version.
     """
 
     recorder: int = 0
@@ -36,6 +37,7 @@ class InvocationCounts(Value):
     unseen_by_recorder: int = 0
     approximate: bool = False
     not_counted: dict[CallStatus, int] | None = {}  # denied, background, unfinished, unknown, …
+    uses: int | None = 0  # None if the calls are not known
 
 
 class Metrics(Value):
@@ -154,7 +156,8 @@ class TrialResult(Value):
 class PastTrial(Value):
     """An earlier trial of base from the history. `at` is in seconds since the epoch.
 
-    `merged` is True if it was measured as the head of a pull request that was merged since.
+    `merged` is True if it was measured as the head of a pull request that was merged since. `uses`: see
+    InvocationCounts.
     """
 
     scenario: str
@@ -163,6 +166,7 @@ class PastTrial(Value):
     at: float
     sha: str
     merged: bool = False
+    uses: int | None = None
     metrics: Metrics = Metrics()
 
     @property

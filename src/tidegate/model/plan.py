@@ -31,6 +31,7 @@ class PlanRow(Value):
     agent: SerializeAsAny[Agent]
     deterministic: bool
     presence: Literal["both", "added", "removed"] = "both"  # which side's suite has the row
+    new_env: tuple[str, ...] = ()  # variables of `target.env` that the pull request adds or changes
     base_checks: Scenario | None = None  # base's scenario, with only those checks that head removed or changed
 
 

@@ -24,6 +24,7 @@ NotMeasured = Literal[
     "budget",
     "cancelled",
     "judge",
+    "unreadable_judge",
     "evaluator",
     "no_trace",
     "unfinished",
@@ -39,8 +40,9 @@ NotMeasured = Literal[
 SETUP_KINDS: frozenset[NotMeasured] = frozenset({"setup", "health_check", "build", "refused_request"})
 # Causes that no process of a trial can bring about. All others are inside: what the pull request changed may have
 # caused them. `outage` is only what the model proxy got from the provider itself (429, 5xx, no connection), not what
-# an agent's log reports, which is `reported_outage`. `auth` is a
-# refused key, after which no trial of the agent starts. `infrastructure` is only what failed outside of every trial.
+# an agent's log reports, which is `reported_outage`. `judge` is an outage of the judge, not an unreadable answer.
+# `auth` is a refused key, after which no trial of the agent starts. `infrastructure` is only what failed outside of
+# every trial.
 _OUTSIDE: frozenset[NotMeasured] = frozenset(
     {"secret", "auth", "outage", "infrastructure", "budget", "cancelled", "judge"}
 )

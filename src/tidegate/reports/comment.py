@@ -13,6 +13,7 @@ from tidegate.model.value import Value
 from tidegate.reports.filters import FILTERS, count
 from tidegate.reports.for_agent import for_agent
 from tidegate.reports.judge_summary import calibrated
+from tidegate.reports.links import Pages
 from tidegate.reports.model_filters import PIECES
 from tidegate.reports.table_row import COLUMNS
 from tidegate.reports.view import CommentView, comment_view
@@ -39,14 +40,18 @@ class Shown(Value):
     left_out: tuple[str, ...] = ()
 
 
-def comment_body(result: Result, fixed: Fixed | None = None, *, notice: str = "", table: bool = True) -> str:
+def comment_body(
+    result: Result, fixed: Fixed | None = None, pages: Pages | None = None, *, notice: str = "", table: bool = True
+) -> str:
     """Return the comment without its marker, in at most MAX_BYTES.
 
     If it is too long, whole parts are dropped, the least important first, and the comment lists what is missing.
-    `fixed` is given when an existing comment is updated. `notice` is a sentence below the verdict. `table`: include
-    the table of all rows. `gh/comment.py` adds the marker, so that no template can lose or forge it.
+    `fixed` is given when an existing comment is updated, `pages` when it is written by a job on GitHub. `notice` is a
+    sentence below the verdict. `table`: include the table of all rows. `gh/comment.py` adds the marker, so that no
+    template can lose or forge it.
     """
-    view = comment_view(result).model_copy(update={"notice": notice, "for_agent": for_agent(result)})
+    told = {"notice": notice, "pages": pages, "for_agent": for_agent(result)}
+    view = comment_view(result).model_copy(update=told)
     if result.comment_template is None:
         return _first_that_fits(_template(), view, fixed, table)
     try:

@@ -54,6 +54,7 @@ OF_UNMEASURED: dict[NotMeasured, str] = {
     "budget": f"Raise `budget` in `tidegate.yaml`, or run fewer scenarios or trials. {_AT_BASE}",
     "cancelled": OF_VERDICT["cancelled"],
     "judge": f"{_AGAIN} when the judge answers; the row shows why it did not.",
+    "unreadable_judge": "Find out what in the result keeps the judge from answering; the row shows its words.",
     "evaluator": "Fix the evaluator; the row shows its message. `tidegate regrade` then needs no agent.",
     "no_trace": "Take an agent that keeps a record of its calls, or an evaluator that needs none.",
     "unfinished": f"{_AGAIN}: the run ended first.",

@@ -15,6 +15,7 @@ from tidegate.model.value import Value
 from tidegate.model.verdict import Verdict, VerdictState
 from tidegate.reports.diagnosis import Diagnosed, diagnose
 from tidegate.reports.filters import count
+from tidegate.reports.links import Pages
 from tidegate.reports.next_steps import advice
 from tidegate.reports.side_findings import Finding, Group, findings, groups
 from tidegate.reports.table_row import Line, table_line
@@ -69,6 +70,7 @@ class CommentView(Value):
     version: str
     verdict: Verdict
     notice: str = ""  # shown directly below the verdict
+    pages: Pages | None = None  # of a job on GitHub
     reasons: tuple[str, ...]  # reasons for the verdict that no section below gives
     advice: tuple[str, ...]  # next steps, as Markdown without data
     sides: Sides

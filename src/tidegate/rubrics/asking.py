@@ -17,11 +17,18 @@ _Place = tuple[int, int]  # a judge's place in the panel, and the number of the 
 class Answers(NamedTuple, Generic[T]):
     """The readable answers, by judge and sample. `problem` says why another one could not be read, '' if all could.
 
-    `judges` has one entry per judge that was asked, in the panel's order; a single judge is a panel of one.
+    `judges` has one entry per judge that was asked, in the panel's order; a single judge is a panel of one. `refused`
+    counts the samples that a judge refused, or answered unreadably: what a trial left behind can cause that.
     """
 
     judges: tuple[JudgeAnswers[T], ...]
     problem: str
+    refused: int = 0
+
+    @property
+    def spoilt(self) -> bool:
+        """True if too few samples would be left, even if an outage had lost none."""
+        return 2 * (self.asked - self.refused) <= self.asked
 
     @property
     def read(self) -> tuple[T, ...]:
@@ -56,6 +63,7 @@ def ask_until_read(ask: AskModel, read: Callable[[str], T]) -> Generator[Request
     found: dict[_Place, T] = {}
     problems: dict[_Place, str] = {}
     models: dict[int, str | None] = {}
+    refused: set[_Place] = set()
     again: tuple[_Place, ...] = ()
     for attempt in range(1, ATTEMPTS + 1):
         known = {"attempt": attempt, "again": again, "readable": partial(_can_be_read, read)}
@@ -67,16 +75,21 @@ def ask_until_read(ask: AskModel, read: Callable[[str], T]) -> Generator[Request
             try:
                 found[place] = _read(reply, read)
                 problems.pop(place, None)
+                refused.discard(place)
             except _LostError as lost:
                 problems[place] = str(lost)
+                if reply.end == "failed":
+                    refused.add(place)
             except ValueError as error:
                 problems[place] = f"the answer cannot be read: {error}"
                 unread.append(place)
+                refused.add(place)
         again = tuple(unread)
         if not again:
             break
     problem = next(iter(problems.values()), "" if models else "no judge was asked")
-    return Answers(tuple(_of_judge(number, found, problems, models[number]) for number in sorted(models)), problem)
+    judges = tuple(_of_judge(number, found, problems, models[number]) for number in sorted(models))
+    return Answers(judges, problem, len(refused))
 
 
 def _of_judge(

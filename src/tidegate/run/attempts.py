@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from tidegate.errors import CannotRunError
 from tidegate.model.agent import ALONE
 from tidegate.model.plan import PlanRow
 from tidegate.model.probe import Answer, RunJudge
@@ -172,6 +173,7 @@ class Attempts:
         path = side_path(checkout.folder, checkout.path_of(context.suite), context.around.path)
         return TrialDirectories(
             prepared=await self._workspace(row, checkout),
+            base_prepared=await self._workspace_of_base(row, checkout),
             repo=checkout.folder,
             definitions=context.definitions,
             base_definitions=next(iter(context.checkouts.values())).folder,
@@ -199,6 +201,16 @@ class Attempts:
         folder = context.scratch / "system-programs" / encoded(target or "none")
         front = folder if folder.is_dir() else write_front(folder, names, context.agent_path)
         return f"{front}:{path}"
+
+    async def _workspace_of_base(self, row: PlanRow, checkout: Checkout) -> Prepared | None:
+        """Return base's workspace for a trial of head; None if base lacks the scenario, or it cannot be made."""
+        base = self.context.checkouts.get("base")
+        if base is None or checkout.side == "base" or row.presence != "both":
+            return None
+        try:
+            return await self._workspace(row, base)
+        except (OSError, CannotRunError):
+            return None
 
     async def _workspace(self, row: PlanRow, checkout: Checkout) -> Prepared:
         """Return the scenario's workspace for this side. Trials that start alike share one preparation."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from tidegate.definitions.changes import in_force
+from tidegate.definitions.scenario_changes import few
 from tidegate.errors import ConfigurationError
 from tidegate.model.comparison import DefinitionChange
 from tidegate.model.suite import Suite
@@ -70,6 +71,7 @@ def load_both(
             note = f"{config} {why} at the merge base: head's suite is compared with that of `{tip.ref}`"
             warnings = (note,)
     head = load_suite(head_side.folder, config, environ=_passed(environ, rules.suite), without_secrets=lenient)
+    warnings = (*warnings, *_newer_scenarios(rules.suite, base, head, tip.ref))
     here, _ = try_load_suite(repository_root(repo), config, environ=environ, without_secrets=True)
     if here is not None:  # the working tree, which may have files that no commit has
         warnings = (*warnings, *uncommitted(repository_root(repo), here))
@@ -77,6 +79,18 @@ def load_both(
     not_there = () if here is None else tuple(lacking(repository_root(repo), here))
     template = rules.comment_template if rules.suite else _comment_template(head_side.folder, "head", head)
     return BothSuites(head, base, in_force(rules.suite, head), template, warnings, not_there)
+
+
+def _newer_scenarios(target: Suite | None, base: Suite | None, head: Suite, branch: str) -> Iterator[str]:
+    """Yield a warning if the target branch has scenarios that the pull request's branch is too old to have."""
+    if target is None or base is None:
+        return
+    known = {scenario.name for suite in (base, head) for scenario in suite.scenarios}
+    if newer := [scenario.name for scenario in target.scenarios if scenario.name not in known]:
+        yield (
+            f"not run, as `{branch}` has them only since this branch began: {few(newer)}; merge `{branch}` into this"
+            " branch to run them"
+        )
 
 
 def _passed(environ: Mapping[str, str], rules: Suite | None) -> Mapping[str, str]:

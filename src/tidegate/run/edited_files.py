@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from tidegate.evaluators.script_files import named_files
-from tidegate.history.script_contents import script_files
+from tidegate.history.script_contents import imported_files, script_files
 from tidegate.model.agent import Agent
 from tidegate.model.edited import Edited
 from tidegate.model.suite import Scenario, Suite
@@ -35,7 +35,9 @@ def edited_files(
     for scenario in suites[0].scenarios:
         name, used = scenario.name, script_files(base.folder, scenario)
         scripts[name] = tuple(sorted(touched.intersection(used) - own))
-        if any(_is_beside(path, scenario, used) for path in touched - own):
+        if any(_is_beside(path, scenario, used) for path in touched - own) or (
+            touched & imported_files(base.folder, scenario)
+        ):
             beside.add(name)
         if name in now:
             templates[name], below = _template_changes((base, head), (scenario, now[name]), guidance)

@@ -17,6 +17,7 @@ from tidegate.model.trial import Trial
 from tidegate.trial.ask_evaluators import Carry, answered
 
 T = TypeVar("T")
+_OF_JUDGE = ("judge", "unreadable_judge")
 
 
 async def grade(trial: Trial, scenario: Scenario, carry: Carry, diff: str = "") -> Trial:
@@ -87,7 +88,7 @@ async def to_its_end(asking: Generator[Request, Answer, T], carry: Carry) -> tup
 def _is_lost(evaluator: Evaluator, record: Record, answers: Sequence[Answer]) -> bool:
     """Return True if a judging evaluator has no score because an answer of the judge is missing."""
     step = advance(evaluator, record, answers)
-    return evaluator.judged and (not isinstance(step, Score) or step.missing == "judge")
+    return evaluator.judged and (not isinstance(step, Score) or step.missing in _OF_JUDGE)
 
 
 def _of_the_workspace(answers: Sequence[Answer]) -> tuple[Answer, ...]:

@@ -21,6 +21,7 @@ Contents = Mapping[str, str]  # what a file holds, by name; "" for one that is g
 _SHADOWS = "programs of the system that its `path` has in front now"
 _TEMPLATE = "files that a build has made in its template"
 _SCRIPTS = "files that a build has made of its evaluators"
+_REPLACED = "head's build replaces files of the commit, which are then not what is tested"
 
 
 def made_by_head(base: Checkout, head: Checkout, suite: Suite, hidden: Sequence[str]) -> tuple[DefinitionChange, ...]:
@@ -34,6 +35,9 @@ def made_by_head(base: Checkout, head: Checkout, suite: Suite, hidden: Sequence[
     found: list[DefinitionChange] = []
     if hidden:
         detail = f"{_SHADOWS}: {few(hidden)}"
+        found.append(DefinitionChange(scenario=None, kind="changed", detail=detail, weakened=True))
+    if replaced := _replaced(base, head, suite):
+        detail = f"{_REPLACED}: {few(replaced)}"
         found.append(DefinitionChange(scenario=None, kind="changed", detail=detail, weakened=True))
     now = {scenario.name: scenario for scenario in suite.scenarios}
     for before in base.own.scenarios:
@@ -53,6 +57,22 @@ def _weakened(scenario: Scenario, what: str, files: Sequence[str]) -> Iterator[D
 
 def _differing(old: Contents, new: Contents, folder: str) -> list[str]:
     return sorted(posixpath.join(folder, name) for name in {*old, *new} if old.get(name) != new.get(name))
+
+
+def _replaced(base: Checkout, head: Checkout, suite: Suite) -> list[str]:
+    """Return the files that the pull request changed and that head's build made otherwise than the commit has them.
+
+    These are files that are as base has them again, and programs in `path` that base's build leaves alone.
+    """
+    if not head.build_of(suite):
+        return []
+    old, new = (files_below(side.folder, side.revision, ".") for side in (base, head))
+    changed = {name: text for name, text in new.items() if name in old and old[name] != text}
+    made = {name: text for name in changed if (text := _as_in_git(head.folder / name)) not in (None, new[name])}
+    folders = set(map(posixpath.normpath, head.path_of(suite)))
+    programs = {name for name in made if (posixpath.dirname(name) or ".") in folders}
+    alone = {name for name in programs if _as_in_git(base.folder / name) == old[name]}
+    return sorted(name for name, text in made.items() if text == old[name] or name in alone)
 
 
 def _made_in_template(side: Checkout, scenario: Scenario, guidance: Sequence[str]) -> Contents:

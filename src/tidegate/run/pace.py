@@ -37,7 +37,7 @@ class Pace:
 
     def __init__(self) -> None:
         self._agent: dict[RowKey, float] = {}  # seconds of base's slowest measured trial
-        self._setup: dict[RowKey, float] = {}  # seconds of base's slowest setup command
+        self._setup: dict[RowKey, float] = {}  # seconds of base's slowest setup command or health check
         self._hung: set[RowKey] = set()
         self._first_of_base: dict[RowKey, asyncio.Event] = {}
 
@@ -67,7 +67,7 @@ class Pace:
             if trial.not_measured is None:
                 self._raise(self._agent, key, trial.duration_s)
             for step in trial.steps:
-                if step.kind == "setup" and step.result.ok:
+                if step.kind in ("setup", "health_check") and step.result.ok:
                     self._raise(self._setup, key, step.result.duration_s)
         elif trial.end == "timeout":
             self._hung.add(key)
@@ -78,6 +78,8 @@ class Pace:
         Otherwise a tool that hangs until the budget ends would not count as broken.
         """
         base, own = self._agent.get(_row(trial.spec)), trial.duration_s
+        if own is None and trial.steps:  # it was cut off before its agent started
+            base, own = self._setup.get(_row(trial.spec)), trial.steps[-1].result.duration_s
         if base is None or own is None or own <= OVERTIME * base:
             return trial
         if trial.spec.side == "base" or trial.not_measured != "budget":

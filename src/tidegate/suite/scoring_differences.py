@@ -9,6 +9,7 @@ from tidegate.evaluators.composite import CompositeEvaluator
 from tidegate.evaluators.rubrics import Rubrics
 from tidegate.evaluators.tool_f1 import ToolF1
 from tidegate.evaluators.tool_trajectory import ToolTrajectory
+from tidegate.gates.script import Script
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.suite import Scenario, Suite
 
@@ -22,6 +23,7 @@ _CODE_JUDGE = (
     "(AgentV 1.5: 0, the nearer end, and 0); nothing printed is the exit status"
 )
 _RUBRICS = "rubrics: divides by the weight of all that is declared (AgentV 1.5: of what the judge returned)"
+_SCRIPT = "script: fails unless it exits with status 0 (llm-tool-test: a printed `passed` overrides the exit status)"
 _TOOL_F1 = "tool_f1: routing accuracy divides by the longer of both lists (Agent Surface: by the expected)"
 _COMPOSITE = "composite: weighs only the parts that exist, and says so (llm-tool-test: a missing judge counts as 0)"
 _FIRST_TRY = (
@@ -49,6 +51,8 @@ def _of(scenario: Scenario) -> Iterator[str]:
                 yield _RUBRICS
             case _:
                 pass
+    if any(isinstance(gate, Script) for gate in scenario.gates):
+        yield _SCRIPT
     if scenario.composite:
         yield _COMPOSITE
         if scenario.composite.interaction_weight:

@@ -75,10 +75,13 @@ async def run_agent(attempt: Attempt, environment: Mapping[str, str]) -> AgentSt
 def _with_program(attempt: Attempt, environment: Mapping[str, str]) -> tuple[TrialSession, Callable[[], _Recorded]]:
     """Return the session of an agent whose target is a program, and a function that reads the record."""
     target, folders = attempt.scenario.target, attempt.folders
-    front = recorder.install(folders.scratch / "recorder", target.binary, environment["PATH"], folders.calls)
+    given, held = _without_new(attempt, environment)
+    front = recorder.install(
+        folders.scratch / "recorder", target.binary, environment["PATH"], folders.calls, added=held
+    )
     session = _session(
         attempt,
-        {**environment, "PATH": f"{front}:{environment['PATH']}"},
+        {**given, "PATH": f"{front}:{environment['PATH']}"},
         wrapper=front / target.binary.rpartition("/")[2],
     )
 
@@ -93,13 +96,24 @@ def _with_program(attempt: Attempt, environment: Mapping[str, str]) -> tuple[Tri
     return session, read
 
 
+def _without_new(attempt: Attempt, environment: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return what an agent's program gets of the variables, and what only the target gets.
+
+    A program that is given a key does not get what a pull request adds to `target.env`: NODE_OPTIONS, say, or the
+    address of a model would hand the key over.
+    """
+    held = {name: environment[name] for name in attempt.row.new_env} if attempt.place.credentials else {}
+    given = {name: value for name, value in environment.items() if name not in held}
+    return {"PATH": environment["PATH"], **given}, held
+
+
 def _with_server(
     attempt: Attempt, environment: Mapping[str, str], server: McpServer
 ) -> tuple[TrialSession, Callable[[], _Recorded]]:
     """Return the same for an MCP server. A trial in which the agent opens no session is not measured."""
     folders = attempt.folders
     script = recording.install(folders.scratch / "recorder", server, environment, folders.workspace, folders.calls)
-    session = _session(attempt, environment, server=ServerScript(server.name, script))
+    session = _session(attempt, _without_new(attempt, environment)[0], server=ServerScript(server.name, script))
 
     def read() -> _Recorded:
         told = recording.read(folders.record / folders.calls.name, session.stops)

@@ -28,6 +28,7 @@ class TrialDirectories:
     """What all trials of one scenario and side share."""
 
     prepared: Prepared
+    base_prepared: Prepared | None  # for head's trials: the same with base's guidance files
     repo: Path  # the side's checkout
     definitions: Path  # the checkout with the scenarios: head's
     base_definitions: Path  # the checkout with their previous definitions: base's, if there is one

@@ -17,7 +17,7 @@ _SEPARATORS = frozenset({";", "&&", "||", "|", "&", "(", ")"})
 def restore_scripts(command: str, template: Path, workspace: Path, account: Account | None) -> tuple[str, ...]:
     """Put the scripts that `command` runs back as they are in the template; return those that had been changed."""
     owner = (account.uid, account.gid) if account else None
-    changed = [name for name in script_files(command, template) if not _is_same(template / name, workspace / name)]
+    changed = [name for name in script_files(command, template) if not is_same(template / name, workspace / name)]
     for name in changed:
         copy_below(workspace, name, template / name, owner)
     return tuple(changed)
@@ -50,10 +50,13 @@ def _in_template(word: str, template: Path) -> dict[str, None]:
     return {str(name): None} if inside and (template / name).is_file() else {}
 
 
-def _is_same(original: Path, now: Path) -> bool:
-    first, second = open_regular(original), open_regular(now)
-    if first is None or second is None:
+def is_same(original: Path, now: Path) -> bool:
+    """Return True if both are regular files with the same content, and both or neither can be run."""
+    if (first := open_regular(original)) is None:
         return False
-    with first, second:
-        modes = [file.stat().st_mode & 0o111 for file in (original, now)]
-        return modes[0] == modes[1] and first.read() == second.read()
+    with first:
+        if (second := open_regular(now)) is None:
+            return False
+        with second:
+            modes = [file.stat().st_mode & 0o111 for file in (original, now)]
+            return modes[0] == modes[1] and first.read() == second.read()

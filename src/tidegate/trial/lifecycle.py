@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shlex
 import time
 from collections.abc import Mapping, Sequence
 from itertools import count
@@ -16,8 +14,8 @@ from tidegate.model.command import CommandResult
 from tidegate.model.gate import Gate
 from tidegate.model.probe import Answer, CommandAnswer, ReadFile, Request, RunJudge, RunScript, WorkspaceRequest
 from tidegate.model.question import AskModel
-from tidegate.model.suite import McpServer, Scenario
-from tidegate.model.trial import NotMeasured, Step, Trial
+from tidegate.model.suite import Scenario
+from tidegate.model.trial import Step, Trial
 from tidegate.trial.agent_step import AgentStep, run_agent
 from tidegate.trial.ask_evaluators import answered
 from tidegate.trial.directories import Attempt
@@ -25,26 +23,16 @@ from tidegate.trial.environment import base_environment, script_variables
 from tidegate.trial.free_port import with_port
 from tidegate.trial.gate_scripts import restore_scripts
 from tidegate.trial.judge_script import JudgeScripts
-from tidegate.trial.mcp import recording
 from tidegate.trial.processes import Refused, SupervisorLost
 from tidegate.trial.shell_command import run_shell
-from tidegate.trial.target_check import missing_target
+from tidegate.trial.start import NotReadyError, Start, failure_of
 from tidegate.trial.trial_record import store_trial, write_transcript
+from tidegate.trial.what_checks_see import guidance_of_base, without_stand_ins
 from tidegate.trial.workspace import MOST_SECS, copy_workspace, read_file
 from tidegate.trial.workspace_diff import NoDiffError, workspace_diff
 
-SETUP_TIMEOUT_SECS = 300.0  # per setup command
-HEALTH_CHECK_TIMEOUT_SECS = 30.0
 Answers = tuple[Answer | None, ...]
 EvaluatorAnswers = tuple[tuple[Answer, ...], ...]
-
-
-class _NotReadyError(Exception):
-    """Setup or health check failed, so there is nothing to measure."""
-
-    def __init__(self, kind: NotMeasured, reason: str) -> None:
-        super().__init__(reason)
-        self.kind = kind
 
 
 async def run_trial(attempt: Attempt) -> Trial:
@@ -97,9 +85,10 @@ class _TrialRun:
         except CannotRunError:
             self._stop_on_full_disk()
             raise
+        start = Start(self._attempt, self._environment, self._agent_environment)
         try:
-            await self._make_ready()
-        except _NotReadyError as not_ready:
+            await start.run(self._steps)
+        except NotReadyError as not_ready:
             self._stop_on_full_disk()
             return self.trial(not_measured=not_ready.kind, reason=str(not_ready))
         return await self._measured()
@@ -110,6 +99,13 @@ class _TrialRun:
         duration = round(time.monotonic() - started, 3)
         self._warnings.extend(step.warnings)
         write_transcript(self._folders, step.events)
+        place, workspace = self._place, self._folders.workspace
+        with guidance_of_base(place.prepared, place.base_prepared, workspace, self._attempt.supervisor.account):
+            trial = await self._checked(step, duration)
+        lost = not await self._keep_diff()
+        return trial.model_copy(update={"workspace_lost": lost, "warnings": tuple(self._warnings)})
+
+    async def _checked(self, step: AgentStep, duration: float) -> Trial:
         answers, base_answers = await self._judged(step)
         self._stop_on_full_disk()
         trial = self.trial(
@@ -126,8 +122,7 @@ class _TrialRun:
         )
         if step.not_measured is None:
             trial = trial.model_copy(update=await self._evaluator_answers(trial))
-        lost = not await self._keep_diff()
-        return trial.model_copy(update={"workspace_lost": lost, "warnings": tuple(self._warnings)})
+        return trial
 
     def _stop_on_full_disk(self) -> None:
         """Raise OSError if the disk is full, because a failure may then not be the agent's or the tool's fault."""
@@ -138,39 +133,6 @@ class _TrialRun:
         """Return the record so far, with these fields set."""
         base = {"spec": self._attempt.spec, "started_at": self._started_at}
         return Trial.model_validate({**base, "steps": tuple(self._steps), "warnings": tuple(self._warnings), **fields})
-
-    async def _make_ready(self) -> None:
-        most_secs = min(SETUP_TIMEOUT_SECS, self._attempt.most_secs.setup)
-        for number, command in enumerate(self._scenario.setup, 1):
-            self._attempt.on_step(f"setup: {command}")
-            result = await self._command(command, f"setup-{number:02d}", most_secs, self._environment)
-            self._steps.append(Step(kind="setup", result=result))
-            if not result.ok:
-                raise _NotReadyError("setup", _failure("setup command", result))
-        target = self._scenario.target
-        if missing := missing_target(target, self._agent_environment, self._folders.workspace):
-            raise _NotReadyError("health_check", missing)
-        if target.mcp is not None:
-            result = await self._check_health(self._server_check(target.mcp), "server-check", target.mcp.command)
-            if not result.ok:
-                said = ": ".join(result.stderr.strip().splitlines()[-2:]) or result.how_it_ended()
-                raise _NotReadyError("health_check", f"the MCP server `{target.mcp.command}` did not start: {said}")
-        if target.health_check is not None:
-            result = await self._check_health(target.health_check, "health-check", target.health_check)
-            if not result.ok:
-                raise _NotReadyError("health_check", _failure("health check", result))
-
-    async def _check_health(self, check: str, name: str, shown: str) -> CommandResult:
-        self._attempt.on_step(f"health check: {shown}")
-        result = await self._command(check, name, HEALTH_CHECK_TIMEOUT_SECS, self._environment)
-        self._steps.append(Step(kind="health_check", result=result))
-        return result
-
-    def _server_check(self, server: McpServer) -> str:
-        """Return a command that opens a session with the server and lists its tools, without recording anything."""
-        folder, workspace = self._folders.scratch / "server-check", self._folders.workspace
-        script = recording.install(folder, server, self._agent_environment, workspace, Path(os.devnull))
-        return shlex.join([str(script), "--check"])
 
     async def _judged(self, step: AgentStep) -> tuple[Answers, Answers]:
         """Return the gates' answers, those of base's definition included, and run the scripts before and after them."""
@@ -191,7 +153,7 @@ class _TrialRun:
             result = await self._script(script.command, f"post-{number:02d}", script.timeout_secs)
             self._steps.append(Step(kind="post", result=result))
             if not result.ok:
-                self._warnings.append(_failure("post script", result))
+                self._warnings.append(failure_of("post script", result))
 
     async def _probe(self, gates: Sequence[Gate], name: str) -> Answers:
         answers: list[Answer | None] = []
@@ -207,9 +169,15 @@ class _TrialRun:
             return answer.model_copy(update={"path": request.path})
         if isinstance(request, RunJudge):
             return await self._judge_scripts.run(request, name, scripts or self._place.definitions)
-        if isinstance(request, RunScript):
-            return CommandAnswer(result=await self._script(request.command, name, request.timeout_secs))
-        return CommandAnswer(result=await self._command(request.command, name, request.timeout_secs, self._environment))
+        template, folders = self._place.prepared.folder, self._folders
+        with without_stand_ins(request.command, template, folders.workspace, folders.scratch / "aside") as names:
+            for file in names:
+                self._warnings.append(f"{file} was made during the trial; `{request.command}` was run without it")
+            if isinstance(request, RunScript):
+                result = await self._script(request.command, name, request.timeout_secs)
+            else:
+                result = await self._command(request.command, name, request.timeout_secs, self._environment)
+        return CommandAnswer(result=result)
 
     async def _evaluator_answers(self, trial: Trial) -> dict[str, object]:
         """Return the answers to evaluators, and to those of base's definition, which use base's scripts."""
@@ -283,9 +251,3 @@ class _TrialRun:
             self._warnings.append(f"what the agent changed is not kept: {error}")
             return False
         return True
-
-
-def _failure(what: str, result: CommandResult) -> str:
-    lines = [line for line in (result.stderr.strip() or result.stdout.strip()).splitlines() if line.strip()]
-    message = f": {lines[-1].strip()}" if lines else ""
-    return f"{what} `{result.command}` failed ({result.how_it_ended()}){message}"

@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -21,6 +21,7 @@ SHIM = Path(__file__).with_name("recorder_shim.py")
 FLAGS = "-ISXutf8"  # one word: a first line can pass a single argument
 FIRST_LINE_BYTES = 127  # longest first line that every kernel accepts
 READ_LIMIT = 16 << 20  # bytes: about 50,000 calls
+_NOTHING: Mapping[str, str] = {}
 KILLED = 128 + 9  # exit status, as a shell reports it
 RECORD = re.compile(
     rb"\0tidegate-(?:"
@@ -78,19 +79,28 @@ def usable(program: Path) -> Path | None:
 COMPILED = usable(Path(__file__).with_name("recorder-program"))
 
 
-def install(folder: Path, binary: str, search_path: str, record: Path, compiled: Path | None = COMPILED) -> Path:
+def install(
+    folder: Path,
+    binary: str,
+    search_path: str,
+    record: Path,
+    compiled: Path | None = COMPILED,
+    added: Mapping[str, str] = _NOTHING,
+) -> Path:
     """Create the wrapper below `folder`; return the directory to put first on PATH. `record` is the FIFO of `call_log`.
 
     The wrapper finds the target in `search_path`. If `binary` is a path, it is the target itself; a relative path is
     resolved from where it is called. Everything is written into the wrapper, since agents may filter the environment.
     It is a script for the compiled recorder (recorder.c); without one a Python script, which takes ten times as long.
+    `added`: variables that the target gets, and the agent's program does not.
     """
     directory = folder.absolute() / "bin"
     directory.mkdir(parents=True, exist_ok=True)
     wrapper = directory / binary.rpartition("/")[2]
     arguments = (os.fsencode(binary), os.fsencode(search_path), os.fsencode(record.absolute()))
-    if compiled is None:
-        write_script(wrapper, _program(*arguments))
+    if compiled is None or added:  # the compiled one adds no variables
+        pairs = tuple((os.fsencode(name), os.fsencode(value)) for name, value in added.items())
+        write_script(wrapper, _program(*arguments, pairs))
     else:
         wrapper.write_bytes(b"#!%b\n%b\0" % (os.fsencode(compiled), b"\0".join(arguments)))
         wrapper.chmod(0o755)
@@ -110,7 +120,7 @@ def write_script(path: Path, program: bytes) -> None:
     path.chmod(0o755)
 
 
-def _program(*arguments: bytes) -> bytes:
+def _program(*arguments: bytes | tuple[tuple[bytes, bytes], ...]) -> bytes:
     """Return the shim with its arguments."""
     return b"import marshal\nexec(marshal.loads(%b))\nmain%b\n" % (_shim(), repr(arguments).encode())
 

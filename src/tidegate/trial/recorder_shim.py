@@ -36,8 +36,8 @@ S_IFMT, S_IFREG = 0o170000, 0o100000
 ENOEXEC = 8
 
 
-def main(binary: bytes, search_path: bytes, record: bytes) -> "NoReturn":
-    """Run the target and end as it does, with the same exit status or signal."""
+def main(binary: bytes, search_path: bytes, record: bytes, added: "tuple[tuple[bytes, bytes], ...]") -> "NoReturn":
+    """Run the target, with the variables in `added`, and end as it does, with the same exit status or signal."""
     mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, EVERY_SIGNAL)
     restore_locale()
     arguments = [argument.encode("utf-8", "surrogateescape") for argument in sys.argv[1:]]
@@ -52,6 +52,8 @@ def main(binary: bytes, search_path: bytes, record: bytes) -> "NoReturn":
         complain(name + b": not found")
         status = 127
     else:
+        for variable, value in added:
+            posix.putenv(variable, value)
         status = run(program, [name, *arguments], mask)
     note(record, b"tidegate-end", call, b"%d" % (time.monotonic_ns() - started), b"%d\0" % status)
     leave(status)

@@ -108,6 +108,13 @@ def copy_below(root: Path, name: str, source: Path, owner: tuple[int, int] | Non
         shutil.copyfileobj(original, file)
 
 
+def remove_below(root: Path, name: str) -> None:
+    """Remove the file `name` below `root`, if it is there."""
+    *folders, last = PurePosixPath(name).parts
+    with _folder(root, folders, None) as folder:
+        _remove(last, folder)
+
+
 @contextmanager
 def _new_file(root: Path, name: str, mode: int, owner: tuple[int, int] | None) -> Iterator[BinaryIO]:
     *folders, last = PurePosixPath(name).parts

@@ -41,6 +41,8 @@ def is_unproven(row: Row) -> bool:
             return by_head or (row.not_measured == "budget" and failed_every_trial)
         case "not_comparable":
             return head.passes < head.trials
+        case "unconfirmed" if row.kind == "unused":
+            return True
         case "unconfirmed" if row.kind != "outcome":
             return head.not_measured > head.trials
         case "unconfirmed":

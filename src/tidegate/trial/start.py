@@ -1,0 +1,96 @@
+"""What comes before the agent: setup commands, and checks that the tool under test starts."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from tidegate.model.command import CommandResult
+from tidegate.model.suite import McpServer
+from tidegate.model.trial import NotMeasured, Step
+from tidegate.trial.directories import Attempt
+from tidegate.trial.mcp import recording
+from tidegate.trial.shell_command import run_shell
+from tidegate.trial.target_check import missing_target
+
+SETUP_TIMEOUT_SECS = 300.0  # per setup command
+HEALTH_CHECK_TIMEOUT_SECS = 30.0
+
+
+class NotReadyError(Exception):
+    """Setup or health check failed, or the run ended before they did, so there is nothing to measure."""
+
+    def __init__(self, kind: NotMeasured, reason: str) -> None:
+        super().__init__(reason)
+        self.kind = kind
+
+
+class Start:
+    """The start of one trial. `environment` is that of setup and checks, `agents` that of the agent and the target."""
+
+    def __init__(self, attempt: Attempt, environment: Mapping[str, str], agents: Mapping[str, str]) -> None:
+        self._attempt = attempt
+        self._environment = environment
+        self._agents = agents
+
+    async def run(self, steps: list[Step]) -> None:
+        """Run the scenario's setup and health checks, and add each to `steps`. Raises NotReadyError if one fails."""
+        scenario, target = self._attempt.scenario, self._attempt.scenario.target
+        most_secs = min(SETUP_TIMEOUT_SECS, self._attempt.most_secs.setup)
+        for number, command in enumerate(scenario.setup, 1):
+            self._attempt.on_step(f"setup: {command}")
+            result = await self._command(command, f"setup-{number:02d}", most_secs)
+            steps.append(Step(kind="setup", result=result))
+            if not result.ok:
+                raise NotReadyError(self._cause(result, "setup"), failure_of("setup command", result))
+        if missing := missing_target(target, self._agents, self._attempt.folders.workspace):
+            raise NotReadyError("health_check", missing)
+        if target.mcp is not None:
+            result = await self._check(self._server_check(target.mcp), "server-check", target.mcp.command, steps)
+            if not result.ok:
+                said = ": ".join(result.stderr.strip().splitlines()[-2:]) or result.how_it_ended()
+                reason = f"the MCP server `{target.mcp.command}` did not start: {said}"
+                raise NotReadyError(self._cause(result, "health_check"), reason)
+        if target.health_check is not None:
+            result = await self._check(target.health_check, "health-check", target.health_check, steps)
+            if not result.ok:
+                raise NotReadyError(self._cause(result, "health_check"), failure_of("health check", result))
+
+    def _cause(self, result: CommandResult, kind: NotMeasured) -> NotMeasured:
+        """Return why the trial cannot start: the budget, if its end stopped the command."""
+        return "budget" if result.end == "timeout" and time.monotonic() >= self._attempt.deadline else kind
+
+    async def _check(self, check: str, name: str, shown: str, steps: list[Step]) -> CommandResult:
+        self._attempt.on_step(f"health check: {shown}")
+        result = await self._command(check, name, HEALTH_CHECK_TIMEOUT_SECS)
+        steps.append(Step(kind="health_check", result=result))
+        return result
+
+    def _server_check(self, server: McpServer) -> str:
+        """Return a command that opens a session with the server and lists its tools, without recording anything."""
+        folder, workspace = self._attempt.folders.scratch / "server-check", self._attempt.folders.workspace
+        script = recording.install(folder, server, self._agents, workspace, Path(os.devnull))
+        return shlex.join([str(script), "--check"])
+
+    async def _command(self, command: str, name: str, timeout_secs: float) -> CommandResult:
+        left = max(0.1, self._attempt.deadline - time.monotonic())
+        result, _ = await run_shell(
+            self._attempt.supervisor,
+            command,
+            cwd=self._attempt.folders.workspace,
+            env=self._environment,
+            output=self._attempt.folders.record / "output" / name,
+            timeout_secs=min(timeout_secs, left),
+            limits=self._attempt.place.limits,
+        )
+        return result
+
+
+def failure_of(what: str, result: CommandResult) -> str:
+    """Return how a command failed, with the last line of its error output."""
+    lines = [line for line in (result.stderr.strip() or result.stdout.strip()).splitlines() if line.strip()]
+    message = f": {lines[-1].strip()}" if lines else ""
+    return f"{what} `{result.command}` failed ({result.how_it_ended()}){message}"

@@ -1,0 +1,67 @@
+"""Rows that pass on head without a use of the tool."""
+
+from __future__ import annotations
+
+from tests import make
+from tidegate.comparison.metric_tests import RowTrials
+from tidegate.comparison.unused_tool import doubting_disuse, is_unused
+from tidegate.model.measurement import InvocationCounts, Outcome, PastTrial, TrialResult
+from tidegate.model.plan import RowKey
+from tidegate.model.suite import RowState
+from tidegate.model.trial import Side
+from tidegate.procedure.conclusion import Conclusion
+from tidegate.verdict.decision import is_unproven
+
+
+def trials(side: Side, *uses: int, outcome: Outcome = "pass") -> list[TrialResult]:
+    return [
+        make.trial_result(side=side, index=number, outcome=outcome, invocations=InvocationCounts(uses=count))
+        for number, count in enumerate(uses, 1)
+    ]
+
+
+def past(*uses: int) -> list[PastTrial]:
+    return [PastTrial(scenario="s", agent="a", decides="pass", at=0, sha="", uses=count) for count in uses]
+
+
+def said(trials: RowTrials, state: RowState = "ok", *, deterministic: bool = True) -> Conclusion:
+    key = RowKey(scenario="s", agent="a")
+    return doubting_disuse(Conclusion(key=key, state=state, reason="", deterministic=deterministic), trials)
+
+
+def test_a_pass_without_a_use_is_unproven_where_base_uses_the_tool() -> None:
+    found = said(RowTrials((), trials("base", 2), trials("head", 0)))
+
+    assert (found.state, found.kind) == ("unconfirmed", "unused")
+    assert found.reason == "no trial on head uses the tool under test, but all 1 passing trials on base do"
+    assert is_unproven(make.row(found.state, (1, 1), (1, 1), kind=found.kind))
+
+
+def test_a_use_in_one_trial_of_head_or_none_in_one_of_base_shows_nothing() -> None:
+    assert said(RowTrials((), trials("base", 2), trials("head", 0, 1))).state == "ok"
+    assert said(RowTrials((), trials("base", 2, 0), trials("head", 0))).state == "ok"
+    assert said(RowTrials((), trials("base", 0), trials("head", 0))).state == "ok"
+
+
+def test_agents_that_use_the_tool_now_and_then_need_enough_trials() -> None:
+    few = RowTrials((), trials("base", 1, 1), trials("head", 0, 0))
+    three = RowTrials((), trials("base", 1, 1, 1), trials("head", 0, 0, 0))
+    with_history = RowTrials(past(*[1] * 20), (), trials("head", 0))
+
+    states = [said(one, deterministic=False).state for one in (few, three, with_history)]
+    assert states == ["ok", "unconfirmed", "unconfirmed"]
+
+
+def test_a_base_that_fails_without_the_tool_still_needs_it_to_pass() -> None:
+    base = [*trials("base", 0, outcome="fail"), *trials("base", 3)]
+    assert said(RowTrials((), base, trials("head", 0))).state == "unconfirmed"
+
+
+def test_a_regression_stays_one() -> None:
+    assert said(RowTrials((), trials("base", 1), trials("head", 0)), "regressed").state == "regressed"
+
+
+def test_no_trial_at_all_is_not_a_disuse() -> None:
+    assert not is_unused(RowTrials((), (), ()))
+    assert is_unused(RowTrials((), trials("base", 0), trials("head", 0)))
+    assert not is_unused(RowTrials((), trials("base", 1), trials("head", 0)))

@@ -1,0 +1,106 @@
+"""What gates do not see: files that stand in for what they use, and head's guidance files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tidegate.trial.what_checks_see import guidance_of_base, without_stand_ins
+from tidegate.trial.workspace import Prepared
+
+MAKEFILE = {"Makefile": "test:\n\tsh check.sh\n"}
+CHECK = {"check.py": "import json, pathlib\nassert json.loads(pathlib.Path('out.json').read_text())\n"}
+
+
+def write_files(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def moved(tmp_path: Path, command: str, template: dict[str, str], made: dict[str, str]) -> list[str]:
+    write_files(tmp_path / "template", template)
+    write_files(tmp_path / "workspace", {**template, **made})
+    before = sorted(tmp_path.joinpath("workspace").rglob("*"))
+    with without_stand_ins(command, tmp_path / "template", tmp_path / "workspace", tmp_path / "aside") as names:
+        assert not any((tmp_path / "workspace" / name).exists() for name in names)
+    assert sorted(tmp_path.joinpath("workspace").rglob("*")) == before
+    return list(names)
+
+
+def test_make_uses_the_template_s_makefile(tmp_path: Path) -> None:
+    made = {"GNUmakefile": "test:\n", "makefile": "test:\n", "notes.txt": "x\n"}
+    assert moved(tmp_path, "make -s test", MAKEFILE, made) == ["GNUmakefile", "makefile"]
+
+
+def test_a_makefile_that_is_the_result_is_seen(tmp_path: Path) -> None:
+    assert moved(tmp_path, "make test", {"readme": "x"}, MAKEFILE) == []
+
+
+@pytest.mark.parametrize(
+    "command", ["python3 check.py", "python3.11 ./check.py", "sh -c 'python3 check.py'", "./check.py"]
+)
+def test_a_script_imports_python_s_own_modules(tmp_path: Path, command: str) -> None:
+    made = {"json.py": "", "re/__init__.py": "", "__pycache__/check.cpython-311.pyc": "", "out.json": "1", "own.py": ""}
+    assert moved(tmp_path, command, CHECK, made) == ["__pycache__", "json.py", "re"]
+
+
+def test_a_script_that_starts_python_is_searched(tmp_path: Path) -> None:
+    check = {"t/check.sh": "python3 - < t/check.txt\n"}
+    assert moved(tmp_path, "sh t/check.sh", check, {"t/ast.py": "", "ast.py": ""}) == ["ast.py", "t/ast.py"]
+
+
+def test_code_of_the_command_itself_imports_python_s_own_modules(tmp_path: Path) -> None:
+    assert moved(tmp_path, "python3 -c 'import json'", {"readme": "x"}, {"json.py": ""}) == ["json.py"]
+
+
+def test_what_a_script_names_is_a_result(tmp_path: Path) -> None:
+    check = {"check.py": "assert open('calendar.py').read()\n"}
+    assert moved(tmp_path, "python3 check.py", check, {"calendar.py": "x"}) == []
+
+
+def test_a_program_that_the_agent_wrote_has_its_modules(tmp_path: Path) -> None:
+    assert moved(tmp_path, "python3 main.py", {"readme": "x"}, {"main.py": "", "json.py": ""}) == []
+
+
+def test_other_gates_see_everything(tmp_path: Path) -> None:
+    assert moved(tmp_path, "grep -q x json.py", CHECK, {"json.py": "x"}) == []
+
+
+def test_nothing_is_moved_out_of_a_folder_that_a_link_leads_to(tmp_path: Path) -> None:
+    write_files(tmp_path / "template", {"t/check.py": "import json\n"})
+    write_files(tmp_path / "elsewhere", {"json.py": ""})
+    tmp_path.joinpath("workspace").mkdir()
+    tmp_path.joinpath("workspace/t").symlink_to(tmp_path / "elsewhere")
+    with without_stand_ins("python3 t/check.py", tmp_path / "template", tmp_path / "workspace", tmp_path / "aside"):
+        assert (tmp_path / "elsewhere/json.py").exists()
+
+
+def test_gates_see_base_s_guidance_and_the_diff_head_s(tmp_path: Path) -> None:
+    head = {"AGENTS.md": "new\n", "CLAUDE.md": "the answer\n", "docs/GUIDE.md": "same\n"}
+    base = {"AGENTS.md": "old\n", "GEMINI.md": "old\n", "docs/GUIDE.md": "same\n"}
+    workspace = tmp_path / "workspace"
+    write_files(tmp_path / "head", head)
+    write_files(tmp_path / "base", base)
+    write_files(workspace, {**head, "notes.txt": "x\n"})
+    prepared = [Prepared(tmp_path / side, tuple(files)) for side, files in (("head", head), ("base", base))]
+
+    with guidance_of_base(prepared[0], prepared[1], workspace, None):
+        seen = {path.name: path.read_text() for path in workspace.rglob("*.md")}
+        assert seen == {"AGENTS.md": "old\n", "GEMINI.md": "old\n", "GUIDE.md": "same\n"}
+    assert {path.name: path.read_text() for path in workspace.rglob("*.md")} == {
+        "AGENTS.md": "new\n",
+        "CLAUDE.md": "the answer\n",
+        "GUIDE.md": "same\n",
+    }
+
+
+def test_guidance_that_the_trial_wrote_is_a_result(tmp_path: Path) -> None:
+    write_files(tmp_path / "head", {"AGENTS.md": "new\n"})
+    write_files(tmp_path / "base", {"AGENTS.md": "old\n", "GEMINI.md": "old\n"})
+    write_files(tmp_path / "workspace", {"AGENTS.md": "written\n", "GEMINI.md": "written\n"})
+    head, base = Prepared(tmp_path / "head", ("AGENTS.md",)), Prepared(tmp_path / "base", ("AGENTS.md", "GEMINI.md"))
+
+    with guidance_of_base(head, base, tmp_path / "workspace", None):
+        assert {path.read_text() for path in (tmp_path / "workspace").iterdir()} == {"written\n"}
