@@ -20,7 +20,16 @@ $(READY): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-demo: $(READY) ## the whole thing on a throwaway repository: no key, no network
+PLAIN := $(VENV)/.plain
+
+$(PLAIN): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Tidegate needs Python 3.11 or newer: make PYTHON=python3.12")'
+	@echo "installing Tidegate into $(VENV): half a minute with a warm package cache …"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -e $(READY) || $(BIN)/python -m pip install --progress-bar off --disable-pip-version-check --editable .
+	@touch $@
+
+demo: $(PLAIN) ## the whole thing on a throwaway repository: no key, no network
 	@$(BIN)/tidegate demo
 
 test: $(READY) ## run the tests, several at a time

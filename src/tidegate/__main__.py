@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _open_streams()
     try:
         arguments = parse(argv)
-        code: int = arguments.run(arguments)
+        code: int = arguments.run(arguments) or 0
         sys.stdout.flush()
         return code
     except TidegateError as error:

@@ -30,6 +30,7 @@ function overview(query) {
     el("h1", null, `${data.sign} ${data.title}`),
     el("p", { class: "lead" }, data.summary),
     data.notes.length > 0 && list(data.notes),
+    data.causes.length > 0 && section("Likely cause", list(data.causes.map(coded))),
     data.advice.length > 0 && section("What to do", data.advice.length > 1 ? list(data.advice.map(coded)) : el("p", null, coded(data.advice[0]))),
     data.definitions.length > 0 && section("Changed definitions", list(data.definitions)),
     data.warnings.length > 0 && section("Warnings", list(data.warnings)),

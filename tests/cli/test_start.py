@@ -123,3 +123,27 @@ def test_what_an_encoding_lacks_is_spelled_out(tmp_path: Path) -> None:
 
     assert done.returncode == 2
     assert "t\\xe9st.yaml: no such file" in done.stderr
+
+
+def printed(*arguments: str, cwd: Path) -> tuple[int, str]:
+    """The exit code and all output of a call of tidegate."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tidegate", *arguments], cwd=cwd, capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_without_arguments_the_help_is_printed(tmp_path: Path) -> None:
+    code, text = printed(cwd=tmp_path)
+    assert code == 0
+    assert "start here:" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [(["shwo"], "did you mean `show`?"), (["pr", "--jsno"], "did you mean `--json`?")],
+)
+def test_a_misspelt_command_or_option_gets_a_suggestion(arguments: list[str], meant: str, tmp_path: Path) -> None:
+    code, text = printed(*arguments, cwd=tmp_path)
+    assert code == 2
+    assert meant in text

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import difflib
+import re
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import NoReturn
 
@@ -48,18 +50,43 @@ COMMANDS = (
 )  # in the order of `tidegate --help`
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors suggest the command or option that was meant."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and the error, and exit with 2."""
+        super().error(f"{message}{_meant(message, self._option_string_actions)}")
+
+
+def _meant(message: str, options: Iterable[str]) -> str:
+    """Return ` (did you mean `show`?)` for a command or an option of similar spelling; '' if there is none."""
+    wrong = re.match(r"argument COMMAND: invalid choice: '([^']*)'|unrecognized arguments: (--[\w-]+)", message)
+    if wrong is None:
+        return ""
+    known = COMMANDS if wrong[1] is not None else tuple(options)
+    close = difflib.get_close_matches(wrong[1] or wrong[2] or "", known, n=1)
+    return f" (did you mean `{close[0]}`?)" if close else ""
+
+
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    """Parse the arguments. The result has the command's options and `run`, which returns the exit code."""
-    parser = argparse.ArgumentParser(
+    """Parse the arguments. The result has the command's options and `run`, which returns the exit code.
+
+    Without any argument, `run` prints the help.
+    """
+    parser = _Parser(
         prog="tidegate", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     for command in COMMANDS:
         name = "import_" if command == "import" else command.replace("-", "_")  # the word is reserved in Python
         import_module(f"tidegate.cli.{name}").add(commands)
     arguments, unknown = parser.parse_known_args(argv)
-    if unknown:  # reported by the subcommand's parser, so that its own usage is shown
+    if arguments.command is None and not unknown:
+        arguments.run = lambda _: print(parser.format_help(), end="")
+    elif arguments.command is None:
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    elif unknown:  # reported by the subcommand's parser, so that its own usage is shown
         commands.choices[arguments.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     return arguments
 

@@ -10,6 +10,7 @@ from tidegate.model.plan import RowKey
 from tidegate.model.result import Cost, FileChange, Result
 from tidegate.model.trial import Side
 from tidegate.model.value import Value
+from tidegate.reports.cause_text import cause_line
 from tidegate.reports.filters import count, number, percent, points, seconds, to
 from tidegate.reports.judge_summary import judge_facts
 from tidegate.reports.model_filters import change_line, interval, sign, spent, words
@@ -28,6 +29,7 @@ class PageView(Value):
     state: str
     summary: str
     notes: tuple[str, ...]
+    causes: tuple[str, ...]  # with code between backticks
     advice: tuple[str, ...]  # with code between backticks
     columns: tuple[str, ...]
     rows: tuple[RowView, ...]
@@ -57,6 +59,7 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
         state=words(verdict.state),
         summary=verdict.summary,
         notes=tuple(_notes(view)),
+        causes=tuple(map(cause_line, view.causes)),
         advice=view.advice,
         columns=tuple(title for title, _ in COLUMNS.values()),
         rows=tuple(row_view(line, view, trials.get(line.row.key, ()), trends.get(line.row.key)) for line in view.table),

@@ -11,6 +11,7 @@ from tidegate.model.suite import RowState
 from tidegate.model.trend import RowTrend
 from tidegate.model.trial import Side, encoded
 from tidegate.model.value import Value
+from tidegate.reports.cause_text import cause_line
 from tidegate.reports.filters import count, percent, points, probability, to
 from tidegate.reports.model_filters import change_line, diff, measured, moved, passed, sign, spread, words
 from tidegate.reports.page_metrics import change_text
@@ -70,6 +71,8 @@ class RowView(Value):
     sign: str
     words: str
     reason: str
+    task: str
+    causes: tuple[str, ...]  # with code between backticks
     base: str
     head: str
     effect: Effect | None
@@ -102,6 +105,8 @@ def row_view(line: Line, view: CommentView, trials: Sequence[TrialResult], trend
         + (" (fails on both sides)" if line.fails_on_both else "")
         + (", judge: not measured" if row.state == "ok" and line.not_judged else ""),
         reason=row.reason,
+        task=row.task,
+        causes=tuple(cause_line(cause) for cause in view.causes if row.key in cause.rows),
         base=passed(row.base),
         head=passed(row.head),
         effect=row.effect if row.effect and not row.deterministic else None,
