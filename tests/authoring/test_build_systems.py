@@ -77,6 +77,13 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
         },
         ("tally", "cmake -S . -B .tidegate/cmake -DCMAKE_BUILD_TYPE=Release", ".tidegate/cmake/src"),
     ),
+    "cmake, output name of a variable": (
+        {
+            "CMakeLists.txt": "project(x)\nset(P exe)\nadd_executable(${P} a.c)\n"
+            "set_target_properties(${P} PROPERTIES\n OUTPUT_NAME tally)\n"
+        },
+        ("tally", "cmake -S . -B .tidegate/cmake -DCMAKE_BUILD_TYPE=Release", ".tidegate/cmake"),
+    ),
     "cmake, name in a variable": (
         {"CMakeLists.txt": 'project(x)\nset(P "tally")\nadd_executable(api_test t.c)\nadd_executable(${P} a.c)\n'},
         ("tally", "cmake -S . -B .tidegate/cmake -DCMAKE_BUILD_TYPE=Release", ".tidegate/cmake"),
@@ -190,6 +197,13 @@ def test_a_folder_of_a_monorepo_has_its_own_tool_built_from_the_root(tmp_path: P
     )
     (memory,) = find_tools(tmp_path, "src/memory")
     assert memory.build[-1].endswith("ln -sf ../../../src/memory/dist/index.js .tidegate/npm/bin/mcp-memory")
+
+
+def test_the_tool_that_is_named_like_the_project_is_the_likely_one(tmp_path: Path) -> None:
+    scripts = '[project]\nname = "kit"\n[project.scripts]\nhelper = "a:c"\nkit = "a:b"\n'
+    tools = find_tools(write(tmp_path / "elsewhere", {"pyproject.toml": scripts}))
+    assert [tool.binary for tool in tools] == ["kit", "helper"]
+    assert has_favourite(tmp_path / "elsewhere", ".", tools)
 
 
 def test_the_tool_that_the_readme_calls_is_the_likely_one(tmp_path: Path) -> None:

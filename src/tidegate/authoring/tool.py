@@ -16,6 +16,7 @@ class Tool(NamedTuple):
     pass_env: tuple[str, ...] = ()  # variables that its build needs
     scenarios: str = "scenarios"  # the folder for its scenarios
     server: bool = False  # it is an MCP server
+    own: bool = False  # it is named like its project
 
 
 def inside(where: str, *parts: str) -> str:

@@ -66,9 +66,9 @@ def _in_folder(root: Path, where: str) -> Iterator[Tool]:
 
 
 def _rank(root: Path, where: str, tool: Tool) -> tuple[bool, bool]:
-    """Return a sort key: tools that the docs call come first, then those that are named like the folder."""
+    """Return a sort key: tools that the docs call come first, then those that are named like the project."""
     call = re.compile(rf"^[ \t]*(?:[$%>] )?(?:\S+ \| )?{re.escape(tool.binary)}(?=\s)", re.MULTILINE)
     folder = root / where
     docs = (text(path) for pattern in _DOCUMENTS for path in sorted(folder.glob(pattern)))
     own = {folder.resolve().name, folder.resolve().name.removesuffix("-cli")}
-    return not any(call.search(doc) for doc in docs), tool.binary not in own
+    return not any(call.search(doc) for doc in docs), not (tool.own or tool.binary in own)

@@ -13,8 +13,8 @@ FOLDER = ".tidegate/cmake"
 _PROGRAM = re.compile(r"^[ \t]*add_executable\s*\(\s*([^\s)]+)(?!\s+(?:ALIAS|IMPORTED))", re.MULTILINE | re.IGNORECASE)
 _PROJECT = re.compile(r"^[ \t]*project\s*\(\s*([^\s)]+)", re.MULTILINE | re.IGNORECASE)
 _VARIABLE = re.compile(r"^[ \t]*set\s*\(\s*(\w+)\s+\"?([\w.+-]+)\"?\s*\)", re.MULTILINE | re.IGNORECASE)
-_TEST = re.compile(r"(^|[_-])tests?($|[_-])", re.IGNORECASE)
-_SET = r"set_target_properties\s*\(\s*{}\b[^)]*?\bOUTPUT_NAME\s+\"?([^\s\")]+)"
+_TEST = re.compile(r"(^|[_-])(tests?|fuzz|fuzzer)($|[_-])", re.IGNORECASE)
+_SET = r"set_target_properties\s*\(\s*{}(?![\w-])[^)]*?\bOUTPUT_NAME\s+\"?([^\s\")]+)"
 
 
 def find(root: Path, where: str) -> Iterator[Tool]:
@@ -38,7 +38,7 @@ def find(root: Path, where: str) -> Iterator[Tool]:
             f"cmake --build {FOLDER} --parallel --target {target}",
         )
         path = str(PurePosixPath(FOLDER, PurePosixPath(folder).relative_to(where)))
-        yield Tool(name, build, (path,), inside(where, "CMakeLists.txt"))
+        yield Tool(name, build, (path,), inside(where, "CMakeLists.txt"), own=name == own)
 
 
 def _filled(name: str, known: Mapping[str, str]) -> str:

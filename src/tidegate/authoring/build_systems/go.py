@@ -28,4 +28,6 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     for name in own_first(packages, own):
         out = f"{FOLDER}/{name}" if where == "." else f'"$OLDPWD/{FOLDER}/{name}"'
         build = f"{enter}go build -o {out} {packages[name]}"
-        yield Tool(name, (build,), (FOLDER,), inside(where, "go.mod"), server=_SDK.search(content) is not None)
+        yield Tool(
+            name, (build,), (FOLDER,), inside(where, "go.mod"), server=_SDK.search(content) is not None, own=name == own
+        )

@@ -27,4 +27,4 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     for name in own_first(found, project[1]):
         build = (f"meson setup {FOLDER} {where} --buildtype release".replace(" . ", " "), f"meson compile -C {FOLDER}")
         path = str(PurePosixPath(FOLDER, PurePosixPath(found[name]).relative_to(where)))
-        yield Tool(name, build, (path,), inside(where, "meson.build"))
+        yield Tool(name, build, (path,), inside(where, "meson.build"), own=name == project[1])

@@ -25,7 +25,7 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     server = not _SDKS.isdisjoint(table(package, "dependencies")) or "mcpName" in package
     for name in own_first(programs, short):
         build = _build(root, where, name, programs[name])
-        yield Tool(name, build, (f"{PREFIX}/bin",), inside(where, "package.json"), server=server)
+        yield Tool(name, build, (f"{PREFIX}/bin",), inside(where, "package.json"), server=server, own=name == short)
 
 
 def _build(root: Path, where: str, name: str, file: object) -> tuple[str, ...]:

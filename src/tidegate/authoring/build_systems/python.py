@@ -34,7 +34,7 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     for name in own_first(names, own):
         # Not at the top: setuptools would take a new folder there for a second package and refuse to build.
         tests = "tests/scenarios" if where == "." else "scenarios"
-        yield Tool(name, build, (f"{VENV}/bin",), inside(where, file), scenarios=tests, server=server)
+        yield Tool(name, build, (f"{VENV}/bin",), inside(where, file), scenarios=tests, server=server, own=name == own)
 
 
 def _of_setup_cfg(content: str) -> list[str]:

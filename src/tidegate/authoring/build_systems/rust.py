@@ -31,6 +31,7 @@ def find(root: Path, where: str) -> Iterator[Tool]:
                 inside(package, "Cargo.toml"),
                 pass_env=("RUSTUP_HOME",),
                 server=server,
+                own=name == own,
             )
 
 
