@@ -27,7 +27,7 @@ _OPTION = re.compile(r"(?<![\w/-])--[a-zA-Z][\w-]+|^\s+-[a-zA-Z](?![\w-])", re.M
 
 
 class Ran(NamedTuple):
-    """One command of a trial, and what became of it."""
+    """One command of a trial, with its result."""
 
     command: str
     ok: bool

@@ -259,7 +259,7 @@ def _next_steps(written: list[str], root: Path, action: str) -> str:
         ignored = [name for name in written if is_ignored(root, name)]
         if ignored:
             lines.append(
-                f"  git ignores {few(ignored)}, which every checkout then lacks; `--force` adds them all the same"
+                f"  git ignores {few(ignored)}, which every checkout then lacks; `--force` still adds them"
             )
         add = ["git", "add", *(["--force"] if ignored else []), *_added(written)]
         lines.append(f"  git switch --create tidegate && {shlex.join(add)} && git commit")
