@@ -11,9 +11,9 @@ from pathlib import Path
 from tidegate.authoring.simulate import Gate, Situation, simulate
 
 MODULE = Path(__file__).parent.parent / "src" / "tidegate" / "procedure" / "detection_power.py"
-RATES = (1.0, 0.95, 0.8, 0.6)
+RATES = (1.0, 0.95, 0.8, 0.6, 0.5, 0.4, 0.3)
 HISTORIES = (0, 10, 20, 40)
-SCREENINGS = (1, 3, 5)
+SCREENINGS = (1, 3, 5, 10)
 DROPS = (0.3, 0.5, 1.0)
 HEAD = '''"""Detection power of one screened row at alpha 0.02. Written by docs/detection_power.py.
 

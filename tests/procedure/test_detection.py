@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tidegate.authoring.simulate import Gate, Situation, simulate
-from tidegate.procedure.detection import Screening, detection
+from tidegate.procedure.detection import Screening, detection, weakness
 
 
 def test_deterministic_rows_drop_to_nothing_or_not_at_all() -> None:
@@ -51,6 +53,20 @@ def test_a_row_whose_base_fails_often_or_has_little_history_promises_less() -> N
     assert tables[1]["-0.5"] > tables[3]["-0.5"]
 
 
-def test_nothing_is_promised_where_base_fails_half_of_the_time_or_the_limit_is_too_low() -> None:
-    assert set(detection([], [], 0.02, [Screening(3, 0.5, 40)]).values()) == {0.0}
+@pytest.mark.parametrize("row", [Screening(3, 0.4, 40), Screening(3, 0.3, 40), Screening(1, 0.5, 10)])
+def test_a_row_that_base_seldom_passes_is_said_to_show_what_the_procedure_finds(row: Screening) -> None:
+    said = re.search(r"found in about (\d+)% of runs, .* with trials.min (\d+) in about (\d+)%", weakness(row, 0.02))
+    assert said
+    dead = Situation.of("dead", (row.rate,), (0.0,))
+    for screening, promised in ((row.trials, said[1]), (int(said[2]), said[3])):
+        found = simulate(dead, Gate(screening, row.history), 300, seed=3).named
+        assert found == pytest.approx(int(promised) / 100, abs=0.1)
+
+
+def test_a_row_that_base_nearly_always_passes_has_no_weakness() -> None:
+    assert weakness(Screening(3, 0.95, 40), 0.02) == ""
+
+
+def test_nothing_is_promised_where_base_hardly_passes_or_the_limit_is_too_low() -> None:
+    assert set(detection([], [], 0.02, [Screening(3, 0.2, 40)]).values()) == {0.0}
     assert set(detection([], [], 0.02, [Screening(3, 1.0, 40, most=5)]).values()) == {0.0}

@@ -80,7 +80,7 @@ def _past(root: Path, suite: Suite, plan: Plan) -> Past:
     from tidegate.errors import ConfigurationError
     from tidegate.history.known_results import history_counts
 
-    if all(scenario.purpose == "regression" for scenario in suite.scenarios):
+    if all(row.deterministic for row in plan.rows):
         return {}
     try:
         return history_counts(root, suite, plan)

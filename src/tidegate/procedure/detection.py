@@ -16,6 +16,8 @@ from tidegate.procedure.one_shot import power
 from tidegate.procedure.rules import LEAST_HISTORY, Facts, Rules, level
 
 Trials = tuple[int, int]  # head, base
+ENOUGH = 0.8  # a row that shows a complete failure with at least this probability guards well
+MORE_TRIALS = 10  # screening trials that reports suggest for a row that does not
 
 
 class Screening(NamedTuple):
@@ -71,6 +73,18 @@ def _dead(screening: int, with_history: bool, limit: float, most: int) -> bool:
     except StopIteration as end:
         confirmed: Confirmed = end.value
         return confirmed.found == "regressed"
+
+
+def weakness(row: Screening, alpha: float) -> str:
+    """Return what a row cannot show, with what would help; '' if a complete failure is found in most runs."""
+    found = _caught(1.0, row, alpha)
+    if found >= ENOUGH:
+        return ""
+    said = f"a complete failure would be found in about {found:.0%} of runs, as base passes {row.rate:.0%}"
+    better = _caught(1.0, row._replace(trials=MORE_TRIALS), alpha)
+    if better > found + 0.05 and row.most is None:
+        return f"{said}; with trials.min {MORE_TRIALS} in about {better:.0%}"
+    return f"{said}; a scenario that passes more often guards more"
 
 
 def _caught(drop: float, row: Screening, alpha: float) -> float:

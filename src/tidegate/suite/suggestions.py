@@ -10,9 +10,9 @@ from tidegate.evaluators.tool_trajectory import ToolTrajectory
 from tidegate.model.agent import FREE
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.suite import Scenario, Suite
-from tidegate.procedure.detection import heads_to_confirm
+from tidegate.procedure.detection import Screening, heads_to_confirm, weakness
 from tidegate.procedure.repeats import HEAD_TRIALS
-from tidegate.procedure.rules import Rules, level
+from tidegate.procedure.rules import LEAST_HISTORY, Rules, level
 from tidegate.procedure.steps import screening_trials
 
 ENOUGH_CASES = 20  # regression scenarios
@@ -39,6 +39,7 @@ def advice(suite: Suite, plan: Plan, root: Path | None = None, past: Past | None
         *_few_cases(suite),
         *_once(map(_without_calls, plan.rows), "row"),
         *_once((_few_trials(row, suite) for row in plan.rows), "row"),
+        *_once((_weak(row, suite, past or {}) for row in plan.rows), "row"),
         *_once((_to_promote(row, past or {}) for row in plan.rows), "row"),
     )
 
@@ -197,6 +198,17 @@ def _few_trials(row: PlanRow, suite: Suite) -> tuple[str, str] | None:
     enough = heads_to_confirm(screening, False, level(Rules.of(suite.policy), 1, has_history=False))
     what = f"no regression can be confirmed without history; that takes {enough} trials on head"
     return (place, f"with trials.max {counts.max} {what}") if counts.max < enough else None
+
+
+def _weak(row: PlanRow, suite: Suite, past: Past) -> tuple[str, str] | None:
+    """Report a row that base passes so seldom that even a complete failure is easily missed."""
+    passes, trials = past.get(row.key, (0, 0))
+    if row.deterministic or row.scenario.purpose != "regression" or trials < LEAST_HISTORY:
+        return None
+    counts = row.scenario.trials.over(suite.trials)
+    seen = Screening(screening_trials(counts, suite.policy), passes / trials, trials, counts.max)
+    said = weakness(seen, suite.policy.alpha)
+    return (f"{row.scenario.file}, {row.key.agent}", said) if said else None
 
 
 def _to_promote(row: PlanRow, past: Past) -> tuple[str, str] | None:
