@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidegate.procedure.repeats import Flip, Tally, repeats_needed
+from tidegate.procedure.repeats import Enough, Flip, Tally, enough_for, repeats_needed
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,19 @@ from tidegate.procedure.repeats import Flip, Tally, repeats_needed
     ],
 )
 def test_repeats_needed(kind: Flip, base: Tally, head: Tally, needed: tuple[int, int]) -> None:
-    assert repeats_needed(kind, base, head) == needed
+    assert repeats_needed(kind, base, head, Enough()) == needed
+
+
+@pytest.mark.parametrize(
+    ("kind", "by_chance", "enough"),
+    [
+        ("unmeasurable", True, (5, 5)),
+        ("unmeasurable", False, (2, 3)),
+        ("setup", True, (2, 3)),
+        ("worse", False, (2, 3)),
+    ],
+)
+def test_more_trials_are_needed_where_both_sides_may_lose_them_at_random(
+    kind: Flip, by_chance: bool, enough: tuple[int, int]
+) -> None:
+    assert enough_for(kind, by_chance=by_chance) == enough

@@ -258,9 +258,7 @@ def _next_steps(written: list[str], root: Path, action: str) -> str:
     if written:
         ignored = [name for name in written if is_ignored(root, name)]
         if ignored:
-            lines.append(
-                f"  git ignores {few(ignored)}, which every checkout then lacks; `--force` still adds them"
-            )
+            lines.append(f"  git ignores {few(ignored)}, which every checkout then lacks; `--force` still adds them")
         add = ["git", "add", *(["--force"] if ignored else []), *_added(written)]
         lines.append(f"  git switch --create tidegate && {shlex.join(add)} && git commit")
     try:

@@ -12,7 +12,7 @@ from tidegate.procedure.conclusion import Conclusion, say
 from tidegate.procedure.flaky import is_flaky
 from tidegate.procedure.observed import RowSeen
 from tidegate.procedure.one_shot import IMPROVED, Finding, compare_once
-from tidegate.procedure.repeats import NO_START, Tally, repeats_needed
+from tidegate.procedure.repeats import NO_START, Tally
 from tidegate.procedure.row_findings import found
 from tidegate.procedure.screened import Screened
 from tidegate.statistics.pair import Pair
@@ -74,23 +74,27 @@ def _repeated(entry: RowSeen) -> Conclusion:
     counts = wording.passes_on(head, base)
     if entry.flip is None:
         return say(entry, "ok", wording.nothing_detected(head, base))
-    confirmed = repeats_needed(entry.flip, base, head) == (0, 0)
+    confirmed = entry.flip_is_confirmed
     if entry.flip == "better":
-        reason = counts if confirmed else f"no regression detected: {counts}; {wording.unconfirmed(entry.most)}"
+        reason = (
+            counts
+            if confirmed
+            else f"no regression detected: {counts}; {wording.unconfirmed(entry.enough, entry.most)}"
+        )
         return say(entry, "improved" if confirmed else "ok", reason)
     lost = f"; {_what_failed(entry, 'head')} in {head.inside} more" if head.inside else ""
-    reason = f"{counts}{lost}" if confirmed else f"{counts}{lost}; {wording.unconfirmed(entry.most)}"
+    reason = f"{counts}{lost}" if confirmed else f"{counts}{lost}; {wording.unconfirmed(entry.enough, entry.most)}"
     return say(entry, "regressed" if confirmed else "unconfirmed", reason, clears_when="it passes on head")
 
 
 def _unmeasurable(entry: RowSeen) -> Conclusion:
     """Return the conclusion on a row that head never measured, for a cause that head can bring about."""
     base, head = entry.tally("base"), entry.tally("head")
-    confirmed = repeats_needed(_kind(head), base, head) == (0, 0)
+    confirmed = entry.flip_is_confirmed
     total, what = len(entry.of("head")), _what_failed(entry, "head")
     reason = f"{what} in {head.inside} of {total} trials on head, in 0 of {base.measured} on base"
     if not confirmed:
-        reason = f"{reason}; {wording.unconfirmed(entry.most)}"
+        reason = f"{reason}; {wording.unconfirmed(entry.enough, entry.most)}"
     return say(entry, "regressed" if confirmed else "unconfirmed", reason, _kind(head), _clears(entry))
 
 

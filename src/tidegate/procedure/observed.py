@@ -9,7 +9,7 @@ from typing import Self
 from tidegate.model.measurement import Outcome, RunRow, TrialResult
 from tidegate.model.trial import SETUP_KINDS, NotMeasured, Phase, Side, is_inside
 from tidegate.model.value import Value
-from tidegate.procedure.repeats import HEAD_TRIALS, Flip, Tally, flip
+from tidegate.procedure.repeats import Enough, Flip, Tally, enough_for, flip, repeats_needed
 from tidegate.procedure.rules import LEAST_HISTORY, Counts
 
 
@@ -106,12 +106,30 @@ class RowSeen(Value):
     @property
     def confirmable(self) -> bool:
         """True if `trials.max` allows the head trials that a confirmation by repeats needs."""
-        return self.most is None or self.most >= HEAD_TRIALS
+        return self.most is None or self.most >= self.enough.head
 
     @property
     def flip(self) -> Flip | None:
         """The difference between the sides that repeats can confirm; None if there is none."""
         return flip(self.tally("base"), self.tally("head"), not self.by_chance)
+
+    @property
+    def enough(self) -> Enough:
+        """The trials of each side that confirm the row's flip."""
+        return enough_for(self.flip, by_chance=self.by_chance)
+
+    @property
+    def flip_is_confirmed(self) -> bool:
+        """True if the sides differ in enough trials."""
+        return self.flip is not None and not any(self.repeats_needed)
+
+    @property
+    def repeats_needed(self) -> Enough:
+        """How many more trials of each side the flip needs; zeros if there is none."""
+        kind = self.flip
+        if kind is None:
+            return Enough(0, 0)
+        return repeats_needed(kind, self.tally("base"), self.tally("head"), self.enough)
 
     @property
     def base_unchecked(self) -> bool:

@@ -7,6 +7,8 @@ from typing import Literal, NamedTuple
 HEAD_TRIALS = 3  # head trials of a confirmed flip: the first and two repeats
 BASE_TRIALS = 2  # base trials of a confirmed flip: the first and one repeat
 
+BY_CHANCE = 5  # trials of each side where both may lose trials at random
+
 Flip = Literal["setup", "unmeasurable", "worse", "better"]
 NO_START: frozenset[Flip] = frozenset({"setup", "unmeasurable"})
 WORSE: frozenset[Flip] = NO_START | {"worse"}
@@ -55,11 +57,26 @@ def flip(base: Tally, head: Tally, deterministic: bool) -> Flip | None:
     return "worse" if base.passes else "better"
 
 
-def repeats_needed(kind: Flip, base: Tally, head: Tally) -> tuple[int, int]:
-    """Return how many more trials base and head need to confirm the flip; (0, 0) if it is confirmed.
+class Enough(NamedTuple):
+    """The measured base trials and the head trials that confirm a flip."""
+
+    base: int = BASE_TRIALS
+    head: int = HEAD_TRIALS
+
+
+def enough_for(kind: Flip | None, *, by_chance: bool) -> Enough:
+    """Return how many trials confirm the flip.
+
+    If chance has a part, each side may lose half of its trials: then 3 lost ones against 2 measured are no evidence.
+    """
+    return Enough(BY_CHANCE, BY_CHANCE) if by_chance and kind == "unmeasurable" else Enough()
+
+
+def repeats_needed(kind: Flip, base: Tally, head: Tally, enough: Enough) -> Enough:
+    """Return how many more trials base and head need to confirm the flip; zeros if it is confirmed.
 
     A head trial that was lost counts as a failed one where base lost none: a tool must not escape its failures by
     destroying their record.
     """
     shown = head.measured + (0 if kind == "better" or base.inside else head.inside)
-    return max(0, BASE_TRIALS - base.measured), max(0, HEAD_TRIALS - shown)
+    return Enough(max(0, enough.base - base.measured), max(0, enough.head - shown))

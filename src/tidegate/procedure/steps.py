@@ -20,7 +20,7 @@ from tidegate.model.value import Value
 from tidegate.procedure.conclusion import Conclusion
 from tidegate.procedure.conclusions import conclusions
 from tidegate.procedure.observed import RowSeen, SeenTrial
-from tidegate.procedure.repeats import BASE_TRIALS, HEAD_TRIALS, WORSE, repeats_needed
+from tidegate.procedure.repeats import BASE_TRIALS, WORSE
 from tidegate.procedure.rules import SCREENING, Ask, Facts, Rules
 from tidegate.procedure.screen import Report, ScreenConfirmVerify
 from tidegate.procedure.suite_gate import SuiteFinding
@@ -208,12 +208,7 @@ def _failed_fast(state: State) -> bool:
     """Return True if repeats confirmed a regression that blocks: further trials cannot change the verdict."""
     if not state.policy.fail_fast or "regressed" not in state.policy.block:
         return False
-    return any(
-        entry.flip in WORSE
-        and repeats_needed(entry.flip, entry.tally("base"), entry.tally("head")) == (0, 0)
-        and _blocks(entry, state.policy)
-        for entry in state.rows
-    )
+    return any(entry.flip in WORSE and entry.flip_is_confirmed and _blocks(entry, state.policy) for entry in state.rows)
 
 
 def _confirmed_first(state: State) -> tuple[TrialSpec, ...]:
@@ -277,8 +272,9 @@ def _repeats(entry: RowSeen) -> tuple[int, int]:
     if entry.flip is None:
         missing = BASE_TRIALS - len(entry.of("base", "confirm"))
         return (max(0, missing), 0) if entry.base_unchecked else (0, 0)
-    base, head = repeats_needed(entry.flip, entry.tally("base"), entry.tally("head"))
+    base, head = entry.repeats_needed
+    screened = 0 if entry.by_chance else 1  # base's history takes the place of its screening
     return (
-        max(0, min(base, BASE_TRIALS - 1 - len(entry.of("base", "confirm")))),
-        max(0, min(head, HEAD_TRIALS - 1 - len(entry.of("head", "confirm")))),
+        max(0, min(base, entry.enough.base - screened - len(entry.of("base", "confirm")))),
+        max(0, min(head, entry.enough.head - 1 - len(entry.of("head", "confirm")))),
     )

@@ -7,7 +7,7 @@ from math import ceil
 from tidegate.procedure.confirm import Confirmed, verify_bases
 from tidegate.procedure.detection import heads_to_confirm
 from tidegate.procedure.one_shot import Finding, fewest_passes, trials_to_settle
-from tidegate.procedure.repeats import BASE_TRIALS, HEAD_TRIALS, Tally
+from tidegate.procedure.repeats import Enough, Tally
 from tidegate.procedure.rules import DELTA, Counts, Rules
 from tidegate.statistics.exact import fisher_less
 from tidegate.statistics.pair import Pair
@@ -29,10 +29,10 @@ def nothing_detected(head: Tally, base: Tally) -> str:
     return f"no regression detected; fails on both sides: {passes_on(head, base)}"
 
 
-def unconfirmed(most: int | None) -> str:
+def unconfirmed(enough: Enough, most: int | None) -> str:
     """Return why a flip is unconfirmed. `most`: the limit of the row's head trials."""
-    rule = f"not confirmed: that takes {HEAD_TRIALS} such trials on head and {BASE_TRIALS} on base"
-    return f"{rule}, but trials.max allows {most} on head" if most is not None and most < HEAD_TRIALS else rule
+    rule = f"not confirmed: that takes {enough.head} such trials on head and {enough.base} on base"
+    return f"{rule}, but trials.max allows {most} on head" if most is not None and most < enough.head else rule
 
 
 def tested(pair: Pair, finding: Finding) -> str:
