@@ -28,7 +28,8 @@ def for_agent(result: Result) -> str:
     parts = [_TASK, *(part for finding in found[:MOST_FINDINGS] for part in _finding(finding))]
     if len(found) > MOST_FINDINGS:
         parts.append(f"{len(found) - MOST_FINDINGS} more regressions are in `result.json`.")
-    parts.append(f"Verify the fix (exit code 0):\n{found[0].recipe}")
+    if found[0].recipe:
+        parts.append(f"Verify the fix (exit code 0):\n{found[0].recipe}")
     return both_ends("\n\n".join(parts), _MOST)
 
 

@@ -9,7 +9,12 @@ from tidegate.model.result import Result
 
 
 def recipe(result: Result, row: Row) -> str:
-    """Return three lines for a shell: install Tidegate, check out the pull request, run the row on both sides."""
+    """Return three lines for a shell: install Tidegate, check out the pull request, run the row on both sides.
+
+    '' for results imported from another tool, whose commit is unknown.
+    """
+    if not result.sides.head.sha:
+        return ""
     number = result.links.pull_request
     command = ["tidegate", "pr", "--scenario", row.scenario, "--agent", row.agent]
     return "\n".join(
