@@ -159,8 +159,8 @@ def test_exactly_the_scenarios_that_use_the_renamed_flag_regress(demo: Demo) -> 
 def test_the_red_comment_shows_the_command_and_the_reason(demo: Demo) -> None:
     comment = demo.comment("regression")
 
-    assert "$ taskmgr add --priority high 'Orders are lost'" in comment
-    assert "taskmgr: unrecognized arguments: --priority Orders are lost" in comment
+    assert "$ taskmgr add --priority high 'Design the schema'" in comment
+    assert "taskmgr: unrecognized arguments: --priority Design the schema" in comment
 
 
 def test_the_mended_guide_is_an_improvement(demo: Demo) -> None:

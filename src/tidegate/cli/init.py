@@ -6,12 +6,10 @@ import argparse
 import json
 import os
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidegate.cli import options
-from tidegate.model.progress import Silent
 
 if TYPE_CHECKING:
     from tidegate.authoring.first_suite import Tried
@@ -100,28 +98,17 @@ def _new_suite(root: Path, args: argparse.Namespace) -> tuple[Tool | None, dict[
     return tool, {name: text.encode() for name, text in bare_files(tool).items()}, problem
 
 
-class _Steps(Silent):
-    """Shows the steps on stderr, but no single trial: those that fail are only left out."""
-
-    def __init__(self) -> None:
-        self._said: set[str] = set()
-
-    def say(self, text: str) -> None:
-        """Print the step, unless an earlier round printed the same."""
-        if text not in self._said:
-            print(text, file=sys.stderr, flush=True)
-        self._said.add(text)
-
-
 def _try(root: Path, where: str, tool: Tool, args: argparse.Namespace) -> Tried:
     """Build the last commit and try the tool, with progress."""
     from tidegate.authoring.first_suite import Tried, first_suite
+    from tidegate.cli.progress import Steps
     from tidegate.errors import TidegateError
+    from tidegate.model.progress import Silent
     from tidegate.run.run_job import Options
 
     toolchains = Path.home() / ".rustup"
     rust = {"RUSTUP_HOME": str(toolchains)} if toolchains.is_dir() else {}  # a build has a HOME of its own
-    chosen = Options(environ=rust | options.environ(), progress=Silent() if args.quiet else _Steps())
+    chosen = Options(environ=rust | options.environ(), progress=Silent() if args.quiet else Steps())
     try:
         return options.run_until_stopped(lambda: first_suite(root, where, tool, chosen))
     except TidegateError as error:

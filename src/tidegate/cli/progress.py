@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,6 +25,19 @@ if TYPE_CHECKING:
 Clock = Callable[[], float]
 _OUTCOMES = {"pass": "pass", "fail": "FAIL", None: "not measured"}
 _LONGEST_REASON = 160
+
+
+class Steps(Silent):
+    """Shows the steps on stderr, but no single trial: those that fail are only left out."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+
+    def say(self, text: str) -> None:
+        """Print the step, unless an earlier round printed the same."""
+        if text not in self._said:
+            print(text, file=sys.stderr, flush=True)
+        self._said.add(text)
 
 
 @contextmanager

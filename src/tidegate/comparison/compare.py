@@ -22,7 +22,7 @@ from tidegate.model.measurement import PastTrial, Run, RunRow, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import RowState
 from tidegate.model.trial import SETUP_KINDS
-from tidegate.procedure.steps import Conclusion, conclude, observe, start
+from tidegate.procedure.steps import Conclusion, State, conclude, observe, start
 
 Trials = Sequence[TrialResult]
 _COMPARED: tuple[RowState, ...] = ("ok", "improved", "flaky")
@@ -40,22 +40,14 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
     state = start(_rows(base, head), head.policy, outcomes_by_row(past), unsteady(past), stored=stored)
     state = observe(state, (*base_trials, *head_trials))
     conclusions = conclude(state)
-    past_of, base_of, head_of = _by_row(past), _by_row(_in_order(base_trials)), _by_row(_in_order(head_trials))
-    sides = [
-        RowTrials(past_of[entry.row.key] if entry.history[1] else (), base_of[entry.row.key], head_of[entry.row.key])
-        for entry in state.rows
-    ]
+    sides = _sides(state, past, base_trials, head_trials)
     conclusions = tuple(map(doubting_disuse, conclusions, sides))
     metrics = suite_metrics(sides, conclusions)
     rows = tuple(
         row_of(entry.row, said, trials, head, metrics)
         for entry, said, trials in zip(state.rows, conclusions, sides, strict=True)
     )
-    scored: list[tuple[Scored, Scored]] = [
-        (head, base if said.baseline_changed else (*past, *base))
-        for said, (past, base, head) in zip(conclusions, sides, strict=True)
-    ]
-    rows = tuple(with_judge_tests(rows, scored))
+    rows = tuple(with_judge_tests(rows, list(_scored(conclusions, sides))))
     return Comparison(
         rows=rows,
         suite=suite_effect(rows, state, baseline_changed=any(said.baseline_changed for said in conclusions)).model_copy(
@@ -77,6 +69,19 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
 
 
 # --- rows and trials
+
+
+def _sides(state: State, past: Sequence[PastTrial], base: Trials, head: Trials) -> list[RowTrials]:
+    """Return the trials of each row, in order; those of the history only where it is used."""
+    past_of, base_of, head_of = _by_row(past), _by_row(_in_order(base)), _by_row(_in_order(head))
+    keys = [(entry.row.key, entry.history[1] > 0) for entry in state.rows]
+    return [RowTrials(past_of[key] if known else (), base_of[key], head_of[key]) for key, known in keys]
+
+
+def _scored(conclusions: Sequence[Conclusion], sides: Sequence[RowTrials]) -> Iterator[tuple[Scored, Scored]]:
+    """Yield the trials of each row whose scores are compared: head's, and base's with its history if that holds."""
+    for said, (past, base, head) in zip(conclusions, sides, strict=True):
+        yield head, base if said.baseline_changed else (*past, *base)
 
 
 def _rows(base: Run, head: Run) -> tuple[RunRow, ...]:

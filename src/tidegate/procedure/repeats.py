@@ -67,7 +67,7 @@ class Enough(NamedTuple):
 def enough_for(kind: Flip | None, *, by_chance: bool) -> Enough:
     """Return how many trials confirm the flip.
 
-    If chance has a part, each side may lose half of its trials: then 3 lost ones against 2 measured are no evidence.
+    If chance has a part, each side may lose half of its trials: then 3 lost ones against 2 measured show little.
     """
     return Enough(BY_CHANCE, BY_CHANCE) if by_chance and kind == "unmeasurable" else Enough()
 

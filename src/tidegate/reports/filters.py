@@ -23,7 +23,7 @@ _MARKUP = re.compile(
     r"(?P<issue>\#(?=\d))"
     r"|(?P<number>^\d{1,9}(?=[.)]))"  # a list
     r"|(?P<entity>[&<|$])"  # a backslash would be read differently inside a table or a formula
-    r"|(?P<apart>@|\bGH(?=-\d)|\bwww(?=\.)|:(?=//)|:(?=[\w+-]+:))"
+    r"|(?P<apart>@|(?<![^\W_])GH(?=-\d)|(?<![^\W_])www(?=\.)|:(?=//)|:(?=[\w+-]+:))"
     r"|(?P<escaped>[\\*\[\]~`]|^[-+=>\#]|(?<![^\W_])_|_(?![^\W_]))"
     r"|(?P<sha>(?<![0-9A-Za-z])[0-9a-f]{7,}(?![0-9A-Za-z]))",
     re.IGNORECASE,

@@ -201,7 +201,7 @@ def _few_trials(row: PlanRow, suite: Suite) -> tuple[str, str] | None:
 
 
 def _weak(row: PlanRow, suite: Suite, past: Past) -> tuple[str, str] | None:
-    """Report a row that base passes so seldom that even a complete failure is easily missed."""
+    """Report a row that base passes so rarely that even a complete failure is easily missed."""
     passes, trials = past.get(row.key, (0, 0))
     if row.deterministic or row.scenario.purpose != "regression" or trials < LEAST_HISTORY:
         return None
