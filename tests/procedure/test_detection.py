@@ -53,14 +53,23 @@ def test_a_row_whose_base_fails_often_or_has_little_history_promises_less() -> N
     assert tables[1]["-0.5"] > tables[3]["-0.5"]
 
 
-@pytest.mark.parametrize("row", [Screening(3, 0.4, 40), Screening(3, 0.3, 40), Screening(1, 0.5, 10)])
+@pytest.mark.parametrize("row", [Screening(1, 0.6, 10), Screening(3, 0.4, 10), Screening(1, 0.5, 40)])
 def test_a_row_that_base_seldom_passes_is_said_to_show_what_the_procedure_finds(row: Screening) -> None:
-    said = re.search(r"found in about (\d+)% of runs, .* with trials.min (\d+) in about (\d+)%", weakness(row, 0.02))
-    assert said
+    text = weakness(row, 0.02)
+    said = re.search(r"found in about (\d+)% of runs, .* with (.*) in about (\d+)%", text)
+    assert said, text
+    more_trials, more_history = re.search(r"trials.min (\d+)", said[2]), re.search(r"(\d+) trials of history", said[2])
+    better = Gate(
+        int(more_trials[1]) if more_trials else row.trials, int(more_history[1]) if more_history else row.history
+    )
     dead = Situation.of("dead", (row.rate,), (0.0,))
-    for screening, promised in ((row.trials, said[1]), (int(said[2]), said[3])):
-        found = simulate(dead, Gate(screening, row.history), 300, seed=3).named
+    for gate, promised in ((Gate(row.trials, row.history), said[1]), (better, said[3])):
+        found = simulate(dead, gate, 300, seed=3).named
         assert found == pytest.approx(int(promised) / 100, abs=0.1)
+
+
+def test_where_more_trials_do_not_help_a_better_scenario_does() -> None:
+    assert weakness(Screening(3, 0.4, 40), 0.02).endswith("; a scenario that passes more often guards more")
 
 
 def test_a_row_that_base_nearly_always_passes_has_no_weakness() -> None:

@@ -18,6 +18,7 @@ from tidegate.procedure.rules import LEAST_HISTORY, Facts, Rules, level
 Trials = tuple[int, int]  # head, base
 ENOUGH = 0.8  # a row that shows a complete failure with at least this probability guards well
 MORE_TRIALS = 10  # screening trials that reports suggest for a row that does not
+MORE_HISTORY = 40
 
 
 class Screening(NamedTuple):
@@ -81,9 +82,12 @@ def weakness(row: Screening, alpha: float) -> str:
     if found >= ENOUGH:
         return ""
     said = f"a complete failure would be found in about {found:.0%} of runs, as base passes {row.rate:.0%}"
-    better = _caught(1.0, row._replace(trials=MORE_TRIALS), alpha)
-    if better > found + 0.05 and row.most is None:
-        return f"{said}; with trials.min {MORE_TRIALS} in about {better:.0%}"
+    better = {f"{MORE_HISTORY} trials of history": _caught(1.0, row._replace(history=MORE_HISTORY), alpha)}
+    if row.most is None:
+        better[f"trials.min {MORE_TRIALS}"] = _caught(1.0, row._replace(trials=MORE_TRIALS), alpha)
+    what, share = max(better.items(), key=lambda item: item[1])
+    if share > found + 0.05:
+        return f"{said}; with {what} in about {share:.0%}"
     return f"{said}; a scenario that passes more often guards more"
 
 
