@@ -174,7 +174,7 @@ def _dead(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
         cells = [one for history in HISTORIES for one in _cells(pool, [case], Gate(3, history), few)]
         yield _line(f"{rate:g}", *(f"{100 * cell.named:.0f}" for cell in cells))
     yield "\nA scenario below 0.5 is guarded only in part: even a complete failure differs little from what base does."
-    yield "More history helps, and so does a scenario that passes more often; more than 3 screening trials hardly do.\n"
+    yield "More history helps, and so does a scenario that passes more often; more than 3 screening trials rarely do.\n"
 
 
 def _correlated(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
