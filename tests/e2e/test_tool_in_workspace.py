@@ -46,6 +46,7 @@ def test_its_calls_are_counted_from_the_log_or_from_what_the_agent_prints(
         "unseen_by_recorder": 4,
         "approximate": False,
         "not_counted": 0,
+        "uses": 4,
     }
     assert (text["metrics"]["command_count"], text["metrics"]["error_count"]) == (2, 1)
     assert (text["invocations"]["transcript"], text["invocations"]["approximate"]) == (2, True)
