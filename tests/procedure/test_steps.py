@@ -509,6 +509,13 @@ def test_a_row_that_was_getting_worse_when_another_one_ended_the_run_is_unconfir
     assert "the run ended after 1 of 3 trials" in story.conclusions[1].reason
 
 
+def test_a_budget_that_ended_is_called_budget() -> None:
+    worse, fine = Story("docs past:40/40 base:P head:F$", "calm past:40/40 base:P head:PP$").conclusions
+    assert (worse.state, fine.state) == ("unconfirmed", "ok")
+    assert "the budget ended" in worse.reason
+    assert "the budget ended after 2 of 3 trials" in fine.reason
+
+
 def test_a_setup_that_fails_on_head_is_checked_on_base_though_it_has_a_history() -> None:
     story = Story("docs past:40/40 base:P head:S")
     assert story.ids == [["h1"], ["h2"], ["h3"], ["b1", "b2"]]

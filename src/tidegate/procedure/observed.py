@@ -101,7 +101,17 @@ class RowSeen(Value):
     @property
     def cut_short(self) -> bool:
         """True if the run ended before the row's screening did: out of budget, or another row decided the verdict."""
-        return self.sequential and len(self.of("head")) < min(self.screening, self.most or self.screening)
+        return self.sequential and self.heads_run < min(self.screening, self.most or self.screening)
+
+    @property
+    def heads_run(self) -> int:
+        """Number of head trials that the budget did not end."""
+        return sum(trial.not_measured != "budget" for trial in self.of("head"))
+
+    @property
+    def out_of_budget(self) -> bool:
+        """True if the budget ended a trial of the row."""
+        return any(trial.not_measured == "budget" for trial in self.trials)
 
     @property
     def confirmable(self) -> bool:

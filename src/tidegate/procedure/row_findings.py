@@ -17,6 +17,7 @@ from tidegate.statistics.multiplicity import bh
 from tidegate.statistics.sequential import TIES
 
 _CLEARS = "its head trials pass again"
+_OUT_OF_BUDGET = "the budget ended before it was confirmed; raise `budget`, or run again to go on"
 
 
 def found(entries: Sequence[RowSeen], screened: Mapping[RowKey, Screened]) -> dict[RowKey, Conclusion]:
@@ -31,7 +32,7 @@ def _found(entry: RowSeen, row: Screened, q_better: float) -> Conclusion:
         return _confirmed(entry, row, row.confirmed)
     counts = wording.compared(row.head, row.compared_with)
     if row.hit:
-        reason = f"{counts}: looks worse, and was not confirmed before the run ended"
+        reason = f"{counts}: looks worse, and was not confirmed before the {_what_ended(entry)} ended"
         conclusion = say(entry, "unconfirmed", reason, clears_when=_CLEARS)
     elif entry.cut_short and _worse(row):
         # Another row's regression or the budget ended the run while this row was looking worse: "ok" would be wrong.
@@ -52,8 +53,13 @@ def _worse(row: Screened) -> bool:
 
 
 def _cut_short(entry: RowSeen) -> str:
-    tried = len(entry.of("head"))
-    return f"; the run ended after {tried} of {entry.screening} trials" if entry.cut_short else ""
+    if not entry.cut_short:
+        return ""
+    return f"; the {_what_ended(entry)} ended after {entry.heads_run} of {entry.screening} trials"
+
+
+def _what_ended(entry: RowSeen) -> str:
+    return "budget" if entry.out_of_budget else "run"
 
 
 def _confirmed(entry: RowSeen, row: Screened, end: Confirmed) -> Conclusion:
@@ -73,7 +79,7 @@ def _confirmed(entry: RowSeen, row: Screened, end: Confirmed) -> Conclusion:
         conclusion = say(entry, "ok", f"no regression detected: looked worse at first, not on fresh trials: {numbers}")
     else:
         moved = f"; {wording.moved(end, entry.history)}" if end.moved else ""
-        settle = wording.to_settle(end, entry.screening)
+        settle = _OUT_OF_BUDGET if entry.out_of_budget else wording.to_settle(end, entry.screening)
         seen = f"{numbers}: this may be noise" if end.head[1] else f"looks worse: {counts}"
         conclusion = say(entry, "unconfirmed", f"{seen}{moved}; {settle}", clears_when=settle)
     return conclusion.model_copy(
