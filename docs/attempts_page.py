@@ -16,6 +16,7 @@ UNSEEN = "no_regression"
 ENDS = {
     "regression": "failed: regressed",
     "weakened": "failed: a check is weakened",
+    "regression or weakened": "failed: regressed, or a check is weakened",
     "unproven": "inconclusive: it is unknown whether head is worse",
     "infrastructure": "not run: nothing could be measured",
     UNSEEN: "passed",

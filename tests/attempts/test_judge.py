@@ -45,7 +45,7 @@ def test_an_unreadable_answer_is_repeated_and_counts(tmp_path: Path) -> None:
     row = ran.row("keep_notes")
     assert (ran.code, row["state"], row["kind"]) == (1, "regressed", "unmeasurable"), ran.stderr
     assert "the answer cannot be read: it is not JSON: I would rather not." in row["reason"]
-    assert row["head"]["not_measured"] == 3
+    assert row["head"]["not_measured"] == 5
 
 
 @pytest.mark.attempt("has the tool print so much that the judge's provider refuses the question", "regression")

@@ -14,7 +14,7 @@ def test_a_tool_that_fails_at_random_is_found_out_by_its_history() -> None:
 
 def test_what_only_head_loses_is_never_green() -> None:
     steady = (1.0,) * 3
-    (end,) = simulate_runs(Chances(steady, (0.3, 1.0, 1.0), lost_head=1.0), 40, runs=1, count=40)
+    (end,) = simulate_runs(Chances(steady, (0.3, 1.0, 1.0), lost_head=1.0), 40, runs=1, count=400)
     assert end.blocked + end.amber >= 0.97 - 0.03  # 3 of 100 pass in all three trials of the screening
     assert end.blocked > 0.8
 

@@ -185,7 +185,7 @@ HIDDEN: dict[str, tuple[dict[str, str], Files, str]] = {
                 "type: command, deterministic: true, command: \"printf 'first\\\\nsecond\\\\n' > notes.txt\"",
             )
         },
-        "agent docs: type, deterministic, command, output, stdin",
+        "agent docs: type, deterministic, run_all, command, output, stdin",
     ),
 }
 
