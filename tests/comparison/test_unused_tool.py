@@ -57,6 +57,12 @@ def test_a_base_that_fails_without_the_tool_still_needs_it_to_pass() -> None:
     assert said(RowTrials((), base, trials("head", 0))).state == "unconfirmed"
 
 
+def test_a_head_that_fails_without_the_tool_is_no_pass_without_it() -> None:
+    """An agent that gives up in half of its trials does so in all of a few now and then."""
+    head = trials("head", 0, 0, 0, outcome="fail")
+    assert said(RowTrials(past(*[1] * 20), (), head), deterministic=False).state == "ok"
+
+
 def test_a_regression_stays_one() -> None:
     assert said(RowTrials((), trials("base", 1), trials("head", 0)), "regressed").state == "regressed"
 
