@@ -7,6 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from tidegate.agents.scripted import Scripted, ScriptedStep
+from tidegate.model.agent import NoAnswerError, ServerScript, ServerTools, Tool, ToolAnswer
 
 if TYPE_CHECKING:
     from tests.agents.conftest import LocalSession
@@ -79,3 +80,29 @@ def test_deterministic_without_probabilities_unless_stated(
 def test_a_probability_lies_between_0_and_1(probability: float) -> None:
     with pytest.raises(ValidationError):
         ScriptedStep(run="x", probability=probability)
+
+
+def test_tools_of_a_server_are_called_and_listed_with_their_parameters(session: LocalSession) -> None:
+    session.server = ServerScript("shelf", session.root / "server")
+    schema = {"properties": {"title": {}, "due": {}}, "required": ["title"]}
+    session.tools = ServerTools((Tool("where", "", {}), Tool("add", "", schema)))
+    session.answers = [ToolAnswer("ok", "added")]
+    end = session.run(scripted(ScriptedStep(list_tools=True), ScriptedStep(call="add", input={"title": "a"})))
+    calls = [(event.tool, event.input) for event in session.events if event.type == "tool_call"]
+    assert calls == [("tools/list", {}), ("add", {"title": "a"})]
+    assert [event.output for event in session.events if event.type == "tool_result"] == [
+        "add [due] title\nwhere",
+        "added",
+    ]
+    assert end.message == "ran 2 of 2 steps"
+
+
+def test_a_call_without_a_server_is_not_measured(session: LocalSession) -> None:
+    with pytest.raises(NoAnswerError, match=r"the step add needs an MCP server"):
+        session.run(scripted(ScriptedStep(call="add")))
+
+
+@pytest.mark.parametrize("step", [{}, {"run": "x", "call": "y"}, {"run": "x", "input": {"a": 1}}])
+def test_a_step_is_one_thing(step: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        ScriptedStep.model_validate(step)

@@ -1,36 +1,64 @@
-"""The agent `scripted`: runs given commands with given probabilities."""
+"""The agent `scripted`: runs given commands, or calls given tools of an MCP server, with given probabilities."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from hashlib import sha256
 from random import Random
-from typing import Literal
+from typing import Any, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from tidegate.model.agent import Agent, Session
-from tidegate.model.event import End, Message, Warning
+from tidegate.model.agent import Agent, NoAnswerError, Session, Tool
+from tidegate.model.event import End, Message, ToolCall, ToolResult, Warning
 from tidegate.model.value import Value
+from tidegate.text.shorten import both_ends
+
+CALL_SECS = 120.0
+LIST = "tools/list"  # how the record names the step `list_tools`
+LIST_CHARACTERS = 40_000
 
 
 class ScriptedStep(Value):
-    """One command, which runs with the given probability."""
+    """One step, which is taken with the given probability: a command, a call of a tool, or the list of all tools."""
 
-    run: str
+    run: str | None = None
+    call: str | None = None
+    input: dict[str, Any] = {}
+    list_tools: bool = False
     probability: float = Field(default=1.0, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.run is not None) + (self.call is not None) + self.list_tools != 1:
+            raise ValueError("a step is one of `run`, `call` and `list_tools`")
+        if self.input and self.call is None:
+            raise ValueError("`input` belongs to `call`")
+        return self
+
+    def __str__(self) -> str:
+        """Return what the step does, in one line."""
+        if self.call is None:
+            return LIST if self.run is None else self.run
+        return f"{self.call} {json.dumps(self.input)}" if self.input else self.call
 
 
 class Scripted(Agent):
-    """Runs given commands with seeded probabilities: for tests, for demos and for trying a policy.
+    """Runs given commands, or calls given tools of an MCP server: a check without a model.
 
-    `steps` are the commands of each scenario: a string, or `{run: COMMAND, probability: P}`. The random choices depend
-    only on `seed`, scenario, side and the trial's index, so a run can be repeated.
+    `steps` are the steps of each scenario. A command is a string, or `{run: COMMAND, probability: P}`; without a
+    `probability` it always runs. If the tool under test is an MCP server, `{call: TOOL, input: {…}}` calls one of its
+    tools, and `{list_tools: true}` records what it offers as a call of `tools/list`: one line per tool, with its
+    parameters by name, optional ones in brackets. The random choices depend only on `seed`, scenario, side and the
+    trial's index, so a run can be repeated.
     """
 
     type: Literal["scripted"]
     seed: int = 0
     steps: dict[str, tuple[str | ScriptedStep, ...]]
+
+    calls_servers: ClassVar[bool] = True
 
     @property
     def is_deterministic(self) -> bool:
@@ -46,20 +74,54 @@ class Scripted(Agent):
             session.emit(Warning(text=f"this agent has no steps for the scenario {session.scenario}"))
         draw = _draws(self.seed, session)
         steps = self._steps(session.scenario)
+        tools = await _server_tools(session, steps)
         ran = 0
         for step in steps:
             # One sample per step, so that a step's sample does not depend on the other steps' probabilities.
             if draw.random() < step.probability:
                 ran += 1
-                await session.shell(step.run)
+                await _take(session, step, tools)
             else:
-                session.emit(
-                    Message(role="system", text=f"skipped by its probability {step.probability:g}: {step.run}")
-                )
+                session.emit(Message(role="system", text=f"skipped by its probability {step.probability:g}: {step}"))
         return End(end="completed", message=f"ran {ran} of {len(steps)} steps")
 
     def _steps(self, scenario: str) -> tuple[ScriptedStep, ...]:
         return tuple(ScriptedStep(run=step) if isinstance(step, str) else step for step in self.steps.get(scenario, ()))
+
+
+async def _server_tools(session: Session, steps: Iterable[ScriptedStep]) -> tuple[Tool, ...]:
+    """Start the MCP server if a step needs it, and return its tools."""
+    of_server = [step for step in steps if step.run is None]
+    if of_server and session.server is None:
+        raise NoAnswerError(f"the step {of_server[0]} needs an MCP server as the tool under test")
+    return (await session.server_tools()).tools if of_server else ()
+
+
+async def _take(session: Session, step: ScriptedStep, tools: Iterable[Tool]) -> None:
+    if step.run is not None:
+        await session.shell(step.run)
+    elif step.call is not None:
+        await session.call_tool(step.call, step.input, timeout_secs=CALL_SECS)
+    else:
+        session.step(LIST)
+        session.emit(ToolCall(id=LIST, tool=LIST))
+        listed = "\n".join(sorted(map(signature, tools)))
+        session.emit(ToolResult(id=LIST, status="ok", output=both_ends(listed, LIST_CHARACTERS)))
+
+
+def signature(tool: Tool) -> str:
+    """Return the tool's name and its parameters in one line, sorted, optional ones in brackets."""
+    properties, required = parameters(tool)
+    return " ".join([tool.name, *(name if name in required else f"[{name}]" for name in sorted(properties))])
+
+
+def parameters(tool: Tool) -> tuple[dict[str, Any], frozenset[str]]:
+    """Return the schemas of the tool's parameters by name, and the names of those that are required."""
+    schema = tool.schema if isinstance(tool.schema, dict) else {}
+    properties, required = schema.get("properties"), schema.get("required")
+    names = frozenset(name for name in required if isinstance(name, str)) if isinstance(required, list) else frozenset()
+    found = properties if isinstance(properties, dict) else {}
+    return {**{name: {} for name in names}, **found}, names
 
 
 def _draws(seed: int, session: Session) -> Random:

@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from tidegate.authoring import examples, starter
 from tidegate.authoring.examples import Candidate
 from tidegate.authoring.observed_gates import Ran, change_gates, help_gates, output_gates, spread, succeeds, weaker
+from tidegate.authoring.server_suite import server_suite
 from tidegate.authoring.tool import Tool
-from tidegate.authoring.tryout import Seen, Tryout, draft, located, tryout
+from tidegate.authoring.tryout import (
+    CONFIRMED,
+    MOST_ROUNDS,
+    OBSERVED,
+    SECONDS,
+    Seen,
+    Tried,
+    Tryout,
+    draft,
+    located,
+    tryout,
+    write_files,
+)
 from tidegate.model.measurement import TrialResult
 from tidegate.model.suite import Scenario, Target
 from tidegate.run.run_job import Options
 
-OBSERVED, CONFIRMED = 2, 3  # trials: to propose gates, and to keep them
-MOST_ROUNDS = 6
-SECONDS = 60.0  # of one trial
 _ASKING = ("--help", "-h", "help")
-
-
-@dataclass(frozen=True)
-class Tried:
-    """The tool as it was built, the files of its scenarios, and sentences about what was left out.
-
-    `problem` says why nothing could be tried; then there are no files.
-    """
-
-    tool: Tool
-    files: Mapping[str, bytes]
-    notes: tuple[str, ...] = ()
-    problem: str | None = None
 
 
 class _Kept:
@@ -53,10 +49,18 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
         built = located(tool, here.folder) if tool.path or tool.build else tool
         if built is None:
             return Tried(tool, {}, problem=f"the build made no program `{tool.binary}`")
+        unserved: str | None = None
+        if built.server:
+            options.progress.say(f"trying the MCP server `{tool.binary}`: its tools, and calls whose input is known")
+            served = await server_suite(here, where, built)
+            if served.problem is None:
+                return served
+            unserved, built = served.problem, built._replace(server=False)  # it may be a command-line tool, too
         options.progress.say(f"trying `{tool.binary}`: its help, and the examples of the docs")
         kept, notes = await _observed(here, where, built)
         if not kept:
-            return Tried(built, {}, problem=f"no call of `{tool.binary}` worked: neither its help nor an example")
+            why = f"no call of `{tool.binary}` worked: neither its help nor an example"
+            return Tried(tool, {}, problem=unserved or why)
         kept, guidance = await _confirmed(here, built, kept)
         if not kept:
             return Tried(built, {}, problem="no check passed three times out of three")
@@ -83,7 +87,7 @@ async def _observed(here: Tryout, where: str, tool: Tool) -> tuple[list[_Kept], 
     if not found:
         return [], ()
     for candidate in found:
-        _write_files(here.folder, starter.template_files(here.folder, tool, candidate))
+        write_files(here.folder, starter.template_files(here.folder, tool, candidate))
     trials = await here.run(draft(tool, [_scenario(tool, one) for one in found]), OBSERVED)
     kept = [one for one in (_proposed(candidate, trials[candidate.name]) for candidate in found) if one.gates]
     if answered is not None and (document := examples.followed(here.folder, where, tool.binary)):
@@ -100,7 +104,7 @@ async def _confirmed(here: Tryout, tool: Tool, kept: list[_Kept]) -> tuple[list[
     """
     guidance: tuple[str, ...] | None = None
     for _ in range(MOST_ROUNDS):
-        _write_files(here.folder, _files(here.folder, tool, kept, guidance))
+        write_files(here.folder, _files(here.folder, tool, kept, guidance))
         trials = await here.run(here.load(), CONFIRMED)
         if all(_is_proof(seen.result) for runs in trials.values() for seen in runs):
             return kept, guidance
@@ -179,10 +183,3 @@ def _files(folder: Path, tool: Tool, kept: Sequence[_Kept], guidance: tuple[str,
         ).encode()
         files |= starter.template_files(folder, tool, one.candidate)
     return files
-
-
-def _write_files(folder: Path, files: Mapping[str, bytes]) -> None:
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)

@@ -20,6 +20,8 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 # Dates, times, versions, long numbers and ids, temporary paths: equal in two runs of today, but not for good.
 _VOLATILE = re.compile(
     r"\d{4}-\d\d-\d\d|\d\d?:\d\d|\d+\.\d+\.\d+|\d{5,}|\b(?=[a-z]*\d)[0-9a-f]{7,}\b|/tmp|/root|/home|\b20[2-9]\d\b"
+    r"|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}[ ,.]+\d"
+    r"|\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b"
     r"|\d(?:\.\d+)? ?(?:ms|s|sec|secs|seconds|[kKMG]i?B|bytes)\b|\b(?:v|version )\d"
 )
 _ABOUT_ITSELF = re.compile(r" (?:--?help|-h|help|--?version|-V|version)\b")
@@ -54,7 +56,7 @@ def help_gates(text: str, command: str) -> Iterator[dict[str, Any]]:
     options = (option.strip() for option in _OPTION.findall(text))
     listed = list(dict.fromkeys([*options, *subcommands(text)]))
     if not listed:
-        line = next(filter(_tells, map(str.strip, text.splitlines())), None)
+        line = next(filter(tells, map(str.strip, text.splitlines())), None)
         yield _contains(command, line) if line else succeeds(command)
     size = math.ceil(len(listed) / MOST_GATES) or 1
     for some in (listed[place : place + size] for place in range(0, len(listed), size)):
@@ -72,7 +74,7 @@ def output_gates(first: Ran, second: Ran) -> Iterator[dict[str, Any]]:
     """Yield gates for lines that the command printed in both trials; of help and version, only that it works."""
     again = {line.strip() for line in second.output.splitlines()}
     stable = [line.strip() for line in first.output.splitlines() if line.strip() in again]
-    telling = [] if _ABOUT_ITSELF.search(first.command) else list(dict.fromkeys(filter(_tells, stable)))
+    telling = [] if _ABOUT_ITSELF.search(first.command) else list(dict.fromkeys(filter(tells, stable)))
     if not telling:
         yield succeeds(first.command)
     for line in dict.fromkeys([*telling[:1], *sorted(telling, key=len, reverse=True)][:MOST_LINES]):
@@ -122,7 +124,7 @@ def _matches(command: str, pattern: str, description: str) -> dict[str, Any]:
     return {"type": "command_output_matches", "command": command, "pattern": pattern, "description": description}
 
 
-def _tells(line: str) -> bool:
+def tells(line: str) -> bool:
     """Return True if the line is short, has a few letters or digits, and is likely to be the same for good."""
     enough = sum(character.isalnum() for character in line) >= 3
     return enough and len(line) <= LONGEST and line.isprintable() and not _VOLATILE.search(line)

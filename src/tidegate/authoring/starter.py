@@ -13,6 +13,7 @@ from tidegate.authoring.tool import Tool
 
 WORKFLOW = ".github/workflows/tidegate.yml"
 SUITE = "tidegate.yaml"
+SERVER_PROMPT = "List the tools of the server, and call those whose input is known."
 UNKNOWN_ACTION = "OWNER/tidegate@COMMIT"
 
 _PROVEN = "# Written by `tidegate init` from what the tool did, and run three times. Add what agents should get done."
@@ -86,6 +87,40 @@ def suite_text(tool: Tool | None, scenarios: Iterable[str], guidance: Iterable[s
     return "\n".join(lines) + "\n"
 
 
+def server_suite_text(server: Tool, command: str, scenario: str, steps: Mapping[str, list[dict[str, Any]]]) -> str:
+    """Return the text of tidegate.yaml for an MCP server: the agent `calls` makes the calls in `steps`."""
+    before, _, _ = suite_text(server, [scenario]).partition("target: ")
+    lines = [f"target: {flow({'mcp': {'command': command}})}", "guidance: []", "agents:"]
+    lines.append("  calls:   # lists the tools and calls some of them: no key, no cost")
+    lines += ["    type: scripted", "    steps:"]
+    for name, own in steps.items():
+        lines += [f"      {name}:", *(f"        - {flow(step)}" for step in own)]
+    lines.append("  # claude: {type: claude-code}   # does tasks with the tools; needs ANTHROPIC_API_KEY")
+    return before + "\n".join(lines) + "\n"
+
+
+def server_scenario_text(server: Tool, name: str, checks: Iterable[Mapping[str, Any]]) -> str:
+    """Return the text of the scenario in which the agent `calls` makes its calls, with these evaluators."""
+    lines = [
+        *_head(server),
+        f"name: {name}",
+        f"description: {flow(f'The tools of `{server.binary}` are there and answer.')}",
+        "target: from_config",
+        f"task: {flow({'prompt': SERVER_PROMPT})}",
+        "evaluation:",
+        "  gates:",
+        "    - {type: no_transcript_errors, description: no call failed}",
+        "  evaluators:",
+        *(f"    - {flow(dict(check))}" for check in checks),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _head(tool: Tool) -> tuple[str, str]:
+    up = "../" * len(PurePosixPath(tool.scenarios).parts)
+    return f"# yaml-language-server: $schema={up}{SCHEMAS}/scenario.json", _PROVEN
+
+
 def scenario_file(tool: Tool, candidate: Candidate) -> str:
     """Return the path of the candidate's scenario file."""
     return f"{tool.scenarios}/{candidate.name}.yaml"
@@ -108,8 +143,7 @@ def template_files(root: Path, tool: Tool, candidate: Candidate) -> dict[str, by
 def scenario_text(tool: Tool, candidate: Candidate, gates: Iterable[Mapping[str, Any]]) -> str:
     """Return the text of the candidate's scenario file with these gates, the last of which is that no call fails."""
     lines = [
-        f"# yaml-language-server: $schema={'../' * len(PurePosixPath(tool.scenarios).parts)}{SCHEMAS}/scenario.json",
-        _PROVEN,
+        *_head(tool),
         f"name: {candidate.name}",
         f"description: {flow(candidate.description)}",
         "target: from_config",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,6 +12,7 @@ from tidegate.agents.doc_follower import DocFollower
 from tidegate.authoring.build_systems.files import is_program
 from tidegate.authoring.observed_gates import Ran, commands_of
 from tidegate.authoring.tool import Tool
+from tidegate.model.event import Event
 from tidegate.model.measurement import TrialResult
 from tidegate.model.suite import Budget, Scenario, Suite
 from tidegate.model.trial import TrialSpec
@@ -25,14 +26,31 @@ from tidegate.suite.load import load_suite
 
 AGENT = "docs"
 BUILD_MINUTES = 20.0
+OBSERVED, CONFIRMED = 2, 3  # trials: to propose gates, and to keep them
+MOST_ROUNDS = 6
+SECONDS = 60.0  # of one trial
 _SKIPPED = (".git", "node_modules", "build-home")
 
 
 @dataclass(frozen=True)
+class Tried:
+    """The tool as it was built, the files of its scenarios, and sentences about what was left out.
+
+    `problem` says why nothing could be tried; then there are no files.
+    """
+
+    tool: Tool
+    files: Mapping[str, bytes]
+    notes: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
 class Seen:
-    """What one trial did: the result, its commands by their text, and its changes in the workspace."""
+    """What one trial did: the result, its events, its commands by their text, and its changes in the workspace."""
 
     result: TrialResult
+    events: tuple[Event, ...]
     commands: dict[str, Ran]
     diff: str
 
@@ -73,7 +91,9 @@ class Tryout:
         seen: dict[str, list[Seen]] = {}
         for result in results:
             record = side.store.record(result.spec)
-            seen.setdefault(result.scenario, []).append(Seen(result, commands_of(record.events), record.diff))
+            seen.setdefault(result.scenario, []).append(
+                Seen(result, record.events, commands_of(record.events), record.diff)
+            )
         return seen
 
     def load(self) -> Suite:
@@ -122,3 +142,11 @@ def _programs(folder: Path, name: str) -> Sequence[Path]:
         for path in folder.rglob(name)
         if is_program(path) and not set(_SKIPPED).intersection(path.relative_to(folder).parts)
     ]
+
+
+def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files into the folder."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)

@@ -19,6 +19,7 @@ KINDS: tuple[Callable[[Seen], Found | None], ...] = (  # the most specific first
     starts.start,
     mcp.tool,
     mcp.parameter,
+    mcp.offer,
     endings.prompt,
     endings.hang,
     endings.crash,

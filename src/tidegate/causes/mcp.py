@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from tidegate.causes.seen import Found, Seen, named_in, words
-from tidegate.model.measurement import Call
+from tidegate.model.measurement import Call, TrialResult
 
 _NO_TOOL = re.compile(
     r"unknown tool|no such tool|tool .{0,80}not (?:found|exist|known|available)|-32601", re.IGNORECASE
@@ -16,6 +16,10 @@ _REFUSED = re.compile(
     r"unexpected|unknown|unrecogni|not (?:allowed|permitted|accepted|expected)|additional|extra", re.I
 )
 _REQUIRED = re.compile(r"required|missing|must (?:have|be given)", re.IGNORECASE)
+# The reason of a missed check that `tidegate init` writes for a tool: the pattern begins with the tool's name.
+_LISTED = re.compile(
+    r".*; tools/list: output is .*, expected a match of \(\?m\)\^(?P<name>\S+?)\(\?!\\S\)(?P<rest>.*)$", re.DOTALL
+)
 _NAME = re.compile(r"['\"`]([A-Za-z_][\w-]*)['\"`]|\b([A-Za-z_]\w*) (?:is required|is missing|field required)")
 
 
@@ -46,6 +50,25 @@ def parameter(seen: Seen) -> Found | None:
         if new:
             return Found("mcp_parameter", f"the tool `{name}` now requires the parameter `{new}`", (new,))
     return None
+
+
+def offer(seen: Seen) -> Found | None:
+    """A tool that head's server no longer lists, or lists with other parameters, by a check of `tools/list`."""
+    for check in seen.head[0].evaluators if seen.head else ():
+        listed = _LISTED.match(check.reason)
+        if listed is None or any(_score(trial, check.name) == 1 for trial in seen.head):
+            continue
+        if not seen.base or any(_score(trial, check.name) != 1 for trial in seen.base):
+            continue
+        name = re.sub(r"\\(.)", r"\1", listed["name"])
+        if not listed["rest"]:
+            return Found("mcp_tool", f"the MCP server no longer has the tool `{name}`", (name,))
+        return Found("mcp_parameter", f"the parameters of the tool `{name}` changed", (name,))
+    return None
+
+
+def _score(trial: TrialResult, name: str) -> float | None:
+    return next((check.score for check in trial.evaluators if check.name == name), None)
 
 
 def arguments(call: Call) -> dict[str, Any] | None:

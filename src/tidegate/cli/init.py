@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from tidegate.cli import options
 
 if TYPE_CHECKING:
-    from tidegate.authoring.first_suite import Tried
     from tidegate.authoring.tool import Tool
+    from tidegate.authoring.tryout import Tried
 
 NOT_TRIED = 4  # exit code: the files are written, but the suite could not be run
 
@@ -83,8 +83,6 @@ def _new_suite(root: Path, args: argparse.Namespace) -> tuple[Tool | None, dict[
     if scenarios or tool is None:
         return tool, {SUITE: suite_text(tool, scenarios).encode()}, None
     why = "`--no-try` was given" if args.no_try else None
-    if tool.server:
-        why = "the agent of an MCP server needs a key"
     tried = None if why else _try(root, where, tool, args)
     if tried is not None and tried.problem is None:
         print(*tried.notes, sep="\n", end="\n" if tried.notes else "")
@@ -100,7 +98,8 @@ def _new_suite(root: Path, args: argparse.Namespace) -> tuple[Tool | None, dict[
 
 def _try(root: Path, where: str, tool: Tool, args: argparse.Namespace) -> Tried:
     """Build the last commit and try the tool, with progress."""
-    from tidegate.authoring.first_suite import Tried, first_suite
+    from tidegate.authoring.first_suite import first_suite
+    from tidegate.authoring.tryout import Tried
     from tidegate.cli.progress import Steps
     from tidegate.errors import TidegateError
     from tidegate.model.progress import Silent

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from pydantic import Field
@@ -37,6 +38,7 @@ class Tool(NamedTuple):
     name: str
     description: str
     schema: Any  # JSON Schema of the input, as the server sent it
+    hints: Mapping[str, Any] = MappingProxyType({})  # `annotations`: whether it only reads, destroys, …
 
 
 class ServerTools(NamedTuple):

@@ -18,6 +18,7 @@ from tidegate.authoring.build_systems import (
     gradle,
     make,
     maven,
+    mcp_files,
     meson,
     node,
     programs,
@@ -39,6 +40,7 @@ SYSTEMS: tuple[Callable[[Path, str], Iterable[Tool]], ...] = (
     make.find,
     gradle.find,
     maven.find,
+    mcp_files.find,
 )
 MOST_FOLDERS = 300
 _DOCUMENTS = ("README*", "readme*", "AGENTS.md", "CLAUDE.md")

@@ -34,11 +34,16 @@ def toml(path: Path) -> dict[str, Any]:
 
 def json_object(path: Path) -> dict[str, Any]:
     """Return the JSON file's content if it is an object."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
+    value = json_value(text(path))
     return value if isinstance(value, dict) else {}
+
+
+def json_value(content: str) -> Any:
+    """Return the value of a JSON text; None if it is not JSON."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
 
 
 def table(data: dict[str, Any], *keys: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import configparser
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from tidegate.authoring.build_systems.files import own_first, table, text, toml
 from tidegate.authoring.tool import Tool, inside
 
 VENV = ".tidegate/venv"
+PINS = ".tidegate/pins.txt"
 _SDK = re.compile(r"^(fast)?mcp\b(?!-)", re.IGNORECASE)
 
 
@@ -28,13 +30,24 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     for other, read in (("setup.cfg", _of_setup_cfg), ("setup.py", _of_setup_py)):
         if not names and (names := read(text(folder / other))):
             file = other
-    build = (f"python3 -m venv {VENV}", f"{VENV}/bin/pip install --quiet ./{where}".removesuffix("/."))
+    build = install_commands(root, where, f"./{where}".removesuffix("/."))
     needs = [*_listed(project.get("dependencies")), *table(data, "tool", "poetry", "dependencies")]
     server = any(_SDK.match(need) for need in needs)
     for name in own_first(names, own):
         # Not at the top: setuptools would take a new folder there for a second package and refuse to build.
         tests = "tests/scenarios" if where == "." else "scenarios"
         yield Tool(name, build, (f"{VENV}/bin",), inside(where, file), scenarios=tests, server=server, own=name == own)
+
+
+def install_commands(root: Path, where: str, what: str) -> tuple[str, ...]:
+    """Return the commands that install something into a virtual environment, with the versions of uv.lock, if any."""
+    pip = f"{VENV}/bin/pip install --quiet"
+    project = next((one for one in dict.fromkeys((where, ".")) if (root / one / "uv.lock").is_file()), None)
+    if project is None:
+        return f"python3 -m venv {VENV}", f"{pip} {what}"
+    export = f"{VENV}/bin/uv export --quiet --frozen --no-hashes --no-emit-workspace --project {shlex.quote(project)}"
+    pins = f"{pip} uv && {export} > {PINS}"
+    return f"python3 -m venv {VENV}", pins, f"{pip} --constraint {PINS} {what}"
 
 
 def _of_setup_cfg(content: str) -> list[str]:

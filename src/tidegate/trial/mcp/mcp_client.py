@@ -138,7 +138,13 @@ class McpClient:
 def _tool(given: Any) -> Tool:
     """Return a tool as the server describes it; missing texts are empty."""
     fields = given if isinstance(given, dict) else {}
-    return Tool(_string(fields.get("name")), _string(fields.get("description")), fields.get("inputSchema", ANYTHING))
+    hints = fields.get("annotations")
+    return Tool(
+        _string(fields.get("name")),
+        _string(fields.get("description")),
+        fields.get("inputSchema", ANYTHING),
+        hints if isinstance(hints, dict) else {},
+    )
 
 
 def _text(result: Mapping[str, Any]) -> str:

@@ -1,0 +1,153 @@
+"""Collects calls that a first suite can make of an MCP server's tools, and proposes checks for its answers. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from tidegate.agents.scripted import LIST, parameters
+from tidegate.authoring.build_systems.files import json_value
+from tidegate.authoring.observed_gates import tells
+from tidegate.model.agent import Tool
+
+MOST_CALLS = 12
+MOST_TOOLS = 60
+MOST_FIELDS = 5  # of one answer
+_CODE = re.compile(r"^ *```\w*\s*$(.*?)^ *```", re.MULTILINE | re.DOTALL)
+_WORD_END = r"(?!\S)"
+
+
+class Example(NamedTuple):
+    """A call of a tool with its input."""
+
+    tool: str
+    input: dict[str, Any]
+
+
+def examples(tools: Iterable[Tool], documents: Sequence[str]) -> tuple[Example, ...]:
+    """Return a call of each tool that needs no input, or whose input its schema or a document shows.
+
+    Tools that say of themselves that they destroy something, or that they reach other systems, are left out.
+    """
+    shown = [value for document in documents for block in _CODE.findall(document) for value in _objects(block)]
+    found = []
+    for tool in tools:
+        given = _from_schema(tool) if not _is_risky(tool) else None
+        documented = [] if _is_risky(tool) else [inner for value in shown if (inner := _input(tool, value)) is not None]
+        if documented or given is not None:
+            found.append(Example(tool.name, documented[0] if documented else given or {}))
+    return tuple(found[:MOST_CALLS])
+
+
+def surface_checks(tools: Iterable[Tool]) -> Iterator[dict[str, Any]]:
+    """Yield two checks per tool: that it is offered, and that the inputs of today still work, by its schema."""
+    for tool in list(tools)[:MOST_TOOLS]:
+        properties, required = parameters(tool)
+        start = rf"(?m)^{re.escape(tool.name)}{_WORD_END}"
+        yield _check(LIST, f"offers {tool.name}", {"regex": start})
+        if properties:
+            has = "".join(rf"(?=.* \[?{re.escape(name)}\]?{_WORD_END})" for name in sorted(properties))
+            no_other = "|".join(rf"{re.escape(name)}{_WORD_END}" for name in sorted(required))
+            only = rf"(?!.* (?!{no_other})[^\[\s])" if required else r"(?!.* [^\[\s])"
+            described = f"{tool.name} takes {', '.join(sorted(properties))}"
+            yield _check(LIST, _short(described), {"regex": f"{start}{has}{only}"})
+
+
+def answer_checks(server: str, call: Example, outputs: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield a check for what all answers to the call had in common; none if that is nothing."""
+    output = _common(outputs, call.input)
+    if output is not None:
+        given = {"input": call.input} if call.input else {}
+        yield _check(f"mcp__{server}__{call.tool}", f"{call.tool} answers as before", output, given)
+
+
+def _check(tool: str, name: str, output: Any, given: dict[str, Any] | None = None) -> dict[str, Any]:
+    expected = {"tool": tool, **(given or {}), "output": output}
+    return {"type": "tool_trajectory", "name": name, "mode": "superset", "expected": [expected], "required": True}
+
+
+def _common(outputs: Sequence[str], given: dict[str, Any]) -> Any:
+    """Return what matches all outputs: fields of JSON, or lines of text; None if there is nothing."""
+    values = [json_value(output) if output.lstrip().startswith(("{", "[")) else None for output in outputs]
+    if all(isinstance(value, dict) for value in values):
+        fields = dict(list(_same_fields(values, given))[:MOST_FIELDS])
+        return fields or None
+    if any(value is not None for value in values):
+        return None
+    again = {line.strip() for line in outputs[-1].splitlines()}
+    lines = [line.strip() for line in outputs[0].splitlines() if line.strip() in again and tells(line.strip())]
+    chosen = {*lines[:1], *sorted(lines, key=len, reverse=True)[:1]}
+    patterns = [re.escape(line).replace(r"\ ", " ") for line in dict.fromkeys(lines) if line in chosen]
+    return {"regex": "(?s)" + ".*".join(patterns)} if patterns else None
+
+
+def _same_fields(values: Sequence[Any], given: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the fields that all objects have, with their value if it is equal, short and lasting.
+
+    If one of them has a date, a time or the like, others may depend on it, such as a day of the week. Then only values
+    that repeat the input are used.
+    """
+    moment = any(not _lasts(value) for one in values for value in one.values())
+    for key, value in values[0].items():
+        if all(key in other for other in values[1:]):
+            same = all(other[key] == value for other in values[1:]) and isinstance(value, str | bool)
+            lasting = value in given.values() if moment else _lasts(value)
+            yield key, value if same and lasting else {"any": True}
+
+
+def _lasts(value: Any) -> bool:
+    """Return True if no text in the value is likely to be another one tomorrow."""
+    if isinstance(value, dict | list):
+        return all(map(_lasts, value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, str) or (tells(value) or len(value) < 3)
+
+
+def _is_risky(tool: Tool) -> bool:
+    return tool.hints.get("destructiveHint") is True or tool.hints.get("openWorldHint") is True
+
+
+def _from_schema(tool: Tool) -> dict[str, Any] | None:
+    """Return an input made of defaults and examples in the schema; None if a required one has neither."""
+    properties, required = parameters(tool)
+    given = {}
+    for name in sorted(required):
+        schema = properties[name] if isinstance(properties[name], dict) else {}
+        known = [schema[key] for key in ("const", "default", "example") if key in schema]
+        for key in ("examples", "enum"):
+            known += schema[key][:1] if isinstance(schema.get(key), list) else []
+        if not known:
+            return None
+        given[name] = known[0]
+    return given
+
+
+def _objects(block: str) -> Iterator[dict[str, Any]]:
+    """Yield the objects in a block of JSON, those inside of others too."""
+    waiting = [json_value(block)]
+    while waiting:
+        value = waiting.pop(0)
+        if isinstance(value, dict):
+            yield value
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+
+
+def _input(tool: Tool, value: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the tool's input if the object is an example of a call: by its name, or by its required keys."""
+    for key in ("arguments", "input", "params"):
+        if value.get("name", value.get("tool")) == tool.name and isinstance(value.get(key), dict):
+            return dict(value[key])
+    properties, required = parameters(tool)
+    return dict(value) if len(required) > 1 and required <= value.keys() <= properties.keys() else None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def step(call: Example) -> dict[str, Any]:
+    """Return the call as a step of the agent `scripted`."""
+    return {"call": call.tool, **({"input": json.loads(json.dumps(call.input))} if call.input else {})}

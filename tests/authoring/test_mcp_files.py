@@ -1,0 +1,92 @@
+"""How files of a repository say that its MCP server is started."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tidegate.authoring.build_systems import find_tools
+from tidegate.authoring.build_systems.mcp_files import Start, starts
+
+NODE = (
+    '{"name": "@me/notes-mcp", "bin": {"notes": "dist/index.js"}, "dependencies": {"@modelcontextprotocol/sdk": "1"}}'
+)
+REGISTRY = {
+    "packages": [
+        {"registryType": "oci", "identifier": "docker.io/me/notes"},
+        {
+            "registryType": "npm",
+            "identifier": "@me/notes-mcp",
+            "packageArguments": [
+                {"type": "named", "name": "--mode", "value": "safe"},
+                {"type": "positional", "valueHint": "folder", "isRequired": True},
+                {"type": "positional", "valueHint": "more"},
+            ],
+            "environmentVariables": [{"name": "NOTES_KEY", "isRequired": True}, {"name": "DEBUG"}],
+        },
+    ]
+}
+
+
+def servers(command: str, *arguments: str) -> str:
+    return json.dumps({"mcpServers": {"notes": {"command": command, "args": list(arguments)}}})
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "expected"),
+    [
+        ("server.json", json.dumps(REGISTRY), Start("notes", ("--mode", "safe", "."), ("NOTES_KEY",))),
+        (
+            ".mcp.json",
+            servers("npx", "-y", "@me/notes-mcp@1.2", "--root", "/home/me/notes"),
+            Start("notes", ("--root", ".")),
+        ),
+        ("mcp.json", servers("notes", "--stdio"), Start("notes", ("--stdio",))),
+        ("README.md", f"# x\n```json\n{servers('npx', '@me/notes-mcp', '${HOME}/a')}\n```\n", Start("notes", (".",))),
+        (".vscode/mcp.json", servers("npx", "@other/server").replace("mcpServers", "servers"), None),
+        ("mcp.json", "{", None),
+        (
+            "mcp.json",
+            '{"mcpServers": {"a": {"command": 1}, "b": 2, "c": {"command": "notes", "args": 3}}}',
+            Start("notes"),
+        ),
+    ],
+)
+def test_the_start_of_our_program_is_read(tmp_path: Path, file: str, content: str, expected: Start | None) -> None:
+    (tmp_path / "package.json").write_text(NODE)
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text(content)
+    assert starts(tmp_path, ".", "notes") == ((expected,) if expected else ())
+
+
+@pytest.mark.parametrize(
+    ("files", "command", "started"),
+    [
+        ({"index.js": "", "package.json": '{"name": "x"}'}, servers("node", "/home/me/x/index.js"), "exec node"),
+        ({"package.json": '{"name": "x"}'}, servers("node", "dist/index.js"), '"%s"/dist/index.js'),
+        ({"src/notes/__main__.py": "", "pyproject.toml": ""}, servers("python", "-m", "notes"), "-m notes"),
+        ({"server.py": "", "requirements.txt": "mcp"}, servers("uv", "run", "server.py"), "venv/bin/python"),
+    ],
+)
+def test_a_server_that_nothing_installs_is_found_where_a_file_starts_it(
+    tmp_path: Path, files: dict[str, str], command: str, started: str
+) -> None:
+    for name, text in {**files, ".mcp.json": command}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tool,) = find_tools(tmp_path)
+    assert (tool.binary, tool.server, tool.path) == ("notes", True, (".tidegate/bin",))
+    assert started in tool.build[-1]
+
+
+def test_servers_of_others_are_no_tools_of_the_repository(tmp_path: Path) -> None:
+    others = {
+        "mcpServers": {
+            "docs": {"type": "http", "url": "https://docs.example"},
+            "git": json.loads(servers("npx", "git-mcp")),
+        }
+    }
+    (tmp_path / ".mcp.json").write_text(json.dumps(others))
+    assert find_tools(tmp_path) == ()

@@ -1,0 +1,59 @@
+"""`tidegate init` and then `tidegate pr` in a repository with an MCP server: the suite needs no key and can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Make = Callable[..., Any]
+SERVER = (Path(__file__).parents[1] / "mcp_server.py").read_text()
+README = '# Shelf\n\n```json\n{"name": "add", "arguments": {"title": "Buy milk"}}\n```\n'
+FILES = {
+    ".mcp.json": '{"mcpServers": {"shelf": {"command": "python3", "args": ["${workspaceFolder}/server.py"]}}}',
+    "server.py": SERVER,
+    "README.md": README,
+}
+
+
+SCHEMA = 'SCHEMA = {"type": "object", "properties": {"title": {"type": "string"}}}'
+CHANGES = {  # of the server, and the cause that the comment names
+    "the MCP server no longer has the tool `where`": ('add", "where"]', 'add", "whence"]'),
+    "the parameters of the tool `add` changed": (SCHEMA, SCHEMA.replace('"title"', '"name"')),
+}
+
+
+def test_a_server_gets_a_suite_that_runs_without_a_key_and_names_what_breaks_it(
+    make_repository: Make, tidegate: Make
+) -> None:
+    repo = make_repository("shelf")
+    repo.commit(FILES)
+
+    done = tidegate("init", cwd=repo.root)
+    assert done.code == 0, done.stderr
+    assert "the server offers 2 tools; 2 of them are called" in done.stdout
+    assert "each passed 3 of 3 trials" in done.stdout
+    assert "- {call: add, input: {title: Buy milk}}" in (repo.root / "tidegate.yaml").read_text()
+
+    repo.commit({})
+    for number, (cause, (old, new)) in enumerate(CHANGES.items()):
+        assert old in SERVER
+        repo.branch(f"change-{number}", {"server.py": SERVER.replace(old, new)})
+        ran = tidegate("pr", cwd=repo.root)
+        assert (ran.code, cause in ran.comment) == (1, True), ran.stderr + ran.comment
+
+
+def test_a_server_that_does_not_start_is_told_with_the_variables_that_its_files_name(
+    make_repository: Make, tidegate: Make
+) -> None:
+    repo = make_repository("shelf")
+    broken = FILES | {
+        "server.py": "raise SystemExit('no key')\n",
+        ".mcp.json": FILES[".mcp.json"].replace('"command"', '"env": {"SHELF_KEY": "x"}, "command"'),
+    }
+    repo.commit(broken)
+
+    done = tidegate("init", cwd=repo.root)
+
+    assert done.code == 4
+    assert "opened no session that lists tools; its files name the variables SHELF_KEY" in done.stdout
