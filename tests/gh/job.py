@@ -13,6 +13,7 @@ from tests.e2e.conftest import FILES, NOTES
 from tests.gh.emulated.runner import (
     Ran,
     Step,
+    comment_payload,
     dispatch_payload,
     pull_request_payload,
     push_payload,
@@ -20,6 +21,7 @@ from tests.gh.emulated.runner import (
     workflow_run_payload,
 )
 from tests.gh.fake.server import NO_WAITING, FakeGitHub, PullRequest
+from tests.gh.fake.state import told_time
 from tidegate.cli.action import perform
 from tidegate.errors import TidegateError
 from tidegate.gh.client import connect
@@ -78,14 +80,15 @@ class Job:
         self.repo.git("merge", "--quiet", "--no-ff", "--message", "test merge", "pr")
 
     def run(self, token: str | None = None, inputs: dict[str, str] | None = None, **changes: Any) -> tuple[Ran, Step]:
-        """One run of the job."""
+        """One run of the job; `attempt`: the run's id and the attempt, for a re-run."""
         self.runs += 1
+        run = changes.pop("attempt", (self.runs, 1))
         head, base = self.repo.git("rev-parse", "pr"), self.repo.git("rev-parse", "main")
         self.pull.push(head)
         payload = pull_request_payload(self.pull.repository, self.pull.number, head, base, head_ref="pr", **changes)
         step = self.make_step(self.repo.root, self.github.api_url)
         given = {"github_token": token or self.github.token, **(inputs or {})}
-        return self.start(step, step.environ("pull_request", payload, given, run=(self.runs, 1))), step
+        return self.start(step, step.environ("pull_request", payload, given, run)), step
 
     def publish(
         self, run: int, head: str | None = None, inputs: dict[str, str] | None = None, **changes: Any
@@ -99,6 +102,23 @@ class Job:
         step = self.make_step(folder, self.github.api_url)
         given = {"github_token": self.github.token_like("publish"), "command": "publish", **(inputs or {})}
         return self.start(step, step.environ("workflow_run", payload, given, run=(9_000 + run, 1))), step
+
+    def comment(self, body: str, by: str = "olivia", profile: str = "commands", **changes: Any) -> tuple[Ran, Step]:
+        """A person comments, and the workflow for comments runs, with nothing checked out.
+
+        `then` happens between the two; `user_type` is what GitHub calls the author.
+        """
+        row = self.pull.say(body, by)
+        written = told_time(row.updated)
+        changes.pop("then", lambda _: None)(row)
+        user = {"login": by, "id": 1, "type": changes.pop("user_type", "User")}
+        comment = {"id": row.id, "body": body, "user": user, "created_at": written, "updated_at": written}
+        given = {"github_token": self.github.token_like(profile), **changes.pop("inputs", {})}
+        payload = comment_payload(self.pull.repository, self.pull.number, comment, **changes)
+        folder = self.repo.root.parent / f"comment-{row.id}"
+        folder.mkdir()
+        step = self.make_step(folder, self.github.api_url)
+        return self.start(step, step.environ("issue_comment", payload, given, run=(800, 1))), step
 
     def merge(self) -> str:
         """The pull request is merged into main; returns the new commit."""

@@ -50,10 +50,7 @@ def examples() -> Iterator[Example]:
         if os.environ.get("CI"):
             raise
         return
-    ours = ("pull_request", "merge_group", "workflow_run", "workflow_dispatch")
     for webhook in json.loads(index.read_text(encoding="utf-8")):
-        if webhook["name"] not in ours:
-            continue
         for number, payload in enumerate(webhook["examples"]):
             name = f"{webhook['name']}.{payload.get('action', '')}.{number}"
             yield Example(webhook["name"], name, payload)
@@ -71,7 +68,10 @@ def _derived(name: str, payload: Payload) -> Iterator[Example]:
     yield Example("pull_request", f"{name} by Dependabot", dependabot)
 
 
-ALL = list(examples())
+OURS = ("pull_request", "merge_group", "workflow_run", "workflow_dispatch", "issue_comment")
+EVERY = list(examples())
+ALL = [example for example in EVERY if example.event in OURS]
+OTHERS = [example for example in EVERY if example.event not in OURS]
 
 
 def end(example: Example, pull: PullRequest, repo: Repository, make_step: MakeStep, **inputs: str) -> Ended:
@@ -92,9 +92,9 @@ def end(example: Example, pull: PullRequest, repo: Repository, make_step: MakeSt
 
 
 def _fit(payload: Payload, pull: PullRequest, repo: Repository) -> None:
-    before = payload["repository"]["full_name"]
-    payload["repository"]["full_name"] = pull.repository
-    if "pull_request" in payload:
+    before = payload.get("repository", {}).get("full_name")
+    payload["repository"] = {**payload.get("repository", {}), "full_name": pull.repository}
+    if "number" in payload and "pull_request" in payload:
         payload["number"] = payload["pull_request"]["number"] = pull.number
         head, base = payload["pull_request"]["head"], payload["pull_request"]["base"]
         head["sha"], base["ref"] = repo.git("rev-parse", "pr"), "main"
@@ -130,6 +130,8 @@ def test_every_payload_ends_as_the_table_says(
             assert any("title=no comment" in command for command in ended.commands) == stranger
         case "merge_group", _:
             assert (ended.code, ended.outputs["verdict"], ended.comments) == (0, "passed", [])
+        case "issue_comment", _:  # none of the examples is on a pull request
+            assert (ended.code, ended.outputs["verdict"], ended.comments) == (0, "not_run", [])
         case "workflow_run", _:  # none of the examples was started by a pull request
             assert (ended.code, ended.outputs["verdict"], ended.comments) == (0, "not_run", [])
         case _:  # workflow_dispatch: the examples have no inputs
@@ -140,7 +142,21 @@ def test_every_payload_ends_as_the_table_says(
 def test_there_are_as_many_as_github_has() -> None:
     if not ALL:
         pytest.skip("npm could not install the examples")
-    assert len(ALL) == 29 * 4 + 2 + 5 + 2
+    assert len(ALL) == 29 * 4 + 2 + 5 + 2 + 9
+    assert len(EVERY) == 329 + 29 * 3
+
+
+def test_every_other_event_of_github_has_nothing_to_compare(
+    github: FakeGitHub, repo: Repository, make_step: MakeStep
+) -> None:
+    """Also those that no workflow can be started by. No example of `push` is of a pull request here."""
+    pull = github.pull_request()
+    for example in OTHERS:
+        ended = end(example, pull, repo, make_step)
+
+        said = ended.code, ended.outputs["verdict"], ended.outputs["reason"]
+        assert said == (0, "not_run", "nothing_to_do"), example.name
+    assert github.front.writes() == []
 
 
 @pytest.mark.parametrize("number", [5, 6, 7])

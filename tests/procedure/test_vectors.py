@@ -11,7 +11,7 @@ import pytest
 
 from tests.procedure.trace_oracle import PARAMETERS, trace
 from tidegate.procedure.confirm import Confirmation
-from tidegate.procedure.rules import DELTA, DROP, LEAST_HISTORY, Ask, Facts, Rules, level
+from tidegate.procedure.rules import DELTA, DROP, LEAST_HISTORY, SHORT_HISTORY, Ask, Facts, Rules, level
 from tidegate.procedure.screen import ScreenConfirmVerify
 from tidegate.statistics.beta import as_few
 from tidegate.statistics.exact import fisher_less, fisher_midp_less
@@ -71,7 +71,7 @@ def test_more_than_n_of_n_is_an_error_and_never_clamped(
 
 def test_every_kind_of_vector_is_used() -> None:
     assert {vector["kind"] for vector in VECTORS} == {*FUNCTIONS, "pass_at_k_error", "decision_trace", "screen"}
-    assert len(VECTORS) == 86
+    assert len(VECTORS) == 88
 
 
 # Screen, confirm and verify
@@ -115,6 +115,8 @@ def test_the_parameters_of_the_traces_are_the_defaults() -> None:
         "drop": DROP,
         "missed": rules.missed,
         "concurrent": rules.concurrent,
+        "concurrent_short": rules.concurrent_short,
+        "short_hist": SHORT_HISTORY,
         "doubt": rules.doubt,
         "alpha": rules.alpha,
         "min_hist": LEAST_HISTORY,

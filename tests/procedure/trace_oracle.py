@@ -29,6 +29,8 @@ PARAMETERS: dict[str, Any] = {
     "drop": 0.5,
     "missed": 0.06,
     "concurrent": 0.015,
+    "concurrent_short": 0.005,
+    "short_hist": 25,
     "doubt": 0.08,
     "alpha": 0.02,
     "min_hist": 8,
@@ -129,7 +131,8 @@ def trace(given: dict[str, Any]) -> dict[str, Any]:  # noqa: C901 - one page of 
             if verified_at is not None:
                 late = sum(head[verified_at:m]), m - verified_at
                 lower = late[0] * n < c * late[1]
-                if lower and fisher(sum(head[:m]), m, sum(base[:b]), b) <= q["concurrent"]:
+                limit = q["concurrent" if used and history[1] >= q["short_hist"] else "concurrent_short"]
+                if lower and fisher(sum(head[:m]), m, sum(base[:b]), b) <= limit:
                     return end("regressed")
             if m == most:
                 return end("inconclusive")

@@ -79,9 +79,11 @@ class Compared(NamedTuple):
 
 
 def example(folder: Path, agent: str) -> None:
-    """The example's repository, with a suite of its first scenario and this agent."""
+    """The example's repository, with a suite of its first scenario and this agent, which reaches its model alone."""
     shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     target = "{binary: taskmgr, command_pattern: 'taskmgr\\s+(\\S+)'}"
     scenarios = "scenarios: [scenarios/create_tasks.yaml]\npath: [bin]"
-    (folder / "tidegate.yaml").write_text(f"version: 1\n{scenarios}\ntarget: {target}\nagents: {{real: {agent}}}\n")
+    (folder / "tidegate.yaml").write_text(
+        f"version: 1\n{scenarios}\ntarget: {target}\nnetwork: {{agent: false}}\nagents: {{real: {agent}}}\n"
+    )
     (folder / "CLAUDE.md").write_text("@AGENTS.md\n")

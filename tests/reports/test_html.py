@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
 from typing import Any
 
+from tests.reports.large import large_result
 from tidegate.model.event import Message
 from tidegate.model.measurement import TrialResult
 from tidegate.model.result import Result
 from tidegate.model.trial import Record
 from tidegate.reports.html import MAX_BYTES, render_html
 from tidegate.reports.page import page_view
+from tidegate.reports.page_size import fitting
 
 Stories = Mapping[str, Callable[[], Result]]
 
@@ -147,3 +149,18 @@ def test_subcommands_are_summed_side_by_side(stories: Stories) -> None:
     view = page_view(stories["one_regression"](), {})
     (add,) = view.rows[0].subcommands
     assert (add.base.count, add.head.count, add.base.errors, add.head.errors) == (2, 6, 0, 6)
+
+
+def test_rows_that_do_not_fit_lose_their_details_from_the_last_on() -> None:
+    view = page_view(large_result(), {})
+    whole = len(view.model_dump_json().encode())
+
+    shorter = fitting(view, whole - 500)
+    smallest = fitting(view, 30_000)
+
+    assert fitting(view, 10**9) == view
+    assert shorter.rows[0] == view.rows[0]
+    assert (shorter.rows[-1].trials, shorter.rows[-1].state) == ((), view.rows[-1].state)
+    assert "without trials" in shorter.warnings[-1]
+    assert len(smallest.rows) < len(view.rows)
+    assert "left out" in smallest.warnings[-1]

@@ -453,7 +453,7 @@ def test_processes_that_cannot_be_ended_are_an_error(command: Callable[..., Comm
     async def body() -> None:
         ours, theirs = socket.socketpair()
         process = await asyncio.create_subprocess_exec("cat", stdin=theirs.fileno(), stdout=asyncio.subprocess.DEVNULL)
-        supervisor = Supervisor(process, await asyncio.open_connection(sock=ours), None)
+        supervisor = Supervisor(process, await asyncio.open_connection(sock=ours), None, None)
         theirs.sendall(b'{"end": "exited", "unended": 2}\n')
         theirs.close()
         with pytest.raises(SupervisorLost, match="2 processes"):

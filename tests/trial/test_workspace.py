@@ -18,6 +18,7 @@ from tidegate.trial.workspace import TooSlowError, copy_workspace, matching_file
 from tidegate.trial.workspace_diff import workspace_diff
 
 GUIDANCE = ("AGENTS.md", ".claude/skills/**")
+MOST_FILES_OF_GIT = 35  # each trial writes them
 GIT_COMMIT = ["git", "-c", "user.name=n", "-c", "user.email=e", "commit", "--quiet", "--allow-empty"]
 
 
@@ -214,3 +215,36 @@ def test_a_copy_ends_in_time(tmp_path: Path) -> None:
 
     with pytest.raises(TooSlowError):
         copy_workspace(made, tmp_path / "w", 0)
+
+
+def test_each_copy_is_a_repository_of_one_commit_in_few_files(tmp_path: Path) -> None:
+    names = {"a", "a.b", "a-b/x", "ab/\xe9 y", "a0/deep/er/z", os.fsdecode(b"not \xff text"), *map(str, range(20))}
+    side = write(tmp_path / "side", {f"t/{name}": name.encode("utf-8", "replace").decode() for name in names})
+    write(side, {"t/.gitignore": "a\n", "t/run": "#!/bin/sh\n", "t/.gitattributes": "*.b -text\n"})
+    (side / "t/run").chmod(0o755)
+    (side / "t/link").symlink_to("nowhere/at/all")
+
+    made = prepare(scenario(template="t"), side, side, (), tmp_path / "made")
+    copy_workspace(made, tmp_path / "w")
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(tmp_path / "w"), *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    git("fsck", "--strict", "--full")
+    assert git("status", "--porcelain", "--ignored") == ""
+    assert len(git("ls-files").splitlines()) == len(names) + 4
+    assert git("rev-list", "--count", "main") == "1"
+    assert len(list((tmp_path / "w/.git").rglob("*"))) <= MOST_FILES_OF_GIT
+    (tmp_path / "w/run").write_text("#!/bin/bash\n")
+    subprocess.run([*GIT_COMMIT, "--all", "--message=more"], cwd=tmp_path / "w", check=True)
+    assert git("diff", "--name-only", "HEAD~") == "run"
+
+
+def test_the_same_files_make_the_same_commit(tmp_path: Path) -> None:
+    side = write(tmp_path / "side", {"t/a": "1"})
+    heads = set()
+    for name in ("one", "two"):
+        made = prepare(scenario(template="t"), side, side, (), tmp_path / name)
+        heads.add((made.folder / ".git/refs/heads/main").read_text())
+    assert len(heads) == 1

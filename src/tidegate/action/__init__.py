@@ -9,6 +9,7 @@ from tidegate.action.job import Job, Outside
 from tidegate.action.publishing import Subject, note
 from tidegate.errors import CannotRunError, ConfigurationError, TidegateError
 from tidegate.gh.event import (
+    CommentEvent,
     DispatchEvent,
     Event,
     MergeGroupEvent,
@@ -27,6 +28,7 @@ from tidegate.trial.users import give_back
 
 __all__ = ["Outside", "act", "report_error"]
 
+NOT_HISTORY = PullRequestEvent | MergeGroupEvent | WorkflowRunEvent | CommentEvent
 BUG = "This is a bug in Tidegate. Please report it with the lines of the log."
 
 
@@ -80,8 +82,8 @@ async def _note(said: NoVerdict, event: Event | None, job: Job) -> None:
         await note(said, Subject(event.number, event.head_sha, job.connect()), job)
 
 
-async def _act(event: Event, job: Job) -> int:
-    """Call the event's handler and return its exit code. Handlers are imported only when needed, to start fast."""
+def _require_suitable_command(event: Event, job: Job) -> None:
+    """Raise ConfigurationError for inputs that do not go with the event."""
     if job.settings.args:
         raise ConfigurationError(
             f"input `args`: `{job.settings.command}` takes none.", "It is for the commands that people have, as `run`."
@@ -91,11 +93,16 @@ async def _act(event: Event, job: Job) -> int:
             f"`publish` is for the event `workflow_run`, and this is `{job.runner.event_name}`.",
             "docs/github.md has the whole workflow.",
         )
-    if job.settings.command == "history" and isinstance(event, PullRequestEvent | MergeGroupEvent | WorkflowRunEvent):
+    if job.settings.command == "history" and isinstance(event, NOT_HISTORY):
         raise ConfigurationError(
             f"`history` is fed by the default branch alone, and this is `{job.runner.event_name}`.",
             "docs/github.md has the whole workflow.",
         )
+
+
+async def _act(event: Event, job: Job) -> int:
+    """Call the event's handler and return its exit code. Handlers are imported only when needed, to start fast."""
+    _require_suitable_command(event, job)
     if job.settings.command == "history" or isinstance(event, PushEvent) or event == OtherEvent(name="schedule"):
         from tidegate.action.push import feed_history
 
@@ -117,5 +124,9 @@ async def _act(event: Event, job: Job) -> int:
             from tidegate.action.workflow_dispatch import run_for_maintainer
 
             return await run_for_maintainer(event, job)
+        case CommentEvent():
+            from tidegate.action.issue_comment import obey
+
+            return await obey(event, job)
         case OtherEvent():
             return skip("nothing_to_do", event.explanation, job)

@@ -1,4 +1,4 @@
-"""A maintainer accepts regressions with a label. It applies to one commit and is recorded in the comment."""
+"""A maintainer accepts regressions with a label or a comment. It applies to one commit and is recorded."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from tidegate.action.job import Job
 from tidegate.gh.comment import standing_marker
 from tidegate.gh.event import PullRequestEvent
 from tidegate.gh.port import PublishError, PullRequest, RepositoryPort
+from tidegate.gh.slash_command import accepting_comment, parse_command
 from tidegate.model.marker import Acceptance
 from tidegate.model.result import Result
 
 NOT_ACCEPTED = "not accepted"
 UNPROVEN = 5  # exit code of a verdict that blocks because it proves nothing
+_DECIDING = frozenset({"regressed", "unconfirmed", "not_measured", "not_comparable"})  # states that can block
 
 
 async def expire(event: PullRequestEvent, repository: RepositoryPort | None, job: Job) -> None:
@@ -49,7 +51,7 @@ async def accepted_by(
     if repository is None or not (result.verdict.state == "failed" or result.verdict.exit_code == UNPROVEN):
         return None
     try:
-        found = await deadline.ask(lambda: _acceptance(event, repository, job))
+        found = await deadline.ask(lambda: _acceptance(event, result, repository, job))
     except PublishError as error:
         found = "the label could not be read", f"{error.message}\n{error.advice}"
     except asyncio.CancelledError:
@@ -60,16 +62,21 @@ async def accepted_by(
     return found
 
 
-def _acceptance(event: PullRequestEvent, repository: RepositoryPort, job: Job) -> Acceptance | tuple[str, str] | None:
-    """Return the acceptance from this event, or from the marker of an earlier run on the same commit.
+def _acceptance(
+    event: PullRequestEvent, result: Result, repository: RepositoryPort, job: Job
+) -> Acceptance | tuple[str, str] | None:
+    """Return the acceptance from this event, or the one that is recorded for this commit.
 
     None: the label is not set. A title and a message: it is set but does not count. It counts only for the person who
-    set it last, if that person has write access.
+    set it last or, if that was Tidegate, who asked for it in a comment, and only if that person has write access.
     """
     label = job.settings.accept_label
     now = repository.pull_request(event.number)
     if not _is_set(label, now) or now.head_sha != event.head_sha:
         return None
+    by = repository.labelled_by(event.number, label)
+    if by.endswith("[bot]"):
+        return _by_comment(event, result, by, repository, job)
     if event.action == "labeled" and event.label.casefold() == label.casefold():
         acceptance = Acceptance(sha=event.head_sha, actor=event.sender, run=job.runner.run_id)
     else:
@@ -78,11 +85,34 @@ def _acceptance(event: PullRequestEvent, repository: RepositoryPort, job: Job) -
         if recorded is None or recorded.sha != event.head_sha:
             return NOT_ACCEPTED, _UNRECORDED.format(label=label)
         acceptance = recorded
-    if repository.labelled_by(event.number, label).casefold() != acceptance.actor.casefold():
+    if by.casefold() != acceptance.actor.casefold():
         return NOT_ACCEPTED, _OTHERWISE.format(label=label, actor=acceptance.actor)
     if not repository.may_write(acceptance.actor):
         return NOT_ACCEPTED, _POWERLESS.format(label=label, actor=acceptance.actor)
     return acceptance
+
+
+def _by_comment(
+    event: PullRequestEvent, result: Result, by: str, repository: RepositoryPort, job: Job
+) -> Acceptance | tuple[str, str]:
+    """Return the acceptance that a person wrote as a comment, and for which we have set the label."""
+    port = repository.comments(event.number)
+    comment = accepting_comment(port.list_comments(), by, event.head_sha) if by == port.viewer() else None
+    command = parse_command(comment.body) if comment else None
+    if comment is None or command is None or command.verb != "accept":
+        return NOT_ACCEPTED, _UNCOMMANDED.format(by=by)
+    if command.scenario and not _concerns_only(result, command.scenario):
+        return NOT_ACCEPTED, _MORE.format(scenario=command.scenario)
+    if not repository.may_write(comment.author):
+        return NOT_ACCEPTED, f"`{comment.author}` may not push to this repository."
+    return Acceptance(sha=event.head_sha, actor=comment.author, run=job.runner.run_id)
+
+
+def _concerns_only(result: Result, scenario: str) -> bool:
+    """Return True if everything that can have decided the verdict is a result of this scenario."""
+    if any(change.weakened for change in result.definitions) or result.verdict.reason == "metric":
+        return False
+    return {row.scenario for row in result.rows if row.state in _DECIDING} == {scenario}
 
 
 def _is_set(label: str, pull: PullRequest) -> bool:
@@ -95,4 +125,6 @@ _UNRECORDED = (
     " the workflow has to run on `labeled`."
 )
 _OTHERWISE = "GitHub does not say that `{actor}` put the label `{label}` there last."
+_UNCOMMANDED = "`{by}` put the label there, and no comment of a person that accepts this commit is recorded."
+_MORE = "the comment accepts `{scenario}` alone, and the verdict has other reasons as well."
 _POWERLESS = "`{actor}` put the label `{label}` there, and may not push to this repository."

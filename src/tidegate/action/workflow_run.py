@@ -62,7 +62,7 @@ async def _publish(event: WorkflowRunEvent, repository: RepositoryPort, job: Job
     if pull is None:
         return skip("nothing_to_do", "No open pull request has that run's commit as its head any more.", job)
     name = artifact_name(job.settings.instance)
-    found = await deadline.ask(lambda: _archive(event.run, name, repository))
+    found = await deadline.ask(lambda: archive(event.run, name, repository))
     if found is None:
         return skip("nothing_to_do", f"The run has uploaded no artifact `{name}`: there is nothing to publish.", job)
     try:
@@ -93,7 +93,7 @@ def _pull_request(event: WorkflowRunEvent, repository: RepositoryPort) -> PullRe
     return found[-1] if found else None
 
 
-def _archive(run: int, name: str, repository: RepositoryPort) -> tuple[int, bytes] | None:
+def archive(run: int, name: str, repository: RepositoryPort) -> tuple[int, bytes] | None:
     """Return id and content of the newest artifact with this name, or None: each attempt of a run may upload one."""
     found = [artifact for artifact in repository.artifacts(run, name) if not artifact.expired]
     if not found:

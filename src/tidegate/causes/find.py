@@ -12,7 +12,7 @@ from tidegate.causes.slower import slower
 from tidegate.model.cause import Cause, Place
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import TrialResult
-from tidegate.model.plan import RowKey
+from tidegate.model.plan import RowKey, by_row
 from tidegate.model.result import FileChange
 
 KINDS: tuple[Callable[[Seen], Found | None], ...] = (  # the most specific first
@@ -43,15 +43,15 @@ def find_causes(
     A row whose trials show no cause has none.
     """
     found: dict[Found, list[RowKey]] = {}
+    of_row = by_row(trials)
     for row in rows:
-        cause = _cause(row, trials, changes)
+        cause = _cause(row, of_row[row.key], changes)
         if cause:
             found.setdefault(cause, []).append(row.key)
     return tuple(_placed(cause, tuple(keys), changes) for cause, keys in found.items())
 
 
-def _cause(row: Row, trials: Sequence[TrialResult], changes: Sequence[FileChange]) -> Found | None:
-    own = [trial for trial in trials if trial.key == row.key]
+def _cause(row: Row, own: Sequence[TrialResult], changes: Sequence[FileChange]) -> Found | None:
     if row.state in _EXPLAINED:
         seen = look(row, own, changes)
         return next(filter(None, (kind(seen) for kind in KINDS)), None) or slower(own)

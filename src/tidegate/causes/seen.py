@@ -55,9 +55,8 @@ class Found(NamedTuple):
     names: tuple[str, ...] = ()
 
 
-def look(row: Row, trials: Iterable[TrialResult], changes: Sequence[FileChange]) -> Seen:
-    """Return what the trials of a row show."""
-    own = [trial for trial in trials if trial.key == row.key]
+def look(row: Row, own: Sequence[TrialResult], changes: Sequence[FileChange]) -> Seen:
+    """Return what the row's own trials show."""
     base = tuple(trial for trial in own if trial.side == "base" and trial.decides is not None)
     passing = tuple(trial for trial in base if trial.decides == "pass")
     head = tuple(trial for trial in own if trial.side == "head" and trial.decides == "fail")

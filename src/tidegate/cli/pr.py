@@ -31,7 +31,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         type=options.seconds,
         default=60.0,
         metavar="SECONDS",
-        help="wait before a regression is verified with new trials (default: %(default)s)",
+        help="wait before a regression is verified with new trials, and as long in all for a provider that does not "
+        "answer (default: %(default)s)",
     )
     options.add_repository(parser)
     options.add_selection(parser)

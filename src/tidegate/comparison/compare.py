@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
 
 from tidegate.comparison.judge_change import Scored, with_judge_tests
 from tidegate.comparison.metric_tests import RowTrials
@@ -19,14 +18,13 @@ from tidegate.model.comparison import (
     Row,
 )
 from tidegate.model.measurement import PastTrial, Run, RunRow, TrialResult
-from tidegate.model.plan import RowKey
+from tidegate.model.plan import RowKey, by_row
 from tidegate.model.suite import RowState
 from tidegate.model.trial import SETUP_KINDS
 from tidegate.procedure.steps import Conclusion, State, conclude, observe, start
 
 Trials = Sequence[TrialResult]
 _COMPARED: tuple[RowState, ...] = ("ok", "improved", "flaky")
-T = TypeVar("T", TrialResult, PastTrial)
 
 
 def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), *, stored: bool = False) -> Comparison:
@@ -73,7 +71,7 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
 
 def _sides(state: State, past: Sequence[PastTrial], base: Trials, head: Trials) -> list[RowTrials]:
     """Return the trials of each row, in order; those of the history only where it is used."""
-    past_of, base_of, head_of = _by_row(past), _by_row(_in_order(base)), _by_row(_in_order(head))
+    past_of, base_of, head_of = by_row(past), by_row(_in_order(base)), by_row(_in_order(head))
     keys = [(entry.row.key, entry.history[1] > 0) for entry in state.rows]
     return [RowTrials(past_of[key] if known else (), base_of[key], head_of[key]) for key, known in keys]
 
@@ -105,7 +103,7 @@ def _placed(row: RunRow, in_base: bool, tried_on_base: bool) -> RunRow:
 
 def outcomes_by_row(past: Sequence[PastTrial]) -> dict[RowKey, list[bool]]:
     """Return, for each row, whether each of base's earlier trials passed, oldest first."""
-    return {key: [trial.decides == "pass" for trial in trials] for key, trials in _by_row(past).items()}
+    return {key: [trial.decides == "pass" for trial in trials] for key, trials in by_row(past).items()}
 
 
 def unsteady(past: Sequence[PastTrial]) -> frozenset[RowKey]:
@@ -114,13 +112,6 @@ def unsteady(past: Sequence[PastTrial]) -> frozenset[RowKey]:
     for trial in past:
         seen[trial.key, trial.sha].add(trial.decides)
     return frozenset(key for (key, _), outcomes in seen.items() if len(outcomes) > 1)
-
-
-def _by_row(trials: Sequence[T]) -> defaultdict[RowKey, list[T]]:
-    by_row: defaultdict[RowKey, list[T]] = defaultdict(list)
-    for trial in trials:
-        by_row[trial.key].append(trial)
-    return by_row
 
 
 def _in_order(trials: Trials) -> list[TrialResult]:

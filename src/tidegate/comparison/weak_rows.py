@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import TrialResult
+from tidegate.model.plan import by_row
 
 _NAMED = 5  # rows that a warning names
 
@@ -22,10 +23,10 @@ def fails_from_the_start(row: Row) -> bool:
 
 def doubts(rows: Iterable[Row], trials: Iterable[TrialResult]) -> Iterator[str]:
     """Yield one warning per kind of weakness, with the names of the rows that have it."""
-    measured = [trial for trial in trials if trial.outcome is not None]
+    measured = by_row(trial for trial in trials if trial.outcome is not None)
     doubted: dict[str, list[str]] = {}
     for row in rows:
-        for doubt in _doubts_of(row, [trial for trial in measured if trial.key == row.key]):
+        for doubt in _doubts_of(row, measured[row.key]):
             doubted.setdefault(doubt, []).append(str(row.key))
     for doubt, names in doubted.items():
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""

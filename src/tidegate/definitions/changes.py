@@ -31,6 +31,7 @@ READ_AT_BASE = (
     "pass_env",
     "prices",
     "model_proxy",
+    "network",
     "store",
     "comment_template",
     "guidance",  # globs; the files are each side's own

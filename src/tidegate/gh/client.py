@@ -11,9 +11,10 @@ from urllib.parse import quote
 
 from pydantic import SecretStr
 
-from tidegate.gh.connection import Pace, asking, open_connection
+from tidegate.gh import runs
+from tidegate.gh.connection import Pace, asking, got, open_connection
 from tidegate.gh.download import download
-from tidegate.gh.port import Artifact, Comment, PublishError, PullRequest, Status
+from tidegate.gh.port import Artifact, Comment, PublishError, PullRequest, Reaction, Run, Status
 
 if TYPE_CHECKING:
     from github.Issue import Issue
@@ -57,7 +58,7 @@ class PyGithubRepository:
     def pull_request(self, number: int) -> PullRequest:
         """Return the pull request, with one GET."""
         with asking("pull-requests: read"):
-            return _pull_request(_asked(self._requester, f"{self._url}/pulls/{number}"))
+            return _pull_request(got(self._requester, f"{self._url}/pulls/{number}"))
 
     def pull_requests_of(self, owner: str, branch: str) -> list[PullRequest]:
         """Return the open pull requests from a branch, with one GET.
@@ -66,7 +67,7 @@ class PyGithubRepository:
         """
         query = f"state=open&per_page=100&head={quote(f'{owner}:{branch}', safe='')}"
         with asking("pull-requests: read"):
-            found = [_pull_request(one) for one in _asked(self._requester, f"{self._url}/pulls?{query}")]
+            found = [_pull_request(one) for one in got(self._requester, f"{self._url}/pulls?{query}")]
         return [one for one in found if one.head_ref == branch and one.is_open]
 
     def labelled_by(self, number: int, label: str) -> str:
@@ -85,12 +86,24 @@ class PyGithubRepository:
             address = f"{self._url}/issues/{number}/labels/{quote(label, safe='')}"
             self._requester.requestJsonAndCheck("DELETE", address)
 
+    def add_label(self, number: int, label: str) -> None:
+        """Set the label, with one POST."""
+        with asking():
+            address = f"{self._url}/issues/{number}/labels"
+            self._requester.requestJsonAndCheck("POST", address, input={"labels": [label]})
+
+    def react(self, comment: int, reaction: Reaction) -> None:
+        """Add the reaction, with one POST."""
+        with asking():
+            address = f"{self._url}/issues/comments/{comment}/reactions"
+            self._requester.requestJsonAndCheck("POST", address, input={"content": reaction})
+
     def may_write(self, login: str) -> bool:
         """Return True if the person has write access, with one GET. Unknown people do not."""
         try:
             with asking("pull-requests: read"):
                 address = f"{self._url}/collaborators/{quote(login, safe='')}/permission"
-                return _asked(self._requester, address)["permission"] in MAY_WRITE
+                return got(self._requester, address)["permission"] in MAY_WRITE
         except PublishError as error:
             if error.kind != "not_found":
                 raise
@@ -109,24 +122,30 @@ class PyGithubRepository:
             if answer["state"] != status.state:
                 raise ValueError("another status")
 
+    def run(self, run: int) -> Run:
+        """Return the workflow run, with one GET."""
+        return runs.run(self._requester, self._url, run)
+
+    def pull_request_runs(self, workflow: int, head_sha: str) -> list[Run]:
+        """Return the newest 100 runs, with one GET."""
+        return runs.pull_request_runs(self._requester, self._url, workflow, head_sha)
+
+    def rerun(self, run: int) -> None:
+        """Run it again, with one POST."""
+        runs.rerun(self._requester, self._url, run)
+
     def artifacts(self, run: int, name: str) -> list[Artifact]:
-        """Return the artifacts, with one GET. Old GitHub Enterprise Servers ignore `name`, so it is checked here."""
-        query = f"per_page=100&name={quote(name, safe='')}"
-        with asking("actions: read"):
-            answer = _asked(self._requester, f"{self._url}/actions/runs/{run}/artifacts?{query}")
-            found = [_artifact(one) for one in answer["artifacts"]]
-        return [artifact for artifact in found if artifact.name == name]
+        """Return the artifacts, with one GET."""
+        return runs.artifacts(self._requester, self._url, run, name)
 
     def recent_artifacts(self, name: str) -> list[Artifact]:
         """Return the newest artifacts with that name, with one GET."""
-        with asking("actions: read"):
-            answer = _asked(self._requester, f"{self._url}/actions/artifacts?per_page=100&name={quote(name, safe='')}")
-            return [_artifact(one) for one in answer["artifacts"] if one["name"] == name]
+        return runs.recent_artifacts(self._requester, self._url, name)
 
     def merged_heads(self, sha: str) -> list[str]:
         """Return the merged heads, with one GET: only few pull requests have the same merge commit."""
         with asking("pull-requests: read"):
-            found = _asked(self._requester, f"{self._url}/commits/{sha}/pulls?per_page=100")
+            found = got(self._requester, f"{self._url}/commits/{sha}/pulls?per_page=100")
             return [
                 one["head"]["sha"]
                 for one in found
@@ -162,7 +181,7 @@ class PyGithubPort:
     def head_sha(self) -> str:
         """Return the pull request's head commit, with one GET."""
         with asking("pull-requests: read"):
-            return str(_asked(self._issue.requester, self._pull_url)["head"]["sha"])
+            return str(got(self._issue.requester, self._pull_url)["head"]["sha"])
 
     def list_comments(self) -> list[Comment]:
         """Return all comments, read in pages of 100.
@@ -205,23 +224,6 @@ def _is_about(event: IssueEvent, label: str) -> bool:
     return event.event in ("labeled", "unlabeled") and event.label.name.casefold() == label.casefold()
 
 
-def _asked(requester: Requester, address: str) -> Any:
-    """Return the JSON answer to a GET."""
-    return requester.requestJsonAndCheck("GET", address)[1]
-
-
-def _artifact(found: Any) -> Artifact:
-    run = found.get("workflow_run") or {}
-    return Artifact(
-        id=found["id"],
-        name=found["name"],
-        size=found["size_in_bytes"],
-        expired=found["expired"],
-        head_sha=run.get("head_sha") or "",
-        own=bool(run) and run.get("head_repository_id") == run.get("repository_id"),
-    )
-
-
 def _pull_request(found: Any) -> PullRequest:
     head, base = found["head"], found["base"]
     return PullRequest(
@@ -245,7 +247,13 @@ def _comment(found: IssueComment) -> Comment:
 
 def _listed(found: Any) -> Comment:
     author = (found["user"] or {}).get("login", "")  # no user: the account has been deleted
-    return Comment(id=found["id"], author=author, body=found["body"] or "", url=found["html_url"])
+    return Comment(
+        id=found["id"],
+        author=author,
+        body=found["body"] or "",
+        url=found["html_url"],
+        updated_at=found.get("updated_at") or "",
+    )
 
 
 def _user(requester: Requester) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Literal
 
@@ -207,13 +207,17 @@ def standing_marker(port: CommentPort, instance: str) -> Marker | None:
     return _marker(standing_comment(port, instance))
 
 
-def _ours(comments: list[Comment], viewer: str, instance: str) -> list[Comment]:
-    """Return the comments with this instance's marker that `viewer` wrote, the newest last."""
-    found = []
+def our_comments(comments: list[Comment], viewer: str) -> Iterator[tuple[Marker, Comment]]:
+    """Yield the comments with a marker that `viewer` wrote, of all instances."""
     for comment in comments:
         marker = _marker(comment)
-        if marker and marker.instance == instance and comment.author.casefold() == viewer.casefold():
-            found.append(comment)
+        if marker and comment.author.casefold() == viewer.casefold():
+            yield marker, comment
+
+
+def _ours(comments: list[Comment], viewer: str, instance: str) -> list[Comment]:
+    """Return the comments of this instance, the newest last."""
+    found = [comment for marker, comment in our_comments(comments, viewer) if marker.instance == instance]
     return sorted(found, key=_newness)
 
 

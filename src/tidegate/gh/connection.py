@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
@@ -16,6 +16,7 @@ from tidegate.model.value import Value
 
 if TYPE_CHECKING:
     from github import Github, GithubException
+    from github.Requester import Requester
 
 SECONDARY_WAIT = 60.0  # seconds; GitHub's rule for a secondary rate limit without Retry-After
 _KINDS: dict[int, Kind] = {
@@ -96,6 +97,11 @@ def asking(permission: Permission = "pull-requests: write") -> Iterator[None]:
     except Exception as error:
         said = f": {error}" if isinstance(error, RuntimeError) and str(error) else ""
         raise PublishError("outage", f"GitHub's answer could not be read: {type(error).__name__}{said}") from error
+
+
+def got(requester: Requester, address: str) -> Any:
+    """Return the JSON answer to a GET."""
+    return requester.requestJsonAndCheck("GET", address)[1]
 
 
 def _kind(status: int) -> Kind:

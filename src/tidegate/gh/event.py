@@ -83,6 +83,20 @@ class DispatchEvent(Value):
     default_branch: str
 
 
+class CommentEvent(Value):
+    """A person or a bot commented on an issue or a pull request. The text is untrusted input."""
+
+    number: int
+    action: str
+    on_pull_request: bool
+    comment: int
+    body: str
+    author: str
+    by_bot: bool
+    sender: str
+    created_at: str  # GitHub's time, such as 2026-11-22T08:00:00Z, which sorts as text
+
+
 class PushEvent(Value):
     """Commits were pushed to a branch. `is_default`: it is the repository's default branch."""
 
@@ -101,7 +115,7 @@ class OtherEvent(Value):
         return f"`{self.name}` is not a pull request: there are no two sides to compare."
 
 
-Event = PullRequestEvent | MergeGroupEvent | WorkflowRunEvent | DispatchEvent | PushEvent | OtherEvent
+Event = PullRequestEvent | MergeGroupEvent | WorkflowRunEvent | DispatchEvent | CommentEvent | PushEvent | OtherEvent
 
 
 def read_event(name: str, payload: Mapping[str, object]) -> Event:
@@ -172,6 +186,22 @@ def _dispatch(raw: Mapping[str, Any]) -> DispatchEvent:
     )
 
 
+def _comment(raw: Mapping[str, Any]) -> CommentEvent:
+    payload = payloads.IssueCommentPayload.model_validate(raw)
+    author = payload.comment.user
+    return CommentEvent(
+        number=payload.issue.number,
+        action=payload.action,
+        on_pull_request=payload.issue.pull_request is not None,
+        comment=payload.comment.id,
+        body=payload.comment.body or "",
+        author=author.login if author else "",
+        by_bot=author is None or author.type != "User",
+        sender=payload.sender.login,
+        created_at=payload.comment.created_at,
+    )
+
+
 def _push(raw: Mapping[str, Any]) -> PushEvent:
     payload = payloads.PushPayload.model_validate(raw)
     return PushEvent(sha=payload.after, is_default=payload.ref == f"refs/heads/{payload.repository.default_branch}")
@@ -182,5 +212,6 @@ _READERS: dict[str, Callable[[Mapping[str, Any]], Event]] = {
     "merge_group": _merge_group,
     "workflow_run": _workflow_run,
     "workflow_dispatch": _dispatch,
+    "issue_comment": _comment,
     "push": _push,
 }

@@ -97,6 +97,31 @@ class WorkflowRunPayload(BaseModel):
     repository: _Repository
 
 
+class _Author(_User):
+    type: str = "User"
+
+
+class _Comment(BaseModel):
+    id: int
+    body: str | None
+    user: _Author | None  # None: the account has been deleted
+    created_at: str
+
+
+class _Issue(BaseModel):
+    number: int
+    pull_request: object = None
+
+
+class IssueCommentPayload(BaseModel):
+    """The payload of `issue_comment`."""
+
+    action: str
+    issue: _Issue
+    comment: _Comment
+    sender: _User
+
+
 class DispatchPayload(BaseModel):
     """The payload of `workflow_dispatch`."""
 

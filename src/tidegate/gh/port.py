@@ -7,7 +7,10 @@ from typing import Literal, Protocol
 from tidegate.model.value import Value
 
 Kind = Literal["certificate", "forbidden", "not_found", "outage", "rate_limited", "unauthorized", "invalid"]
-Permission = Literal["pull-requests: write", "pull-requests: read", "statuses: write", "actions: read"]
+Permission = Literal[
+    "pull-requests: write", "pull-requests: read", "statuses: write", "actions: read", "actions: write"
+]
+Reaction = Literal["+1", "-1", "confused"]
 StatusState = Literal["success", "failure", "error"]
 
 PERMISSIONS = "permissions:\n  contents: read\n  pull-requests: write"
@@ -22,12 +25,16 @@ _ADVICE: dict[Kind, str] = {
 
 
 class Comment(Value):
-    """A comment on the pull request. Ids ascend in the order of creation."""
+    """A comment on the pull request. Ids ascend in the order of creation.
+
+    `updated_at` is GitHub's time of the last edit, such as 2026-11-22T08:00:00Z, which sorts as text.
+    """
 
     id: int
     author: str
     body: str
     url: str
+    updated_at: str = ""
 
 
 class PullRequest(Value):
@@ -52,6 +59,17 @@ class Artifact(Value):
     expired: bool
     head_sha: str = ""  # head of the run that uploaded it
     own: bool = False  # True if the run's head is a branch of this repository
+
+
+class Run(Value):
+    """A run of a workflow. `event` is the event that started it."""
+
+    id: int
+    workflow: int
+    event: str
+    head_sha: str
+    completed: bool
+    url: str
 
 
 class Status(Value):
@@ -137,11 +155,26 @@ class RepositoryPort(Protocol):
     def remove_label(self, number: int, label: str) -> None:
         """Remove the label. Raises `not_found` if it is not set."""
 
+    def add_label(self, number: int, label: str) -> None:
+        """Set the label. Nothing happens if it is set already."""
+
+    def react(self, comment: int, reaction: Reaction) -> None:
+        """Add our reaction to a comment."""
+
     def may_write(self, login: str) -> bool:
         """Return True if the person has write access to the repository."""
 
     def set_status(self, status: Status) -> None:
         """Set a commit status. It replaces an earlier one with the same context."""
+
+    def run(self, run: int) -> Run:
+        """Return the workflow run."""
+
+    def pull_request_runs(self, workflow: int, head_sha: str) -> list[Run]:
+        """Return the workflow's runs on pull requests with that head, the newest first."""
+
+    def rerun(self, run: int) -> None:
+        """Run a workflow run again. GitHub refuses it (`forbidden`) while the run is not completed."""
 
     def artifacts(self, run: int, name: str) -> list[Artifact]:
         """Return the artifacts of one workflow run with that name."""

@@ -1,7 +1,8 @@
 """Stores base's history on an orphan branch (`store: {type: branch}`), using git objects only.
 
 The branch is never checked out. Readers copy its files to a folder. Writers commit on top of the branch's current
-tip and start over if another writer was faster, so that no trials are lost.
+tip and start over if another writer was faster, so that no trials are lost. After MOST_COMMITS, the next commit has no
+parent and replaces the tip that it was made from, so that the branch does not grow for ever.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ _OURS = re.compile(r"history/([0-9a-f]{1,64}\.jsonl|versions\.json|trends\.json)
 _FILE_MODE = "100644"
 MAX_FILES = 2_000
 MAX_BYTES = 16_000_000  # per file; enough for the trends of about 500 rows with 60 commits each
+MOST_COMMITS = 200
+_COUNT = "Tidegate-Commits"  # a trailer: a shallow clone cannot count the commits
 ATTEMPTS = 8
 PATIENCE_S = 120.0  # for each command that contacts `origin`
 _DENIED = re.compile(
@@ -91,7 +94,7 @@ def write(root: Path, limits: Store, origin: Origin | None, add: Callable[[Histo
     `add` is called again with the current contents of the branch each time that another writer was faster.
     """
     require_writable(limits, origin)
-    why = ""
+    why, most = "", MOST_COMMITS
     for attempt in range(ATTEMPTS):
         if attempt:
             time.sleep(random.uniform(0, 0.1 * 2**attempt))
@@ -100,10 +103,18 @@ def write(root: Path, limits: Store, origin: Origin | None, add: Callable[[Histo
             raise NotKeptError(f"{problem}.", "Nothing was added to it.")
         parent = _tip(root, limits.name, origin)
         with tempfile.TemporaryDirectory(prefix="tidegate-history-") as folder:
-            commit = _commit_with(root, parent, Path(folder), limits, add, now)
-        why = "" if commit == parent else _publish(root, limits.name, commit, origin)
+            tree = _tree_after(root, parent, Path(folder), limits, add, now)
+        if tree is None:
+            return
+        number = _number(root, parent) + 1
+        fresh = number > most  # the commit begins the branch again
+        commit = _commit(root, tree, None if fresh else parent, 1 if fresh else number)
+        why = _publish(root, limits.name, commit, origin, parent if fresh else None)
         if not why:
             return
+        if fresh and ("remote rejected" in why or _DENIED.search(why)):
+            most = number + ATTEMPTS  # a rule forbids to replace the tip: go on with the branch as it is
+            continue
         if why.endswith(NO_ANSWER):
             break  # the push may have succeeded, so do not repeat it
         if _DENIED.search(why):
@@ -157,10 +168,10 @@ def _blobs(root: Path, commit: str | None, name: str) -> tuple[dict[str, str], t
     ) if too_large else ()
 
 
-def _commit_with(
+def _tree_after(
     root: Path, parent: str | None, folder: Path, limits: Store, add: Callable[[History], None], now: float
-) -> str:
-    """Return a commit on top of `parent` with the additions; `parent` itself if nothing changes."""
+) -> str | None:
+    """Return the tree of `parent` with the additions; None if nothing changes."""
     found, problems = _blobs(root, parent, limits.name)
     if parent is not None and not found:
         raise NotKeptError(f"{problems[0]}: nothing was added to it.", "Name another one: `store.name`.")
@@ -170,10 +181,22 @@ def _commit_with(
     history.prune()
     write_text(folder / MARKER, _MARK)
     tree = _tree_with(root, parent, folder)
-    if parent is not None and tree == must(root, "rev-parse", f"{parent}^{{tree}}"):
-        return parent
+    return None if parent is not None and tree == must(root, "rev-parse", f"{parent}^{{tree}}") else tree
+
+
+def _commit(root: Path, tree: str, parent: str | None, number: int) -> str:
     parents = () if parent is None else ("-p", parent)
-    return must(root, "commit-tree", tree, *parents, "-m", "base's history", env=IDENTITY)
+    message = ("-m", "base's history", "-m", f"{_COUNT}: {number}")
+    return must(root, "commit-tree", tree, *parents, *message, env=IDENTITY)
+
+
+def _number(root: Path, commit: str | None) -> int:
+    """Return how many commits the branch has, as its last commit of Tidegate says; 0 without a branch."""
+    if commit is None:
+        return 0
+    form = f"%(trailers:key={_COUNT},valueonly)"
+    said = must(root, "log", "-1", f"--format={form}", f"--grep={_COUNT}: ", commit)
+    return int(said) if said.isdecimal() else 1
 
 
 def _tree_with(root: Path, parent: str | None, folder: Path) -> str:
@@ -193,14 +216,18 @@ def _tree_with(root: Path, parent: str | None, folder: Path) -> str:
         return must(folder, "write-tree", env=own)
 
 
-def _publish(root: Path, name: str, commit: str, origin: Origin | None) -> str:
-    """Move the branch to the commit, never by force. Return "" on success, else the reason."""
+def _publish(root: Path, name: str, commit: str, origin: Origin | None, replaced: str | None) -> str:
+    """Move the branch to the commit. Return "" on success, else the reason.
+
+    Only the commit `replaced` may be lost by that, if it is still the tip.
+    """
     if origin is not None:
         refspec = f"{commit}:refs/heads/{name}"
-        done = _ask(root, origin, "push", "--porcelain", "--no-verify", "origin", refspec)
+        lease = (f"--force-with-lease=refs/heads/{name}:{replaced}",) if replaced else ()
+        done = _ask(root, origin, "push", "--porcelain", "--no-verify", *lease, "origin", refspec)
         return "" if done.returncode == 0 else _reason(done.stdout, done.stderr)
     before = _sha(root, f"refs/heads/{name}") or "0" * len(commit)
-    if before.strip("0") and git(root, "merge-base", "--is-ancestor", before, commit).returncode != 0:
+    if before.strip("0") and git(root, "merge-base", "--is-ancestor", before, replaced or commit).returncode != 0:
         return "another process has written it"
     done = git(root, "update-ref", "-m", "base's history", f"refs/heads/{name}", commit, before)
     return "" if done.returncode == 0 else _said(done.stderr)

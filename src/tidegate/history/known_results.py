@@ -15,7 +15,7 @@ from tidegate.history.resumable import ResumableTests
 from tidegate.history.script_contents import scripts_hash
 from tidegate.history.store import History
 from tidegate.model.measurement import PastTrial, Run, TrialResult
-from tidegate.model.plan import Plan, RowKey
+from tidegate.model.plan import Plan, RowKey, by_row
 from tidegate.model.suite import Suite
 from tidegate.model.trend import RowTrend
 from tidegate.model.trial import Side
@@ -68,9 +68,10 @@ class KnownResults:
         self._tests.remove_old()
         begun = {row: found for row, key in keys.items() if (found := self._tests.begun(key)) is not None}
         read = self._history.read({row: text for row, text in fingerprints.items() if row not in begun}, own)
+        past = by_row(read.trials)
         for row, key in keys.items():
             if row not in begun:
-                self._tests.begin(key, [trial for trial in read.trials if trial.key == row])
+                self._tests.begin(key, past[row])
         results = [self._take(keys[row], result) for row in begun for result in self._tests.trials(keys[row])]
         known = [trial for found in begun.values() for trial in found.past]
         self._counted = frozenset(name for found in begun.values() for name in found.counted)
@@ -93,9 +94,9 @@ class KnownResults:
     def _count(self, base: Run) -> None:
         """Record which trials are already in the history, so that no later run adds them again."""
         assert self._tests is not None
+        measured = by_row(trial for trial in base.trials if trial.decides is not None)
         for row, key in self._keys.items():
-            own = (trial.id for trial in base.trials if trial.key == row and trial.decides is not None)
-            self._tests.count(key, own)
+            self._tests.count(key, (trial.id for trial in measured[row]))
 
     def _take(self, key: str, result: TrialResult) -> TrialResult:
         assert self._tests is not None

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tidegate.history.trends import Trends
 from tidegate.model.measurement import PastTrial
-from tidegate.model.plan import RowKey
+from tidegate.model.plan import RowKey, by_row
 from tidegate.model.suite import Store
 from tidegate.model.value import Value
 from tidegate.store.run_folder import write_text
@@ -76,10 +76,7 @@ class History:
 
     def add(self, fingerprints: Mapping[RowKey, str], trials: Iterable[PastTrial]) -> None:
         """Add these trials, within the limits. Trials of rows without a fingerprint are dropped."""
-        new: dict[RowKey, list[PastTrial]] = {}
-        for trial in trials:
-            new.setdefault(trial.key, []).append(trial)
-        for key, more in new.items():
+        for key, more in by_row(trials).items():
             if fingerprint := fingerprints.get(key):
                 known = [entry for entry in self._entries(key, fingerprint) if isinstance(entry, PastTrial)]
                 kept = self._capped([*known, *(trial for trial in more if trial not in known)])
@@ -134,7 +131,7 @@ class History:
             except ValidationError:
                 yield "damaged, or of another version"
                 continue
-            if entry != entry.sealed:
+            if not _is_sealed(line, entry):
                 yield "its digest does not match"
             elif entry.fingerprint != fingerprint or entry.trial.key != key:
                 yield "of another fingerprint"
@@ -167,4 +164,11 @@ def _entry(line: str) -> Entry | None:
         entry = Entry.model_validate_json(line)
     except ValidationError:
         return None
-    return entry if entry == entry.sealed else None
+    return entry if _is_sealed(line, entry) else None
+
+
+def _is_sealed(line: str, entry: Entry) -> bool:
+    """Return True if the line's digest, which comes last, is that of the line without it."""
+    end = f'"{entry.digest}"}}'
+    text = line.removesuffix(end) + '""}'
+    return line.endswith(end) and hashlib.sha256(text.encode()).hexdigest() == entry.digest

@@ -9,12 +9,14 @@ from typing import Literal
 from pydantic import ValidationError
 
 from tidegate.model.measurement import PastTrial
-from tidegate.model.plan import RowKey
+from tidegate.model.plan import by_row
 from tidegate.model.trend import TREND_METRICS, Mean, RowTrend, TrendPoint
 from tidegate.model.value import Value
 from tidegate.store.run_folder import write_text
 
 MOST_COMMITS = 60  # per row; a small chart shows no more
+FEWEST_COMMITS = 10  # per row, if there are many rows
+MOST_POINTS = 30_000  # of all rows, about 10 MB; those measured last stay
 
 
 class Kept(Value):
@@ -39,15 +41,17 @@ class Trends:
 
     def add(self, trials: Iterable[PastTrial]) -> None:
         """Add these measured base trials to the points of their commits."""
-        new: dict[RowKey, list[PastTrial]] = {}
-        for trial in trials:
-            new.setdefault(trial.key, []).append(trial)
+        new = by_row(trials)
         if not new:
             return
         rows = {row.key: row.points for row in self.read()}
         for key, more in new.items():
             rows[key] = _with(rows.get(key, ()), more)
-        kept = (RowTrend(scenario=key.scenario, agent=key.agent, points=points) for key, points in rows.items())
+        most = max(FEWEST_COMMITS, min(MOST_COMMITS, MOST_POINTS // len(rows)))
+        newest = set(sorted(rows, key=lambda key: rows[key][-1].at, reverse=True)[: MOST_POINTS // most])
+        kept = (
+            RowTrend(scenario=key.scenario, agent=key.agent, points=rows[key][-most:]) for key in rows if key in newest
+        )
         write_text(self._path, Kept(rows=tuple(kept)).model_dump_json() + "\n")
 
 

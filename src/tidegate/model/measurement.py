@@ -251,6 +251,8 @@ class Run(Value):
 
     def as_side(self, side: Side) -> Run:
         """Return the same run as the given side. `tidegate run` cannot know which side it will be compared as."""
+        if self.side == side:
+            return self
         trials = tuple(
             trial.model_copy(update={"side": side, "id": trial.spec.model_copy(update={"side": side}).id})
             for trial in self.trials

@@ -29,6 +29,7 @@ from tidegate.model.field_types import (
 from tidegate.model.gate import Gate
 from tidegate.model.judge import Judge
 from tidegate.model.model_name import bare_model
+from tidegate.model.network import NetworkAccess
 from tidegate.model.price import Price
 from tidegate.model.value import Value
 
@@ -255,6 +256,7 @@ class Suite(Value):
     budget: Budget = Budget()
     policy: Policy = Policy()
     limits: Limits = Limits()
+    network: NetworkAccess = NetworkAccess()
     pass_env: tuple[str, ...] = ()
     store: Store = Store()
     prices: dict[str, Price] = {}  # by model

@@ -1,4 +1,4 @@
-"""The server below the model proxy: a thread for each connection, within limits of connections and of bytes.
+"""The server below our proxies: a thread for each connection, within limits of connections and of bytes.
 
 Every process of the machine can connect to it. One that shows no token gets little memory and little time.
 """
@@ -25,10 +25,13 @@ class Connections(ThreadingHTTPServer):
 
     daemon_threads = True
     block_on_close = False
-    request_queue_size = 128
 
-    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
-        super().__init__(address, handler)
+    def __init__(self, listener: socket.socket, handler: type[BaseHTTPRequestHandler]) -> None:
+        """`listener` already listens; its network namespace may be another one."""
+        super().__init__(listener.getsockname(), handler, bind_and_activate=False)
+        self.socket.close()
+        self.socket = listener
+        self.server_port: int = listener.getsockname()[1]
         self._lock = Lock()
         self._strangers: dict[Any, None] = {}  # sockets, the oldest first
         self._known: dict[Any, str] = {}  # the token that each of the others has shown

@@ -29,6 +29,7 @@ from tidegate.model_proxy.traffic import Lease, Traffic, TrafficLimits
 from tidegate.model_proxy.upstream import TIMEOUT_SECS, connection_to
 
 PIECE = 1 << 16
+BACKLOG = 128
 _CONTROL = re.compile(r"[^\t -~\xa0-\xff]")
 _COUNTING = re.compile(r"count_?tokens", re.IGNORECASE)  # requests that the model does not answer
 _DOTS = re.compile(r"(?:^|/)(?:\.|%2e){1,2}(?:/|$)", re.IGNORECASE)
@@ -38,18 +39,29 @@ class ModelProxy:
     """The proxy server: it listens on loopback, in threads of this process. A context manager."""
 
     def __init__(self) -> None:
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self._leases: dict[str, Lease] = {}
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
+        self.port: int = self._listener.getsockname()[1]
+        self._servers: list[tuple[_Server, Thread]] = []
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self.serve(self._listener)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.leases.clear()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        self._leases.clear()
+        for server, thread in self._servers:
+            server.shutdown()
+            server.server_close()
+            thread.join()
+
+    def serve(self, listener: socket.socket) -> None:
+        """Accept connections of this socket, too: it listens on the same port of another network namespace."""
+        server = _Server(listener, _Handler)
+        server.leases = self._leases
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        thread.start()
+        self._servers.append((server, thread))
 
     @contextmanager
     def lent(
@@ -69,12 +81,12 @@ class ModelProxy:
                 f"{provider.endpoint} is not an address: {upstream}", "Write it as https://HOST/PATH."
             )
         token = f"tidegate-{secrets.token_hex(24)}"
-        address = f"http://127.0.0.1:{self._server.server_port}{place.path.rstrip('/')}"
-        self._server.leases[token] = lease = Lease(token, address, key, provider, place, Traffic(limits))
+        address = f"http://127.0.0.1:{self.port}{place.path.rstrip('/')}"
+        self._leases[token] = lease = Lease(token, address, key, provider, place, Traffic(limits))
         try:
             yield lease
         finally:
-            del self._server.leases[token]
+            del self._leases[token]
 
 
 class _RefusedError(Exception):
@@ -87,9 +99,7 @@ class _RefusedError(Exception):
 
 
 class _Server(Connections):
-    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
-        super().__init__(address, handler)
-        self.leases: dict[str, Lease] = {}
+    leases: dict[str, Lease]
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -7,7 +7,7 @@ from math import comb
 from typing import Literal, NamedTuple
 
 from tidegate.model.trial import Phase, Side
-from tidegate.procedure.rules import DELTA, DROP, LEAST_HISTORY, Ask, Counts, Facts, Rules
+from tidegate.procedure.rules import DELTA, DROP, LEAST_HISTORY, Ask, Counts, Facts, Rules, concurrent_limit
 from tidegate.statistics.beta import as_few
 from tidegate.statistics.exact import fisher_less, fisher_midp_less
 from tidegate.statistics.pair import Pair
@@ -181,8 +181,8 @@ class Confirmation:
         passes, trials = (now - before for now, before in zip(self._head, self._confirmed, strict=True))
         base = self._base
         lower = passes * base[1] < base[0] * trials
-        fresh = self.fresh
-        return lower and (not fresh[1] or fisher_less(*self._head, *fresh) <= self._rules.concurrent)
+        fresh, limit = self.fresh, concurrent_limit(self._rules, self.history[1] if self._use_history else 0)
+        return lower and (not fresh[1] or fisher_less(*self._head, *fresh) <= limit)
 
     def _contradicted(self) -> bool:
         """Return True if fresh base trials pass less often than the history predicts, in this row or over all rows."""

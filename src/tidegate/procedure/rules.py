@@ -36,6 +36,7 @@ class Rules(NamedTuple):
     guard: float = 0.20  # at or below this probability, fresh base trials contradict a row's history
     drift_p: float = 0.05  # mid-p at which they contradict the history over all confirmed rows
     concurrent: float = 0.015  # limit of Fisher's p against fresh base trials alone, so that no old history decides
+    concurrent_short: float = 0.005  # the same with a short history or none
     clears: float = 0.02  # mid-p at which head's trials contradict the drop of an earlier push
     clears_missed: float = 0.005  # as `missed`, for a row that regressed at an earlier push
     clear_heads: int = 12  # head trials before that is looked at
@@ -79,9 +80,18 @@ class Ask(NamedTuple):
 
 
 def level(rules: Rules, place: int, has_history: bool) -> float:
-    """Return the limit of the j-th confirmed row: alpha/(j(j+1)), a third of it without history; j = `place`, from 1.
+    """Return the limit of the j-th confirmed row: alpha/(j(j+1)), a quarter of it without history; j = `place`, from 1.
 
     These limits sum to at most alpha, however many rows are confirmed. Rows without history use up nearly all of
     their limits, as many of them are confirmed; with history, the verification leaves most of alpha unused.
     """
-    return rules.alpha / (place * (place + 1)) / (1 if has_history else 3)
+    return rules.alpha / (place * (place + 1)) / (1 if has_history else 4)
+
+
+def concurrent_limit(rules: Rules, history: int) -> float:
+    """Return the limit of Fisher's p against fresh base trials alone, for so many trials of history in use.
+
+    Rows are confirmed because head looked bad beside base's trials. The fewer these are, the more often they looked
+    better than base is, so that the fresh ones have to show the drop more clearly.
+    """
+    return rules.concurrent if history >= SHORT_HISTORY else rules.concurrent_short

@@ -8,7 +8,7 @@ from tidegate.procedure.confirm import Confirmed, verify_bases
 from tidegate.procedure.detection import heads_to_confirm
 from tidegate.procedure.one_shot import Finding, fewest_passes, trials_to_settle
 from tidegate.procedure.repeats import Enough, Tally
-from tidegate.procedure.rules import DELTA, Counts, Rules
+from tidegate.procedure.rules import DELTA, Counts, Rules, concurrent_limit
 from tidegate.statistics.exact import fisher_less
 from tidegate.statistics.pair import Pair
 from tidegate.statistics.sequential import TIES, p_seq
@@ -101,6 +101,7 @@ def fresh_heads(end: Confirmed) -> int | None:
     rules, (passes, trials), (base, base_n) = Rules(), end.head, end.base
     if not (trials and base_n):
         return None
+    limit = concurrent_limit(rules, 0 if end.alone else base_n - end.fresh[1])
     for heads in range(trials - trials % 5 + 5, MOST_FRESH + 1, 5):
         before = heads - rules.verify_heads  # the drop has to show before the verification, and after it
         fresh = before if end.alone else verify_bases(rules, heads)
@@ -109,6 +110,6 @@ def fresh_heads(end: Confirmed) -> int | None:
         looks = tuple((n, n if end.alone else base_n) for n in range(rules.first_heads, heads + 1))
         p = p_seq(fisher_less(head, before, int(base / base_n * bases), bases), looks)
         beside = fisher_less(head, before, int(base / base_n * fresh), fresh)
-        if p <= end.level * TIES and beside <= rules.concurrent:
+        if p <= end.level * TIES and beside <= limit:
             return heads
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tidegate.model.measurement import Run
-from tidegate.model.plan import RowKey
+from tidegate.model.plan import by_row
 from tidegate.reports.filters import count, percent
 
 LABEL = "agents pass"
@@ -14,12 +14,10 @@ _COLOURS = ((0.95, "brightgreen"), (0.85, "green"), (0.70, "yellow"), (0.50, "or
 
 def badge_json(run: Run) -> str:
     """Return badge.json with the mean success rate of the measured rows; grey if none was measured."""
-    rows: dict[RowKey, list[bool]] = {}
-    for trial in run.trials:
-        if trial.decides is not None:
-            rows.setdefault(trial.key, []).append(trial.decides == "pass")
+    rows = by_row(trial for trial in run.trials if trial.decides is not None)
     if rows:
-        rate = sum(sum(passed) / len(passed) for passed in rows.values()) / len(rows)
+        rates = [sum(trial.decides == "pass" for trial in trials) / len(trials) for trials in rows.values()]
+        rate = sum(rates) / len(rates)
         message = f"{percent(rate)} of {count(len({key.scenario for key in rows}), 'scenario')}"
         colour = next(colour for limit, colour in _COLOURS if rate >= limit)
     else:

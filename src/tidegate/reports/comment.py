@@ -71,11 +71,14 @@ def _first_that_fits(template: Template, view: CommentView, fixed: Fixed | None,
     """Render the comment with as many parts as fit into MAX_BYTES."""
     text = ""
     for shown in _levels(view, table):
-        body = template.render(view=view, shown=shown, fixed=fixed)
-        text = f"{_BLANK_LINES.sub(_ONE_BLANK_LINE, body).strip()}\n"
+        text = _cleaned(template.render(view=view, shown=shown, fixed=fixed))
         if len(text.encode()) <= MAX_BYTES:
             break
     return text
+
+
+def _cleaned(body: str) -> str:
+    return f"{_BLANK_LINES.sub(_ONE_BLANK_LINE, body).strip()}\n"
 
 
 def _levels(view: CommentView, table: bool) -> list[Shown]:
@@ -100,6 +103,11 @@ def _levels(view: CommentView, table: bool) -> list[Shown]:
 @cache
 def _template() -> Template:
     return _environment().get_template("comment.md.j2")
+
+
+def render(template: str, **context: object) -> str:
+    """Return what a template of ours makes of the context, without surplus blank lines."""
+    return _cleaned(_environment().get_template(template).render(context))
 
 
 def own_template(source: str) -> Template:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from tidegate.comparison.metric_tests import RULES
 from tidegate.model.comparison import MetricChange, Row
 from tidegate.model.measurement import AgentInfo, TrialResult
+from tidegate.model.plan import by_row
 from tidegate.model.suite import Diagnosis
 from tidegate.model.value import Value
 from tidegate.reports.filters import number, percent, to
@@ -44,18 +45,17 @@ def diagnose(
     `limits` are the suite's thresholds. Agents that never react to the tool's output get no diagnosis that depends on
     how the agent behaved; an agent missing from `agents` may be of any type.
     """
+    of_head = by_row(trial for trial in trials if trial.side == "head")
     for row in rows:
         if _never_starts(row):
             says = "every call fails, and every call for help: the target itself seems broken"
             yield _said(row, _rates("error rate", _metric(row, "error_rate")), says)
         elif row.head.trials:
-            own = [trial for trial in trials if trial.key == row.key]
-            head = [trial for trial in own if trial.side == "head"]
             agent = (agents or {}).get(row.agent)
             reacts = agent is None or agent.type not in _NEVER_REACT
             yield from _patterns(row, limits, reacts=reacts)
             if reacts:
-                yield from _retries(row, head, limits)
+                yield from _retries(row, of_head[row.key], limits)
 
 
 def _never_starts(row: Row) -> bool:

@@ -14,6 +14,7 @@ from tidegate.model.measurement import TrialResult
 from tidegate.model.result import Result
 from tidegate.model.trial import Record, Side
 from tidegate.reports.page import PageView, page_view
+from tidegate.reports.page_size import fitting
 from tidegate.reports.transcript_steps import steps
 from tidegate.text.safe import visible
 
@@ -37,6 +38,10 @@ def render_html(result: Result, read: ReadRecord, folders: Mapping[Side, str]) -
     view = page_view(result, folders)
     data = _as_json(view.model_dump(mode="json"))
     room = MAX_BYTES - _RESERVE - len(data.encode())
+    if room < 0:
+        view = fitting(view, MAX_BYTES - 2 * _RESERVE)
+        data = _as_json(view.model_dump(mode="json"))
+        room = MAX_BYTES - _RESERVE - len(data.encode())
     environment = _environment()
     script = "\n".join(_source(f"page/{name}.js") for name in _SCRIPTS)
     style = _source("page/style.css")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tidegate.model.comparison import Row
+from tidegate.model.measurement import TrialResult
+from tidegate.model.plan import by_row
 from tidegate.model.result import Result
 from tidegate.reports.model_filters import console, passed, words
 from tidegate.text.safe import one_line, visible
@@ -22,7 +25,8 @@ def junit_xml(result: Result) -> str:
     suite = TestSuite(f"tidegate {_attribute(result.instance)}")
     suite.add_property("verdict", result.verdict.state)
     suite.add_property("summary", _attribute(result.verdict.summary))
-    suite.add_testcases([_case(row, _seconds(row, result)) for row in result.rows])
+    of_head = by_row(trial for trial in result.trials if trial.side == "head")
+    suite.add_testcases([_case(row, _seconds(of_head[row.key])) for row in result.rows])
     report = JUnitXml("tidegate")
     report.add_testsuite(suite)
     report.update_statistics()  # type: ignore[no-untyped-call]
@@ -45,11 +49,9 @@ def _case(row: Row, seconds: float) -> TestCase:
     return case
 
 
-def _seconds(row: Row, result: Result) -> float:
-    """Return the seconds that the row's head trials took together."""
-    return sum(
-        trial.metrics.duration_s or 0.0 for trial in result.trials if trial.side == "head" and trial.key == row.key
-    )
+def _seconds(trials: Iterable[TrialResult]) -> float:
+    """Return the seconds that the trials took together."""
+    return sum(trial.metrics.duration_s or 0.0 for trial in trials)
 
 
 def _evidence(row: Row) -> str:

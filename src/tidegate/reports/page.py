@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from tidegate.model.comparison import SuiteEffect
-from tidegate.model.measurement import TrialResult
-from tidegate.model.plan import RowKey
+from tidegate.model.plan import by_row
 from tidegate.model.result import Cost, FileChange, Result
 from tidegate.model.trial import Side
 from tidegate.model.value import Value
@@ -49,9 +48,7 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
     """Return the view, with the rows that got worse first."""
     view = comment_view(result)
     verdict = view.verdict
-    trials: dict[RowKey, list[TrialResult]] = {}
-    for trial in result.trials:
-        trials.setdefault(trial.key, []).append(trial)
+    trials = by_row(result.trials)
     trends = {trend.key: trend for trend in result.trends}
     return PageView(
         title=f"Tidegate: {words(verdict.state)}" + (f" ({view.instance})" if view.instance != "default" else ""),
@@ -62,7 +59,7 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
         causes=tuple(map(cause_line, view.causes)),
         advice=view.advice,
         columns=tuple(title for title, _ in COLUMNS.values()),
-        rows=tuple(row_view(line, view, trials.get(line.row.key, ()), trends.get(line.row.key)) for line in view.table),
+        rows=tuple(row_view(line, view, trials[line.row.key], trends.get(line.row.key)) for line in view.table),
         definitions=tuple(map(change_line, view.definitions)),
         changes=result.changes,
         suite=view.suite,

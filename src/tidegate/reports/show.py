@@ -15,7 +15,7 @@ from tidegate.invocations.from_log import tool_call
 from tidegate.invocations.shell_grammar import shell_lines
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.measurement import Call, InvocationCounts, Metrics, Run, TrialResult
-from tidegate.model.plan import RowKey
+from tidegate.model.plan import RowKey, by_row
 from tidegate.reports.filters import NONE, count, money, number, percent, seconds
 from tidegate.reports.judge_summary import trial_lines
 from tidegate.reports.model_filters import measured, words
@@ -86,8 +86,9 @@ def pass_table(run: Run, k: int) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("scenario", "agent", "passes", f"pass@{k}", f"pass^{k}"):
         table.add_column(name, overflow="fold")
+    of_row = by_row(run.trials)
     for row in run.rows:
-        outcomes = [trial.outcome for trial in run.trials if trial.key == row.key and trial.outcome]
+        outcomes = [trial.outcome for trial in of_row[row.key] if trial.outcome]
         passes, trials = outcomes.count("pass"), len(outcomes)
         rates = (pass_at_k(passes, trials, k), pass_hat_k(passes, trials, k)) if 1 <= k <= trials else (None, None)
         table.add_row(_text(row.scenario), _text(row.agent), f"{passes}/{trials}", *map(percent, rates))

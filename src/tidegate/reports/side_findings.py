@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from tidegate.model.cause import Cause
 from tidegate.model.comparison import FailedCall, Row
 from tidegate.model.measurement import TrialResult
+from tidegate.model.plan import by_row
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
 from tidegate.model.value import Value
@@ -53,23 +54,24 @@ def findings(result: Result, state: RowState) -> tuple[Finding, ...]:
     found: dict[object, list[Row]] = {}
     trials = {trial.id: trial for trial in result.trials}
     known = {key: cause for cause in result.causes for key in cause.rows}
+    of_head = by_row(trial for trial in result.trials if trial.side == "head")
     for row in result.rows:
         if row.state == state:
             shows = trials.get(row.evidence.trial) if row.evidence else None
             found.setdefault(known.get(row.key) or _cause(row, shows), []).append(row)
     return tuple(
-        _finding(result, first, others).model_copy(update={"cause": known.get(first.key)})
+        _finding(result, first, others, of_head[first.key]).model_copy(update={"cause": known.get(first.key)})
         for first, *others in found.values()
     )
 
 
-def _finding(result: Result, row: Row, others: Iterable[Row]) -> Finding:
+def _finding(result: Result, row: Row, others: Iterable[Row], trials: Iterable[TrialResult]) -> Finding:
     return Finding(
         row=row,
         recipe=recipe(result, row),
         others=tuple(others),
         unmeasured=tuple(_kept_from_measuring(row, result.rows)),
-        trials=tuple(_alike(trial for trial in result.trials if trial.side == "head" and trial.key == row.key)),
+        trials=tuple(_alike(trials)),
         calls=tuple(_other_calls(row)),
     )
 

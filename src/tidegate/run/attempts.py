@@ -22,6 +22,7 @@ from tidegate.model.trial import NotMeasured, Side, Trial, TrialSpec, encoded
 from tidegate.model_proxy.lease import with_lease
 from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.run.build import Checkout, HostEnvironment
+from tidegate.run.outage_waits import OutageWaits
 from tidegate.run.pace import Pace
 from tidegate.text.redaction import Redaction
 from tidegate.trial.cost_meter import Spending
@@ -81,6 +82,7 @@ class Attempts:
 
     context: RunContext
     spending: Spending
+    outage_waits: OutageWaits
     model_proxy: ModelProxy | None = None
     pace: Pace = field(default_factory=Pace)
     halted: bool = False  # no further trial starts
@@ -90,12 +92,15 @@ class Attempts:
     _prepared: dict[tuple[object, ...], asyncio.Future[Prepared]] = field(default_factory=dict)
 
     async def trial(self, spec: TrialSpec, row: PlanRow) -> Trial | None:
-        """Return the first attempt without an infrastructure error, or the last of three; None if halted before."""
-        trial = Trial(spec=spec, not_measured="infrastructure")
-        for attempt in range(1 + RETRIES):
+        """Return the first attempt without an infrastructure error, or the last one; None if halted before.
+
+        There are three attempts, and more while the run waits for a provider that does not answer.
+        """
+        attempts = 0
+        while True:
             weight = ALONE if row.scenario.serial else row.agent.weight
             async with self.context.slots.slot(weight) as supervisor:
-                if self.halted and not attempt:
+                if self.halted and not attempts:
                     return None
                 if (refused := self.refused.get(spec.agent)) is not None:
                     return Trial(spec=spec, not_measured="auth", reason=refused)
@@ -105,8 +110,11 @@ class Attempts:
                 self.pace.saw(trial)
                 self.pace.ended(spec)
             if trial.not_measured not in _TRANSIENT:
-                break
-        return trial
+                return trial
+            waited = trial.not_measured == "outage" and await self.outage_waits.wait()
+            attempts += 1
+            if attempts > RETRIES and not waited:
+                return trial
 
     async def script(self, request: RunJudge, trial: Trial, row: PlanRow) -> Answer | None:
         """Run a script that needs the judge's answer after the trial has ended; return None if it cannot be run."""
@@ -114,6 +122,7 @@ class Attempts:
             try:
                 async with self._attempt_of(trial.spec, row, supervisor) as attempt:
                     place = attempt.place
+                    supervisor.confine(place.network.gates)
                     context = ScriptContext(
                         place.definitions, place.check_path, place.passed_env, place.limits, supervisor
                     )
@@ -183,6 +192,7 @@ class Attempts:
             passed_env=context.around.passed,
             credentials=context.around.of_agent(row.agent),
             limits=context.suite.limits,
+            network=context.suite.network,
         )
 
     def _new_folder(self) -> Path:

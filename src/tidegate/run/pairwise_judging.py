@@ -9,7 +9,7 @@ from tidegate.evaluators.assess import use_of
 from tidegate.evaluators.rubric_judge import RubricJudge
 from tidegate.model.judgement import PairJudgement
 from tidegate.model.measurement import TrialResult
-from tidegate.model.plan import PlanRow
+from tidegate.model.plan import PlanRow, by_row
 from tidegate.rubrics.pairwise import Pair, compare_pair
 from tidegate.rubrics.work import Work
 from tidegate.run.grade import asking_about, to_its_end
@@ -26,11 +26,12 @@ async def judge_pairs(
     `read` returns the work of a trial. Each pair is asked about by itself, even if others read the same; `commits`
     tells other comparisons apart.
     """
+    of_row = by_row(results)
     pairs = [
         _judged(row, base, head, read, asking_about(f"{'..'.join(commits)} {base.id} {head.id}", carry))
         for row in rows
         if isinstance(row.scenario.judge, RubricJudge)
-        for base, head in _pairs([result for result in results if result.key == row.key])
+        for base, head in _pairs(of_row[row.key])
     ]
     return tuple(await asyncio.gather(*pairs))
 

@@ -48,7 +48,7 @@ class Options:
     gate: bool = True  # False: measure everything, ignore earlier runs, and block nothing
     origin: Origin | None = None  # on GitHub, for a history on a branch
     links: Links = field(default_factory=Links)
-    pause_s: float = 0.0  # seconds before a verification, to separate it in time from what it verifies
+    pause_s: float = 0.0  # seconds before a verification, and in all for a provider that does not answer
     began: float = field(default_factory=time.monotonic)  # checkouts count in the run's budget
 
 
@@ -143,6 +143,7 @@ def runner_of(work: RunJob, options: Options) -> Runner:
         answers=work.answers,
         jobs=options.jobs,
         began=options.began,
+        pause_s=options.pause_s,
     )
 
 

@@ -23,7 +23,9 @@ from tidegate.run.attempts import Attempts, RunContext
 from tidegate.run.build import Checkout, HostEnvironment, build
 from tidegate.run.grade import is_to_be_judged, without_lost
 from tidegate.run.judge_trials import Judging
+from tidegate.run.outage_waits import OutageWaits
 from tidegate.run.panel_client import PanelClient
+from tidegate.run.slot_network import SlotNetworks
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.suite.suggestions import unpriced
 from tidegate.trial.agent_check import AgentCheckDirectories
@@ -52,6 +54,7 @@ class Runner:
         answers: AnswerStore,
         jobs: int | None = None,
         began: float,
+        pause_s: float = 0.0,
     ) -> None:
         self._plan = plan
         context = RunContext(
@@ -61,16 +64,17 @@ class Runner:
             definitions=definitions,
             around=HostEnvironment.of(environ, suite),
             progress=progress,
-            slots=SupervisorPool(jobs or suite.jobs or os.cpu_count() or 1, self._account),
+            slots=SupervisorPool(jobs or suite.jobs or os.cpu_count() or 1, self._start),
             deadline=began + suite.budget.seconds,
         )
         self._context = context
         self._bench = PanelClient.of(suite, checkouts[0].folder, environ, answers, context.deadline)
         spending = Spending(suite.budget, lambda: (self._bench.spent_usd, self._bench.spent_tokens))
         self._bench.end_with(spending.used_up)
-        self._attempts = Attempts(context, spending)
+        self._attempts = Attempts(context, spending, OutageWaits(pause_s, context.deadline, progress))
         self._judging = Judging(context, self._bench, self._attempts)
         self._users: Users | None = None
+        self._networks = SlotNetworks(suite.network, progress)
         self._measuring = asyncio.Lock()
         self._open = AsyncExitStack()
         self.build_errors: dict[Side, str] = {}
@@ -85,6 +89,10 @@ class Runner:
             self._users = await self._choose_users()
             if self._users is not None:
                 opened.enter_context(self._users)
+            agents = {row.key.agent: row.agent for row in self._plan.rows}
+            if context.suite.model_proxy and any(agent.provider for agent in agents.values()):
+                self._attempts.model_proxy = opened.enter_context(ModelProxy())
+            await opened.enter_context(self._networks).choose(self._attempts.model_proxy)
             await opened.enter_async_context(context.slots)
             built = [checkout for checkout in context.checkouts.values() if checkout.build_of(context.suite)]
             for text in dict.fromkeys(unpriced(context.suite, self._plan)):
@@ -92,10 +100,7 @@ class Runner:
             await _together([self._build(checkout) for checkout in built])
             if not self.build_errors:  # base's folders are complete: what only head's have is new
                 self._find_hidden()
-            agents = {row.key.agent: row.agent for row in self._plan.rows}
             await _together([self._check(name, agent) for name, agent in agents.items()])
-            if context.suite.model_proxy and any(agent.provider for agent in agents.values()):
-                self._attempts.model_proxy = opened.enter_context(ModelProxy())
             await opened.enter_async_context(self._bench)
             self._open = opened.pop_all()
         return self
@@ -110,9 +115,9 @@ class Runner:
 
     @property
     def confinement(self) -> tuple[str, ...]:
-        """Return how trials are isolated: by user, and whether the model proxy holds the API keys."""
+        """Return how trials are isolated: by user, by network, and whether the model proxy holds the API keys."""
         relayed = ("keys kept by the model proxy",) if self._attempts.model_proxy else ()
-        return ("the user of Tidegate" if self._users is None else "own user", *relayed)
+        return ("the user of Tidegate" if self._users is None else "own user", *relayed, *self._networks.confinement)
 
     async def run(
         self, specs: Sequence[TrialSpec], enough: Callable[[TrialResult], bool] = lambda _: False
@@ -163,8 +168,9 @@ class Runner:
         context.progress.say(f"trials run as the user of Tidegate: {why}")
         return None
 
-    def _account(self) -> Account | None:
-        return None if self._users is None else self._users.take()
+    async def _start(self) -> Supervisor:
+        account = None if self._users is None else self._users.take()
+        return await Supervisor.start(account, await self._networks.open())
 
     def _builder(self, checkout: Checkout) -> Account | None:
         """Return the user for a side's build, which then owns the checkout; None for the user's own working tree."""

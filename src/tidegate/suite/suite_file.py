@@ -19,6 +19,7 @@ from tidegate.model.field_types import (
     only,
 )
 from tidegate.model.judge import MOST_JUDGES
+from tidegate.model.network import NetworkAccess
 from tidegate.model.price import Price
 from tidegate.model.suite import (
     GUIDANCE,
@@ -48,14 +49,6 @@ class PolicyFile(Policy):
     block_metrics: dict[Annotated[str, only(*RULES, what=f"must be one of {', '.join(RULES)}")], Positive] = {}
 
 
-class NetworkFile(Value):
-    """Steps that may use the network. Reserved: only `true` is accepted."""
-
-    setup: Annotated[bool, only(True)] = True
-    gates: Annotated[bool, only(True)] = True
-    agent: Annotated[bool, only(True)] = True
-
-
 class ReportFile(Value):
     """The comment's template."""
 
@@ -83,7 +76,7 @@ class SuiteFile(Value):
     budget: Budget = Budget()
     policy: PolicyFile = PolicyFile()
     model_proxy: bool = True
-    network: NetworkFile = NetworkFile()
+    network: NetworkAccess = NetworkAccess()
     pass_env: tuple[PassedVariable, ...] = ()
     limits: Limits = Limits()
     prices: dict[str, Price] | Literal["builtin"] = {}

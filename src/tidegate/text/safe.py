@@ -44,6 +44,8 @@ def log_line(line: str) -> str:
 
 
 def _safe(text: str, hidden: Callable[[str], str]) -> str:
+    if text.isascii() and text.isprintable():
+        return text  # most text; the patterns take ten times as long
     text = _LINE_BREAK.sub("\n", _ESCAPE_SEQUENCE.sub("", text))
     if not text.isprintable():
         text = "".join(c if c.isprintable() else _replaced(c, hidden) for c in text)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tidegate.model.event import End
+from tidegate.model.network import NetworkAccess
 from tidegate.model.plan import PlanRow
 from tidegate.model.suite import Limits, Scenario
 from tidegate.model.trial import TrialSpec
@@ -38,6 +39,7 @@ class TrialDirectories:
     passed_env: Mapping[str, str]
     credentials: Mapping[str, str]  # the agent's own variables; only its own program gets them
     limits: Limits
+    network: NetworkAccess
 
     @property
     def output_bytes(self) -> int:

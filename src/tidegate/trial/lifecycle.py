@@ -12,6 +12,7 @@ from tidegate.errors import CannotRunError
 from tidegate.evaluators.assess import record_of
 from tidegate.model.command import CommandResult
 from tidegate.model.gate import Gate
+from tidegate.model.network import NetworkStep
 from tidegate.model.probe import Answer, CommandAnswer, ReadFile, Request, RunJudge, RunScript, WorkspaceRequest
 from tidegate.model.question import AskModel
 from tidegate.model.suite import Scenario
@@ -64,6 +65,7 @@ class _TrialRun:
         self._steps: list[Step] = []
         self._warnings: list[str] = []
         self._started_at = time.time()
+        self._network_step: NetworkStep = "setup"
         target = with_port(attempt.scenario.target.env)
         folders, place = attempt.folders, attempt.place
         plain = base_environment(place.check_path, folders.home, folders.tmp, place.passed_env)
@@ -86,22 +88,27 @@ class _TrialRun:
             self._stop_on_full_disk()
             raise
         start = Start(self._attempt, self._environment, self._agent_environment)
+        self._enter("setup")
         try:
             await start.run(self._steps)
         except NotReadyError as not_ready:
             self._stop_on_full_disk()
+            self._warn_of_refused()
             return self.trial(not_measured=not_ready.kind, reason=str(not_ready))
         return await self._measured()
 
     async def _measured(self) -> Trial:
         started = time.monotonic()
+        self._enter("agent")
         step = await run_agent(self._attempt, self._agent_environment)
+        self._enter("gates")
         duration = round(time.monotonic() - started, 3)
         self._warnings.extend(step.warnings)
         write_transcript(self._folders, step.events)
         place, workspace = self._place, self._folders.workspace
         with guidance_of_base(place.prepared, place.base_prepared, workspace, self._attempt.supervisor.account):
             trial = await self._checked(step, duration)
+        self._warn_of_refused()
         lost = not await self._keep_diff()
         return trial.model_copy(update={"workspace_lost": lost, "warnings": tuple(self._warnings)})
 
@@ -128,6 +135,20 @@ class _TrialRun:
         """Raise OSError if the disk is full, because a failure may then not be the agent's or the tool's fault."""
         if (full := self._folders.on_full_disk()) is not None:
             raise OSError(f"there is no room left on the disk of {full}")
+
+    def _enter(self, step: NetworkStep) -> None:
+        """Let the commands from now on reach what this step may reach."""
+        self._warn_of_refused()
+        self._network_step = step
+        self._attempt.supervisor.confine(self._place.network.of(step))
+
+    def _warn_of_refused(self) -> None:
+        """Name the hosts that the suite's `network` has kept from the step."""
+        for host, times in self._attempt.supervisor.take_refused().items():
+            again = f" {times} times" if times > 1 else ""
+            self._warnings.append(
+                f"{host} was refused{again}: `network.{self._network_step}` in the suite does not list it"
+            )
 
     def trial(self, **fields: object) -> Trial:
         """Return the record so far, with these fields set."""

@@ -16,7 +16,9 @@ from typing import Any, Self
 
 from tidegate.errors import CannotRunError
 from tidegate.model.command import CommandEnd
+from tidegate.model.network import Access
 from tidegate.model.suite import Limits
+from tidegate.trial.network import Network
 
 PROGRAM = Path(__file__).with_name("supervisor.py")
 PATIENCE_SECS = 30.0  # the supervisor gives up terminating processes after 20 s; the rest is for a busy machine
@@ -88,17 +90,23 @@ class Supervisor:
         process: asyncio.subprocess.Process,
         streams: tuple[asyncio.StreamReader, asyncio.StreamWriter],
         account: Account | None,
+        network: Network | None,
     ) -> None:
         self._process = process
         self._reader, self._writer = streams
         self._account = account
+        self._network = network
+        self._access: Access = True
         self._busy = asyncio.Lock()
         self._lost: str | None = None
         self._shares_user = False
 
     @classmethod
-    async def start(cls, account: Account | None = None) -> Self:
-        """Start the process. Raises CannotRunError if the system lacks a required feature."""
+    async def start(cls, account: Account | None = None, network: Network | None = None) -> Self:
+        """Start the process. Raises CannotRunError if the system lacks a required feature.
+
+        `network` is what commands can be confined to; the caller closes it.
+        """
         if sys.platform != "linux":
             raise CannotRunError(f"Tidegate needs Linux to run a trial's commands; this is {sys.platform}.", ADVICE)
         ours, theirs = socket.socketpair()
@@ -111,8 +119,9 @@ class Supervisor:
                 env={name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
                 cwd="/",
                 start_new_session=True,  # Ctrl-C must reach only Tidegate, which then stops commands in order
+                pass_fds=network.namespaces if network else (),
             )
-        supervisor = cls(process, await asyncio.open_connection(sock=ours), account)
+        supervisor = cls(process, await asyncio.open_connection(sock=ours), account, network)
         try:
             missing = (await supervisor._answer())["missing"]
         except SupervisorLost:
@@ -135,13 +144,22 @@ class Supervisor:
         """True if it can run another command: it is neither lost nor closed."""
         return self._lost is None
 
+    def confine(self, access: Access) -> None:
+        """Let the next commands reach only that much of the network, if this machine can confine them."""
+        self._access = access
+
+    def take_refused(self) -> dict[str, int]:
+        """Return how often commands were refused a host since the last call, by host."""
+        return self._network.hosts.take_refused() if self._network else {}
+
     @asynccontextmanager
     async def beside(self) -> AsyncIterator[Supervisor]:
         """Yield a second supervisor for the same user, whose command may run across several commands of this one.
 
         Meanwhile, the end of a command terminates only the processes below it, not all of the user's processes.
         """
-        async with await Supervisor.start(self._account) as other:
+        async with await Supervisor.start(self._account, self._network) as other:
+            other.confine(self._access)
             self._shares_user = other._shares_user = True
             try:
                 yield other
@@ -156,7 +174,7 @@ class Supervisor:
         async with self._busy:
             if self._lost is not None:
                 raise SupervisorLost(self._lost)
-            self._send(json.dumps(_request(command, self._account, self._shares_user)))
+            self._send(json.dumps(self._request(command)))
             exchange = asyncio.ensure_future(self._end_of(command))
             try:
                 return await asyncio.shield(exchange)
@@ -229,6 +247,32 @@ class Supervisor:
         answer: dict[str, Any] = json.loads(line)
         return answer
 
+    def _request(self, command: Command) -> dict[str, Any]:
+        # Imported late: it works on Linux only, whereas Tidegate reads stored runs on any system.
+        from tidegate.trial.supervisor import Request
+
+        limits, account, network = command.limits, self._account, self._network
+        return Request(
+            argv=list(command.argv),
+            cwd=str(command.cwd),
+            env={**(network.variables(self._access) if network else {}), **command.env},
+            stdin=os.devnull if command.stdin is None else str(command.stdin),
+            stdout=str(command.stdout),
+            stderr=str(command.stderr),
+            timeout_secs=command.timeout_secs,
+            interrupt_secs=command.interrupt_secs,
+            grace_secs=command.grace_secs,
+            output_bytes=int(limits.output_mb * MEGABYTE),
+            memory_bytes=int(limits.memory_mb * MEGABYTE),
+            processes=limits.processes,
+            files=limits.files,
+            file_bytes=LARGEST_FILE,
+            uid=account.uid if account else None,
+            gid=account.gid if account else None,
+            shares_user=self._shares_user,
+            jail=network.jail(self._access) if network else None,
+        )._asdict()
+
     def _send(self, line: str) -> None:
         self._writer.write(line.encode() + b"\n")
 
@@ -240,29 +284,3 @@ def _closed_on_failure(end: socket.socket) -> Iterator[None]:
     except BaseException:
         end.close()
         raise
-
-
-def _request(command: Command, account: Account | None, shares_user: bool) -> dict[str, Any]:
-    # Imported late: it works on Linux only, whereas Tidegate reads stored runs on any system.
-    from tidegate.trial.supervisor import Request
-
-    limits = command.limits
-    return Request(
-        argv=list(command.argv),
-        cwd=str(command.cwd),
-        env=dict(command.env),
-        stdin=os.devnull if command.stdin is None else str(command.stdin),
-        stdout=str(command.stdout),
-        stderr=str(command.stderr),
-        timeout_secs=command.timeout_secs,
-        interrupt_secs=command.interrupt_secs,
-        grace_secs=command.grace_secs,
-        output_bytes=int(limits.output_mb * MEGABYTE),
-        memory_bytes=int(limits.memory_mb * MEGABYTE),
-        processes=limits.processes,
-        files=limits.files,
-        file_bytes=LARGEST_FILE,
-        uid=account.uid if account else None,
-        gid=account.gid if account else None,
-        shares_user=shares_user,
-    )._asdict()

@@ -7,7 +7,7 @@ daemons. It answers only when the last process is dead and reaped.
 """
 
 # It forks for every command, so it stays small: no pathlib.
-# ruff: noqa: PTH110, PTH113, PTH118, PTH208
+# ruff: noqa: PTH110, PTH113, PTH118, PTH120, PTH208
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ import signal
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import NamedTuple, NoReturn
+from functools import cache
+from typing import Any, NamedTuple, NoReturn
 
 CONTROL = 0  # file descriptor of the connection to Tidegate: standard input, in both directions
 CANCEL = b"cancel"
@@ -56,6 +57,7 @@ class Request(NamedTuple):
     uid: int | None = None
     gid: int | None = None
     shares_user: bool = False  # with another supervisor's command, which continues when this one ends
+    jail: dict[str, list[int]] | None = None  # `namespaces` to enter, or the `ports` that may be connected to
 
 
 class Answer(NamedTuple):
@@ -204,6 +206,8 @@ class Command:
     def _start(self, files: list[int]) -> int:
         """Fork and execute. The error pipe is closed on exec, so reading no data means success."""
         program = find_program(self._request)
+        if self._request.jail is not None:
+            jail()  # before the fork: once for all commands
         read_end, write_end = os.pipe()
         try:
             pid = os.fork()
@@ -234,6 +238,7 @@ class Command:
         for target, file in enumerate(files):
             os.dup2(file, target)
         self._limit()
+        self._confine()
         self._drop_rights()
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         try:
@@ -255,6 +260,13 @@ class Command:
             hard = resource.getrlimit(kind)[1]
             value = value if hard == resource.RLIM_INFINITY else min(value, hard)
             resource.setrlimit(kind, (value, value))
+
+    def _confine(self) -> None:
+        if self._request.jail is not None:
+            confinement = jail()
+            confinement.enter(self._request.jail.get("namespaces", []))
+            if "ports" in self._request.jail:
+                confinement.allow_ports_only(self._request.jail["ports"])
 
     def _drop_rights(self) -> None:
         uid, gid = self._request.uid, self._request.gid
@@ -361,6 +373,19 @@ class Command:
                 asked = True
             if poll.poll(10):
                 return  # left unread: the command is ending anyway, and the main loop handles the message
+
+
+@cache
+def jail() -> Any:
+    """Return the module `jail` from the file beside this one, which no import finds."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location("jail", os.path.join(os.path.dirname(__file__), "jail.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def find_program(request: Request) -> str:

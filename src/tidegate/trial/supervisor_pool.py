@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Self
 
-from tidegate.trial.processes import Account, Supervisor
+from tidegate.trial.processes import Supervisor
 
 
 class SupervisorPool:
     """A pool of supervisors. A trial occupies its agent's weight in slots; one that exceeds the total runs alone.
 
-    `account` returns the user for each new supervisor.
+    `start` returns each new supervisor.
     """
 
-    def __init__(self, jobs: int, account: Callable[[], Account | None] = lambda: None) -> None:
+    def __init__(self, jobs: int, start: Callable[[], Awaitable[Supervisor]] = Supervisor.start) -> None:
         self._jobs = float(jobs)
-        self._account = account
+        self._start = start
         self._used = 0.0
         self._waiting: deque[tuple[float, asyncio.Future[None]]] = deque()
         self._idle: list[Supervisor] = []
@@ -37,10 +37,11 @@ class SupervisorPool:
         """Yield a supervisor for one trial, as soon as there is room; first come, first served."""
         await self._enter(weight)
         try:
-            supervisor = self._idle.pop() if self._idle else await Supervisor.start(self._account())
+            supervisor = self._idle.pop() if self._idle else await self._start()
             try:
                 yield supervisor
             finally:
+                supervisor.confine(True)
                 if supervisor.is_usable:
                     self._idle.append(supervisor)
                 else:

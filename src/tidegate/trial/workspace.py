@@ -16,17 +16,16 @@ from tidegate.model.probe import FileAnswer
 from tidegate.model.suite import INITIAL_STATE, Scenario
 from tidegate.trial.processes import Account
 from tidegate.trial.safe_files import remove_tree
-from tidegate.trial.snapshot import Entry, Snapshot, has_attributes, take, write
+from tidegate.trial.snapshot import Snapshot, has_attributes, take, write
 from tidegate.trial.users import give
 from tidegate.vcs.git import IDENTITY
-from tidegate.vcs.one_commit import Commit, File, needs_git, repository
 
 MOST_SECS = 120.0  # to make a workspace, or to copy it
 TOO_SLOW = "the workspace took too long to {}: is a file of the template very large?"
 LOOK_AT_DISK = "Look at the disk and its rights."
 GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "maintenance.auto=false")
-_FOLDER, _FILE = stat.S_IFDIR | 0o755, stat.S_IFREG | 0o644
-_START = Commit("tidegate <tidegate@localhost> 946684800 +0000", "start")  # as _commit_all makes it
+_IN_ONE_PACK = ("-c", "core.bigFileThreshold=0")  # instead of a file per object, each of which a trial would copy
+_NO_LOG = ("-c", "core.logAllRefUpdates=false")
 IDENTIFIED = {
     **IDENTITY,
     "GIT_AUTHOR_DATE": "2000-01-01T00:00:00Z",  # the same content gives the same commit
@@ -201,31 +200,21 @@ def _copy_files(source: Path, target: Path, patterns: Sequence[str]) -> None:
 
 def _with_repository(folder: Path, until: float) -> Snapshot | None:
     """Make the folder a git repository of one commit; return its snapshot, or None if it cannot have one."""
-    files = take(str(folder))
-    if files is None or has_attributes(files, str(folder)) or needs_git(files):
-        _commit_all(folder, until)
-        return None
-    committed = {path: File(entry.git_mode, entry.data) for path, entry in files.items() if not entry.is_folder}
-    now = time.time_ns()
-    made = {".git": Entry(_FOLDER, now)}
-    for path, data in repository(committed, _START).items():
-        made[f".git/{path}"] = Entry(_FOLDER, now) if data is None else Entry(_FILE, now, data)
-    write(made, str(folder), until)
-    return {**files, **made}
-
-
-def _commit_all(folder: Path, until: float) -> None:
     environment = {**IDENTIFIED, "PATH": os.environ.get("PATH", os.defpath)}
-    _git(folder, environment, until, "init", "--quiet", "--template=", "--initial-branch=main", ".")
-    _git(folder, environment, until, "add", "--all", "--force", ".")
-    _git(folder, environment, until, "commit", "--quiet", "--allow-empty", "--no-verify", "--message=start")
+    for part in ("objects", "refs"):
+        (folder / ".git" / part).mkdir(parents=True)
+    (folder / ".git/HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
+    _git(folder, environment, until, *_IN_ONE_PACK, "add", "--all", "--force", ".")
+    _git(folder, environment, until, *_NO_LOG, "commit", "--quiet", "--allow-empty", "--no-verify", "--message=start")
+    files = take(str(folder))
+    return None if files is None or has_attributes(files, str(folder)) else files
 
 
 def _git(folder: Path, environment: dict[str, str], until: float, *arguments: str) -> None:
     done = _in_time([*GIT, *arguments], folder, environment, until)
     if done.returncode != 0:
         reason = done.stderr.decode("utf-8", "replace").strip()
-        raise CannotRunError(f"`git {arguments[0]}` failed in a workspace: {reason}", "Try it by hand in the template.")
+        raise CannotRunError(f"git failed in a workspace: {reason}", "Try `git add` by hand in the template.")
 
 
 def _in_time(

@@ -5,37 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from tests.gh.emulated.front import Answer
 from tests.gh.fake import rules
+from tests.gh.fake.asked import Asked, said
 from tests.gh.fake.rules import Refused, may, not_found
-from tests.gh.fake.state import ArtifactRow, CommentRow, Pull, Repo, State, StatusRow, Token
+from tests.gh.fake.runs import RunRoutes
+from tests.gh.fake.state import CommentRow, Pull, Repo, State, StatusRow, Token, told_time
 
 ISSUES = ("issues", "pull-requests")  # either will do for a pull request's conversation
 
 
-class Asked(NamedTuple):
-    """A request, read."""
-
-    token: Token | None
-    repo: Repo
-    path: str
-    query: Mapping[str, list[str]]
-    body: Any
-    found: tuple[str, ...]  # what the route's pattern caught
-
-    @property
-    def pull(self) -> Pull:
-        """The pull request of the first number in the path."""
-        pull = self.repo.pulls.get(int(self.found[0]))
-        if pull is None:
-            raise not_found()
-        return pull
-
-
-class Routes:
+class Routes(RunRoutes):
     """The API below one address; `blobs` is where archives lie, which is another host on GitHub."""
 
     def __init__(self, state: State, url: str, blobs: str) -> None:
@@ -47,12 +30,17 @@ class Routes:
             ("PATCH", rf"{repo}/issues/comments/(\d+)", self._update_comment),
             ("DELETE", rf"{repo}/issues/comments/(\d+)", self._delete_comment),
             ("GET", rf"{repo}/issues/(\d+)/events", self._list_events),
+            ("POST", rf"{repo}/issues/comments/(\d+)/reactions", self._react),
+            ("POST", rf"{repo}/issues/(\d+)/labels", self._add_labels),
             ("DELETE", rf"{repo}/issues/(\d+)/labels/([^/]+)", self._remove_label),
             ("GET", rf"{repo}/pulls", self._list_pulls),
             ("GET", rf"{repo}/pulls/(\d+)", self._get_pull),
             ("GET", rf"{repo}/collaborators/([^/]+)/permission", self._permission),
             ("POST", rf"{repo}/statuses/([0-9a-f]+)", self._create_status),
             ("GET", rf"{repo}/actions/runs/(\d+)/artifacts", self._list_artifacts),
+            ("GET", rf"{repo}/actions/runs/(\d+)", self._get_run),
+            ("POST", rf"{repo}/actions/runs/(\d+)/rerun", self._rerun),
+            ("GET", rf"{repo}/actions/workflows/(\d+)/runs", self._list_runs),
             ("GET", rf"{repo}/actions/artifacts", self._list_all_artifacts),
             ("GET", rf"{repo}/actions/artifacts/(\d+)/zip", self._archive),
             ("GET", rf"{repo}/commits/([0-9a-f]+)/pulls", self._pulls_of_commit),
@@ -128,13 +116,14 @@ class Routes:
         may(asked.token, asked.repo, ISSUES, "write", "read")
         rules.unlocked(asked.pull, asked.token, asked.repo)
         assert asked.token is not None
-        row = CommentRow(next(self.state.ids), asked.pull.number, asked.token.login, rules.comment_body(asked.body))
+        body, now = rules.comment_body(asked.body), next(self.state.clock)
+        row = CommentRow(next(self.state.ids), asked.pull.number, asked.token.login, body, now)
         asked.repo.comments.append(row)
         return said(self._comment(asked.repo, row), 201)
 
     def _update_comment(self, asked: Asked) -> Answer:
         row = self._row(asked)
-        row.body = rules.comment_body(asked.body)
+        row.body, row.updated = rules.comment_body(asked.body), next(self.state.clock)
         return said(self._comment(asked.repo, row))
 
     def _delete_comment(self, asked: Asked) -> Answer:
@@ -157,7 +146,17 @@ class Routes:
             "user": {"login": row.author, "id": 1, "type": "Bot" if row.author.endswith("[bot]") else "User"},
             "html_url": f"https://github.com/{repo.name}/pull/{row.number}#issuecomment-{row.id}",
             "url": f"{self.url}/repos/{repo.name}/issues/comments/{row.id}",
+            "updated_at": told_time(row.updated),
         }
+
+    def _react(self, asked: Asked) -> Answer:
+        may(asked.token, asked.repo, ISSUES, "write", "read")
+        row = next((row for row in asked.repo.comments if row.id == int(asked.found[0])), None)
+        if row is None:
+            raise not_found()
+        assert asked.token is not None
+        row.reactions.append((asked.token.login, asked.body["content"]))
+        return said({"id": next(self.state.ids), "content": asked.body["content"]}, 201)
 
     # Pull requests and labels
 
@@ -184,6 +183,17 @@ class Routes:
         pull.labels.remove(label)
         assert asked.token is not None
         pull.events.append(("unlabeled", label, asked.token.login))
+        return said([{"name": name} for name in pull.labels])
+
+    def _add_labels(self, asked: Asked) -> Answer:
+        """A label that is set already stays as it is, without an event."""
+        may(asked.token, asked.repo, ISSUES, "write", "triage")
+        pull = asked.pull
+        assert asked.token is not None
+        for label in asked.body["labels"]:
+            if label.casefold() not in (one.casefold() for one in pull.labels):
+                pull.labels.append(label)
+                pull.events.append(("labeled", label, asked.token.login))
         return said([{"name": name} for name in pull.labels])
 
     def _list_pulls(self, asked: Asked) -> Answer:
@@ -216,7 +226,7 @@ class Routes:
             "base": {"sha": "0" * 40, "ref": pull.base_ref, "repo": {"full_name": repo.name}},
         }
 
-    # Statuses and artifacts
+    # Statuses
 
     def _create_status(self, asked: Asked) -> Answer:
         may(asked.token, asked.repo, ("statuses",), "write", "write")
@@ -227,31 +237,6 @@ class Routes:
         )
         asked.repo.statuses.append(row)
         return said({"id": next(self.state.ids), "state": row.state, "context": row.context}, 201)
-
-    def _list_artifacts(self, asked: Asked) -> Answer:
-        may(asked.token, asked.repo, ("actions",), "read", "read")
-        names = asked.query.get("name")
-        rows = [
-            row
-            for row in asked.repo.artifacts
-            if row.run == int(asked.found[0]) and (names is None or row.name == names[0])
-        ]
-        return said({"total_count": len(rows), "artifacts": [_artifact(row) for row in rows]})
-
-    def _list_all_artifacts(self, asked: Asked) -> Answer:
-        may(asked.token, asked.repo, ("actions",), "read", "read")
-        names = asked.query.get("name")
-        rows = [row for row in asked.repo.artifacts if names is None or row.name == names[0]]
-        told = []
-        for row in reversed(rows):
-            run = {"id": row.run, "head_sha": row.head_sha, "repository_id": 1}
-            told.append(
-                {
-                    **_artifact(row),
-                    "workflow_run": {**run, "head_repository_id": 1 + (row.head_repo != asked.repo.name)},
-                }
-            )
-        return said({"total_count": len(rows), "artifacts": told})
 
     def _pulls_of_commit(self, asked: Asked) -> Answer:
         may(asked.token, asked.repo, ("pull-requests",), "read", "read")
@@ -268,15 +253,6 @@ class Routes:
             ],
         )
 
-    def _archive(self, asked: Asked) -> Answer:
-        may(asked.token, asked.repo, ("actions",), "read", "read")
-        row = next((row for row in asked.repo.artifacts if row.id == int(asked.found[0])), None)
-        if row is None:
-            raise not_found()
-        if row.expired:
-            raise Refused(410, "Artifact has expired")
-        return Answer(302, {"Location": f"{self.blobs}/{row.id}?sig=secret"}, b"")
-
     def _page(self, asked: Asked, items: list[dict[str, Any]]) -> Answer:
         """One page, 30 items by default, with the links to the others."""
         size = min(int(asked.query.get("per_page", [str(rules.PER_PAGE)])[0]), rules.MAX_PER_PAGE)
@@ -289,14 +265,3 @@ class Routes:
     def _links(self, asked: Asked, size: int, pages: Iterable[tuple[str, int]]) -> Iterable[str]:
         for name, page in pages:
             yield f'<{self.url}{asked.path}?per_page={size}&page={page}>; rel="{name}"'
-
-
-def _artifact(row: ArtifactRow) -> dict[str, Any]:
-    return {"id": row.id, "name": row.name, "size_in_bytes": row.said_size, "expired": row.expired}
-
-
-def said(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
-    """JSON."""
-    return Answer(
-        status, {"Content-Type": "application/json; charset=utf-8", **(headers or {})}, json.dumps(value).encode()
-    )

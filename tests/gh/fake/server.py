@@ -82,9 +82,11 @@ class PullRequest:
         """Of all commits."""
         return self.repo.statuses
 
-    def say(self, body: str, by: str = STRANGER) -> None:
+    def say(self, body: str, by: str = STRANGER) -> CommentRow:
         """A person comments."""
-        self.repo.comments.append(CommentRow(next(self.github.state.ids), self.number, by, body))
+        state = self.github.state
+        self.repo.comments.append(CommentRow(next(state.ids), self.number, by, body, next(state.clock)))
+        return self.repo.comments[-1]
 
     def delete(self, comment: Comment) -> None:
         """The owner deletes a comment."""

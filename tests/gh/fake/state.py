@@ -32,6 +32,7 @@ PROFILES: dict[str, Mapping[str, str]] = {
     "maintainer": {"contents": "read", "pull-requests": "write", "statuses": "write", "metadata": "read"},
     "history": {"actions": "read", "contents": "read", "pull-requests": "read", "metadata": "read"},
     "history-branch": {"actions": "read", "contents": "write", "pull-requests": "read", "metadata": "read"},
+    "commands": {"actions": "write", "pull-requests": "write", "metadata": "read"},
     "nothing": {"metadata": "read"},
 }
 
@@ -44,6 +45,20 @@ class CommentRow:
     number: int
     author: str
     body: str
+    updated: int = 0  # when it was last changed, on GitHub's clock
+    reactions: list[tuple[str, str]] = field(default_factory=list)  # who, and which
+
+
+@dataclass
+class RunRow:
+    """A run of a workflow; `attempts`: how often it was started."""
+
+    id: int
+    workflow: int
+    event: str
+    head_sha: str
+    completed: bool = True
+    attempts: int = 1
 
 
 @dataclass
@@ -100,6 +115,7 @@ class Repo:
     comments: list[CommentRow] = field(default_factory=list)
     statuses: list[StatusRow] = field(default_factory=list)
     artifacts: list[ArtifactRow] = field(default_factory=list)
+    runs: list[RunRow] = field(default_factory=list)
 
     @property
     def owner(self) -> str:
@@ -115,4 +131,10 @@ class State:
     tokens: dict[str, Token] = field(default_factory=dict)
     people: set[str] = field(default_factory=lambda: {"olivia", "mallory", "tristan", "octocat"})
     ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1001))
+    clock: itertools.count[int] = field(default_factory=lambda: itertools.count(1))  # seconds
     left: dict[str, int] = field(default_factory=dict)  # requests of a token before the primary limit
+
+
+def told_time(second: int) -> str:
+    """GitHub's text for a time of its clock."""
+    return f"2026-11-22T{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}Z"

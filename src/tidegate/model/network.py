@@ -1,0 +1,28 @@
+"""What the steps of a trial may reach."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tidegate.model.field_types import Host
+from tidegate.model.value import Value
+
+Access = bool | tuple[Host, ...]  # the whole network, none of it, or these hosts
+NetworkStep = Literal["setup", "agent", "gates"]
+
+
+class NetworkAccess(Value):
+    """What each step may reach: the whole network, nothing but the agent's model, or these hosts besides."""
+
+    setup: Access = True
+    agent: Access = True
+    gates: Access = True
+
+    @property
+    def is_confined(self) -> bool:
+        """Return True if a step may not reach the whole network."""
+        return not (self.setup is self.agent is self.gates is True)
+
+    def of(self, step: NetworkStep) -> Access:
+        """Return what the step may reach."""
+        return {"setup": self.setup, "agent": self.agent, "gates": self.gates}[step]

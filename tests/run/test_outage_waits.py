@@ -1,0 +1,60 @@
+"""The waits for a provider that does not answer."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+
+from tidegate.model.progress import Silent
+from tidegate.run.outage_waits import OutageWaits
+
+
+class Told(Silent):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.lines.append(text)
+
+
+def test_a_run_waits_three_times_and_no_longer_than_it_may() -> None:
+    async def waits() -> list[bool]:
+        some = OutageWaits(0.2, math.inf, Silent())
+        return [await some.wait() for _ in range(5)]
+
+    began = time.monotonic()
+    assert asyncio.run(waits()) == [True, True, True, False, False]
+    assert time.monotonic() - began >= 0.2
+
+
+def test_trials_that_meet_the_same_outage_share_one_wait() -> None:
+    told = Told()
+
+    async def waits() -> list[bool]:
+        some = OutageWaits(0.5, math.inf, told)
+        return await asyncio.gather(*(some.wait() for _ in range(8)))
+
+    assert asyncio.run(waits()) == [True] * 8
+    assert told.lines == ["the model's provider does not answer: trying again in 0 s"]
+
+
+def test_a_trial_that_is_cancelled_does_not_end_the_wait_of_the_others() -> None:
+    async def waits() -> bool:
+        some = OutageWaits(1, math.inf, Silent())
+        first, second = (asyncio.create_task(some.wait()) for _ in range(2))
+        await asyncio.sleep(0)
+        first.cancel()
+        return await second
+
+    assert asyncio.run(waits())
+
+
+def test_a_run_that_may_not_wait_goes_on_at_once() -> None:
+    assert not asyncio.run(OutageWaits(0, math.inf, Silent()).wait())
+
+
+def test_a_wait_that_would_outlast_the_budget_is_not_begun() -> None:
+    assert not asyncio.run(OutageWaits(600, time.monotonic() + 1, Silent()).wait())
