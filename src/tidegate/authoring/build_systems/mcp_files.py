@@ -50,7 +50,9 @@ def starts(root: Path, where: str, binary: str) -> tuple[Start, ...]:
     entries += [
         start for block in _JSON.findall(text(folder / "README.md")) for _, start in _entries(json_value(block))
     ]
-    found = (_of_program(start, names, binary) for start in entries)
+    found = [_of_program(start, names, binary) for start in entries]
+    own = [start for _, name, start in _configured(folder) if name == binary and _own_file(folder, start)]
+    found += [Start(binary, (), start.needs) for start in own]  # its program has the arguments already
     return tuple(dict.fromkeys(start for start in found if start is not None))
 
 
