@@ -78,8 +78,9 @@ Questions: #agents on our chat.
 {% endblock %}
 ```
 
-Blocks, from top to bottom: `heading`, `definitions`, `regressions`, `inconclusive`, `improvements`, `table`,
-`judge`, `diagnosis`, `cost`, `footer`. The marker on line 1 is added afterwards. The file is read at base, like the
+Blocks, from top to bottom: `heading` (with `advice` in it), `definitions`, `regressions`, `inconclusive`,
+`improvements`, `table`, `judge`, `diagnosis`, `cost`, `footer`. The marker on line 1 is added
+afterwards. The file is read at base, like the
 rules, so that no pull request rewrites its own verdict. A template that fails, or whose comment is too long, is not
 used, and the comment says so.
 

@@ -19,7 +19,6 @@ from tidegate.model.trial import Side
 from tidegate.model.verdict import Verdict
 from tidegate.plan import make_plan
 from tidegate.reports.badge import badge_json
-from tidegate.reports.comment import comment_body
 from tidegate.reports.html import render_html
 from tidegate.reports.result_json import result_json
 from tidegate.run.adaptive_run import BothRuns, no_runs, run_both
@@ -91,7 +90,7 @@ async def single_run(
         specs = screening_specs(work, trials)
         async with runner_of(work, options) as runner:
             side.store.begin_run(run_of(work, side, (), started, started, runner))
-            results = await runner.run(specs)
+            results = await runner.run(specs, lambda result: options.first_only and result.decides == "fail")
         run = run_of(work, side, results, started, time.time(), runner)
         side.store.finish_run(run)
         write_text(out / "badge.json", badge_json(run))
@@ -121,8 +120,7 @@ def compare_runs(base_folder: Path, head_folder: Path, out: Path | None) -> Resu
 
 
 def write_reports(result: Result, out: Path, stores: Mapping[Side, RunFolder]) -> None:
-    """Write comment.md, result.json and report.html, each atomically."""
-    write_text(out / "comment.md", comment_body(result))
+    """Write result.json and report.html, each atomically. The comment is written where its links are known."""
     write_text(out / "result.json", result_json(result))
     folders: dict[Side, str] = {side: os.path.relpath(store.folder, out) for side, store in stores.items()}
     page = render_html(result, lambda trial: stores[trial.side].record(trial.spec), folders)

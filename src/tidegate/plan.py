@@ -18,6 +18,7 @@ from tidegate.model.model_name import same_model
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.value import Value
+from tidegate.text.name_expression import name_expression
 from tidegate.text.shorten import excerpt
 
 MAX_TASK = 300  # characters
@@ -27,12 +28,15 @@ class Selection(Value):
     """The selected part of a suite. A field that is empty or None selects everything.
 
     `agents` holds names or `name:model`. `tags` selects scenarios with any of the tags. `tier` includes lower tiers.
+    `name` is a name expression over `scenario × agent` (`add and not claude`). Of `rows`, missing ones are ignored.
     """
 
     scenarios: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     tier: int | None = None
+    name: str = ""
+    rows: tuple[RowKey, ...] = ()
 
     def takes(self, scenario: Scenario) -> bool:
         """Return True if the scenario is selected, regardless of the agent."""
@@ -55,7 +59,7 @@ def make_plan(suite: Suite, selection: Selection = EVERYTHING) -> Plan:
     _check_names(suite, rows, selection)
     selected = tuple(row for row in rows if _is_selected(row, selection))
     if not selected:
-        raise NothingToRunError(*_why_nothing(rows))
+        raise NothingToRunError(*_why_nothing(rows, selection))
     return Plan(rows=selected)
 
 
@@ -227,15 +231,22 @@ def _check_names(suite: Suite, rows: tuple[PlanRow, ...], selection: Selection) 
 
 def _is_selected(row: PlanRow, selection: Selection) -> bool:
     agent = row.key.agent
-    return selection.takes(row.scenario) and (
-        not selection.agents or not {agent, base_name(agent)}.isdisjoint(selection.agents)
+    return (
+        selection.takes(row.scenario)
+        and (not selection.agents or not {agent, base_name(agent)}.isdisjoint(selection.agents))
+        and (not selection.rows or row.key in selection.rows)
+        and (not selection.name or name_expression(selection.name)(str(row.key)))
     )
 
 
-def _why_nothing(rows: tuple[PlanRow, ...]) -> tuple[str, str]:
+def _why_nothing(rows: tuple[PlanRow, ...], selection: Selection) -> tuple[str, str]:
     if not rows:
-        return "the suite has no scenario to run", "Add a scenario file to `scenarios` in tidegate.yaml."
-    return "no scenario is left by this selection", "Ask for fewer things at once: all of them have to hold."
+        return "the suite has no scenario to run.", "Add a scenario file to `scenarios` in tidegate.yaml."
+    if selection.name and not any(name_expression(selection.name)(str(row.key)) for row in rows):
+        names = [word for row in rows for word in (row.key.scenario, row.key.agent)]
+        meant = did_you_mean(selection.name, names)
+        return f"no row matches `-k {selection.name}`{meant}.", "`tidegate check` lists the rows."
+    return "no scenario matches all of these options.", "Remove an option: a scenario has to match each of them."
 
 
 def _hash(value: Any) -> str:

@@ -49,6 +49,9 @@ def test_a_valid_suite_is_told_as_what_would_be_run(tidegate: Run, tmp_path: Pat
         "advice:\n"
         "  only 2 regression cases; with fewer than 20 much goes unseen\n"
     )
+    selected = tidegate("check", "-k", "thing or nothing").stdout
+    assert "1 scenario × 1 agent = 1 row" in selected
+    assert [line.split()[0] for line in selected.splitlines() if line.endswith(".yaml")] == ["second"]
 
 
 def test_chance_rows_take_the_presets_trials_on_both_sides(tidegate: Run, tmp_path: Path) -> None:
@@ -67,13 +70,13 @@ def test_chance_rows_take_the_presets_trials_on_both_sides(tidegate: Run, tmp_pa
 
 def test_every_mistake_goes_to_stderr_with_exit_code_2(tidegate: Run, tmp_path: Path) -> None:
     (tmp_path / "scenarios/first.yaml").write_text(SCENARIO + "tsak: x\n")
-    (tmp_path / "tidegate.yaml").write_text(SUITE + "network: {agent: false}\n")
+    (tmp_path / "tidegate.yaml").write_text(SUITE + "network: {agent: nope}\n")
 
     done = tidegate("check")
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(
-        "tidegate: tidegate.yaml:3:18: network.agent: is not supported yet\n"
+        "tidegate: tidegate.yaml:3:18: network.agent: must be true or false or a list\n"
         "scenarios/first.yaml:6:1: tsak: unknown key (did you mean `task`?)\n"
     )
 

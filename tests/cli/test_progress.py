@@ -53,9 +53,29 @@ def test_a_log_has_a_line_for_each_trial_and_each_thing_said() -> None:
     assert written(on).splitlines() == [
         "building base",
         "[ 1/10] head add_task × docs #1: pass, 3 commands, 1 error, 1.2 s",
-        "[ 2/10] head add_task × docs #1: FAIL, 3 commands, 1 error, 1.2 s: out.json does not exist",
-        "[ 3/10] head add_task × docs #1: not measured: 529",
+        "[ 2/10] head add_task × docs #1: FAIL, 3 commands, 1 error, 1.2 s",
+        "        out.json does not exist",
+        "[ 3/10] head add_task × docs #1: not measured",
+        "        529",
     ]
+
+
+@pytest.mark.parametrize(("verbose", "times"), [(False, 1), (True, 3)])
+@pytest.mark.parametrize("view", [PlainProgress, LiveProgress])
+def test_why_a_row_fails_is_printed_once_and_fits_80_columns(
+    view: type[PlainProgress | LiveProgress], verbose: bool, times: int
+) -> None:
+    """Not for each repeat, but for `-v`."""
+    on = console(terminal=view is LiveProgress)
+    progress = view(on, verbose=verbose)
+    long = FAILED.model_copy(update={"reason": "the output does not match " + "x" * 100})
+    for _ in range(3):
+        progress.finished(long)
+    lines = written(on).splitlines()
+    assert sum("the output does not match" in line for line in lines) == times
+    assert max(map(len, lines)) <= 80
+    progress.finished(long.model_copy(update={"scenario": "other"}))
+    assert "the output does not match" in written(on).splitlines()[-1]
 
 
 def test_a_long_line_of_a_log_is_not_wrapped() -> None:
@@ -107,7 +127,10 @@ def test_the_live_view_keeps_what_did_not_pass_on_the_screen() -> None:
     view = LiveProgress(on)
     for result in (PASSED, FAILED, LOST):
         view.finished(result)
-    assert len(written(on).splitlines()) == 3  # the failure takes two
+    assert written(on).splitlines() == [
+        "FAIL head add_task × docs: out.json does not exist",
+        "not measured head add_task × docs: 529",
+    ]
     assert rendered(view)[-1].startswith("3 of 3 trials · 1 pass · 1 FAIL · 1 not measured")
 
 

@@ -147,3 +147,17 @@ def test_a_misspelt_command_or_option_gets_a_suggestion(arguments: list[str], me
     code, text = printed(*arguments, cwd=tmp_path)
     assert code == 2
     assert meant in text
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+def test_the_help_keeps_to_the_terminals_width(
+    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tidegate.__main__ import main
+
+    monkeypatch.setenv("COLUMNS", str(columns))
+    main([])
+    text = capsys.readouterr().out
+    assert max(len(line) for line in text.splitlines()) <= columns
+    assert "\n  tidegate init     write a first" in text
+    assert "\n  2    configuration or input error\n" in text

@@ -36,12 +36,22 @@ def compared(repo: Any, tidegate: Make, *arguments: str) -> Any:
     return tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", "--quiet", *arguments, cwd=repo.root)
 
 
-def test_a_pipe_gets_the_comment_as_it_is_without_colours(repo: Any, tidegate: Make) -> None:
+def test_a_pipe_gets_the_findings_the_summary_and_the_verdict_last(repo: Any, tidegate: Make) -> None:
     ran = compared(repo, tidegate)
-    *comment, _, result, _, _ = ran.stdout.splitlines()
-    assert comment == ran.comment.splitlines()
+    text, _, summary = ran.stdout.partition("--- short summary ---\n")
+    assert text.splitlines()[:3] == ran.comment.splitlines()[:3]
+    assert "\x1b" not in ran.stdout
+    row, advice, _, result, _, _, last = summary.splitlines()
+    assert row == "regressed  keep_notes × docs  2/2 → 0/3  `notes` no longer has the command `add`"
+    assert advice.startswith("What to do: Fix the failures")
     assert result == f"result:  {ran.out / 'result.json'}"
+    assert re.fullmatch(r"failed: 1 regressed in [\d.]+ s", last)
     assert ran.stderr == ""
+
+
+def test_the_quietest_output_is_the_summary(repo: Any, tidegate: Make) -> None:
+    ran = compared(repo, tidegate, "-q")  # with --quiet, that is -qq
+    assert ran.stdout.startswith("--- short summary ---\nregressed  keep_notes × docs ")
 
 
 def test_json_is_alone_on_stdout_and_what_is_in_the_file(repo: Any, tidegate: Make) -> None:
@@ -87,7 +97,7 @@ def test_a_terminal_of_80_columns_is_enough_with_and_without_colour(repo: Any, t
     bare = [re.sub(r"\x1b\[[\d;]*m", "", text) for text in (coloured, plain)]
     assert bare[0] == bare[1]
     assert max(len(line.rstrip()) for line in bare[1].splitlines()) <= 80
-    assert re.search(r"^\w+ +keep_notes +docs +2/2 +0/3 ", bare[1], re.MULTILINE)
+    assert re.search(r"^\w+ +keep_notes × docs +2/2 → 0/3 ", bare[1], re.MULTILINE)
 
 
 def test_the_template_of_base_makes_the_comment(repo: Any, tidegate: Make) -> None:

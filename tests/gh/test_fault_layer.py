@@ -42,6 +42,7 @@ from tidegate.settings import GitHubJob, Settings
 Call = tuple[str, str]  # method, and what its path has to match
 QUICK = Pace(timeout=30, retries=1, backoff=0, longest_wait=0, between_writes=0)
 LABEL = "tidegate: accept"
+PROFILE = {"workflow_run": "publish"}
 OLD = "0" * 40
 RED, GREEN = make_result(head=HEAD_SHA, add="regressed"), make_result(head=HEAD_SHA, add="ok")
 LIMIT = "You have exceeded a secondary rate limit."
@@ -141,7 +142,9 @@ class Layer:
         self.github.front.faults[:] = [Fault(method, path, times=times, **KINDS[kind])]
         return pull
 
-    def job(self, pull: PullRequest, kind: str, name: str, payload: dict[str, Any]) -> tuple[Job, list[str]]:
+    def job(
+        self, pull: PullRequest, kind: str, name: str, payload: dict[str, Any], profile: str = ""
+    ) -> tuple[Job, list[str]]:
         folder = self.folder / pull.repository.replace("/", "-")
         folder.mkdir()
         (folder / "event.json").write_text(json.dumps(payload), encoding="utf-8")
@@ -155,7 +158,7 @@ class Layer:
             "GITHUB_STEP_SUMMARY": str(folder / "summary"),
             "GITHUB_OUTPUT": str(folder / "output"),
             "INPUT_PUBLISH_TIMEOUT": "0.25" if kind in ENDLESS else "20",
-            "INPUT_GITHUB_TOKEN": self.github.token_like("publish" if name == "workflow_run" else "documented"),
+            "INPUT_GITHUB_TOKEN": self.github.token_like(profile or PROFILE.get(name, "documented")),
         }
         commands: list[str] = []
         outside = Outside(environ, Silent(), quickly, commands.append, lambda _: None)

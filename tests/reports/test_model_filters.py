@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import pytest
 
 from tidegate.model.comparison import BaseCounts, Divergence, FailedCall, HeadCounts
 from tidegate.model.measurement import Call
+from tidegate.model.result import Links, Result
 from tidegate.reports import model_filters
 from tidegate.reports.table_row import MetricCell
+from tidegate.reports.view import comment_view
 
 
 def test_the_tool_s_words_can_not_look_like_another_call() -> None:
@@ -102,3 +106,11 @@ def test_a_divergence_shows_the_step_before_and_what_each_side_did_and_got() -> 
 def test_what_both_sides_did_and_got_stands_once() -> None:
     found = Divergence(step=1, base="", head="", base_steps=(call("t a", "x"),), head_steps=(call("t a", "x"),))
     assert model_filters.diff(found) == "  $ t a\n      x"
+
+
+def test_a_commit_is_its_short_hash_linked_on_github(stories: Mapping[str, Callable[[], Result]]) -> None:
+    view, sha = comment_view(stories["one_regression"]()), "4f1c2a9be07d5a3386f0c1d2e3b4a5968778695a"
+    elsewhere = view.model_copy(update={"links": Links()})
+    assert model_filters.commit(sha, elsewhere) == "`4f1c2a9`"
+    assert model_filters.commit(sha, view) == f"[`4f1c2a9`](https://github.com/octo/taskmgr/commit/{sha})"
+    assert model_filters.commit("](http://evil.example)", view) == "`](http://evil.example)`"

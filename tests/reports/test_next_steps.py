@@ -17,7 +17,7 @@ from tidegate.reports.comment import comment_body
 from tidegate.reports.next_steps import OF_UNMEASURED, OF_VERDICT, advice
 from tidegate.reports.not_run import render_cancelled, render_could_not_run, render_not_run
 from tidegate.reports.page import page_view
-from tidegate.reports.terminal import print_result
+from tidegate.reports.terminal import print_summary
 
 Stories = Mapping[str, Callable[[], Result]]
 CALM = {"nothing_compared", "no_regression", "nothing_to_do", "accepted"}
@@ -53,7 +53,7 @@ def test_each_way_not_to_be_measured_says_what_happened_and_what_to_do(
     assert comment.count(OF_UNMEASURED[kind]) == 1
     assert page_view(result, {}).advice == (OF_UNMEASURED[kind],)
     last = Console(file=io.StringIO(), force_terminal=True, width=1000, color_system=None)
-    print_result(result, last)
+    print_summary(result, last)
     assert isinstance(last.file, io.StringIO)
     assert last.file.getvalue().rstrip().endswith(f"What to do: {OF_UNMEASURED[kind]}")
 

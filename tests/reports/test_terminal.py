@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tidegate.model.result import Result
 from tidegate.reports.comment import comment_body
-from tidegate.reports.terminal import print_comment, print_result, result_table
+from tidegate.reports.terminal import final_line, print_markdown, print_result, print_summary
 
 GOLDEN = Path(__file__).parent / "golden/terminal"
 Stories = Mapping[str, Callable[[], Result]]
@@ -23,14 +23,25 @@ def console(terminal: bool, width: int = 80) -> Console:
 
 
 def printed(markdown: str, on: Console) -> str:
-    print_comment(markdown, on)
+    print_markdown(markdown, on)
+    return written(on)
+
+
+def written(on: Console) -> str:
     assert isinstance(on.file, io.StringIO)
     return on.file.getvalue()
 
 
-def test_a_log_gets_the_markdown(stories: Stories) -> None:
-    markdown = comment_body(stories["one_regression"]())
-    assert printed(markdown, console(terminal=False)) == markdown
+def summary(result: Result, on: Console, *, verbose: bool = False) -> list[str]:
+    print_summary(result, on, verbose=verbose)
+    on.print(final_line(result), soft_wrap=not on.is_terminal)
+    return [line.rstrip() for line in written(on).splitlines()]
+
+
+def test_a_log_gets_text_without_html_and_escapes() -> None:
+    fold = "<details>\n<summary>More</summary>\n\n```\n&lt; \\_\n```\n</details>\n"
+    markdown = f"## a\\_b costs &#36;1 &lt;x&gt;&#8203;\n\n{fold}"
+    assert printed(markdown, console(terminal=False)) == "## a_b costs $1 <x>\n\n#### More\n\n```\n&lt; \\_\n```\n\n"
 
 
 def test_a_terminal_gets_it_rendered_within_its_width(stories: Stories) -> None:
@@ -64,53 +75,52 @@ def test_no_log_line_can_steer_a_runner(stories: Stories) -> None:
 
 def test_no_name_can_colour_a_terminal(stories: Stories) -> None:
     on = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
-    on.print(result_table(stories["hostile"]()))
-    assert isinstance(on.file, io.StringIO)
-    assert "\x1b[31m" not in on.file.getvalue()
+    assert "\x1b[31m" not in "\n".join(summary(stories["hostile"](), on, verbose=True))
 
 
-def table_of(result: Result, on: Console) -> str:
-    on.print(result_table(result))
-    assert isinstance(on.file, io.StringIO)
-    return on.file.getvalue()
+def test_the_summary_has_one_line_for_each_row_that_is_not_ok(stories: Stories) -> None:
+    lines = summary(stories["one_regression"](), console(terminal=False))
+    assert lines[0] == "--- short summary ---"
+    assert lines[1].startswith("regressed  add_high_priority × docs  2/2 → 0/3  ")
+    assert lines[2].startswith("What to do: Fix the failures")
+    assert lines[3] == "failed: 1 regressed, 3 ok in 15 s"
+    assert len(lines) == 4
 
 
-def test_the_table_has_a_line_for_each_row(stories: Stories) -> None:
-    lines = table_of(stories["one_regression"](), console(terminal=False)).splitlines()
-    assert lines[0].split() == ["state", "scenario", "agent", "base", "head", "difference"]
-    assert lines[4].split() == ["regressed", "add_high_priority", "docs", "2/2", "0/3", "−100", "points"]
+def test_a_verbose_summary_has_all_rows(stories: Stories) -> None:
+    lines = summary(stories["one_regression"](), console(terminal=False), verbose=True)
+    assert [line.split()[0] for line in lines[1:5]] == ["regressed", "ok", "ok", "ok"]
+
+
+def test_a_summary_of_rows_that_are_all_fine_is_one_line(stories: Stories) -> None:
+    (line,) = summary(stories["all_fine"](), console(terminal=False))
+    assert line.startswith("passed: ")
+    assert " ok in " in line
 
 
 def test_colours_are_for_terminals_that_want_them(stories: Stories) -> None:
     result = stories["one_regression"]()
     plain = Console(file=io.StringIO(), force_terminal=True, width=80, _environ={"NO_COLOR": "1", "TERM": "xterm"})
-    assert "\x1b[1;31mregressed" in table_of(result, console(terminal=True))
-    assert "\x1b[" not in table_of(result, console(terminal=False))
-    assert "\x1b[1;31m" not in table_of(result, plain)
+    assert any("\x1b[1;31mregressed" in line for line in summary(result, console(terminal=True)))
+    assert not any("\x1b[" in line for line in summary(result, console(terminal=False)))
+    assert not any("\x1b[1;31m" in line for line in summary(result, plain))
 
 
-def test_the_table_keeps_to_the_width(stories: Stories) -> None:
-    text = table_of(stories["hostile"](), console(terminal=False, width=60))
-    assert max(len(line) for line in text.splitlines()) <= 60
+def test_a_line_of_the_summary_is_cut_at_the_terminals_width(stories: Stories) -> None:
+    on = Console(file=io.StringIO(), force_terminal=True, width=60, color_system=None)
+    *rows, _ = summary(stories["one_regression"](), on)
+    assert max(cell_len(line) for line in rows) <= 60
 
 
-def test_the_last_lines_on_a_terminal_are_the_rows_and_the_verdict(stories: Stories) -> None:
+def test_details_are_printed_once(stories: Stories) -> None:
+    """The text for an agent, the table of all rows and what to do would repeat them."""
     on = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
     print_result(stories["one_regression"](), on)
-    assert isinstance(on.file, io.StringIO)
-    assert "All results" not in on.file.getvalue()
-    assert "first try" not in on.file.getvalue(), "one table is enough"
-    lines = [line.rstrip() for line in on.file.getvalue().rstrip().splitlines()]
-    assert lines[-10:-2] == [
-        "\u2500" * 80,
-        "state      scenario           agent  base  head   difference",
-        "ok         add_task           docs    1/1   1/1",
-        "ok         list_tasks         docs    1/1   1/1",
-        "ok         finish_task        docs    1/1   1/1",
-        "regressed  add_high_priority  docs    2/2   0/3  −100 points",
-        "failed: 1 of 4 scenarios regressed (add_high_priority)",
-        "What to do: Fix the failures of the regressed rows. If this is intentional, a",
-    ]
+    assert "All results" not in written(on)
+    assert "first try" not in written(on)
+    assert "What to do" not in written(on)
+    assert "recorded output: data, not instructions" not in written(on)
+    assert written(on).count("First divergence") == 1
 
 
 def test_without_colour_there_is_no_colour(stories: Stories) -> None:
@@ -119,18 +129,25 @@ def test_without_colour_there_is_no_colour(stories: Stories) -> None:
         file=io.StringIO(), force_terminal=True, width=80, _environ={"TERM": "xterm-256color", "NO_COLOR": "1"}
     )
     print_result(stories["one_regression"](), on)
-    assert isinstance(on.file, io.StringIO)
-    codes = {code for run in re.findall(r"\x1b\[([\d;]*)m", on.file.getvalue()) for code in run.split(";")}
+    codes = {code for run in re.findall(r"\x1b\[([\d;]*)m", written(on)) for code in run.split(";")}
     assert not [code for code in codes if code.isdigit() and 30 <= int(code) <= 107]
 
 
-def test_a_log_has_no_second_table(stories: Stories) -> None:
-    result, on = stories["one_regression"](), console(terminal=False)
-    print_result(result, on)
-    assert isinstance(on.file, io.StringIO)
-    assert on.file.getvalue() == comment_body(result)
+def test_only_a_terminal_gets_hyperlinks_and_only_to_the_repository(stories: Stories) -> None:
+    for name in ("one_regression", "hostile"):
+        on = console(terminal=True)
+        print_result(stories[name](), on)
+        links = LINK.findall(written(on))
+        assert {link for link in links if link} == {
+            link for link in links if link.startswith("https://github.com/octo/")
+        }
+        assert links or name == "hostile"
+        log = console(terminal=False)
+        print_result(stories[name](), log)
+        assert not LINK.search(written(log))
 
 
+LINK = re.compile(r"\x1b\]8;[^;]*;([^\x1b]*)\x1b\\")
 TERMINALS = {
     "80 columns": {"force_terminal": True, "width": 80, "_environ": {"TERM": "xterm", "NO_COLOR": "1"}},
     "120 columns": {"force_terminal": True, "width": 120, "_environ": {"TERM": "xterm", "NO_COLOR": "1"}},
@@ -144,8 +161,9 @@ def test_the_terminal_shows_the_golden_text(stories: Stories, name: str, termina
     """To the last column; without colour, whose codes other tests look at. TIDEGATE_UPDATE_GOLDEN=1 writes anew."""
     on = Console(file=io.StringIO(), **TERMINALS[terminal])  # type: ignore[arg-type]
     print_result(stories[name](), on)
+    summary(stories[name](), on)
     assert isinstance(on.file, io.StringIO)
-    shown = re.sub(r"\x1b\[[\d;]*m", "", on.file.getvalue())
+    shown = LINK.sub("", re.sub(r"\x1b\[[\d;]*m", "", on.file.getvalue()))
     text = "\n".join(line.rstrip() for line in shown.splitlines()) + "\n"
     path = GOLDEN / f"{name}, {terminal}.txt"
     if os.environ.get("TIDEGATE_UPDATE_GOLDEN"):

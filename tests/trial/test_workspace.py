@@ -126,7 +126,7 @@ def test_repositories_that_a_build_left_in_a_template_are_none_in_the_workspace(
     made = prepare(scenario(template="t"), side, side, GUIDANCE, tmp_path / "made")
     copy_workspace(made, tmp_path / "w")
     write(tmp_path / "w", {"sub/deep/f": "3"})
-    diff = workspace_diff(made, tmp_path / "w", tmp_path / "scratch")
+    diff = workspace_diff(made, tmp_path / "w", tmp_path / "scratch").patch
 
     assert not (tmp_path / "owned").exists()
     assert b"-2" in diff

@@ -21,7 +21,7 @@ def test_the_diff_shows_what_the_agent_changed(tmp_path: Path) -> None:
     write(tmp_path / "w", {"a": "2\n", "new": "x\n"})
     (tmp_path / "w" / "b").unlink()
 
-    diff = workspace_diff(made, tmp_path / "w", tmp_path / "scratch").decode()
+    diff = workspace_diff(made, tmp_path / "w", tmp_path / "scratch").patch.decode()
 
     assert "-1\n+2" in diff
     assert "new file mode" in diff
@@ -37,6 +37,20 @@ def test_a_diff_that_is_too_large_is_none(tmp_path: Path) -> None:
         workspace_diff(made, tmp_path / "w", tmp_path / "scratch", limit_bytes=1000)
 
 
+def test_large_files_are_left_out_and_named_unless_the_template_has_them(tmp_path: Path) -> None:
+    side = write(tmp_path / "d", {"t/same": "s" * 2_000, "t/changed": "c" * 2_000, "t/.gitattributes": "* text\n"})
+    made = prepare(scenario(template="t"), side, side, (), tmp_path / "m")
+    copy_workspace(made, tmp_path / "w")
+    write(tmp_path / "w", {"changed": "d" * 2_000, "sub/new*": "n" * 2_000, "sub/new1": "small\n"})
+
+    changes = workspace_diff(made, tmp_path / "w", tmp_path / "scratch", large_file=1_000)
+
+    assert changes.left_out == ("changed", "sub/new*")
+    assert b"+small" in changes.patch
+    assert b"dddd" not in changes.patch
+    assert b"nnnn" not in changes.patch
+
+
 def test_the_diff_runs_nothing_that_the_agent_configured(tmp_path: Path) -> None:
     """An agent that rewrites its .git must not get a program started outside of the supervisor."""
     made = prepare(scenario(template=None), tmp_path, tmp_path, (), tmp_path / "m")
@@ -45,7 +59,7 @@ def test_the_diff_runs_nothing_that_the_agent_configured(tmp_path: Path) -> None
     config = f'[core]\n fsmonitor = "{trap}"\n[diff "x"]\n command = {trap}\n[filter "x"]\n clean = {trap}\n'
     write(tmp_path / "w", {".git/config": config, ".gitattributes": "* filter=x diff=x\n", "f": "1\n"})
 
-    diff = workspace_diff(made, tmp_path / "w", tmp_path / "scratch")
+    diff = workspace_diff(made, tmp_path / "w", tmp_path / "scratch").patch
 
     assert b"+1" in diff
     assert not (tmp_path / "owned").exists()
@@ -65,7 +79,7 @@ def test_applied_to_a_fresh_workspace_it_gives_the_agents(
     copy_workspace(made, tmp_path / "fresh")
     write(tmp_path / "w", changed)
 
-    diff = workspace_diff(made, tmp_path / "w", tmp_path / "scratch")
+    diff = workspace_diff(made, tmp_path / "w", tmp_path / "scratch").patch
 
     assert apply_diff(tmp_path / "fresh", diff)
     for name, text in {**template, **changed}.items():
@@ -81,7 +95,7 @@ def test_a_file_whose_size_and_time_are_as_before_is_compared_by_its_contents(tm
     (tmp_path / "w/a").write_text("2\n")
     os.utime(tmp_path / "w/a", ns=(before.st_atime_ns, before.st_mtime_ns))
 
-    assert b"-1\n+2\n" in workspace_diff(made, tmp_path / "w", tmp_path / "scratch")
+    assert b"-1\n+2\n" in workspace_diff(made, tmp_path / "w", tmp_path / "scratch").patch
 
 
 def test_a_workspace_that_is_a_link_now_shows_nothing_of_where_it_leads(tmp_path: Path) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 
 from tidegate.action.announce import skip, tell_cancelled, tell_failure
+from tidegate.action.deadline import Deadline
 from tidegate.action.job import Job, Outside
-from tidegate.action.publishing import Subject, note
+from tidegate.action.own_check import OwnCheck
+from tidegate.action.publishing import CANCELLED_S, Subject, note
 from tidegate.errors import CannotRunError, ConfigurationError, TidegateError
 from tidegate.gh.event import (
     CommentEvent,
@@ -20,6 +22,7 @@ from tidegate.gh.event import (
     read_event,
 )
 from tidegate.gh.no_verdict import NoVerdict
+from tidegate.gh.port import Conclusion
 from tidegate.gh.runner_files import read_payload
 from tidegate.reports.not_run import CANCELLED, render_error
 from tidegate.settings import GitHubJob, Settings
@@ -37,7 +40,9 @@ async def act(outside: Outside) -> int:
 
     Raises TidegateError and CancelledError after reporting them in the step summary and the outputs.
     """
-    job = Job(Settings.valid(outside.environ), GitHubJob.from_environ(outside.environ), outside)
+    settings = Settings.valid(outside.environ)
+    check = OwnCheck() if settings.check_run else None
+    job = Job(settings, GitHubJob.from_environ(outside.environ), outside, check)
     event: Event | None = None
     try:
         event = read_event(job.runner.event_name, read_payload(job.runner.event_path))
@@ -80,6 +85,10 @@ async def _note(said: NoVerdict, event: Event | None, job: Job) -> None:
     """Write it in the comment of the event's pull request. A fork's token cannot write there."""
     if isinstance(event, PullRequestEvent) and event.action != "closed" and not event.without_secrets:
         await note(said, Subject(event.number, event.head_sha, job.connect()), job)
+        if job.check is not None:
+            deadline = Deadline(CANCELLED_S / 2) if said.cancelled else job.deadline()
+            how: Conclusion = "cancelled" if said.cancelled else "failure"
+            await job.check.abandon(f"no verdict: {said.why}", said.detail, how, job, deadline)
 
 
 def _require_suitable_command(event: Event, job: Job) -> None:

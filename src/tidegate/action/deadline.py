@@ -26,6 +26,11 @@ class Deadline:
         self._seconds = seconds
         self._end = time.monotonic() + seconds
 
+    @property
+    def left(self) -> float:
+        """The seconds that are left."""
+        return max(0.0, self._end - time.monotonic())
+
     async def ask(self, work: Callable[[], T]) -> T:
         """Return what `work` returns. It runs in a thread, so that a cancellation ends the wait at once.
 
@@ -35,7 +40,7 @@ class Deadline:
         # A daemon: neither the event loop nor the interpreter waits for it.
         Thread(target=_answer, args=(work, answer), daemon=True).start()
         try:
-            return await asyncio.wait_for(answer, max(0.0, self._end - time.monotonic()))
+            return await asyncio.wait_for(answer, self.left)
         except TimeoutError:
             raise PublishError("outage", f"GitHub did not answer within {self._seconds:g} seconds") from None
         except (PublishError, TidegateError):

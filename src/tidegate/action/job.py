@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tidegate.action.deadline import Deadline
 from tidegate.gh.port import RepositoryPort
 from tidegate.model.progress import Progress
 from tidegate.settings import GitHubJob, Settings
+
+if TYPE_CHECKING:
+    from tidegate.action.own_check import OwnCheck
 
 OUT = "pr"  # below .tidegate; the only one of our folders that later steps can read
 
@@ -34,6 +38,7 @@ class Job:
     settings: Settings
     runner: GitHubJob
     outside: Outside
+    check: OwnCheck | None = None  # set by the input `check_run`
 
     def connect(self) -> RepositoryPort | None:
         """Return the job's repository on GitHub, or None without a token."""

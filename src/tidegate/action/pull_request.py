@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 from tidegate.action.acceptance import accepted_by, expire
@@ -23,6 +24,7 @@ from tidegate.reports.links import Pages, links_of
 from tidegate.run.checkouts import RevisionPair
 from tidegate.run.run_job import Options
 from tidegate.store.our_folder import make_our_folder
+from tidegate.store.run_folder import write_text
 from tidegate.vcs.missing_commits import fetch_missing, require_whole_checkout
 from tidegate.vcs.revisions import checked_out_sides, require_checked_out
 
@@ -49,6 +51,8 @@ async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:
     await expire(event, subject.repository, job)
     require_whole_checkout(job.workspace)
     base, head = checked_out_sides(job.workspace, event.head_sha, event.base_ref)
+    if job.check is not None and not event.without_secrets:  # without secrets, the token can only read
+        job.check.start(event.head_sha, job)
     # A fork gets no secrets and its author cannot change that, so a missing key need not fail the job.
     lenient = event.without_secrets and job.settings.fork_without_key == "pass"
     try:
@@ -86,7 +90,7 @@ async def compare(asked: RevisionPair, job: Job, number: int | None = None, *, l
     origin = origin_of(job)
     options = Options(
         environ=job.outside.environ,
-        progress=job.outside.progress,
+        progress=job.check.counting(job.outside.progress) if job.check else job.outside.progress,
         config=job.settings.config,
         instance=job.settings.instance,
         lenient_keys=lenient_keys,
@@ -106,14 +110,28 @@ async def say(result: Result, acceptance: Acceptance | None, subject: Subject, j
         rewrite_reports(result, _out(job))
     pages = links_of(result, job.runner.repository_url, job.runner.run_url)
     body = _tell(result, pages, job)
-    await comment_on(subject, Statement(result=result, body=body, pages=pages, accepted=acceptance), job, deadline)
+    statement = Statement(result=result, body=body, pages=pages, accepted=acceptance)
+    # Both at the same time, so that neither takes the other's.
+    checking = asyncio.create_task(job.check.conclude(result, body, job, deadline)) if job.check else None
+    await comment_on(subject, statement, job, deadline)
+    if checking is not None:
+        await _ended(checking)
     return result.verdict.exit_code
 
 
+async def _ended(checking: asyncio.Task[None]) -> None:
+    """Wait for the check run, unless the job is being cancelled."""
+    current = asyncio.current_task()
+    if current is not None and current.cancelling():
+        checking.cancel()
+    await asyncio.wait({checking})
+
+
 def _tell(result: Result, pages: Pages, job: Job) -> str:
-    """Write annotations, summary and outputs. Return the comment's text."""
+    """Write comment.md, annotations, summary and outputs. Return the comment's text."""
     out = _out(job)
     body = comment_body(result, pages=pages)
+    write_text(out / "comment.md", body)
     tell(result, body, out, job)
     return body
 

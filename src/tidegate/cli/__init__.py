@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
+from itertools import groupby
 from typing import NoReturn
 
 DESCRIPTION = """\
@@ -15,14 +17,20 @@ reports regressions with the evidence.
 """
 EPILOG = """\
 start here:
-  tidegate demo                               run it on a throwaway repository; no key, no network
-  tidegate init                               write a first suite for this repository
-  tidegate check                              validate the suite and list what would run
-  tidegate pr --base main --head my-branch    compare both sides, as on a pull request
+  tidegate demo     run it on a throwaway repository; no key, no network
+  tidegate init     write a first suite for this repository
+  tidegate check    validate the suite and list what would run
+  tidegate pr       compare your branch with main, as on a pull request
 
 exit codes:
-  0 passed · 1 failed (regression) · 2 configuration or input error · 3 nothing to run ·
-  4 could not run · 5 inconclusive, and the policy blocks that · 70 internal error
+  0    passed
+  1    failed: a regression
+  2    configuration or input error
+  3    nothing to run
+  4    could not run
+  5    inconclusive, and the policy blocks that
+  70   internal error
+  130  interrupted
 """
 
 
@@ -30,6 +38,7 @@ COMMANDS = (
     "demo",
     "init",
     "check",
+    "doctor",
     "pr",
     "run",
     "compare",
@@ -48,6 +57,27 @@ COMMANDS = (
     "schema",
     "action",
 )  # in the order of `tidegate --help`
+
+
+class _Wrapped(argparse.RawDescriptionHelpFormatter):
+    """Wraps each paragraph at the terminal's width, and each indented line on its own."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(wrapped for part in _parts(text) for wrapped in _wrapped(part, width, indent))
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield the paragraphs and headings, each joined into one line, and every indented line unchanged."""
+    for indented, lines in groupby(text.splitlines(), key=lambda line: line.startswith(" ") or not line):
+        part = list(lines)
+        yield from part if indented else [" ".join(part)]
+
+
+def _wrapped(line: str, width: int, indent: str) -> list[str]:
+    own = line[: len(line) - len(line.lstrip())]
+    column = re.search(r"\S {2,}(?=\S)", line)
+    rest = " " * (column.end() if column and column.end() < width - 20 else len(own) + 2 * bool(own))
+    return textwrap.wrap(line, width, initial_indent=indent, subsequent_indent=indent + rest) or [""]
 
 
 class _Parser(argparse.ArgumentParser):
@@ -73,9 +103,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 
     Without any argument, `run` prints the help.
     """
-    parser = _Parser(
-        prog="tidegate", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = _Parser(prog="tidegate", description=DESCRIPTION, epilog=EPILOG, formatter_class=_Wrapped)
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     for command in COMMANDS:

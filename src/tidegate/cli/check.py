@@ -27,6 +27,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("check", help="validate the suite and list what would run", description=DESCRIPTION)
     options.add_repository(parser)
     options.add_json(parser, "the plan")
+    options.add_name(parser)
     parser.add_argument(
         "--lenient", action="store_true", help="report unknown keys as warnings (a run still rejects them)"
     )
@@ -35,7 +36,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the planned trials and advice. An invalid suite raises ConfigurationError."""
-    from tidegate.plan import make_plan, refuse_self_judging
+    from tidegate.plan import Selection, make_plan, refuse_self_judging
     from tidegate.suite.lfs_pointers import lfs_pointers
     from tidegate.suite.load import judge_place, load_suite
     from tidegate.suite.missing_programs import missing_here
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     root = _root(args.repo, args.config)
     unknown: list[str] = []
     suite = load_suite(root, args.config, environ=options.environ(), unknown=unknown if args.lenient else None)
-    plan = make_plan(suite)
+    plan = make_plan(suite, Selection(name=args.name or ""))
     refuse_self_judging(suite, plan, partial(judge_place, root, suite.file))
     hints = (
         *advice(suite, plan, root, _past(root, suite, plan)),
@@ -111,7 +112,8 @@ def _first_trials(suite: Suite, plan: Plan) -> int:
 
 
 def _totals(suite: Suite, plan: Plan) -> str:
-    scenarios, agents = len(suite.scenarios), len({row.key.agent for row in plan.rows})
+    scenarios = len({row.key.scenario for row in plan.rows})
+    agents = len({row.key.agent for row in plan.rows})
     rows = len(plan.rows)
     product = "=" if scenarios * agents == rows else "→"
     trials = _first_trials(suite, plan)

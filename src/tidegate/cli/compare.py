@@ -21,6 +21,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("head", type=Path, metavar="HEAD", help="the folder of the run to compare with it")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write comment.md, result.json and report.html there")
     options.add_json(parser, "the result")
+    options.add_output(parser)
     parser.set_defaults(run=run)
 
 
@@ -29,18 +30,19 @@ def run(args: argparse.Namespace) -> int:
     gc.disable()  # all values live to the end of this command, and looking through them takes a quarter of the time
     from rich.console import Console
 
+    from tidegate.cli.results import tell_result, write_comment
     from tidegate.pipeline import compare_runs
     from tidegate.reports.result_json import result_json
-    from tidegate.reports.terminal import print_result, score_table
+    from tidegate.reports.terminal import score_table
 
     result = compare_runs(args.base, args.head, args.out)
+    if args.out is not None:
+        write_comment(result, args.out)
     if args.json:
         print(result_json(result), end="")
         return result.verdict.exit_code
-    console = Console()
-    print_result(result, console)
-    if scores := score_table(result):
-        console.print("\nMean scores:", scores, sep="\n")
-    if args.out is not None:
-        options.print_paths(args.out)
+    scores = score_table(result)
+    if scores and args.quiet < 2:
+        Console().print("Mean scores:", scores, "", sep="\n")
+    tell_result(result, args.out, args)
     return result.verdict.exit_code

@@ -39,7 +39,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--only", choices=NAMES, metavar="NAME", help=f"run only one pull request: {', '.join(NAMES)}")
     parser.add_argument("--jobs", type=options.positive, metavar="N", help="concurrent trials (default: one per core)")
-    parser.add_argument("--quiet", action="store_true", help="hide progress")
+    options.add_output(parser)
     parser.set_defaults(run=run)
 
 
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
             result = _compare(repository, pull_request, out / pull_request.name, args, console)
             if result.verdict.state != pull_request.expected:
                 surprises.append(f"{pull_request.name} {result.verdict.state}, not {pull_request.expected}")
-    print(f"repository: {repository} (where the lines that reproduce something can be run)")
+    print(f"repository: {repository} (run the commands of a comment's recipe there)")
     if surprises:
         print(f"tidegate demo: this is a bug in tidegate: {'; '.join(surprises)}", file=sys.stderr)
         return UNEXPECTED
@@ -83,18 +83,18 @@ def _compare(
     from rich.rule import Rule
 
     from tidegate.cli.progress import make_progress
+    from tidegate.cli.results import tell_result, write_comment
     from tidegate.pipeline import pull_request as compare
-    from tidegate.reports.terminal import print_result
     from tidegate.run.checkouts import RevisionPair
     from tidegate.run.run_job import Options
 
     console.print(Rule(f"{pull_request.name}: {pull_request.title}"))
-    with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
+    with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
         chosen = Options(environ=options.environ(), progress=progress, jobs=args.jobs)
         result = options.run_until_stopped(
             lambda: compare(repository, RevisionPair(pull_request.base, pull_request.head), out, chosen)
         )
-    print_result(result, console)
-    options.print_paths(out)
+    write_comment(result, out)
+    tell_result(result, out, args)
     print()
     return result

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from tidegate.model.plan import RowKey
     from tidegate.model.progress import Progress
     from tidegate.run.run_job import Options
 
@@ -27,8 +28,9 @@ def add_repository(parser: argparse.ArgumentParser) -> None:
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
-    """Add `--scenario`, `--agent`, `--tags`, `--tier`, `--jobs` and `--quiet`."""
+    """Add `--scenario`, `--agent`, `--tags`, `--tier`, `-k`, `--jobs`, `--verbose` and `--quiet`."""
     chosen = parser.add_argument_group("what to run (default: everything)")
+    add_name(chosen)
     chosen.add_argument("--scenario", action="append", default=[], metavar="NAME", help="run only this one; repeatable")
     chosen.add_argument("--agent", action="append", default=[], metavar="NAME", help="run only this one; repeatable")
     chosen.add_argument("--tags", default="", metavar="A,B", help="only scenarios with any of these tags")
@@ -36,12 +38,50 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=positive, metavar="N", help="concurrent trials (default: the suite's, or one per core)"
     )
-    parser.add_argument("--quiet", action="store_true", help="hide progress")
+    add_output(parser)
+
+
+def add_name(chosen: argparse._ActionsContainer) -> None:
+    """Add `-k EXPR`."""
+    chosen.add_argument(
+        "-k",
+        dest="name",
+        type=expression,
+        metavar="EXPR",
+        help="only rows whose `scenario × agent` matches, as in pytest: -k 'add and not claude'",
+    )
+
+
+def add_last_failed(parser: argparse.ArgumentParser) -> None:
+    """Add `--last-failed` and `--exitfirst`."""
+    parser.add_argument(
+        "--lf", "--last-failed", dest="last_failed", action="store_true", help="only rows that did not pass last time"
+    )
+    parser.add_argument(
+        "-x", "--exitfirst", dest="first_only", action="store_true", help="stop at the first failure that counts"
+    )
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """Add `--verbose` and `--quiet`."""
+    parser.add_argument("-v", "--verbose", action="store_true", help="show every trial and every row")
+    parser.add_argument("-q", "--quiet", action="count", default=0, help="hide progress; -qq: only the short summary")
 
 
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
     """Add `--json`. `what` names the printed value in the help text."""
     parser.add_argument("--json", action="store_true", help=f"print only {what} to stdout, as JSON")
+
+
+def expression(text: str) -> str:
+    """Return a name expression, if it is valid."""
+    from tidegate.text.name_expression import name_expression
+
+    try:
+        name_expression(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{error}: {text!r}") from None
+    return text
 
 
 def positive(text: str) -> int:
@@ -120,8 +160,8 @@ def environ() -> dict[str, str]:
     return dict(os.environ)
 
 
-def pipeline_options(args: argparse.Namespace, progress: Progress) -> Options:
-    """Return the pipeline's options for these arguments."""
+def pipeline_options(args: argparse.Namespace, progress: Progress, rows: tuple[RowKey, ...] = ()) -> Options:
+    """Return the pipeline's options for these arguments. `rows`: the only ones to run, if there are any."""
     from tidegate.plan import Selection
     from tidegate.run.run_job import Options
 
@@ -130,17 +170,14 @@ def pipeline_options(args: argparse.Namespace, progress: Progress) -> Options:
         agents=tuple(args.agent),
         tags=tuple(tag.strip() for tag in args.tags.split(",") if tag.strip()),
         tier=args.tier,
+        name=args.name or "",
+        rows=rows,
     )
-    return Options(environ=environ(), progress=progress, config=args.config, selection=selection, jobs=args.jobs)
-
-
-def print_paths(out: Path) -> None:
-    """Print the paths of the reports and stored runs that exist in `out`."""
-    for name, file in (
-        ("comment", "comment.md"),
-        ("result", "result.json"),
-        ("report", "report.html"),
-        ("runs", "runs"),
-    ):
-        if (out / file).exists():
-            print(f"{name + ':':<9}{out / file}")
+    return Options(
+        environ=environ(),
+        progress=progress,
+        config=args.config,
+        selection=selection,
+        jobs=args.jobs,
+        first_only=getattr(args, "first_only", False),
+    )

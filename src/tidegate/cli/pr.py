@@ -36,6 +36,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     options.add_repository(parser)
     options.add_selection(parser)
+    options.add_last_failed(parser)
     parser.set_defaults(run=run)
 
 
@@ -43,12 +44,13 @@ def run(args: argparse.Namespace) -> int:
     """Run both sides, print the comment, and return the verdict's exit code."""
     from rich.console import Console
 
+    from tidegate.cli.last_failed import failed_rows, say_last_failed
     from tidegate.cli.progress import make_progress
+    from tidegate.cli.results import tell_result, write_comment
     from tidegate.errors import ConfigurationError
     from tidegate.pipeline import pull_request
     from tidegate.reports.junit import junit_xml
     from tidegate.reports.result_json import result_json
-    from tidegate.reports.terminal import print_result
     from tidegate.run.checkouts import RevisionPair
     from tidegate.store.our_folder import make_our_folder
     from tidegate.store.run_folder import write_text
@@ -60,20 +62,23 @@ def run(args: argparse.Namespace) -> int:
     if args.junit is not None and args.junit.is_dir():
         raise ConfigurationError(f"{args.junit} is a folder.", "Name a file with `--junit`.")
     left_out = _left_out(root, base, args)
-    with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
+    rows = failed_rows(out) if args.last_failed else ()
+    with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
         if left_out:
             progress.say(left_out)
-        chosen = replace(options.pipeline_options(args, progress), pause_s=args.pause)
+        if args.last_failed:
+            say_last_failed(rows, progress)
+        chosen = replace(options.pipeline_options(args, progress, rows), pause_s=args.pause)
         result = options.run_until_stopped(lambda: pull_request(root, RevisionPair(base, args.head), out, chosen))
+    write_comment(result, out)
     if args.junit is not None:
         write_text(args.junit, junit_xml(result))
     if args.json:
         print(result_json(result), end="")
         return result.verdict.exit_code
-    print_result(result, Console())
-    options.print_paths(out)
     if left_out:
         Console(stderr=True).print(left_out, style="bold yellow")
+    tell_result(result, out, args)
     return result.verdict.exit_code
 
 

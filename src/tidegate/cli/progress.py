@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 Clock = Callable[[], float]
 _OUTCOMES = {"pass": "pass", "fail": "FAIL", None: "not measured"}
-_LONGEST_REASON = 160
 
 
 class Steps(Silent):
@@ -42,9 +41,9 @@ class Steps(Silent):
 
 @contextmanager
 def make_progress(
-    console: Console, *, quiet: bool = False, command: Callable[[str], None] | None = None
+    console: Console, *, quiet: bool = False, verbose: bool = False, command: Callable[[str], None] | None = None
 ) -> Iterator[Progress]:
-    """Yield the progress view that fits the console.
+    """Yield the progress view that fits the console. `verbose`: it keeps a line for every trial, with its reason.
 
     GitHub's log gets plain lines even if colours are forced. `command` sends a workflow command to the runner; with
     it, the log is folded into groups.
@@ -54,11 +53,11 @@ def make_progress(
     elif console.is_terminal and not console.is_dumb_terminal and "GITHUB_ACTIONS" not in os.environ:
         from rich.live import Live
 
-        view = LiveProgress(console)
+        view = LiveProgress(console, verbose=verbose)
         with Live(get_renderable=view.render, console=console, transient=True, refresh_per_second=8):
             yield view
     elif command is None:
-        yield PlainProgress(console)
+        yield PlainProgress(console, verbose=verbose)
     else:
         folded = FoldedProgress(console, command)
         try:
@@ -68,10 +67,14 @@ def make_progress(
 
 
 class PlainProgress:
-    """Prints one line for each finished trial and each message. Lines cannot control the terminal or the runner."""
+    """Prints one line for each finished trial and each message. Lines cannot control the terminal or the runner.
 
-    def __init__(self, console: Console) -> None:
+    Why a row does not pass is printed once for each reason; with `verbose`, for each trial.
+    """
+
+    def __init__(self, console: Console, *, verbose: bool = False) -> None:
         self._console = console
+        self._told = _Told(repeats=verbose)
         self._expected = 0
         self._finished = 0
 
@@ -97,7 +100,10 @@ class PlainProgress:
         """Print the trial's outcome."""
         self._finished += 1
         total = str(max(self._expected, self._finished))
-        self._print(f"[{self._finished:>{len(total)}}/{total}] {outcome_line(result)}")
+        number = f"[{self._finished:>{len(total)}}/{total}]"
+        self._print(f"{number} {outcome_line(result)}")
+        if reason := self._told.new_reason(result):
+            self._print(f"{' ' * len(number)} {shortened(reason, self._console.width - len(number) - 1)}")
 
     def _print(self, line: str) -> None:
         self._console.print(log_line(line), style="none", markup=False, highlight=False, emoji=False, soft_wrap=True)
@@ -120,8 +126,26 @@ class FoldedProgress(PlainProgress):
         self._open = bool(title)
 
 
+class _Told:
+    """Remembers which reasons have been printed. With `repeats`, every reason counts as new."""
+
+    def __init__(self, *, repeats: bool) -> None:
+        self._repeats = repeats
+        self._known: set[tuple[str, str, str, str]] = set()
+
+    def new_reason(self, result: TrialResult) -> str:
+        """Return why the trial did not pass; '' if it passed, or if its row has failed for that reason before."""
+        if result.decides == result.outcome == "pass":
+            return ""
+        reason = one_line(result.reason)
+        told = result.side, result.scenario, result.agent, reason
+        is_new = self._repeats or told not in self._known
+        self._known.add(told)
+        return reason if is_new else ""
+
+
 def outcome_line(result: TrialResult) -> str:
-    """Return the line for a trial: `head create_and_link × docs #1: FAIL, 3 commands, 2 errors, 1.2 s: no out.json`."""
+    """Return the line for a trial: `head create_and_link × docs #1: FAIL, 3 commands, 2 errors, 1.2 s`."""
     name = f"{result.side} {one_line(result.scenario)} × {one_line(result.agent)} #{result.index}"
     parts = [_OUTCOMES[result.decides]]
     if result.outcome:
@@ -130,8 +154,7 @@ def outcome_line(result: TrialResult) -> str:
         parts.append(("about " if result.cost_guessed else "") + money(result.metrics.cost_usd))
     if result.metrics.duration_s is not None:
         parts.append(seconds(result.metrics.duration_s))
-    why = "" if result.outcome == "pass" else f": {shortened(one_line(result.reason), _LONGEST_REASON)}"
-    return f"{name}: {', '.join(parts)}{why}"
+    return f"{name}: {', '.join(parts)}"
 
 
 @dataclass
@@ -141,10 +164,15 @@ class _Running:
 
 
 class LiveProgress:
-    """Shows one line per running trial, with the totals below. Failures and messages scroll by above."""
+    """Shows one line per running trial, with the totals below. Failures and messages scroll by above.
 
-    def __init__(self, console: Console, clock: Clock = time.monotonic) -> None:
+    A row that fails gets one line for each reason, not one for each repeat; with `verbose`, every trial gets a line.
+    """
+
+    def __init__(self, console: Console, clock: Clock = time.monotonic, *, verbose: bool = False) -> None:
         self._console = console
+        self._verbose = verbose
+        self._told = _Told(repeats=verbose)
         self._clock = clock
         self._since = clock()
         self._first: float | None = None  # when the first trial was started
@@ -179,14 +207,18 @@ class LiveProgress:
             self._running[spec].doing = one_line(text)
 
     def finished(self, result: TrialResult) -> None:
-        """Remove the trial's line and count its outcome. Print it unless it passed."""
+        """Remove the trial's line and count its outcome. Print it if it did not pass, for a reason not yet printed."""
         self._running.pop(result.spec, None)
         outcome = _OUTCOMES[result.decides]
         self._outcomes[outcome] += 1
         if result.metrics.cost_usd is not None:
             self._cost = (self._cost or 0.0) + result.metrics.cost_usd
-        if result.outcome != "pass" or result.decides != "pass":
-            self._print(outcome_line(result), "red" if result.decides == "fail" else "yellow")
+        style = {"pass": "", "fail": "red", None: "yellow"}[result.decides]
+        if self._verbose:
+            self._print(outcome_line(result), style)
+        if reason := self._told.new_reason(result):
+            name = f"{result.side} {one_line(result.scenario)} × {one_line(result.agent)}"
+            self._print(shortened(f"{outcome} {name}: {reason}", self._console.width), style)
 
     def render(self) -> RenderableType:
         """Return the live lines."""

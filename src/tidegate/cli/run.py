@@ -35,6 +35,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--history", action="store_true", help="add the trials to base's history")
     options.add_repository(parser)
     options.add_selection(parser)
+    options.add_last_failed(parser)
     parser.set_defaults(run=run)
 
 
@@ -42,17 +43,22 @@ def run(args: argparse.Namespace) -> int:
     """Run the suite, print an overview, and return the exit code."""
     from rich.console import Console
 
+    from tidegate.cli.last_failed import failed_in_newest_run, say_last_failed
     from tidegate.cli.progress import make_progress
     from tidegate.pipeline import single_run
-    from tidegate.reports.show import run_overview
+    from tidegate.reports.show import run_final_line, run_overview
     from tidegate.run.checkouts import make_run_folder
+    from tidegate.store.our_folder import make_our_folder
     from tidegate.vcs.revisions import repository_root
 
     root = repository_root(args.repo)
+    rows = failed_in_newest_run(make_our_folder(root) / "runs") if args.last_failed else ()
     out = options.new_folder(args.out or make_run_folder(root))
     try:
-        with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
-            chosen = options.pipeline_options(args, progress)
+        with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
+            if args.last_failed:
+                say_last_failed(rows, progress)
+            chosen = options.pipeline_options(args, progress, rows)
             stored = options.run_until_stopped(
                 lambda: single_run(root, args.rev, out, chosen, trials=args.trials, as_history=args.history)
             )
@@ -62,8 +68,11 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(stored.model_dump_json(indent=2))
     else:
-        Console().print(run_overview(stored))
+        console = Console()
+        if args.quiet < 2:
+            console.print(run_overview(stored, verbose=args.verbose))
         print(f"run: {out}")
+        console.print(run_final_line(stored))
     return _exit_code(stored, as_history=args.history)
 
 

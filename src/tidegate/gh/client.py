@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,10 +11,11 @@ from urllib.parse import quote
 
 from pydantic import SecretStr
 
-from tidegate.gh import runs
+from tidegate.gh import checks, runs
 from tidegate.gh.connection import Pace, asking, got, open_connection
 from tidegate.gh.download import download
-from tidegate.gh.port import Artifact, Comment, PublishError, PullRequest, Reaction, Run, Status
+from tidegate.gh.port import Artifact, Check, Comment, PublishError, PullRequest, Reaction, Run, Status
+from tidegate.gh.workflow_commands import Annotation
 
 if TYPE_CHECKING:
     from github.Issue import Issue
@@ -121,6 +122,20 @@ class PyGithubRepository:
             _, answer = self._requester.requestJsonAndCheck("POST", f"{self._url}/statuses/{status.sha}", input=said)
             if answer["state"] != status.state:
                 raise ValueError("another status")
+
+    def create_check(self, name: str, head_sha: str, url: str, check: Check) -> int:
+        """Create the check run, with one POST."""
+        return checks.create(
+            self._requester, self._url, {"name": name, "head_sha": head_sha, "details_url": url}, check
+        )
+
+    def update_check(self, number: int, check: Check) -> None:
+        """Replace what it shows, with one PATCH."""
+        checks.update(self._requester, self._url, number, check, ())
+
+    def annotate_check(self, number: int, check: Check, annotations: Sequence[Annotation]) -> None:
+        """Add the annotations, with one PATCH."""
+        checks.update(self._requester, self._url, number, check, annotations)
 
     def run(self, run: int) -> Run:
         """Return the workflow run, with one GET."""

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, Protocol
 
+from tidegate.gh.workflow_commands import Annotation
 from tidegate.model.value import Value
 
 Kind = Literal["certificate", "forbidden", "not_found", "outage", "rate_limited", "unauthorized", "invalid"]
 Permission = Literal[
-    "pull-requests: write", "pull-requests: read", "statuses: write", "actions: read", "actions: write"
+    "pull-requests: write",
+    "pull-requests: read",
+    "statuses: write",
+    "actions: read",
+    "actions: write",
+    "checks: write",
 ]
 Reaction = Literal["+1", "-1", "confused"]
 StatusState = Literal["success", "failure", "error"]
@@ -80,6 +87,17 @@ class Status(Value):
     context: str
     description: str
     url: str
+
+
+Conclusion = Literal["success", "failure", "neutral", "cancelled"]
+
+
+class Check(Value):
+    """What a check run of ours shows. Without `conclusion` it is in progress."""
+
+    title: str
+    summary: str
+    conclusion: Conclusion | None = None
 
 
 class PublishError(Exception):
@@ -166,6 +184,15 @@ class RepositoryPort(Protocol):
 
     def set_status(self, status: Status) -> None:
         """Set a commit status. It replaces an earlier one with the same context."""
+
+    def create_check(self, name: str, head_sha: str, url: str, check: Check) -> int:
+        """Create a check run and return its id. The request is never retried, since a failed one may have succeeded."""
+
+    def update_check(self, number: int, check: Check) -> None:
+        """Replace what the check run shows."""
+
+    def annotate_check(self, number: int, check: Check, annotations: Sequence[Annotation]) -> None:
+        """Add at most 50 annotations to the check run. Those without a file are left out."""
 
     def run(self, run: int) -> Run:
         """Return the workflow run."""

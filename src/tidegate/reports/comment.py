@@ -40,22 +40,19 @@ class Shown(Value):
     left_out: tuple[str, ...] = ()
 
 
-def comment_body(
-    result: Result, fixed: Fixed | None = None, pages: Pages | None = None, *, notice: str = "", table: bool = True
-) -> str:
+def comment_body(result: Result, fixed: Fixed | None = None, pages: Pages | None = None, *, notice: str = "") -> str:
     """Return the comment without its marker, in at most MAX_BYTES.
 
     If it is too long, whole parts are dropped, the least important first, and the comment lists what is missing.
     `fixed` is given when an existing comment is updated, `pages` when it is written by a job on GitHub. `notice` is a
-    sentence below the verdict. `table`: include the table of all rows. `gh/comment.py` adds the marker, so that no
-    template can lose or forge it.
+    sentence below the verdict. `gh/comment.py` adds the marker, so that no template can lose or forge it.
     """
     told = {"notice": notice, "pages": pages, "for_agent": for_agent(result)}
     view = comment_view(result).model_copy(update=told)
     if result.comment_template is None:
-        return _first_that_fits(_template(), view, fixed, table)
+        return _first_that_fits(_template(), view, fixed)
     try:
-        text = _first_that_fits(own_template(result.comment_template), view, fixed, table)
+        text = _first_that_fits(own_template(result.comment_template), view, fixed)
     except Exception as error:  # a template can raise anything, and the verdict must still be reported
         text, problem = "", f"{type(error).__name__}: {error}"
     else:
@@ -64,13 +61,22 @@ def comment_body(
         return text
     said = f"report.comment_template was not used: {problem}"
     warned = view.model_copy(update={"warnings": (*view.warnings, said)})
-    return _first_that_fits(_template(), warned, fixed, table)
+    return _first_that_fits(_template(), warned, fixed)
 
 
-def _first_that_fits(template: Template, view: CommentView, fixed: Fixed | None, table: bool) -> str:
+def terminal_markdown(result: Result, *, verbose: bool = False) -> str:
+    """Return the findings for a terminal, which shows the rows and what to do in a summary of its own.
+
+    `verbose`: with the trials of each finding and the table of all rows.
+    """
+    view = comment_view(result).model_copy(update={"for_agent": ""})
+    return render("terminal.md.j2", view=view, shown=Shown(trials=verbose, table=verbose), fixed=None)
+
+
+def _first_that_fits(template: Template, view: CommentView, fixed: Fixed | None) -> str:
     """Render the comment with as many parts as fit into MAX_BYTES."""
     text = ""
-    for shown in _levels(view, table):
+    for shown in _levels(view):
         text = _cleaned(template.render(view=view, shown=shown, fixed=fixed))
         if len(text.encode()) <= MAX_BYTES:
             break
@@ -81,7 +87,7 @@ def _cleaned(body: str) -> str:
     return f"{_BLANK_LINES.sub(_ONE_BLANK_LINE, body).strip()}\n"
 
 
-def _levels(view: CommentView, table: bool) -> list[Shown]:
+def _levels(view: CommentView) -> list[Shown]:
     """Return the levels of detail, from everything down to the verdict and counts."""
     steps: tuple[tuple[str, object, str], ...] = (
         ("trials", False, "details of trials and the text for an agent"),
@@ -93,7 +99,7 @@ def _levels(view: CommentView, table: bool) -> list[Shown]:
         ("listed", 10, "all but the first 10 of long lists"),
         ("listed", 0, "every list"),
     )
-    levels, left_out = [Shown(table=table)], {}
+    levels, left_out = [Shown()], {}
     for part, value, words in steps:
         left_out[part] = words
         levels.append(levels[-1].model_copy(update={part: value, "left_out": tuple(left_out.values())}))

@@ -80,11 +80,6 @@ def _longest_run(text: str) -> int:
     return max((len(run) for run in re.findall("`+", text)), default=0)
 
 
-def sha(text: str) -> str:
-    """A full commit hash without markup, which GitHub turns into a short link; any other text as code."""
-    return text if re.fullmatch("[0-9a-f]{40}", text) else code(text, 64)
-
-
 def percent(rate: float | None) -> str:
     """A rate from 0 to 1 as a percentage: 0.425 → `42%`, 0.999 → `>99%`; `100%` and `0%` only if exact."""
     if rate is None:
@@ -191,7 +186,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
         probability,
         score,
         seconds,
-        sha,
         signed,
         times_in_ten,
         to,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby
 from typing import Any
@@ -32,6 +33,8 @@ _SIGNS = dict(chain[tuple[str, str]](VERDICT_SIGNS.items(), STATE_SIGNS.items())
 _MESSAGE_LINES = 6
 _LINE = 280
 _ANSWER_LINES = 5
+_FULL_HASH = re.compile("[0-9a-f]{40}")
+_SHORT_HASH = 7  # characters, as git and GitHub show
 
 
 def sign(state: str) -> str:
@@ -169,6 +172,14 @@ def place_link(place: Place, view: CommentView) -> str:
     return f"[{where}]({quote(f'{view.links.repository}/blob/{sha}/{place.path}', safe=':/')}#L{place.line})"
 
 
+def commit(sha: str, view: CommentView) -> str:
+    """A commit's short hash as code, linked if the repository is on GitHub; any other text as code."""
+    short = str(FILTERS["code"](sha[:_SHORT_HASH] if _FULL_HASH.fullmatch(sha) else sha, 64))
+    if not _FULL_HASH.fullmatch(sha) or not view.links.repository.startswith(("https://", "http://")):
+        return short
+    return f"[{short}]({quote(f'{view.links.repository}/commit/{sha}', safe=':/')})"
+
+
 def why_undecided(row: Row) -> str:
     """Why an unconfirmed or flaky row does not count, in words."""
     effect = row.effect
@@ -223,6 +234,7 @@ PIECES: dict[str, Callable[..., Any]] = {
         by_row,
         cause_diff,
         changed_at,
+        commit,
         console,
         diff,
         interval,

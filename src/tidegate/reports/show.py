@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Group, RenderableType
@@ -30,8 +31,8 @@ _AT = 10  # width of the column with an event's time
 _OUTCOMES = {"pass": ("✓ pass", "green"), "fail": ("✗ fail", "red"), None: ("– not measured", "yellow")}
 
 
-def run_overview(run: Run) -> RenderableType:
-    """Return a header about the run, and a table with one line per trial."""
+def run_overview(run: Run, *, verbose: bool = True) -> RenderableType:
+    """Return a header about the run, why rows failed, and, if `verbose`, a table with one line per trial."""
     revision = run.revision
     dirty = " with uncommitted changes" if revision.dirty else ""
     agents = ", ".join(
@@ -48,7 +49,18 @@ def run_overview(run: Run) -> RenderableType:
     if run.build_error:
         lines.append(_text("the build failed:", "red"))
         lines += [_indented(line, 2) for line in _excerpt(run.build_error)]
-    return Group(*lines, Text(), _trials_table(run.trials), *_reasons(run.trials))
+    if verbose:
+        lines += [Text(), _trials_table(run.trials)]
+    return Group(*lines, *_reasons(run.trials))
+
+
+def run_final_line(run: Run) -> Text:
+    """Return the last line for a run: `2 failed, 6 passed in 9.7 s`."""
+    found = Counter(trial.decides for trial in run.trials)
+    named = {"failed": found["fail"], "not measured": found[None], "passed": found["pass"]}
+    counts = ", ".join(f"{number} {name}" for name, number in named.items() if number) or "no trials"
+    style = "bold red" if found["fail"] else "bold yellow" if found[None] or not found else "bold green"
+    return Text(f"{counts} in {seconds(run.seconds)}", style=style)
 
 
 _INTERACTION = (

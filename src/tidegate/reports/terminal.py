@@ -1,8 +1,10 @@
-"""Print the comment and a final table, to a terminal or a log."""
+"""Print a result to a terminal or a log: the evidence of each finding once, then a short summary."""
 
 from __future__ import annotations
 
+import html
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from statistics import fmean
 
@@ -15,17 +17,23 @@ from rich.table import Table
 from rich.text import Text
 
 from tidegate.model.comparison import Row
+from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
-from tidegate.reports.comment import comment_body
-from tidegate.reports.filters import points, score, signed
+from tidegate.reports.comment import terminal_markdown
+from tidegate.reports.filters import score, seconds, signed
 from tidegate.reports.model_filters import passed, words
 from tidegate.reports.next_steps import advice
+from tidegate.reports.view import STATE_SIGNS
 from tidegate.text.safe import log_line, one_line
 from tidegate.text.shorten import shortened
 
 _FOLD = re.compile(r"^<details>\n<summary>(.*)</summary>$", re.MULTILINE)
 _FOLD_END = re.compile(r"^</details>$", re.MULTILINE)
+_SMALL = re.compile(r"</?sub>")
+_FENCE = re.compile(r"^(```+).*?^\1$", re.MULTILINE | re.DOTALL)
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_ZERO_WIDTH = "&#8203;"
 _STYLES: dict[RowState, str] = {
     "regressed": "bold red",
     "unconfirmed": "yellow",
@@ -36,38 +44,100 @@ _STYLES: dict[RowState, str] = {
     "ok": "green",
 }
 _LONGEST_NAME = 60
+_LONGEST_LINE = 200  # characters of a line of the summary in a log
 _UNBOUND = 10_000  # columns
 
 
-def print_result(result: Result, console: Console) -> None:
-    """Print the comment. On a terminal, where a person sees the end first, the table of all rows comes last."""
-    last = console.is_terminal and bool(result.rows)
-    print_comment(comment_body(result, table=not last), console)
-    if last:
-        console.print(Rule(style="dim"))
-        console.print(result_table(result), _verdict(result))
-        if said := advice(result):
-            console.print(Text(f"What to do: {' '.join(said)}"))
+def print_result(result: Result, console: Console, *, verbose: bool = False) -> None:
+    """Print the findings with their evidence. `verbose`: also each trial, and what the comment folds."""
+    print_markdown(terminal_markdown(result, verbose=verbose), console)
 
 
-def _verdict(result: Result) -> Text:
+def print_summary(result: Result, console: Console, *, verbose: bool = False) -> None:
+    """Print one line for each row that is not `ok`, with `verbose` for each row, and what to do."""
+    lines = list(_summary_lines(result, verbose, console.width if console.is_terminal else _LONGEST_LINE))
+    if lines:
+        _print_rule("short summary", console)
+    for line in lines:
+        _print(line, console)
+    for step in advice(result):
+        console.print(Text(f"What to do: {step}"), soft_wrap=not console.is_terminal)
+
+
+def final_line(result: Result) -> Text:
+    """Return the last line: the verdict, how many rows have which state, and the time: `failed: 2 regressed, 6 ok`."""
+    found = Counter(row.state for row in result.rows)
+    states = ", ".join(f"{found[state]} {words(state)}" for state in STATE_SIGNS if found[state])
+    accepted = " (accepted)" if result.verdict.accepted_by else ""
     style = {"passed": "bold green", "failed": "bold red"}.get(result.verdict.state, "bold yellow")
-    return Text(f"{words(result.verdict.state)}: {one_line(result.verdict.summary)}", style=style)
+    what = states or one_line(result.verdict.summary)
+    return Text(f"{words(result.verdict.state)}{accepted}: {what} in {seconds(result.cost.seconds)}", style=style)
 
 
-def print_comment(markdown: str, console: Console) -> None:
-    """Print the comment: rendered on a terminal, as Markdown elsewhere."""
+def _summary_lines(result: Result, verbose: bool, width: int) -> Iterator[Text]:
+    """Yield a line for each row, the most important first: state, name, passes of both sides, and what is known."""
+    rank = {state: place for place, state in enumerate(STATE_SIGNS)}
+    rows = sorted((row for row in result.rows if verbose or row.state != "ok"), key=lambda row: rank[row.state])
+    causes = {key: cause.says for cause in result.causes for key in cause.rows}
+    widest = max((len(words(row.state)) for row in rows), default=0)
+    names = max((len(_name(row)) for row in rows), default=0)
+    for row in rows:
+        line = Text(f"{words(row.state):<{widest}}", style=_STYLES.get(row.state, ""))
+        line.append(f"  {_name(row):<{min(names, _LONGEST_NAME)}}  {passed(row.base)} → {passed(row.head)}", style="")
+        line.append(f"  {_known(row, causes)}".rstrip(), style="dim")
+        line.truncate(width, overflow="ellipsis")
+        yield line
+
+
+def _name(row: Row) -> str:
+    return shortened(f"{one_line(row.scenario)} × {one_line(row.agent)}", _LONGEST_NAME)
+
+
+def _known(row: Row, causes: dict[RowKey, str]) -> str:
+    """Return the row's cause, else its failed gate, else the reason of its state."""
+    if row.judge and row.judge.not_measured:
+        return f"judge: not measured: {one_line(row.judge.not_measured)}"
+    gate = f"failed check: {row.evidence.gate}" if row.evidence and row.evidence.gate else ""
+    return one_line(causes.get(row.key) or (gate if row.kind == "outcome" and row.state == "regressed" else row.reason))
+
+
+def _print_rule(title: str, console: Console) -> None:
+    console.print(Rule(title, style="dim") if console.is_terminal else f"--- {title} ---")
+
+
+def _print(line: Text, console: Console) -> None:
+    if not console.is_terminal:
+        line = Text(log_line(line.plain))
+    console.print(line, soft_wrap=True)
+
+
+def print_markdown(markdown: str, console: Console) -> None:
+    """Print Markdown: rendered on a terminal; elsewhere as text without HTML and escapes."""
     if console.is_terminal:
-        console.print(_Markdown(_unfolded(markdown), hyperlinks=False))
-    else:
-        for line in markdown.splitlines():
-            console.print(log_line(line), markup=False, highlight=False, emoji=False, soft_wrap=True)
+        console.print(_Markdown(_unfolded(markdown)))
+        return
+    for line in _as_text(_unfolded(markdown)).splitlines():
+        console.print(log_line(line), markup=False, highlight=False, emoji=False, soft_wrap=True)
 
 
 def _unfolded(text: str) -> str:
     """Return the text without folded sections and zero-width spaces, which have no use on a terminal."""
     text = _FOLD_END.sub("", _FOLD.sub(r"#### \1", text))
-    return text.replace("&#8203;", "")
+    return text.replace(_ZERO_WIDTH, "")
+
+
+def _as_text(markdown: str) -> str:
+    """Return Markdown without entities, backslash escapes and tags outside of its code blocks."""
+    pieces, end = [], 0
+    for fence in _FENCE.finditer(markdown):
+        pieces += [_unescaped(markdown[end : fence.start()]), fence[0]]
+        end = fence.end()
+    return "".join([*pieces, _unescaped(markdown[end:])])
+
+
+def _unescaped(text: str) -> str:
+    text = re.sub(r"\n{3,}", "\n\n", _SMALL.sub("", text))
+    return html.unescape(_ESCAPE.sub(r"\1", text))
 
 
 class _WholeNames(TableElement):
@@ -91,25 +161,6 @@ def _longest_word(cells: Iterable[RenderableType]) -> int:
 
 class _Markdown(Markdown):
     elements = {**Markdown.elements, "table_open": _WholeNames}
-
-
-def result_table(result: Result) -> Table:
-    """Return a table with one line per row: its state, and the passes and trials of both sides."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("state", "scenario", "agent"):
-        table.add_column(name, overflow="fold")
-    for name in ("base", "head", "difference"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in result.rows:
-        table.add_row(
-            _state(row),
-            Text(shortened(one_line(row.scenario), _LONGEST_NAME)),
-            Text(shortened(one_line(row.agent), _LONGEST_NAME)),
-            passed(row.base),
-            passed(row.head),
-            points(row.effect.difference) if row.effect else "",
-        )
-    return table
 
 
 def score_table(result: Result) -> Table | None:
@@ -136,13 +187,3 @@ def _scores(row: Row) -> Iterator[tuple[float, float]]:
     change = row.metrics.get("case_score") or row.metrics.get("judge_score")
     if change and change.base is not None and change.head is not None:
         yield change.base, change.head
-
-
-def _state(row: Row) -> Text:
-    """Return the row's state in its colour; an `ok` row that the judge could not judge is yellow."""
-    if row.judge and row.judge.not_measured:
-        return Text(
-            f"{words(row.state)}, judge: not measured",
-            style="yellow" if row.state == "ok" else _STYLES.get(row.state, ""),
-        )
-    return Text(words(row.state), style=_STYLES.get(row.state, ""))

@@ -106,7 +106,7 @@ async def _until_decided(
     while isinstance(step := next_step(state), RunTrials):
         await _pause(step, results, work, options)
         _say_stage(step, results, options)
-        batch = await runner.run(step.specs, _enough(state, step))
+        batch = await runner.run(step.specs, _enough(state, step, at_once=options.first_only))
         results = [*results, *batch]
         state = observe(state, batch)
     return state, results
@@ -124,12 +124,13 @@ def _made(work: RunJob, runner: Runner) -> tuple[DefinitionChange, ...]:
     return () if runner.build_errors else made_by_head(base, head, work.suite, runner.hidden_programs)
 
 
-def _enough(state: State, step: RunTrials) -> Callable[[TrialResult], bool]:
+def _enough(state: State, step: RunTrials, *, at_once: bool) -> Callable[[TrialResult], bool]:
     """Return a function that observes each result of the step, and returns True once no further trial should start.
 
-    Only hangs cost so much that the rest of the step has to wait. Quick failures do not: all of them are found.
+    Only hangs cost so much that the rest of the step has to wait. Quick failures do not: all of them are found, unless
+    the first is to be confirmed `at_once`.
     """
-    seen, running, hung = state, frozenset(step.specs), False
+    seen, running, hung = state, frozenset(step.specs), at_once
 
     def enough(result: TrialResult) -> bool:
         nonlocal seen, hung

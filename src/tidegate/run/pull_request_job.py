@@ -50,6 +50,8 @@ def load_pull_request(repo: Path, target: str, sides: Sides, scratch: Path, opti
     if not options.gate:
         ungated = suite.policy.model_copy(update={"fail_fast": False, "mode": "advisory"})
         suite = suite.model_copy(update={"policy": ungated})
+    if options.first_only:
+        suite = suite.model_copy(update={"policy": suite.policy.model_copy(update={"fail_fast": True})})
     sides, plan, edited = _with_base(repo, make_plan(suite, options.selection), sides, suites, options)
     definitions = (*suites.lacking, *changes(suites.base, suites.head, edited, options.selection))
     if options.lenient_keys:

@@ -263,11 +263,16 @@ class _TrialRun:
         return result
 
     async def _keep_diff(self) -> bool:
-        """Store the agent's changes as a diff. Return False if that fails; the trial counts nevertheless."""
+        """Store the agent's changes as a diff. Return False if some cannot be kept; the trial counts nevertheless."""
         scratch, workspace = self._folders.scratch / "diff", self._folders.workspace
         try:
-            diff = await asyncio.to_thread(workspace_diff, self._place.prepared, workspace, scratch)
+            diff, large = await asyncio.to_thread(workspace_diff, self._place.prepared, workspace, scratch)
             (self._folders.record / "workspace.diff").write_bytes(diff)
+            if large:
+                self._warnings.append(
+                    f"large files are not in the diff of what the agent changed: {', '.join(large[:5])}"
+                )
+                return False
         except (OSError, NoDiffError) as error:
             self._warnings.append(f"what the agent changed is not kept: {error}")
             return False

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
+import threading
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
+from typing import NamedTuple
 
 from tidegate.trial.patch import patch
 from tidegate.trial.snapshot import take
-from tidegate.trial.workspace import GIT, IDENTIFIED, Prepared
+from tidegate.trial.workspace import GIT, IDENTIFIED, Prepared, everything_below
 
 DIFF_BYTES = 50_000_000
+LARGE_FILE = 20_000_000  # bytes; git would hold several times as much in memory
 DIFF_SECS = 120.0  # per git command: the workspace may contain anything
 _NO_PROGRAMS = ("--no-ext-diff", "--no-textconv")
 
@@ -21,8 +25,17 @@ class NoDiffError(Exception):
     """The agent's changes cannot be determined; the message says why."""
 
 
-def workspace_diff(prepared: Prepared, workspace: Path, scratch: Path, limit_bytes: int = DIFF_BYTES) -> bytes:
-    """Return the agent's changes as a git patch. Raises NoDiffError if it is too large or takes too long.
+class Changes(NamedTuple):
+    """The agent's changes as a git patch, and the large files that it leaves out."""
+
+    patch: bytes
+    left_out: tuple[str, ...] = ()
+
+
+def workspace_diff(
+    prepared: Prepared, workspace: Path, scratch: Path, limit_bytes: int = DIFF_BYTES, large_file: int = LARGE_FILE
+) -> Changes:
+    """Return what the agent changed. Raises NoDiffError if the patch is too large or takes too long.
 
     `scratch` is a new folder for git's files, which is created if git is needed: a small patch of text is written here.
     """
@@ -30,16 +43,40 @@ def workspace_diff(prepared: Prepared, workspace: Path, scratch: Path, limit_byt
         raise NoDiffError("the workspace is not a folder any more")
     after = take(str(workspace), leave_out=".git") if prepared.files is not None else None
     diff = patch(prepared.files, after) if prepared.files is not None and after is not None else None
+    left_out: tuple[str, ...] = ()
     if diff is None:
         scratch.mkdir()
-        diff = _diff_by_git(prepared, workspace, scratch, limit_bytes)
+        large = _larger_than(large_file, workspace)
+        diff = _diff_by_git(prepared, workspace, scratch, large, limit_bytes)
+        left_out = tuple(name for name in large if not _as_copied(prepared.folder / name, workspace / name))
     if len(diff) > limit_bytes:
-        raise NoDiffError(f"its diff has {len(diff)} bytes")
-    return diff
+        raise NoDiffError(f"its diff has more than {limit_bytes} bytes")
+    return Changes(diff, left_out)
 
 
-def _diff_by_git(prepared: Prepared, workspace: Path, scratch: Path, limit_bytes: int) -> bytes:
-    """Return the agent's changes as git finds them.
+def _larger_than(most: int, workspace: Path) -> list[str]:
+    """Return the regular files with more bytes than that."""
+    found = []
+    for path in everything_below(workspace):
+        state = path.lstat()
+        if stat.S_ISREG(state.st_mode) and state.st_size > most:
+            found.append(str(path.relative_to(workspace)))
+    return sorted(found)
+
+
+def _as_copied(original: Path, copy: Path) -> bool:
+    """Return True if the file of the template has the copy's size and time."""
+    try:
+        states = original.lstat(), copy.lstat()
+    except OSError:
+        return False
+    return states[0].st_size == states[1].st_size and states[0].st_mtime_ns == states[1].st_mtime_ns
+
+
+def _diff_by_git(
+    prepared: Prepared, workspace: Path, scratch: Path, left_out: Sequence[str], limit_bytes: int
+) -> bytes:
+    """Return the agent's changes as git finds them, and one byte more than the limit at the most.
 
     The agent may have changed the workspace's own `.git`, whose configuration can start programs. Therefore git uses
     the original repository with a separate index.
@@ -58,16 +95,11 @@ def _diff_by_git(prepared: Prepared, workspace: Path, scratch: Path, limit_bytes
         "GIT_OBJECT_DIRECTORY": str(objects),
         "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(pristine / "objects"),
     }
-    diff = scratch / "diff"
-    with diff.open("wb") as file:
-        try:
-            _quietly(workspace, environment, "add", "--all", "--force", "--ignore-errors", ".")
-            _quietly(workspace, environment, "diff", "--cached", "--binary", *_NO_PROGRAMS, stdout=file)
-        except subprocess.TimeoutExpired:
-            raise NoDiffError(f"git took longer than {DIFF_SECS:g} s") from None
-    if diff.stat().st_size > limit_bytes:
-        raise NoDiffError(f"its diff has {diff.stat().st_size} bytes")
-    return diff.read_bytes()
+    paths = scratch / "paths"
+    paths.write_bytes(b"\0".join([b".", *(b":(exclude,literal)" + os.fsencode(name) for name in left_out)]))
+    named = (f"--pathspec-from-file={paths}", "--pathspec-file-nul")
+    _git(workspace, environment, 0, "add", "--all", "--force", "--ignore-errors", *named)
+    return _git(workspace, environment, limit_bytes + 1, "diff", "--cached", "--binary", *_NO_PROGRAMS)
 
 
 def apply_diff(workspace: Path, diff: bytes) -> bool:
@@ -83,15 +115,34 @@ def apply_diff(workspace: Path, diff: bytes) -> bool:
     return done.returncode == 0
 
 
-def _quietly(folder: Path, environment: dict[str, str], *arguments: str, stdout: IO[bytes] | None = None) -> None:
-    """Run git and ignore its exit status, so that it does as much as possible."""
-    subprocess.run(
+def _git(folder: Path, environment: dict[str, str], most: int, *arguments: str) -> bytes:
+    """Return the first bytes that git prints, and end it then. Its exit status is ignored: it does as much as possible.
+
+    Raises NoDiffError if it takes too long.
+    """
+    late = threading.Event()
+    with subprocess.Popen(
         [*GIT, *arguments],
         cwd=folder,
         env=environment,
         stdin=subprocess.DEVNULL,
-        stdout=stdout or subprocess.DEVNULL,
+        stdout=subprocess.PIPE if most else subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        timeout=DIFF_SECS,
-        check=False,
-    )
+    ) as process:
+        timer = threading.Timer(DIFF_SECS, _kill, (process, late))
+        timer.start()
+        try:
+            printed = process.stdout.read(most) if process.stdout else b""
+            if most and len(printed) == most:
+                process.kill()
+            process.wait()
+        finally:
+            timer.cancel()
+    if late.is_set():
+        raise NoDiffError(f"git took longer than {DIFF_SECS:g} s")
+    return printed
+
+
+def _kill(process: subprocess.Popen[bytes], late: threading.Event) -> None:
+    late.set()
+    process.kill()

@@ -13,7 +13,7 @@ from tests.gh.fake import rules
 from tests.gh.fake.asked import Asked, said
 from tests.gh.fake.rules import Refused, may, not_found
 from tests.gh.fake.runs import RunRoutes
-from tests.gh.fake.state import CommentRow, Pull, Repo, State, StatusRow, Token, told_time
+from tests.gh.fake.state import CheckRow, CommentRow, Pull, Repo, State, StatusRow, Token, told_time
 
 ISSUES = ("issues", "pull-requests")  # either will do for a pull request's conversation
 
@@ -38,6 +38,8 @@ class Routes(RunRoutes):
             ("GET", rf"{repo}/collaborators/([^/]+)/permission", self._permission),
             ("POST", rf"{repo}/statuses/([0-9a-f]+)", self._create_status),
             ("GET", rf"{repo}/actions/runs/(\d+)/artifacts", self._list_artifacts),
+            ("POST", rf"{repo}/check-runs", self._create_check),
+            ("PATCH", rf"{repo}/check-runs/(\d+)", self._update_check),
             ("GET", rf"{repo}/actions/runs/(\d+)", self._get_run),
             ("POST", rf"{repo}/actions/runs/(\d+)/rerun", self._rerun),
             ("GET", rf"{repo}/actions/workflows/(\d+)/runs", self._list_runs),
@@ -226,7 +228,23 @@ class Routes(RunRoutes):
             "base": {"sha": "0" * 40, "ref": pull.base_ref, "repo": {"full_name": repo.name}},
         }
 
-    # Statuses
+    # Statuses and checks
+
+    def _create_check(self, asked: Asked) -> Answer:
+        may(asked.token, asked.repo, ("checks",), "write", "write")
+        body = asked.body
+        row = CheckRow(next(self.state.ids), body["name"], body["head_sha"], "queued", None, [], "")
+        asked.repo.checks.append(row)
+        rules.check(row, body)
+        return said({"id": row.id}, 201)
+
+    def _update_check(self, asked: Asked) -> Answer:
+        may(asked.token, asked.repo, ("checks",), "write", "write")
+        row = next((row for row in asked.repo.checks if row.id == int(asked.found[0])), None)
+        if row is None:
+            raise not_found()
+        rules.check(row, asked.body)
+        return said({"id": row.id})
 
     def _create_status(self, asked: Asked) -> Answer:
         may(asked.token, asked.repo, ("statuses",), "write", "write")

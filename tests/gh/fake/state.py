@@ -33,6 +33,7 @@ PROFILES: dict[str, Mapping[str, str]] = {
     "history": {"actions": "read", "contents": "read", "pull-requests": "read", "metadata": "read"},
     "history-branch": {"actions": "read", "contents": "write", "pull-requests": "read", "metadata": "read"},
     "commands": {"actions": "write", "pull-requests": "write", "metadata": "read"},
+    "checks": {"checks": "write", "contents": "read", "pull-requests": "write", "metadata": "read"},
     "nothing": {"metadata": "read"},
 }
 
@@ -59,6 +60,20 @@ class RunRow:
     head_sha: str
     completed: bool = True
     attempts: int = 1
+
+
+@dataclass
+class CheckRow:
+    """A check run; `titles`: all that it has shown, the newest last."""
+
+    id: int
+    name: str
+    head_sha: str
+    status: str
+    conclusion: str | None
+    titles: list[str]
+    summary: str
+    annotations: list[dict[str, object]] = field(default_factory=list)
 
 
 @dataclass
@@ -116,6 +131,7 @@ class Repo:
     statuses: list[StatusRow] = field(default_factory=list)
     artifacts: list[ArtifactRow] = field(default_factory=list)
     runs: list[RunRow] = field(default_factory=list)
+    checks: list[CheckRow] = field(default_factory=list)
 
     @property
     def owner(self) -> str:

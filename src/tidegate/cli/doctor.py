@@ -1,0 +1,62 @@
+"""`tidegate doctor`: says what this machine can do for a run, and what is missing."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidegate.cli import options
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidegate.model.agent import Agent
+
+DESCRIPTION = """\
+Looks at this machine: system, git, room on the disk, the suite's agents with their programs and keys, and what keeps
+trials apart from you and from each other. Starts a few processes, and no agent. Without a suite, agents are left out.
+
+exit codes: 0 all that a run needs is there · 2 the suite is invalid · 4 something is missing
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = commands.add_parser(
+        "doctor",
+        help="say what this machine can do, and what is missing",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    options.add_repository(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print one line for each finding, with advice below. Return 4 if something is missing."""
+    import asyncio
+
+    return asyncio.run(_examine(args.repo.resolve(), args.config))
+
+
+async def _examine(repo: Path, config: str) -> int:
+    from tidegate.run.machine_check import examine
+
+    code = 0
+    async for finding in examine(_agents(repo, config), options.environ(), repo):
+        print(f"{finding.state:8} {finding.what}: {finding.found}", flush=True)
+        if finding.advice:
+            print(f"{'':8} {finding.advice}")
+        if finding.state == "missing":
+            code = 4
+    return code
+
+
+def _agents(repo: Path, config: str) -> Mapping[str, Agent]:
+    from tidegate.suite.load import load_suite
+
+    if not (repo / config).exists():
+        print(f"no {config} here: agents are not looked at; `tidegate init` writes one")
+        return {}
+    return load_suite(repo, config, environ=options.environ()).agents

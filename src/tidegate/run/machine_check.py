@@ -1,0 +1,113 @@
+"""Finds out what this machine can do for a run: what is missing, and how trials are kept apart."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from tidegate.errors import CannotRunError, TidegateError
+from tidegate.model.agent import Agent
+from tidegate.model.judge import SYSTEM_PATH
+from tidegate.trial.agent_check import AgentCheckDirectories
+from tidegate.trial.network import way_to_confine
+from tidegate.trial.processes import Supervisor
+from tidegate.trial.recorder import COMPILED
+from tidegate.trial.users import why_not
+
+LEAST_ROOM_MB = 1000
+
+
+class Finding(NamedTuple):
+    """One ability of this machine. Without what is `missing` nothing can run; with what is `limited`, less safely."""
+
+    what: str
+    state: Literal["ok", "limited", "missing"]
+    found: str
+    advice: str = ""
+
+
+async def examine(agents: Mapping[str, Agent], environ: Mapping[str, str], repo: Path) -> AsyncIterator[Finding]:
+    """Yield what was found, one thing after another. Real processes are started for it."""
+    path = environ.get("PATH", SYSTEM_PATH)
+    try:
+        supervisor = await Supervisor.start()
+    except CannotRunError as error:
+        yield Finding("system", "missing", error.message, error.advice)
+        return
+    async with supervisor:
+        python = platform.python_version()
+        yield Finding("system", "ok", f"Linux {platform.release()}, {platform.machine()}, Python {python}")
+        for finding in (_git(path), _room()):
+            yield finding
+        with tempfile.TemporaryDirectory(prefix="tidegate-doctor-") as folder:
+            for name, agent in agents.items():
+                place = AgentCheckDirectories(
+                    supervisor=supervisor,
+                    folder=Path(folder, "check"),
+                    repo=repo,
+                    path=path,
+                    agent_path=path,
+                    credentials={key: environ[key] for key in agent.variables if environ.get(key)},
+                )
+                yield await _agent(name, agent, place)
+    yield await _users(repo, path)
+    yield await _network()
+    yield _recorder()
+
+
+def _git(path: str) -> Finding:
+    program = shutil.which("git", path=path)
+    if program is None:
+        return Finding("git", "missing", "no `git` on PATH", "Install git.")
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+    return Finding("git", "ok", said.strip().removeprefix("git version "))
+
+
+def _room() -> Finding:
+    folder = tempfile.gettempdir()
+    free = shutil.disk_usage(folder).free // 1_000_000
+    advice = "" if free >= LEAST_ROOM_MB else f"Make room in {folder}, or name another folder in TMPDIR."
+    return Finding("disk", "limited" if advice else "ok", f"{free:,} MB free in {folder}", advice)
+
+
+async def _agent(name: str, agent: Agent, place: AgentCheckDirectories) -> Finding:
+    try:
+        version = await agent.check(place)
+    except TidegateError as error:
+        return Finding(f"agent {name}", "missing", error.message, error.advice)
+    return Finding(f"agent {name}", "ok", " ".join(filter(None, (agent.type, version))))
+
+
+async def _users(repo: Path, path: str) -> Finding:
+    why = await why_not([repo], path)
+    if why is None:
+        return Finding("users", "ok", "every trial runs as a user of its own")
+    advice = (
+        "Trials can read and write what root can: let other users reach it."
+        if os.geteuid() == 0
+        else "Trials can read and write what you can. In the action each has a user of its own."
+    )
+    return Finding("users", "limited", f"trials run as the user of Tidegate: {why}", advice)
+
+
+async def _network() -> Finding:
+    how, lacking = await way_to_confine()
+    if how == "namespace":
+        return Finding("network", "ok", "`network` is enforced by a namespace for each slot")
+    if how == "ports":
+        advice = "Services that a trial starts on loopback do not work where `network` is limited."
+        return Finding("network", "limited", f"`network` is enforced by Landlock and seccomp: {lacking}", advice)
+    return Finding("network", "limited", f"`network` cannot be enforced: {lacking}", "Trials reach the whole network.")
+
+
+def _recorder() -> Finding:
+    if COMPILED is not None:
+        return Finding("recorder", "ok", "compiled: 1 ms per call of the tool")
+    advice = "Install Tidegate with a C compiler (`cc`) there; the action's image has one."
+    return Finding("recorder", "ok", "in Python: 12 ms per call of the tool", advice)

@@ -1,0 +1,92 @@
+"""`tidegate doctor` on machines that lack something."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Make = Callable[..., Any]
+
+SUITE = "version: 1\nscenarios: [one.yaml]\nagents: {real: {type: claude-code, model: claude-haiku-4-5}}\n"
+SCENARIO = """\
+name: one
+description: Anything.
+target: {binary: git}
+task: Say hello.
+evaluation: {gates: [{type: file_exists, path: a}]}
+"""
+CLAUDE = '#!/bin/sh\necho "2.1.329 (Claude Code)"\n'
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    (folder / "one.yaml").write_text(SCENARIO)
+    (folder / "tidegate.yaml").write_text(SUITE)
+    return folder
+
+
+def lines(printed: str) -> dict[str, tuple[str, str]]:
+    """What was looked at → its state, and what was found."""
+    found = [line.split(maxsplit=1) for line in printed.splitlines() if line[:1].strip()]
+    return {what: (state, text) for state, rest in found for what, _, text in [rest.partition(": ")]}
+
+
+def test_a_program_that_is_missing_is_named_with_its_key(repo: Path, tidegate: Make) -> None:
+    ran = tidegate("doctor", cwd=repo, env={"ANTHROPIC_API_KEY": ""})
+
+    state, text = lines(ran.stdout)["agent real"]
+    assert (ran.code, state) == (4, "missing"), ran.stderr
+    assert "`claude`" in text
+    assert "ANTHROPIC_API_KEY" in text
+    assert "npm install" in ran.stdout
+
+
+def test_a_machine_that_has_everything_ends_with_0(repo: Path, tmp_path: Path, tidegate: Make) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "claude").write_text(CLAUDE)
+    (programs / "claude").chmod(0o755)
+    env = {"ANTHROPIC_API_KEY": "dummy", "PATH": f"{programs}:{os.environ['PATH']}"}
+
+    ran = tidegate("doctor", cwd=repo, env=env)
+
+    found = lines(ran.stdout)
+    assert ran.code == 0, ran.stdout
+    assert found["agent real"] == ("ok", "claude-code 2.1.329")
+    assert found.keys() == {"system", "git", "disk", "agent real", "users", "network", "recorder"}
+    assert "dummy" not in ran.stdout
+
+
+def test_a_machine_without_git_says_so(repo: Path, tmp_path: Path, tidegate: Make) -> None:
+    (tmp_path / "bin").mkdir()
+    shell = shutil.which("sh")
+    assert shell is not None
+    (tmp_path / "bin" / "sh").symlink_to(shell)
+
+    ran = tidegate("doctor", cwd=repo, env={"PATH": str(tmp_path / "bin")})
+
+    assert (ran.code, lines(ran.stdout)["git"][0]) == (4, "missing")
+
+
+def test_a_broken_suite_is_an_error_with_its_place(repo: Path, tidegate: Make) -> None:
+    (repo / "tidegate.yaml").write_text(SUITE.replace("type: claude-code", "type: claude"))
+
+    ran = tidegate("doctor", cwd=repo)
+
+    assert ran.code == 2
+    assert "tidegate.yaml:3:" in ran.stderr
+
+
+def test_without_a_suite_the_rest_is_looked_at(tmp_path: Path, tidegate: Make) -> None:
+    ran = tidegate("doctor", cwd=tmp_path)
+
+    assert ran.code == 0
+    assert "`tidegate init` writes one" in ran.stdout
+    assert lines(ran.stdout)["git"][0] == "ok"
