@@ -72,6 +72,7 @@ class Target(Value):
     env: dict[str, str] = {}
     secrets: tuple[str, ...] = ()  # variables that `env` refers to; jobs of forks do not have them
     mcp: McpServer | None = None
+    tty: bool = False  # its calls run on a pseudo-terminal
 
 
 class Script(Value):

@@ -199,6 +199,7 @@ class Assembly:
             health_check=shared.health_check,
             env=self._env(self.suite_document, shared),
             secrets=self._secrets(shared),
+            tty=bool(shared.tty),
         )
 
     def _target(self, document: Document, file: ScenarioFile) -> Target | None:
@@ -219,7 +220,17 @@ class Assembly:
             what = "is required (here, or in tidegate.yaml's `target`)"
             self._complain(document, ("target", "binary"), what, at_key=True)
             return None
+        tty = bool(shared.tty if own.tty is None else own.tty)
+        if tty and (server or "/" in binary):
+            what = (
+                "needs a program that is called by its name"
+                if server is None
+                else "is for programs, not for MCP servers"
+            )
+            self._complain(document, ("target", "tty"), what, at_key=True)
+            return None
         return Target(
+            tty=tty,
             binary=binary,
             command_pattern=own.command_pattern or shared.command_pattern,
             health_check=own.health_check or shared.health_check,

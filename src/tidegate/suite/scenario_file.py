@@ -36,6 +36,7 @@ class TargetFile(Value):
     command_pattern: Regex | None = None
     health_check: Text | None = None
     env: dict[VariableName, str] = {}
+    tty: bool | None = None
 
 
 class TaskFile(Value):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -17,11 +18,12 @@ from tidegate.model.probe import Answer, CommandAnswer, ReadFile, Request, RunJu
 from tidegate.model.question import AskModel
 from tidegate.model.suite import Scenario
 from tidegate.model.trial import Step, Trial
+from tidegate.trial import terminal
 from tidegate.trial.agent_step import AgentStep, run_agent
 from tidegate.trial.ask_evaluators import answered
 from tidegate.trial.directories import Attempt
 from tidegate.trial.environment import base_environment, script_variables
-from tidegate.trial.free_port import with_port
+from tidegate.trial.free_port import filled, free_port, with_port
 from tidegate.trial.gate_scripts import restore_scripts
 from tidegate.trial.judge_script import JudgeScripts
 from tidegate.trial.processes import Refused, SupervisorLost
@@ -58,15 +60,18 @@ class _TrialRun:
     """The state of one trial while it runs."""
 
     def __init__(self, attempt: Attempt) -> None:
+        self._port = free_port()
+        scenario = with_port(attempt.scenario, self._port)
+        attempt = replace(attempt, row=attempt.row.model_copy(update={"scenario": scenario}))
         self._attempt = attempt
-        self._scenario = attempt.scenario
+        self._scenario = scenario
         self._folders = attempt.folders
         self._place = attempt.place
         self._steps: list[Step] = []
         self._warnings: list[str] = []
         self._started_at = time.time()
         self._network_step: NetworkStep = "setup"
-        target = with_port(attempt.scenario.target.env)
+        target = scenario.target.env
         folders, place = attempt.folders, attempt.place
         plain = base_environment(place.check_path, folders.home, folders.tmp, place.passed_env)
         variables = script_variables(attempt.spec, attempt.row.agent.model, self._folders)
@@ -87,7 +92,7 @@ class _TrialRun:
         except CannotRunError:
             self._stop_on_full_disk()
             raise
-        start = Start(self._attempt, self._environment, self._agent_environment)
+        start = Start(self._attempt, *self._on_terminal())
         self._enter("setup")
         try:
             await start.run(self._steps)
@@ -96,6 +101,17 @@ class _TrialRun:
             self._warn_of_refused()
             return self.trial(not_measured=not_ready.kind, reason=str(not_ready))
         return await self._measured()
+
+    def _on_terminal(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Install the wrappers of `tty: true`, if it is set. Return the environments of checks and of the agent."""
+        target = self._scenario.target
+        if target.tty:
+            folder = self._folders.scratch / "terminal"
+            for environment in (self._environment, self._script_environment):
+                environment.update(terminal.install(folder / "checks", target.binary, environment))
+            agents = self._agent_environment
+            agents.update(terminal.install(folder / "agent", target.binary, agents))
+        return self._environment, self._agent_environment
 
     async def _measured(self) -> Trial:
         started = time.monotonic()
@@ -194,11 +210,12 @@ class _TrialRun:
         with without_stand_ins(request.command, template, folders.workspace, folders.scratch / "aside") as names:
             for file in names:
                 self._warnings.append(f"{file} was made during the trial; `{request.command}` was run without it")
+            command = filled(request.command, self._port)
             if isinstance(request, RunScript):
-                result = await self._script(request.command, name, request.timeout_secs)
+                result = await self._script(command, name, request.timeout_secs)
             else:
-                result = await self._command(request.command, name, request.timeout_secs, self._environment)
-        return CommandAnswer(result=result)
+                result = await self._command(command, name, request.timeout_secs, self._environment)
+        return CommandAnswer(result=result.model_copy(update={"command": request.command}))
 
     async def _evaluator_answers(self, trial: Trial) -> dict[str, object]:
         """Return the answers to evaluators, and to those of base's definition, which use base's scripts."""

@@ -46,7 +46,10 @@ class Start:
             steps.append(Step(kind="setup", result=result))
             if not result.ok:
                 raise NotReadyError(self._cause(result, "setup"), failure_of("setup command", result))
-        if missing := missing_target(target, self._agents, self._attempt.folders.workspace):
+        searched = self._agents
+        if target.tty:  # its wrapper, which comes first, is always there
+            searched = {**searched, "PATH": searched["PATH"].partition(":")[2]}
+        if missing := missing_target(target, searched, self._attempt.folders.workspace):
             raise NotReadyError("health_check", missing)
         if target.mcp is not None:
             result = await self._check(self._server_check(target.mcp), "server-check", target.mcp.command, steps)

@@ -12,7 +12,7 @@ from tidegate.model.suite import Limits, Scenario
 from tidegate.model.trial import Trial
 from tidegate.trial.directories import Folders
 from tidegate.trial.environment import base_environment, script_variables
-from tidegate.trial.free_port import with_port
+from tidegate.trial.free_port import free_port, variables_with_port
 from tidegate.trial.judge_script import JudgeScripts
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.users import give
@@ -46,7 +46,7 @@ class StoredTrial:
         environment = {
             **base_environment(context.path, folders.home, folders.tmp, context.passed_env),
             **script_variables(trial.spec, model, folders),
-            **with_port(scenario.target.env),
+            **variables_with_port(scenario.target.env, free_port()),
         }
         self._scripts = JudgeScripts(folders, environment, context.limits, context.supervisor)
         self._is_ready: bool | None = None
