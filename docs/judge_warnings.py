@@ -9,6 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import product
 from pathlib import Path
+from statistics import NormalDist
 
 from tests import make
 from tidegate.comparison.judge_change import MARGIN, Q, with_judge_tests
@@ -18,6 +19,7 @@ from tidegate.model.measurement import Metrics, TrialResult
 PAGE = Path(__file__).parent / "judge-warnings.md"
 MEAN = 0.8
 DROP = 0.2
+HARD = 0.10  # a standard deviation with which drops are hard to see
 HEADS = 3  # screening trials of the preset `standard`
 Draw = Callable[[float, random.Random], float]
 
@@ -52,10 +54,11 @@ TEXT = f"""\
 # Judge warnings
 
 Written by `make judge-warnings` with the code that warns. A comment warns of a row that the judge rates lower on head.
-All judged rows are tested together at a false discovery rate of {Q:.0%} (Benjamini and Hochberg). A row has to fall by
+All judged rows are tested together at a false discovery rate of {Q:.1%} (Benjamini and Hochberg). A row has to fall by
 {MARGIN} or more, and its 95 % interval must not contain 0. Base's history counts as base's trials. A row with one trial
-a side never warns. The variance of a row is moderated by those of all rows (Smyth 2004). A permutation test, or with
-few trials the shape of all rows' scores, guards against scores that are not normally distributed.
+a side never warns. The variance of a row is moderated by those of all rows (Smyth 2004). A permutation test over all
+rows guards against scores that are not normally distributed: a row warns only if its trials, drawn anew from both
+sides' scores, and those of the other rows, drawn anew from their residuals, almost never look as bad.
 
 Each cell is measured on {{count}} simulated pull requests with 20 judged rows of mean score {MEAN}, and {HEADS} trials
 on head. *False*: a clean pull request has any warning. *Named*: one row drops by {DROP}, and its warning names it.
@@ -65,7 +68,9 @@ on head. *False*: a clean pull request has any warning. *Named*: one row drops b
 {{lines}}
 
 Two standard errors are about {{small:.1f}} points near 3 and {{large:.1f}} points near 60. Where scores vary more than
-in the rows that name most drops, ask for more `samples`, use a panel, or run more trials.
+in the rows that name most drops, ask for more `samples`, use a panel, or run more trials. With as few trials
+no test can do much better: if all standard deviations were known to be {HARD} and scores were normal, the best test
+with as few false warnings would name {{best}}, in the order of the columns.
 """
 
 
@@ -88,11 +93,18 @@ def main() -> int:
         heads=" | ".join(f"false / named, {h or 'no'} trials of history" for h in HISTORIES),
         bars="---|" * len(HISTORIES),
         lines="\n".join(lines),
+        best=", ".join(f"{_best(history):.0%}" for history in HISTORIES),
         small=200 * (0.03 * 0.97 / count) ** 0.5,
         large=200 * (0.6 * 0.4 / count) ** 0.5,
     )
     PAGE.write_text(page, encoding="utf-8")
     return 0
+
+
+def _best(history: int) -> float:
+    """Return the power of the z test with a known standard deviation of HARD, at Q shared by 20 rows."""
+    error = HARD * (1 / HEADS + 1 / (history or HEADS)) ** 0.5
+    return NormalDist().cdf(DROP / error + NormalDist().inv_cdf(Q / 20))
 
 
 def _share(count: int, cell: tuple[str, int, bool]) -> float:

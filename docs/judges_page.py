@@ -13,6 +13,13 @@ scenarios: [scenarios/*.yaml]
 judge: {type: anthropic, model: claude-sonnet-4-6}   # never a tested model
 ```
 
+`type: openai` and `type: google` ask models of OpenAI and Google, with the API keys that agents use; `openai` asks any
+server with a compatible API, too:
+
+```yaml
+judge: {type: openai, api: chat, model: qwen3, base_url: "http://localhost:8000/v1", key: VLLM_KEY}
+```
+
 ```yaml
 # a scenario
 evaluation:
@@ -37,7 +44,8 @@ whatever the model says it is. A `judge` without `enabled: false` is asked once 
 
 The [evaluators](evaluators.md) `rubrics`, `llm_judge`, `composite` with the aggregator `llm_judge`, and `plan` with a
 `criterion` ask the same judge, and so do inline `rubrics` of AgentV's cases. Where the environment has
-`LLM_TOOL_TEST_JUDGE` and `tidegate.yaml` no `judge`, that model of Anthropic's is the judge.
+`LLM_TOOL_TEST_JUDGE` and `tidegate.yaml` no `judge`, that model is the judge: OpenAI's if its name begins with `gpt-` or
+`o3`, Google's if it begins with `gemini`, else Anthropic's.
 
 ## What counts
 
@@ -60,7 +68,7 @@ with itself. `judge` is read at base: what a pull request changes there takes ef
 
 ## What it answers
 
-One JSON object, as the prompt's end asks for it; the model behind `anthropic` is held to it, a program behind `command`
+One JSON object, as the prompt's end asks for it; models of `anthropic`, `openai` and `google` are held to it, a program behind `command`
 prints it, an entry of `scripted` has it under `answers`. To a rubric:
 
 ```json
@@ -99,7 +107,7 @@ print(json.dumps({"scores": [{"id": n, "reason": "by the word", "score": s} for 
 ```yaml
 judge:
   - {type: anthropic, model: claude-sonnet-5-5, samples: 3}
-  - {type: command, model: gpt-5.5, command: python3 judge.py, secrets: [OPENAI_API_KEY]}
+  - {type: openai, model: gpt-5.5}
   - {type: anthropic, model: claude-opus-5-5}
 ```
 
@@ -163,6 +171,7 @@ same number on base and on head read the same, they share an answer, because the
 answer that can be read is kept under `STORE/judge`, so that a second run of the same comparison, and a run that goes on
 after it was killed, do not pay for it again. What could not be read, a refusal and an outage are
 asked for again by the next run: where nothing else has changed, the trials are those of the run before, and only the
-judge is asked. Once `max_usd` are spent, no more is asked; for that the model needs its `prices`. The
+judge is asked. Once `max_usd` are spent, no more is asked; for that the model needs a price, in `prices` or built in
+([budgets](configuration.md)). Cached tokens count as new ones. The
 comment and `result.json` say calls and cost, apart from the agents'.
 """

@@ -1,7 +1,8 @@
 """A scripted model on loopback, in the wire formats of the agents' providers.
 
-Anthropic's Messages, OpenAI's Responses and Gemini's generateContent. Which step is played is told by the request
-alone, by the number of tool results in the conversation: so retries and parallel trials play what is theirs.
+Anthropic's Messages, OpenAI's Responses and Chat Completions, and Gemini's generateContent. Which step is played is
+told by the request alone, by the number of tool results in the conversation: so retries and parallel trials play what
+is theirs.
 A request that offers no shell (a title, a summary) gets a short text. Faults come before any step, one per request.
 """
 
@@ -146,7 +147,7 @@ class _Handler(BaseHTTPRequestHandler):
         with self.server.lock:
             self.server.requests.append((path, body, {name.lower(): value for name, value in self.headers.items()}))
             fault = self.server.faults.pop(0) if self.server.faults else None
-        said = self.server.judge(body) if self.server.judge and "output_config" in body else None
+        said = self.server.judge(body) if self.server.judge and has_form(body) else None
         fault = said if isinstance(said, Fault) else fault
         if self.server.refused and self.server.refused[0].encode() in raw:
             fault = self.server.refused[1]
@@ -154,13 +155,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._fail(fault)
         elif path.endswith(("/count_tokens", ":countTokens")):
             self._answer({"input_tokens": 1, "totalTokens": 1}, 200)
-        elif path.endswith("/messages"):
+        elif (wire := _wire(path)) is not None:
             judged = said if isinstance(said, Step) else None
-            self._play(messages(self.server, body, judged), bool(body.get("stream")))
-        elif path.endswith("/responses"):
-            self._play(responses(self.server, body), streamed=True)
-        elif "generatecontent" in path.lower():
-            self._play(gemini(self.server, body), "stream" in path)
+            streamed = "stream" in path or bool(body.get("stream"))
+            self._play(wire(self.server, body, judged), streamed)
         else:
             self._answer({"error": {"type": "not_found_error", "message": path}}, 404)
 
@@ -213,15 +211,29 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
 
+def has_form(body: Json) -> bool:
+    """Whether the request asks for structured output, as judges' do."""
+    config = body.get("generationConfig", {})
+    return "output_config" in body or "response_format" in body or "text" in body or "responseJsonSchema" in config
+
+
+def _wire(path: str) -> Callable[[ModelServer, Json, Step | None], tuple[Json, Stream]] | None:
+    """What answers requests to that path."""
+    known = {"/messages": messages, "/responses": responses, "/chat/completions": chat, "generateContent": gemini}
+    return next((wire for end, wire in known.items() if path.lower().endswith(end.lower())), None)
+
+
+def _judged(turn: Turn, judged: Step | None) -> Turn:
+    return turn if judged is None else Turn(judged.text, [], judged.stop, 0)
+
+
 def messages(server: ModelServer, body: Json, judged: Step | None = None) -> tuple[Json, Stream]:
     """Anthropic's Messages."""
     parts = [
         part for message in body["messages"] if isinstance(message["content"], list) for part in message["content"]
     ]
     results = sum(part.get("type") == "tool_result" for part in parts)
-    turn = server.turn([tool.get("name", "") for tool in body.get("tools", [])], results)
-    if judged is not None:
-        turn = Turn(judged.text, [], judged.stop, 0)
+    turn = _judged(server.turn([tool.get("name", "") for tool in body.get("tools", [])], results), judged)
     blocks: list[Json] = [{"type": "text", "text": turn.text}] if turn.text else []
     blocks += [
         {"type": "tool_use", "id": f"tool{id_}", "name": tool, "input": given} for id_, tool, given in turn.calls
@@ -251,10 +263,10 @@ def messages(server: ModelServer, body: Json, judged: Step | None = None) -> tup
     return whole, [(name, {"type": name, **data}) for name, data in stream]
 
 
-def responses(server: ModelServer, body: Json) -> tuple[Json, Stream]:
+def responses(server: ModelServer, body: Json, judged: Step | None = None) -> tuple[Json, Stream]:
     """OpenAI's Responses."""
     results = sum(str(item.get("type")).endswith("call_output") for item in body.get("input", []))
-    turn = server.turn(list(_response_tools(body.get("tools", []))), results)
+    turn = _judged(server.turn(list(_response_tools(body.get("tools", []))), results), judged)
     said = [{"type": "output_text", "text": turn.text, "annotations": []}]
     items: list[Json] = [{"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": said}]
     items += [
@@ -266,7 +278,8 @@ def responses(server: ModelServer, body: Json) -> tuple[Json, Stream]:
     whole: Json = {
         "id": f"resp_{turn.number}",
         "object": "response",
-        "status": "completed",
+        "model": body["model"],
+        "status": turn.stop or "completed",
         "output": items,
         "usage": usage,
     }
@@ -276,6 +289,18 @@ def responses(server: ModelServer, body: Json) -> tuple[Json, Stream]:
         stream.append(("response.output_item.done", {"output_index": index, "item": item}))
     stream.append(("response.completed", {"response": whole}))
     return whole, [(name, {"type": name, **data}) for name, data in stream]
+
+
+def chat(server: ModelServer, body: Json, judged: Step | None = None) -> tuple[Json, Stream]:
+    """OpenAI's Chat Completions, text only."""
+    turn = _judged(server.turn([], 0), judged)
+    usage = {"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 10}, "completion_tokens": 20}
+    whole: Json = {"id": "chat", "object": "chat.completion", "model": body["model"], "usage": usage}
+    message = {"role": "assistant", "content": turn.text}
+    whole["choices"] = [{"index": 0, "message": message, "finish_reason": turn.stop or "stop"}]
+    parts = [{"delta": message}, {"delta": {}, "finish_reason": turn.stop or "stop"}]
+    stream: Stream = [(None, {"object": "chat.completion.chunk", "choices": [part]}) for part in parts]
+    return whole, [*stream, (None, {"choices": [], "usage": usage})]
 
 
 def _response_tools(tools: list[Json]) -> Iterator[str]:
@@ -292,15 +317,16 @@ def _named(tool: str) -> Json:
     return {"name": name, "namespace": namespace} if namespace else {"name": name}
 
 
-def gemini(server: ModelServer, body: Json) -> tuple[Json, Stream]:
+def gemini(server: ModelServer, body: Json, judged: Step | None = None) -> tuple[Json, Stream]:
     """Gemini's generateContent, and its streamed form."""
     results = sum(
         "functionResponse" in part for content in body.get("contents", []) for part in content.get("parts", [])
     )
     tools = [f["name"] for tool in body.get("tools", []) for f in tool.get("functionDeclarations", [])]
-    turn = server.turn(tools, results)
+    turn = _judged(server.turn(tools, results), judged)
     parts: list[Json] = [{"text": turn.text}]
     parts += [{"functionCall": {"id": id_, "name": tool, "args": given}} for id_, tool, given in turn.calls]
-    whole: Json = {"candidates": [{"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}
+    content = {"role": "model", "parts": parts}
+    whole: Json = {"candidates": [{"index": 0, "content": content, "finishReason": turn.stop or "STOP"}]}
     whole["usageMetadata"] = {"promptTokenCount": 100, "candidatesTokenCount": 20, "totalTokenCount": 120}
     return whole, [(None, whole)]

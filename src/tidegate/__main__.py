@@ -9,7 +9,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from tidegate.errors import CannotRunError, TidegateError
+from tidegate.errors import CannotRunError, ConfigurationError, TidegateError
 
 BUG = 70
 INTERRUPTED = 130
@@ -19,6 +19,7 @@ COLLECT_AFTER = 50_000  # new objects; imports and trials make many that live lo
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code (docs/exit-codes.md)."""
     gc.set_threshold(COLLECT_AFTER)
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for them takes 30 ms
     from tidegate.cli import parse
 
     _open_streams()
@@ -27,6 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         code: int = arguments.run(arguments) or 0
         sys.stdout.flush()
         return code
+    except ConfigurationError as error:
+        _print(f"{error.shown}\ntidegate: {error.advice}" if error.shown else f"tidegate: {error}\n{error.advice}")
+        return error.exit_code
     except TidegateError as error:
         _say(error.message, error.advice)
         return error.exit_code
@@ -58,10 +62,14 @@ def _open_streams() -> None:
 
 
 def _say(what: str, advice: str) -> None:
+    _print(f"tidegate: {what}\n{advice}")
+
+
+def _print(text: str) -> None:
     from tidegate.text.safe import log_line
 
     # The message may quote an untrusted file, and GitHub's runner executes commands in log lines.
-    for line in f"tidegate: {what}\n{advice}".splitlines():
+    for line in text.splitlines():
         print(log_line(line), file=sys.stderr)
 
 

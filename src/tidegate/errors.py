@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Sequence
 from typing import ClassVar, Self
 
 # Errors that the machine may raise at any time and that code cannot prevent.
@@ -27,14 +28,31 @@ class TidegateError(Exception):
 
 
 class ConfigurationError(TidegateError):
-    """The suite, a scenario or an option is invalid; no agent has run."""
+    """The suite, a scenario or an option is invalid; no agent has run.
+
+    `shown` is the message for a terminal, with the lines of the files; '' if it is the message.
+    """
 
     exit_code = 2
+    shown = ""
 
     @classmethod
-    def of(cls, problems: list[str], advice: str = "Fix the errors above; `tidegate check` lists them.") -> Self:
-        """Return one error for several problems, each formatted as `file:line:column: key: what is wrong`."""
-        return cls("\n".join(problems), advice)
+    def of(
+        cls,
+        problems: list[str],
+        advice: str = "Fix the errors above; `tidegate check` lists them.",
+        excerpts: Sequence[str] = (),
+    ) -> Self:
+        """Return one error for several problems, each formatted as `file:line:column: key: what is wrong`.
+
+        `excerpts` has the lines of the file for each problem, or '' for none.
+        """
+        error = cls("\n".join(problems), advice)
+        if any(excerpts):
+            both = zip(problems, excerpts, strict=True)
+            error.shown = "\n".join(f"{problem}\n{excerpt}" if excerpt else problem for problem, excerpt in both)
+            error.advice = f"{len(problems)} error{'s' if len(problems) > 1 else ''}. {advice}"
+        return error
 
 
 class NothingToRunError(TidegateError):

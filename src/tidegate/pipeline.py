@@ -25,6 +25,7 @@ from tidegate.run.adaptive_run import BothRuns, no_runs, run_both
 from tidegate.run.changed_files import file_changes
 from tidegate.run.checkouts import RevisionPair, one_side, scratch_folder, two_sides
 from tidegate.run.pull_request_job import PullRequestJob, load_pull_request
+from tidegate.run.replays import new_sessions
 from tidegate.run.run_job import Options, RunJob, run_of, runner_of, screening_specs
 from tidegate.run.still_named import with_docs
 from tidegate.store.run_folder import RunFolder, load_run, write_text
@@ -101,6 +102,7 @@ async def single_run(
                 history.add(fingerprints, past_trials(run))
                 history.remember(versions)
                 history.trends.add(past_trials(run))
+                history.sessions.add(fingerprints, new_sessions(work, run, side.store))
 
             where = keep_history(repo, suite, add, options.origin)
             options.progress.say(f"base's history is kept {where}")

@@ -37,6 +37,7 @@ function parts(path) {
 
 let latest = 0;
 let current; // the row whose page is shown
+let focusNext = "main"; // the id of what gets the focus on the next page
 
 async function show(moved) {
   const mine = ++latest;
@@ -49,7 +50,8 @@ async function show(moved) {
   document.title = row ? `${row.scenario} × ${row.agent} · ${data.title}` : data.title;
   if (moved) {
     scrollTo(0, 0);
-    main.focus({ preventScroll: true });
+    (document.getElementById(focusNext) || main).focus({ preventScroll: true });
+    focusNext = "main";
   }
 }
 
@@ -58,12 +60,31 @@ const next = (offset) => {
   if (row) location.hash = row.path;
 };
 
-document.getElementById("skip").addEventListener("click", (event) => {
-  event.preventDefault();
-  document.getElementById("main").focus();
+async function start() {
+  data = await unpacked(raw("data"));
+  document.getElementById("skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    document.getElementById("main").focus();
+  });
+  fill(document.getElementById("top"), null, [el("nav", { "aria-label": "Report" }, el("a", { href: "#", class: "home" }, "Tidegate"),
+    el("button", { type: "button", click: () => next(-1) }, "‹ Previous"), el("button", { type: "button", click: () => next(1) }, "Next ›"),
+    el("button", { type: "button", "aria-label": "Keyboard shortcuts", click: showKeys }, "?"))]);
+  fill(document.getElementById("bottom"), null, [el("p", { class: "quiet" }, "Made by Tidegate. This file works offline.")]);
+  addEventListener("hashchange", () => show(true));
+  addEventListener("beforeprint", () => unfoldForPrint(true));
+  addEventListener("afterprint", () => unfoldForPrint(false));
+  await show(false);
+}
+
+// On paper nothing is folded; afterwards the folds are as before.
+function unfoldForPrint(open) {
+  for (const fold of document.querySelectorAll(open ? "details:not([open])" : "details[data-printed]")) {
+    fold.open = open;
+    fold.toggleAttribute("data-printed", open);
+  }
+}
+
+start().catch((error) => {
+  document.getElementById("main").replaceChildren(el("h1", null, "This report cannot be shown"),
+    el("p", null, `The browser reports: ${error.message}. Use a browser of 2023 or later; comment.md and result.json contain the same result.`));
 });
-fill(document.getElementById("top"), null, [el("nav", { "aria-label": "Report" }, el("a", { href: "#", class: "home" }, "Tidegate"),
-  el("button", { type: "button", click: () => next(-1) }, "‹ Previous"), el("button", { type: "button", click: () => next(1) }, "Next ›"))]);
-fill(document.getElementById("bottom"), null, [el("p", { class: "quiet" }, "Made by Tidegate. This file holds all it needs and fetches nothing.")]);
-addEventListener("hashchange", () => show(true));
-show(false);

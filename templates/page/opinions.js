@@ -20,7 +20,7 @@ function judged(said) {
 function opinions(found) {
   const lines = found.evaluators.map((one) => opinion(one.name, one.score, one.verdict.replace("_", " "), one.reason, one.judgement));
   if (found.judge) lines.push(opinion("judge", found.judge.weighted_score, "", found.judge.reason, found.judge.judgement));
-  return lines.length ? list(lines) : el("p", { class: "quiet" }, "none");
+  return lines.length > 0 && list(lines);
 }
 
 function opinion(name, value, verdict, reason, judgement) {

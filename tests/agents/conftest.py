@@ -90,7 +90,7 @@ class LocalSession:
     def program_words(self, name: str) -> tuple[str, ...] | None:
         return (name,)
 
-    async def shell(self, command: str, *, timeout_secs: float | None = None) -> CommandResult:
+    async def shell(self, command: str, *, timeout_secs: float | None = None, shown: int = 4000) -> CommandResult:
         name = f"call-{len(self.events)}"
         self.emit(ToolCall(id=name, tool="shell", command=command))
         result = await self.program(command)
@@ -136,7 +136,9 @@ class LocalSession:
     async def server_tools(self) -> ServerTools:
         return self.tools
 
-    async def call_tool(self, tool: str, given: Mapping[str, Any], *, timeout_secs: float) -> ToolAnswer:
+    async def call_tool(
+        self, tool: str, given: Mapping[str, Any], *, timeout_secs: float, shown: int = 4000
+    ) -> ToolAnswer:
         name = f"call-{len(self.events)}"
         self.emit(ToolCall(id=name, tool=tool, input=dict(given)))
         answer = self.answers.pop(0)
@@ -167,6 +169,11 @@ class LocalSession:
     def read_text(self, path: str) -> str | None:
         file = self.workspace / path
         return file.read_text() if file.is_file() else None
+
+    def write_text(self, path: str, text: str) -> None:
+        file = self.workspace / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
 
     def definition_text(self, path: str) -> str | None:
         file = self.repo / path

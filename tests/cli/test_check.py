@@ -75,10 +75,24 @@ def test_every_mistake_goes_to_stderr_with_exit_code_2(tidegate: Run, tmp_path: 
     done = tidegate("check")
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(
-        "tidegate: tidegate.yaml:3:18: network.agent: must be true or false or a list\n"
+    assert done.stderr == (
+        "tidegate.yaml:3:18: network.agent: must be true or false or a list\n"
+        "    3 | network: {agent: nope}\n"
+        "      |                  ^~~~\n"
         "scenarios/first.yaml:6:1: tsak: unknown key (did you mean `task`?)\n"
+        "    6 | tsak: x\n"
+        "      | ^~~~\n"
+        "tidegate: 2 errors. Fix the errors above; `tidegate check` lists them.\n"
     )
+
+
+def test_one_typo_is_one_error(tidegate: Run, tmp_path: Path) -> None:
+    """The key that was meant is not missing as well."""
+    (tmp_path / "tidegate.yaml").write_text(SUITE.replace("scenarios:", "scenarois:"))
+    done = tidegate("check")
+    assert "did you mean `scenarios`?" in done.stderr
+    assert "is required" not in done.stderr
+    assert done.stderr.endswith("tidegate: 1 error. Fix the errors above; `tidegate check` lists them.\n")
 
 
 def test_an_empty_suite_is_nothing_to_run(tidegate: Run, tmp_path: Path) -> None:

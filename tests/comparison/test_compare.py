@@ -16,6 +16,7 @@ from tidegate.model.comparison import Comparison, DefinitionChange, FailedCall, 
 from tidegate.model.measurement import Call, GateResult, Metrics, Outcome, PastTrial, Revision, Run, RunRow, TrialResult
 from tidegate.model.suite import Policy, TrialCounts
 from tidegate.model.trial import NotMeasured, Phase, Side, TrialSpec
+from tidegate.procedure.detection import Screening, weakness
 from tidegate.procedure.detection_power import POWER
 from tidegate.statistics.rates import newcombe
 
@@ -171,6 +172,26 @@ def with_history(base: Run, letters: str) -> Run:
 
 
 PAST = Metrics(command_count=4, error_rate=0.5)
+
+
+def test_a_row_that_base_seldom_passes_is_said_to_show_little_with_what_would_help() -> None:
+    """By the function that `tidegate check` uses, for the same rate and history."""
+    lines = ("rare base: head:FPF", "rarer base: head:FFF", "steady base: head:PPP", "new base:FPF head:FPF")
+    base = run("base", *lines)
+    past = {"rare": "FFFFPPFFFP", "rarer": "FFFFPPFFFP", "steady": "P" * 10, "new": ""}
+    seen = [
+        one for name, letters in past.items() for one in with_history(base, letters).history if one.scenario == name
+    ]
+    base = base.model_copy(update={"history": tuple(seen)})
+
+    warnings = compare(base, run("head", *lines)).warnings
+
+    assert warnings == (f"rare × docs, rarer × docs: {weakness(Screening(3, 0.3, 10), Policy().alpha)}",)
+    assert warnings[0].startswith("rare × docs, rarer × docs: a complete failure would be found in about ")
+    capability = run("head", *lines).model_copy(
+        update={"rows": tuple(row.model_copy(update={"purpose": "capability"}) for row in base.rows)}
+    )
+    assert compare(base, capability).warnings == ()
 
 
 def test_history_is_counted_for_people_and_compared_with_by_the_test() -> None:

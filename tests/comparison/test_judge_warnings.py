@@ -33,6 +33,14 @@ def test_clean_pull_requests_hardly_warn_and_a_drop_is_named(page: ModuleType) -
     assert sum(3 in page.judge_warnings(page.SUITES["standard deviation 0.08"], 40, 3, rng) for _ in range(30)) >= 15
 
 
+def test_a_long_tail_does_not_warn_where_base_has_few_trials(page: ModuleType) -> None:
+    """Of 100 clean ones at most 6 (expected: 2.5); of 30 with a drop of rows that vary little at least 25."""
+    rng = random.Random(7)
+    tail = page.SUITES["one of ten scores 0.35 lower"]
+    assert sum(bool(page.judge_warnings(tail, 10, None, rng)) for _ in range(100)) <= 6
+    assert sum(3 in page.judge_warnings(page.SUITES["standard deviation 0.05"], 10, 3, rng) for _ in range(30)) >= 25
+
+
 def judged(side: str, index: int, score: float) -> TrialResult:
     found = JudgeResult(weighted_score=score, pass_threshold=0.1)
     return make.trial_result(side=side, index=index, judge=found, metrics=Metrics(judge_score=score))

@@ -149,7 +149,24 @@ def test_docs_that_still_use_what_is_gone_are_named(make_repository: Make, tideg
         "text": "$ notes add --tag work first",
     }
     changed = done.result["causes"][0]["added"]["line"]
-    assert f"`AGENTS.md:4` still uses `--tag`: update it, or fix `bin/notes:{changed}`." in done.comment
+    assert f"`AGENTS.md:4` still uses `--tag`: update it, or revert `bin/notes:{changed}`." in done.comment
+
+
+@pytest.mark.parametrize(
+    ("task", "place"),
+    [("Follow AGENTS.md, and notes show --json.", ("scenarios/keep.yaml", 4)), ("Follow AGENTS.md.", ("AGENTS.md", 6))],
+)
+def test_a_task_that_names_what_is_gone_is_to_be_updated_but_no_check(
+    make_repository: Make, tidegate: Make, task: str, place: tuple[str, int]
+) -> None:
+    repo = make_repository()
+    gate = "    - {type: command_succeeds, command: notes show --json}\n"
+    scenario = SCENARIO.replace("Follow AGENTS.md.", task) + gate
+    repo.commit({**files("option"), "scenarios/keep.yaml": scenario})
+    repo.branch("pr", {"bin/notes": TOOL.replace('"--json"', '"--raw", dest="json"')})
+    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    (cause,) = done.result["causes"]
+    assert (cause["still_named"]["path"], cause["still_named"]["line"]) == place
 
 
 def test_a_build_that_fails_is_the_cause(make_repository: Make, tidegate: Make) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.e2e.conftest import FILES
 from tests.e2e.test_judges import FEWER, JUDGED, SCENARIO
+from tests.model_server import Step, serving
 
 Make = Callable[..., Any]
 PANEL = "".join(
@@ -84,3 +85,39 @@ def test_a_panel_is_calibrated(make_repository: Make, tidegate: Make) -> None:
     assert found["model"] == "one + two + three"
     assert {one["model"]: one["table"]["unmet/met"] for one in found["judges"]} == {"one": 1, "two": 1, "three": 2}
     assert "three alone: agrees in 33%" in ran.stdout
+
+
+def test_models_of_three_providers_are_one_panel(make_repository: Make, tidegate: Make) -> None:
+    """Every provider is asked by its own API with its own key, its cost is counted, and each is calibrated."""
+    with serving([]) as server:
+        server.judge = lambda body: Step(json.dumps({"scores": {"complete": _seen(body), "clear": 1, "direct": 1}}))
+        judges = (
+            f"  - {{type: anthropic, model: claude-sonnet-4-6, base_url: '{server.url}'}}\n"
+            f"  - {{type: openai, model: gpt-5.5, base_url: '{server.url}/v1'}}\n"
+            f"  - {{type: google, model: gemini-3, base_url: '{server.url}'}}\n"
+        )
+        repo = make_repository()
+        suite = FILES["tidegate.yaml"] + "judge:\n" + judges + "prices: builtin\n"
+        repo.commit(JUDGED | {"tidegate.yaml": suite, "scenarios/keep.yaml": SCENARIO})
+        repo.branch("fewer", FEWER)
+        keys = {"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o", "GEMINI_API_KEY": "g"}
+        ran = tidegate("pr", "--base", "main", cwd=repo.root, env=keys)
+
+    base, head = ran.result["trials"]
+    assert [one["scores"]["complete"] for one in base["judge"]["judgement"]["panel"]] == [1, 1, 1]
+    assert [one["scores"]["complete"] for one in head["judge"]["judgement"]["panel"]] == [0, 0, 0]
+    assert sorted(path.rpartition("/")[2] for path, _, _ in server.requests) == sorted(
+        2 * ["messages", "responses", "gemini-3:generateContent"]
+    )
+    # Of each trial: 150 · $3 + 20 · $15 and 100 · $5 + 20 · $30 per million; the third model has no known price.
+    assert ran.result["judge"]["usd"] == pytest.approx(2 * (0.00075 + 0.0011))
+    labels = repo.root.parent / "labels.jsonl"
+    labels.write_text('{"trial": "head/keep_notes/docs/1", "criterion": "complete", "verdict": "met"}\n')
+    assert tidegate("calibrate", str(labels), "--run", str(repo.root.parent / "out"), cwd=repo.root).code == 0
+    found = json.loads((repo.root / "tidegate.calibration.json").read_text())
+    wrong = {"claude-sonnet-4-6": 1, "gpt-5.5": 1, "gemini-3": 1}
+    assert {one["model"]: one["table"]["met/unmet"] for one in found["judges"]} == wrong
+
+
+def _seen(body: dict[str, Any]) -> int:
+    return int("add second" in json.dumps(body))

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.conftest import FILES
 from tests.gh.emulated.front import Fault
-from tests.gh.emulated.runner import Ran, Step
+from tests.gh.emulated.runner import Ran, Step, load_event
 from tests.gh.job import Job
 
 LABEL = "tidegate: accept"
@@ -154,3 +155,51 @@ def test_a_dry_run_leaves_the_label(job: Job) -> None:
     job.run(action="synchronize", inputs={"dry_run": "true"})
 
     assert job.pull.row.labels == [LABEL]
+
+
+def queue(job: Job) -> Ran:
+    """The merge queue adds the pull request to what main is by now."""
+    job.check_out_merge()
+    base = job.repo.git("rev-parse", "main")
+    payload = load_event("merge_group.checks_requested")
+    payload["merge_group"] |= {
+        "base_sha": base,
+        "head_sha": job.repo.git("rev-parse", "HEAD"),
+        "head_ref": f"refs/heads/gh-readonly-queue/main/pr-{job.pull.number}-{base}",
+    }
+    payload["repository"]["full_name"] = job.pull.repository
+    step = job.make_step(job.repo.root, job.github.api_url)
+    return job.start(step, step.environ("merge_group", payload, {"github_token": job.github.token}))
+
+
+def test_a_merge_queue_lets_an_accepted_pull_request_through(job: Job) -> None:
+    accept(job)
+
+    ran = queue(job)
+
+    assert ran.exit_code == 0, ran.stdout
+    assert [annotation.name for annotation in ran.log.annotations()] == ["warning"]
+
+
+def test_a_merge_queue_accepts_nothing_by_itself(job: Job) -> None:
+    job.run()
+
+    assert queue(job).exit_code == 1
+
+
+def test_a_label_of_who_may_not_push_gets_nothing_through_the_merge_queue(job: Job) -> None:
+    accept(job, "tristan")
+
+    assert queue(job).exit_code == 1
+
+
+def test_what_gets_worse_in_the_merge_queue_alone_is_accepted_by_nobody(job: Job) -> None:
+    """Main has got a scenario since, which the pull request breaks as well."""
+    accept(job)
+    job.repo.git("checkout", "--quiet", "main")
+    name, text = next((name, text) for name, text in FILES.items() if name.startswith("scenarios/"))
+    second = text.replace("name: keep_notes", "name: keep_more_notes")
+    assert second != text, name
+    job.repo.commit({"scenarios/second.yaml": second})
+
+    assert queue(job).exit_code == 1

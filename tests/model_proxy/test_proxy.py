@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.model_server import Fault, ModelServer, Step, serving
-from tidegate.agents.providers import ANTHROPIC, GOOGLE, OPENAI
 from tidegate.errors import ConfigurationError
+from tidegate.model.agent import Provider
+from tidegate.model.providers import ANTHROPIC, GOOGLE, OPENAI
 from tidegate.model_proxy.connections import MOST_CONNECTIONS, MOST_OF_ONE_TRIAL
 from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.model_proxy.traffic import Lease
@@ -180,12 +181,12 @@ HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
 
 
 @contextmanager
-def lent_by(*parts: bytes, go_on: Event) -> Iterator[Lease]:
+def lent_by(*parts: bytes, go_on: Event, provider: Provider = ANTHROPIC) -> Iterator[Lease]:
     """What a trial was lent to ask such a provider."""
     with (
         raw_provider(*parts, go_on=go_on) as url,
         ModelProxy() as model_proxy,
-        model_proxy.lent(ANTHROPIC, KEY, url) as lease,
+        model_proxy.lent(provider, KEY, url) as lease,
     ):
         yield lease
 

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from tests.model_server import ModelServer, Step, serving
-from tidegate.agents.providers import ANTHROPIC
+from tidegate.model.providers import ANTHROPIC
 from tidegate.model_proxy.proxy import ModelProxy
 
 QUESTION = json.dumps({"model": "m", "max_tokens": 9, "messages": [], "tools": [{"name": "bash"}]}).encode()

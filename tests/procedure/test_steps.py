@@ -422,7 +422,7 @@ def test_a_dead_row_is_regressed_after_eleven_head_trials_without_history_and_ei
     alone = Story("docs base:P head:F")
     assert Counter(spec.side for spec in alone.specs) == {"base": 11, "head": 11}
     assert alone.conclusions[0].reason == (
-        "passes 0 of 8 fresh trials on head, 11 of 11 on base (p = 1.8e-05, limit 0.0025), verified in a second batch"
+        "passes 0 of 8 fresh trials on head, 11 of 11 on base (p = 1.8e-5, limit 0.0025), verified in a second batch"
     )
     known = Story("docs past:40/40 base:P head:F")
     assert Counter(spec.side for spec in known.specs) == {"base": 16, "head": 8}

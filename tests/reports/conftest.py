@@ -289,7 +289,7 @@ def stochastic_regression() -> Result:
         "50/50",
         "0/8",
         agent="claude",
-        reason="passes 0 of 5 fresh trials on head, 50 of 50 on base (p = 2e-07, limit 0.01)",
+        reason="passes 0 of 5 fresh trials on head, 50 of 50 on base (p = 2e-7, limit 0.01)",
         effect=Effect(difference=-1.0, interval=(-1.0, -0.55), p=2e-7, level=0.01),
         metrics={
             **metrics(

@@ -15,8 +15,9 @@ from playwright.sync_api import Browser, Page
 from tests.gh.emulated.node import EquipmentMissingError, npm_packages
 from tests.reports.in_browser import keep_picture, loaded_in
 from tests.reports.large import large_record, large_result
+from tidegate.model.cause import Cause, Place
 from tidegate.model.event import End, Message, ToolCall, ToolResult
-from tidegate.model.measurement import TrialResult
+from tidegate.model.measurement import Metrics, TrialResult
 from tidegate.model.result import Result
 from tidegate.model.trial import Record, encoded
 from tidegate.reports.html import MAX_BYTES, render_html
@@ -24,6 +25,7 @@ from tidegate.reports.html import MAX_BYTES, render_html
 Stories = Mapping[str, Callable[[], Result]]
 Opened = Callable[..., Page]
 COMMENT_STYLE = (Path(__file__).parent / "browser/comment.css").read_text(encoding="utf-8")
+ROWS = ".rows tbody tr:not(.fold)"
 PAGES = (".rows", ".dots", ".steps")  # overview, row, two trials: what each has and the others have not
 HOSTILE = "</script><img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
 
@@ -64,6 +66,7 @@ def told(trial: TrialResult) -> Record:
         ToolResult(id="h", status="ok", exit_code=0, output="usage: taskmgr add\nwith --priority\n"),
     )
     return Record(
+        prompt="All of the prompt,\nline by line.",
         events=(
             Message(text=f"Let me see, says {trial.id}."),
             ToolCall(id="1", tool="shell", command="taskmgr list"),
@@ -80,14 +83,14 @@ def told(trial: TrialResult) -> Record:
 def test_the_overview_says_what_the_comment_says(opened: Opened, stories: Stories) -> None:
     page = opened(stories["one_regression"]())
     assert page.locator("h1").inner_text() == "❌ Tidegate: failed"
-    assert page.locator(".rows tbody tr").count() == 4
+    assert page.locator(ROWS).count() == 4
     first = page.locator(".rows tbody tr").first.inner_text()
     assert all(words in first for words in ("regressed", "add_high_priority", "docs", "2/2", "0/3", "−100 points"))
 
 
 def test_rows_are_found_by_words_states_and_agents(opened: Opened, stories: Stories) -> None:
     page = opened(stories["unconfirmed"]())
-    rows = page.locator(".rows tbody tr")
+    rows = page.locator(ROWS)
     every = rows.count()
     unconfirmed = page.get_by_role("button", name="unconfirmed")
     unconfirmed.click()
@@ -106,7 +109,7 @@ def test_rows_are_found_by_words_states_and_agents(opened: Opened, stories: Stor
 def test_every_row_has_a_page_and_every_trial_a_dot(opened: Opened, stories: Stories) -> None:
     result = stories["one_regression"]()
     page = opened(result, told)
-    page.get_by_role("link", name="add_high_priority").click()
+    page.get_by_role("link", name="add_high_priority", exact=True).click()
     page.wait_for_selector(".dot")
     assert page.url.endswith("#add_high_priority/docs")
     assert page.evaluate("document.activeElement.id") == "main", "a screen reader goes on with the new page"
@@ -130,11 +133,11 @@ def test_a_scenario_s_page_has_its_own_changes_and_those_of_the_subject(opened: 
     ]
     page.evaluate("location.hash = '#add_task/docs'")
     page.get_by_role("heading", name="add_task").wait_for()
-    (summary,) = page.locator("main details summary").all()
-    assert summary.inner_text().startswith("cli.py")
+    assert diffs.count() == 1
+    assert diffs.locator("summary").inner_text().startswith("cli.py")
     page.evaluate("location.hash = '#add_high_priority/docs'")
     page.get_by_role("heading", name="add_high_priority").wait_for()
-    definition = page.locator("main details").first
+    definition = page.locator("main details", has=page.locator("summary", has_text="add_high_priority.yaml"))
     assert not definition.locator("pre").is_visible()
     definition.locator("summary").press("Enter")
     assert definition.locator(".plus").inner_text().strip() == "+description: Add a task."
@@ -210,10 +213,11 @@ def test_two_trials_stand_side_by_side(opened: Opened, stories: Stories) -> None
     page.wait_for_selector(".steps")
     lines = page.locator(".steps tbody tr")
     assert [lines.nth(place).get_attribute("id") or lines.nth(place).get_attribute("class") for place in range(6)] == [
-        None, None, "divergence", "parts", "differs", None]  # fmt: skip
-    parting = lines.nth(3).inner_text()
-    assert "taskmgr add --help" in parting
+        None, None, "differs", "divergence", "parts", None]  # fmt: skip
+    assert "taskmgr add --help" in lines.nth(2).inner_text()
     assert "exit 2" in lines.nth(4).inner_text()
+    assert lines.nth(3).inner_text() == "▼ First divergence, at step 2", "the number that the comment gives"
+    assert "step 2" in lines.nth(4).inner_text()
     page.get_by_role("button", name="Go to the first divergence").click()
     assert page.evaluate("document.activeElement.id") == "divergence"
 
@@ -255,6 +259,144 @@ def test_the_keyboard_is_enough(opened: Opened, stories: Stories) -> None:
     page.wait_for_function("location.hash === '#add_task/docs'")
 
 
+def test_the_cause_and_the_task_come_first(opened: Opened, stories: Stories) -> None:
+    page = opened(stories["one_regression"](), told)
+    for fragment in ("", "add_high_priority/docs"):
+        page.evaluate("(hash) => { location.hash = hash }", fragment)
+        page.wait_for_selector(PAGES[fragment.count("/")])
+        assert page.locator("h2").first.inner_text() == "Likely cause"
+        card = page.locator(".cause").inner_text()
+        assert "taskmgr add no longer accepts --prio" in card
+        assert '-add.add_argument("--prio", default="normal")' in card
+        assert "Still used in AGENTS.md:12" in card
+        assert "`" not in card
+        assert page.get_by_text("Add the task x with high priority").is_visible()
+
+
+def test_rows_without_a_regression_are_folded_until_they_are_asked_for(opened: Opened, stories: Stories) -> None:
+    page = opened(stories["one_regression"](), told)
+    assert page.locator(ROWS).filter(visible=True).count() == 1
+    page.get_by_role("button", name="Show 3 rows without regression").click()
+    assert page.locator(ROWS).filter(visible=True).count() == 4
+    page = opened(stories["all_fine"]())
+    assert page.locator(ROWS).filter(visible=True).count() == page.locator(ROWS).count() > 1
+
+
+def test_columns_sort_by_mouse_and_by_keyboard(opened: Opened, large: Result) -> None:
+    page = opened(large)
+    names = page.locator(".to-row")
+    scenario = page.get_by_role("columnheader", name="scenario")
+    scenario.get_by_role("button").click()
+    assert scenario.get_attribute("aria-sort") == "ascending"
+    assert names.all_inner_texts() == sorted(names.all_inner_texts())
+    time = page.get_by_role("columnheader", name="time")
+    time.get_by_role("button").press("Enter")
+    time.get_by_role("button").press("Enter")
+    assert (time.get_attribute("aria-sort"), scenario.get_attribute("aria-sort")) == ("descending", None)
+    shown = page.evaluate("sorted(columnsOf(), '-time').map((row) => row.cells.at(-2).value)")
+    assert shown == sorted(shown, reverse=True)
+    assert "sort=-time" in page.url
+
+
+def test_search_finds_what_only_a_transcript_says(opened: Opened, stories: Stories) -> None:
+    page = opened(stories["one_regression"](), told)
+    page.keyboard.press("/")
+    page.keyboard.type("Says HEAD/add_high_priority/docs/3")
+    page.get_by_text("in the transcript of head 3").wait_for()
+    assert page.locator(ROWS).count() == 1
+    assert page.locator("mark").all_inner_texts() == ["head/add_high_priority/docs/3"]
+    page.get_by_role("link", name="head 3").click()
+    page.wait_for_selector(".steps")
+    page.keyboard.press("/")
+    page.locator("#search:focus").wait_for()
+
+
+def test_keys_move_through_the_report_and_are_listed(opened: Opened, stories: Stories) -> None:
+    page = opened(stories["one_regression"](), told)
+    page.keyboard.press("?")
+    assert page.get_by_role("dialog").get_by_text("next failing row").is_visible()
+    page.keyboard.press("Escape")
+    assert page.get_by_role("dialog").count() == 0
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.textContent") == "add_high_priority"
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".dot")
+    page.keyboard.press("j")
+    page.wait_for_function("location.hash === '#add_task/docs'")
+    page.keyboard.press("k")
+    page.wait_for_function("location.hash === '#add_high_priority/docs'")
+    page.evaluate("location.hash = '#add_high_priority/docs/1-1'")
+    page.wait_for_selector(".steps")
+    page.keyboard.press("n")
+    assert page.evaluate("document.activeElement.className") == "differs"
+    page.keyboard.press("n")
+    assert page.evaluate("document.activeElement.id") == "divergence"
+    page.keyboard.press("?")
+    page.get_by_label("Use these keys").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("k")
+    page.wait_for_timeout(100)
+    assert page.url.endswith("/1-1"), "the keys can be turned off"
+
+
+def test_texts_for_an_agent_and_to_reproduce_are_copied(opened: Opened, stories: Stories) -> None:
+    page = opened(stories["one_regression"](), told)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy reproduce").click()
+    page.get_by_text("Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()").splitlines() == [
+        "pipx install tidegate",
+        "gh pr checkout 7",
+        "tidegate pr --scenario add_high_priority --agent docs",
+    ]
+    page.evaluate("location.hash = '#add_high_priority/docs'")
+    page.wait_for_selector(".dot")
+    page.get_by_role("button", name="Copy for an agent").click()
+    page.get_by_text("Copied").wait_for()
+    assert "Task of the agent:\n| Add the task x" in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_a_trial_has_a_timeline_its_cost_and_its_whole_prompt(opened: Opened, stories: Stories) -> None:
+    result = stories["one_regression"]()
+    paid = Metrics(command_count=3, error_count=2, duration_s=3.0, tokens_in=41_000, tokens_out=900, cost_usd=0.0213)
+    trials = tuple(trial.model_copy(update={"metrics": paid}) for trial in result.trials)
+    page = opened(result.model_copy(update={"trials": trials}), told, "add_high_priority/docs/1-1")
+    line = page.get_by_role("img", name="Timeline of head: 3.0 s")
+    assert line.locator("rect.failed").count() == 1
+    assert line.locator("rect title").nth(2).text_content() == "1.0 s: $ taskmgr add --help → exit 0 (1.0 s)"
+    assert "3.0 s · 3 calls, 2 failed · 41,000 tokens in · 900 tokens out · $0.02" in page.locator("main").inner_text()
+    page.evaluate("location.hash = '#add_high_priority/docs'")
+    cells = page.get_by_role("table", name="Trials", exact=True).locator("tbody tr").first.locator("td")
+    assert cells.all_inner_texts()[1:] == ["3.0 s", "3", "2", "41,000", "900", "$0.02"]
+    page.get_by_text("Whole prompt").click()
+    page.get_by_text("All of the prompt,\nline by line.").wait_for()
+
+
+def test_the_overview_can_be_read_without_javascript(browser: Browser, stories: Stories, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(render_html(stories["one_regression"](), told, {}), encoding="utf-8")
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(path.as_uri())
+    text = page.locator("main").inner_text()
+    page.close()
+    assert all(words in text for words in ("failed", "no longer accepts --prio", "add_high_priority", "2/2", "0/3"))
+
+
+def test_paper_shows_what_is_folded(opened: Opened, stories: Stories) -> None:
+    page = opened(stories["one_regression"](), told)
+    page.emulate_media(media="print")
+    assert page.locator(ROWS).filter(visible=True).count() == 4
+    assert not page.locator("#top").is_visible()
+    page.evaluate("location.hash = '#add_high_priority/docs/1-1'")
+    page.wait_for_selector(".steps")
+    folds = page.locator("main details:not([open])")
+    before = folds.count()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert folds.count() == 0 < before
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert folds.count() == before
+
+
 def test_an_address_of_nothing_says_so(opened: Opened, stories: Stories) -> None:
     page = opened(stories["one_regression"](), fragment="nothing/%zz")
     assert page.locator("h1").inner_text() == "There is no such page"
@@ -267,8 +409,14 @@ def test_no_hostile_text_becomes_markup(opened: Opened, stories: Stories) -> Non
         trial.model_copy(update={"scenario": HOSTILE, "agent": row.agent, "id": trial.spec.model_copy(
             update={"scenario": HOSTILE, "agent": row.agent}).id}) for trial in evil.trials
     )  # fmt: skip
-    record = Record(events=(Message(text=HOSTILE), ToolCall(id="1", tool=HOSTILE, command=HOSTILE)), diff=HOSTILE)
-    result = evil.model_copy(update={"rows": (row, *evil.rows), "trials": trials})
+    record = Record(
+        prompt=HOSTILE,
+        events=(Message(text=HOSTILE), ToolCall(id="1", tool=HOSTILE, command=HOSTILE)),
+        diff=HOSTILE,
+    )
+    where = Place(side="head", path=HOSTILE, line=1, text=HOSTILE)
+    cause = Cause(kind="option", says=HOSTILE, rows=(row.key,), removed=where, added=where, still_named=where)
+    result = evil.model_copy(update={"rows": (row, *evil.rows), "trials": trials, "causes": (cause,)})
     page = opened(result, lambda _: record)
     own = f"#{encoded(HOSTILE)}/{encoded(row.agent)}"
     for fragment in ("", own, f"{own}/0-1"):
@@ -279,6 +427,13 @@ def test_no_hostile_text_becomes_markup(opened: Opened, stories: Stories) -> Non
         assert "taken" not in page.title().replace(HOSTILE, "")
         assert HOSTILE in page.locator("body").inner_text()
     assert page.locator(".steps tbody tr").count() >= 2
+    page.evaluate("location.hash = '#?q=onerror'")
+    page.evaluate("indexed().then(() => null)")
+    assert page.locator("main img, main script, main iframe").count() == 0
+    page.evaluate("(hash) => { location.hash = hash }", own)
+    page.get_by_text("Whole prompt").click()
+    page.locator("details", has_text="Whole prompt").locator("pre", has_text="onerror").wait_for()
+    assert page.locator("main img, main script, main iframe").count() == 0
 
 
 @pytest.fixture(scope="module")
@@ -291,7 +446,7 @@ def test_a_large_run_opens_at_once(opened: Opened, large: Result, tmp_path: Path
     page = opened(large, large_record)
     assert (tmp_path / "report.html").stat().st_size <= MAX_BYTES
     assert 0 < loaded_in(page, 2000) < 2000
-    assert page.locator(".rows tbody tr").count() == 50
+    assert page.locator(ROWS).count() == 50
     page.get_by_role("link", name="scenario_00").click()
     page.get_by_role("link", name="Base and head side by side").click()
     page.wait_for_selector(".steps code")
@@ -299,7 +454,7 @@ def test_a_large_run_opens_at_once(opened: Opened, large: Result, tmp_path: Path
 
 def test_what_is_left_out_is_said_and_linked(opened: Opened, large: Result) -> None:
     page = opened(large, large_record, "scenario_49/claude/1-10")
-    page.get_by_text("left out").first.wait_for()
+    page.get_by_text("Transcript omitted").first.wait_for()
     links = page.get_by_role("link", name="runs/head/trials/scenario_49/claude/10/")
     assert links.get_attribute("href") == "./runs/head/trials/scenario_49/claude/10/"
 
@@ -336,6 +491,7 @@ def test_a_row_says_on_a_phone_what_it_says_elsewhere_but_for_numbers_that_staye
 ) -> None:
     page = opened(stories["one_regression"](), told)
     page.set_viewport_size({"width": 375, "height": 800})
+    page.get_by_role("button", name="Show 3 rows").click()
     rows = page.get_by_role("table", name="All rows").get_by_role("row")
     worse, same = rows.nth(1), rows.nth(2)
     assert "regressed" in worse.inner_text()

@@ -60,7 +60,7 @@ def test_the_regression_shows_what_broke_it(browser: Browser, demo: Path) -> Non
     page.goto((demo / "regression/report.html").as_uri())
     page.get_by_role("button", name="regressed").click()
     assert page.locator(".rows tbody tr").count() == 2
-    page.get_by_role("link", name="prioritise").click()
+    page.get_by_role("link", name="prioritise", exact=True).click()
     page.wait_for_selector(".dot")
     text = page.locator("main").inner_text()
     assert "taskmgr: unrecognized arguments: --priority" in text

@@ -111,8 +111,8 @@ def test_a_deterministic_row_has_no_interval(stories: Stories) -> None:
     """Three repeats that must agree are no sample to make an interval from."""
     text = comment_body(stories["one_regression"]())
     assert (
-        "**2/2** `██████████` trials pass on base → **0/3** `░░░░░░░░░░` on head; deterministic, confirmed by repeats"
-        in text
+        "**2/2** `██████████` trials pass on base → **0/3** `░░░░░░░░░░` on head;"
+        " confirmed by repeats, the agent is deterministic" in text
     )
     assert "95% interval" not in text
 

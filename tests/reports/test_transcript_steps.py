@@ -29,8 +29,26 @@ def test_an_agent_that_keeps_no_record_is_told_by_the_recorder() -> None:
     """Its calls of the target, before its end."""
     told = steps((Message(text="hello"), End(end="timeout")), (CALL,))
     assert [step.title for step in told] == ["agent", "$ taskmgr add x", "ended: timeout"]
-    assert told[1] == Step(kind="call", title="$ taskmgr add x", ended="exit 2", ok=False, text="no such option")
+    assert told[1] == Step(
+        kind="call", title="$ taskmgr add x", ended="exit 2", ok=False, text="no such option", calls=(1,)
+    )
     assert told[2].ok is False
+
+
+def test_a_step_has_the_numbers_of_its_calls_of_the_tool_and_its_end() -> None:
+    """These are the step numbers of the comment. However the agent quotes, and with other commands in between."""
+    add, listed = Call(command="notes add 'a b'", status="ok"), Call(command="notes list", status="ok")
+    found = steps(
+        (
+            ToolCall(id="1", tool="shell", command="cat README.md", at=1),
+            ToolCall(id="2", tool="shell", command='notes add "a b" && notes list', at=2),
+            ToolResult(id="2", status="ok", exit_code=0, at=3.5),
+            ToolCall(id="3", tool="shell", command="notes list", at=4),
+        ),
+        (add, listed, listed),
+    )
+    assert [step.calls for step in found] == [(), (1, 2), (3,)]
+    assert [step.until for step in found] == [None, 3.5, None]
 
 
 def test_every_event_is_told() -> None:

@@ -177,7 +177,7 @@ EVALUATORS = {
     "{type: plan, from: first_message, criterion: good, expected: [a]}": ": needs `expected`, or `criterion`",
     "{type: tool_trajektory}": ".type: unknown type `tool_trajektory` (did you mean",
     "{type: tool_f1, expected: []}": ".expected: must not be empty",
-    "{type: tool_f1, expectd: [a]}": ".expected: is required",
+    "{type: tool_f1, expectd: [a]}": ".expectd: unknown key (did you mean `expected`?)",
     "{type: tool_f1, expected: [a], weihgt: 1}": ".weihgt: unknown key (did you mean `weight`?)",
     "{type: tool_f1, expected: [a], weight: -1}": ".weight: must be at least 0",
     "{type: tool_trajectory, mode: sorted}": ".mode: must be one of any_order, in_order, exact",

@@ -9,10 +9,12 @@ import pytest
 from pydantic import TypeAdapter
 
 from tests import make
+from tidegate.agents.claude_code import ClaudeCodeAgent
 from tidegate.agents.command import CommandAgent
 from tidegate.evaluators import AnyEvaluator
 from tidegate.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.judges.scripted import ScriptedJudge
+from tidegate.model.builtin_prices import AS_OF, BUILTIN_PRICES, SOURCES
 from tidegate.model.calibration import Calibration, CriterionCalibration
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
@@ -22,7 +24,7 @@ from tidegate.model.suite import Budget, Composite, Policy, Scenario, TrialCount
 from tidegate.plan import make_plan
 from tidegate.procedure.rules import Rules
 from tidegate.suite.scoring_differences import departures
-from tidegate.suite.suggestions import advice, highest_cost
+from tidegate.suite.suggestions import advice, highest_cost, prices_used
 
 GATE = NoTranscriptErrors(type="no_transcript_errors")
 EVALUATOR: TypeAdapter[Evaluator] = TypeAdapter(AnyEvaluator)
@@ -157,6 +159,37 @@ def test_the_highest_cost_is_said_where_limits_tell() -> None:
     unlimited = make.suite(*rows, scenario("c", GATE), agents=agents)
     assert list(highest_cost(unlimited, make_plan(unlimited))) == []
     assert list(highest_cost(make.suite(*rows), make_plan(make.suite(*rows)))) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_said"),
+    [
+        ({"budget": Budget(usd=5)}, True),
+        ({"prices": BUILTIN_PRICES}, True),
+        ({}, False),
+        ({"budget": Budget(usd=5), "prices": {"claude-haiku-4-5": Price(input=9)}}, False),
+    ],
+)
+def test_built_in_prices_name_their_date_and_source(fields: dict[str, Any], is_said: bool) -> None:
+    agent = ClaudeCodeAgent(type="claude-code", model="claude-haiku-4-5-20251001")
+    suite = make.suite(make.scenario(), agents={"mine": agent}, **fields)
+    sources = "platform.claude.com/docs/en/about-claude/pricing, developers.openai.com/api/docs/pricing"
+    line = f"prices of claude-haiku-4-5: built in, as of {AS_OF} (from {sources})"
+    assert list(prices_used(suite, make_plan(suite))) == ([line] if is_said else [])
+
+
+def test_the_docs_name_the_date_of_the_built_in_prices() -> None:
+    page = (Path(__file__).parents[2] / "docs/configuration.md").read_text(encoding="utf-8")
+    assert f"as of\n{AS_OF}" in page
+    assert all(source in page for source in SOURCES)
+
+
+def test_reading_the_cache_has_a_price_of_its_own() -> None:
+    """By the providers' pages: a tenth of the input, but a twentieth for the newest Opus and Sonnet."""
+    read = {name: BUILTIN_PRICES[name].cache_read for name in ("claude-opus-5-5", "claude-sonnet-5-5", "claude-opus-5")}
+    assert read == {"claude-opus-5-5": 0.2, "claude-sonnet-5-5": 0.1, "claude-opus-5": 0.5}
+    assert BUILTIN_PRICES["claude-fable-5-1"].cache_read == 0.25
+    assert BUILTIN_PRICES["gpt-5.5"].cache_read == 0.5
 
 
 def test_few_regression_cases() -> None:

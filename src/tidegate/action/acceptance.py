@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from typing import NamedTuple
 
 from tidegate.action.announce import warn
 from tidegate.action.deadline import Deadline
 from tidegate.action.job import Job
 from tidegate.gh.comment import standing_marker
-from tidegate.gh.event import PullRequestEvent
+from tidegate.gh.event import MergeGroupEvent, PullRequestEvent
 from tidegate.gh.port import PublishError, PullRequest, RepositoryPort
 from tidegate.gh.slash_command import accepting_comment, parse_command
 from tidegate.model.marker import Acceptance
+from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 
 NOT_ACCEPTED = "not accepted"
@@ -48,10 +51,44 @@ async def accepted_by(
     Called after the verdict, so that a label removed during the run does not count. If GitHub does not answer or the
     job is cancelled, there is no acceptance.
     """
-    if repository is None or not (result.verdict.state == "failed" or result.verdict.exit_code == UNPROVEN):
+    if repository is None or not _can_be_accepted(result):
         return None
+    asked = _Asked(event.number, event.head_sha, _labelling(event, job))
+    return await _answered(lambda: _acceptance(asked, result, repository, job), job, deadline)
+
+
+async def accepted_in_queue(
+    event: MergeGroupEvent, result: Result, repository: RepositoryPort | None, job: Job, deadline: Deadline
+) -> Acceptance | None:
+    """Return the acceptance of the pull request that a merge queue adds; None if more has failed than was accepted.
+
+    A maintainer has seen the verdict on the pull request. In the queue, base may have other commits besides: results
+    that did not fail there are not accepted.
+    """
+    number = event.number
+    if repository is None or number is None or not _can_be_accepted(result):
+        return None
+
+    def ask() -> Acceptance | tuple[str, str] | None:
+        now = repository.pull_request(number)
+        marker = standing_marker(repository.comments(number), job.settings.instance)
+        if marker is None or marker.head != now.head_sha or not _deciding(result) <= set(marker.regressed):
+            return None
+        return _acceptance(_Asked(number, now.head_sha, None), result, repository, job)
+
+    return await _answered(ask, job, deadline)
+
+
+def _can_be_accepted(result: Result) -> bool:
+    return result.verdict.state == "failed" or result.verdict.exit_code == UNPROVEN
+
+
+async def _answered(
+    ask: Callable[[], Acceptance | tuple[str, str] | None], job: Job, deadline: Deadline
+) -> Acceptance | None:
+    """Ask GitHub; return None with a warning if there is an acceptance that does not count, or no answer."""
     try:
-        found = await deadline.ask(lambda: _acceptance(event, result, repository, job))
+        found = await deadline.ask(ask)
     except PublishError as error:
         found = "the label could not be read", f"{error.message}\n{error.advice}"
     except asyncio.CancelledError:
@@ -62,8 +99,21 @@ async def accepted_by(
     return found
 
 
+class _Asked(NamedTuple):
+    """The pull request and the commit that may be accepted; and who has just set the label, if that is the event."""
+
+    number: int
+    head_sha: str
+    labelling: str | None
+
+
+def _labelling(event: PullRequestEvent, job: Job) -> str | None:
+    is_ours = event.action == "labeled" and event.label.casefold() == job.settings.accept_label.casefold()
+    return event.sender if is_ours else None
+
+
 def _acceptance(
-    event: PullRequestEvent, result: Result, repository: RepositoryPort, job: Job
+    asked: _Asked, result: Result, repository: RepositoryPort, job: Job
 ) -> Acceptance | tuple[str, str] | None:
     """Return the acceptance from this event, or the one that is recorded for this commit.
 
@@ -71,18 +121,18 @@ def _acceptance(
     set it last or, if that was Tidegate, who asked for it in a comment, and only if that person has write access.
     """
     label = job.settings.accept_label
-    now = repository.pull_request(event.number)
-    if not _is_set(label, now) or now.head_sha != event.head_sha:
+    now = repository.pull_request(asked.number)
+    if not _is_set(label, now) or now.head_sha != asked.head_sha:
         return None
-    by = repository.labelled_by(event.number, label)
+    by = repository.labelled_by(asked.number, label)
     if by.endswith("[bot]"):
-        return _by_comment(event, result, by, repository, job)
-    if event.action == "labeled" and event.label.casefold() == label.casefold():
-        acceptance = Acceptance(sha=event.head_sha, actor=event.sender, run=job.runner.run_id)
+        return _by_comment(asked, result, by, repository, job)
+    if asked.labelling is not None:
+        acceptance = Acceptance(sha=asked.head_sha, actor=asked.labelling, run=job.runner.run_id)
     else:
-        marker = standing_marker(repository.comments(event.number), job.settings.instance)
+        marker = standing_marker(repository.comments(asked.number), job.settings.instance)
         recorded = marker.accepted if marker else None
-        if recorded is None or recorded.sha != event.head_sha:
+        if recorded is None or recorded.sha != asked.head_sha:
             return NOT_ACCEPTED, _UNRECORDED.format(label=label)
         acceptance = recorded
     if by.casefold() != acceptance.actor.casefold():
@@ -93,11 +143,11 @@ def _acceptance(
 
 
 def _by_comment(
-    event: PullRequestEvent, result: Result, by: str, repository: RepositoryPort, job: Job
+    asked: _Asked, result: Result, by: str, repository: RepositoryPort, job: Job
 ) -> Acceptance | tuple[str, str]:
     """Return the acceptance that a person wrote as a comment, and for which we have set the label."""
-    port = repository.comments(event.number)
-    comment = accepting_comment(port.list_comments(), by, event.head_sha) if by == port.viewer() else None
+    port = repository.comments(asked.number)
+    comment = accepting_comment(port.list_comments(), by, asked.head_sha) if by == port.viewer() else None
     command = parse_command(comment.body) if comment else None
     if comment is None or command is None or command.verb != "accept":
         return NOT_ACCEPTED, _UNCOMMANDED.format(by=by)
@@ -105,14 +155,19 @@ def _by_comment(
         return NOT_ACCEPTED, _MORE.format(scenario=command.scenario)
     if not repository.may_write(comment.author):
         return NOT_ACCEPTED, f"`{comment.author}` may not push to this repository."
-    return Acceptance(sha=event.head_sha, actor=comment.author, run=job.runner.run_id)
+    return Acceptance(sha=asked.head_sha, actor=comment.author, run=job.runner.run_id)
 
 
 def _concerns_only(result: Result, scenario: str) -> bool:
     """Return True if everything that can have decided the verdict is a result of this scenario."""
     if any(change.weakened for change in result.definitions) or result.verdict.reason == "metric":
         return False
-    return {row.scenario for row in result.rows if row.state in _DECIDING} == {scenario}
+    return {row.scenario for row in _deciding(result)} == {scenario}
+
+
+def _deciding(result: Result) -> set[RowKey]:
+    """Return the rows whose state can have decided the verdict."""
+    return {RowKey(scenario=row.scenario, agent=row.agent) for row in result.rows if row.state in _DECIDING}
 
 
 def _is_set(label: str, pull: PullRequest) -> bool:

@@ -10,6 +10,7 @@ from tidegate.history.fingerprint import fingerprint, judge_mark, template_files
 from tidegate.history.known_results import keep_history
 from tidegate.history.script_contents import scripts_hash
 from tidegate.history.store import History
+from tidegate.invocations.shapes import shapes_of
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey
@@ -82,5 +83,6 @@ def _past(result: Result, rows: dict[RowKey, str]) -> Iterator[PastTrial]:
                 sha=shas[trial.side],
                 merged=trial.side == "head",
                 uses=trial.invocations.uses,
+                shapes=shapes_of(trial),
                 metrics=trial.metrics,
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from tidegate.action.acceptance import accepted_by, expire
+from tidegate.action.acceptance import accepted_by, accepted_in_queue, expire
 from tidegate.action.announce import skip, tell
 from tidegate.action.deadline import Deadline
 from tidegate.action.git_credentials import origin_of
@@ -78,6 +78,9 @@ async def compare_merge_group(event: MergeGroupEvent, job: Job) -> int:
     require_checked_out(job.workspace, event.head_sha)
     name = event.base_ref.removeprefix("refs/heads/")
     result = await compare(RevisionPair(event.base_sha, "HEAD", (name, "merge queue")), job)
+    deadline = job.deadline()
+    acceptance = await accepted_in_queue(event, result, job.connect(), job, deadline)
+    result = _accepted(result, acceptance, job)
     _tell(result, links_of(result, job.runner.repository_url, job.runner.run_url), job)
     return result.verdict.exit_code
 
@@ -105,9 +108,7 @@ async def compare(asked: RevisionPair, job: Job, number: int | None = None, *, l
 
 async def say(result: Result, acceptance: Acceptance | None, subject: Subject, job: Job, deadline: Deadline) -> int:
     """Publish the result as summary, outputs and comment, and return the exit code, which publishing cannot change."""
-    if acceptance is not None:
-        result = result.model_copy(update={"verdict": result.verdict.accepted(acceptance.actor)})
-        rewrite_reports(result, _out(job))
+    result = _accepted(result, acceptance, job)
     pages = links_of(result, job.runner.repository_url, job.runner.run_url)
     body = _tell(result, pages, job)
     statement = Statement(result=result, body=body, pages=pages, accepted=acceptance)
@@ -125,6 +126,15 @@ async def _ended(checking: asyncio.Task[None]) -> None:
     if current is not None and current.cancelling():
         checking.cancel()
     await asyncio.wait({checking})
+
+
+def _accepted(result: Result, acceptance: Acceptance | None, job: Job) -> Result:
+    """Return the result with the acceptance, if there is one, and rewrite the reports."""
+    if acceptance is None:
+        return result
+    result = result.model_copy(update={"verdict": result.verdict.accepted(acceptance.actor)})
+    rewrite_reports(result, _out(job))
+    return result
 
 
 def _tell(result: Result, pages: Pages, job: Job) -> str:

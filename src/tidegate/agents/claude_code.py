@@ -8,8 +8,8 @@ from pydantic import Field
 
 from tidegate.agents.coding import CodingAgent, Launch
 from tidegate.agents.mcp_servers_file import servers_file
-from tidegate.agents.providers import ANTHROPIC
 from tidegate.model.agent import Provider, Session
+from tidegate.model.providers import ANTHROPIC
 from tidegate.streams.claude_code import ClaudeCode
 from tidegate.streams.json_lines import JsonLines
 
@@ -31,6 +31,7 @@ class ClaudeCodeAgent(CodingAgent):
     type: Literal["claude-code"]
     max_usd: float | None = Field(default=None, gt=0)
 
+    keeps_folder: ClassVar[bool] = True
     program: ClassVar[str] = "claude"
     package: ClassVar[str] = "@anthropic-ai/claude-code"
     image_package: ClassVar[str] = "@anthropic-ai/claude-code-linux-x64"

@@ -6,9 +6,9 @@ import json
 from typing import ClassVar, Literal
 
 from tidegate.agents.coding import CodingAgent, Launch, invalid_call
-from tidegate.agents.providers import OPENAI
 from tidegate.model.agent import Provider, Session
 from tidegate.model.event import Event
+from tidegate.model.providers import OPENAI
 from tidegate.streams.codex import Codex, invalid_calls
 from tidegate.streams.json_lines import JsonLines
 

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from tidegate.agents.end_reasons import own_end
 from tidegate.errors import CannotRunError, MissingKeyError
@@ -62,6 +62,7 @@ class CodingAgent(Agent):
     version: str | None = None
 
     calls_servers: ClassVar[bool] = True
+    shell: ClassVar[Literal["sh", "bash"]] = "bash"
     program: ClassVar[str]
     package: ClassVar[str]  # npm package
     image_package: ClassVar[str]  # the one that the image with agents has: the native one, if there is one

@@ -6,8 +6,8 @@ import json
 from typing import Any, ClassVar, Literal
 
 from tidegate.agents.coding import CodingAgent, Launch
-from tidegate.agents.providers import GOOGLE
 from tidegate.model.agent import Provider, Session
+from tidegate.model.providers import GOOGLE
 from tidegate.streams.gemini import Gemini, told_in
 from tidegate.streams.json_lines import JsonLines
 

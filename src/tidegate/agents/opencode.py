@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from pydantic import field_validator
 
 from tidegate.agents.coding import CodingAgent, Launch
-from tidegate.agents.providers import ANTHROPIC, GOOGLE, OPENAI
 from tidegate.model.agent import Provider, Session
+from tidegate.model.providers import ANTHROPIC, GOOGLE, OPENAI
 from tidegate.streams.json_lines import JsonLines
 from tidegate.streams.opencode import OpenCode
 

@@ -29,7 +29,7 @@ class Example(NamedTuple):
 def examples(tools: Iterable[Tool], documents: Sequence[str]) -> tuple[Example, ...]:
     """Return a call of each tool that needs no input, or whose input its schema or a document shows.
 
-    Tools that say of themselves that they destroy something, or that they reach other systems, are left out.
+    Tools whose annotations report that they destroy something, or that they reach other systems, are left out.
     """
     shown = [value for document in documents for block in _CODE.findall(document) for value in _objects(block)]
     found = []

@@ -40,6 +40,7 @@ COMMANDS = (
     "check",
     "doctor",
     "pr",
+    "replay",
     "run",
     "compare",
     "show",

@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.suite.load import judge_place, load_suite
     from tidegate.suite.missing_programs import missing_here
     from tidegate.suite.scoring_differences import departures
-    from tidegate.suite.suggestions import advice, highest_cost
+    from tidegate.suite.suggestions import advice, highest_cost, prices_used
     from tidegate.suite.uncommitted import uncommitted
 
     root = _root(args.repo, args.config)
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({**_as_json(suite, plan, hints), "unknown_keys": unknown}, indent=2))
         return 0
-    print(_totals(suite, plan), *highest_cost(suite, plan), sep="\n")
+    print(_totals(suite, plan), *highest_cost(suite, plan), *prices_used(suite, plan), sep="\n")
     print(f"\n{_listing(plan)}")
     if unknown:
         print("\nleft out, since no file has such a key:", *(f"  {line}" for line in unknown), sep="\n")

@@ -18,7 +18,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("generate", help="draft rubrics from expected outcomes", description=DESCRIPTION)
     parser.add_argument("what", choices=["rubrics"], help="what to draft")
     parser.add_argument("file", type=Path, metavar="FILE", help="an eval file of the suite")
-    parser.add_argument("--judge", metavar="MODEL", help="a model of Anthropic's (default: the suite's judge)")
+    parser.add_argument(
+        "--judge", metavar="MODEL", help="a model of Anthropic, OpenAI or Google (default: the suite's judge)"
+    )
     options.add_repository(parser)
     parser.set_defaults(run=run)
 
@@ -27,14 +29,14 @@ def run(args: argparse.Namespace) -> int:
     """Draft the rubrics, write them into the file, and print a summary."""
     from tidegate.authoring.draft_rubrics import draft_rubrics
     from tidegate.errors import ConfigurationError
-    from tidegate.judges.anthropic import AnthropicJudge
+    from tidegate.judges import judge_of_model
     from tidegate.model.judge import JudgeContext
     from tidegate.suite.load import load_suite
     from tidegate.vcs.revisions import repository_root
 
     root, environ = repository_root(args.repo), options.environ()
     suite = load_suite(root, args.config, environ=environ)
-    judge = AnthropicJudge(type="anthropic", model=args.judge) if args.judge else suite.judge and suite.judge.members[0]
+    judge = judge_of_model(args.judge) if args.judge else suite.judge and suite.judge.members[0]
     if judge is None:
         raise ConfigurationError("no judge is set up.", "Name one by `--judge MODEL`, or `judge` in tidegate.yaml.")
     path = args.file.resolve()

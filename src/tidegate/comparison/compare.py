@@ -10,7 +10,7 @@ from tidegate.comparison.metric_tests import RowTrials
 from tidegate.comparison.new_gates import hidden_by_new_gates
 from tidegate.comparison.one_row import row_of, suite_metrics
 from tidegate.comparison.unused_tool import doubting_disuse, is_unused
-from tidegate.comparison.weak_rows import cannot_guard, doubts
+from tidegate.comparison.weak_rows import cannot_guard, doubts, shows_little
 from tidegate.comparison.whole_suite import suite_effect
 from tidegate.model.comparison import (
     Comparison,
@@ -62,6 +62,7 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
             *_warnings(conclusions, stored),
             *_asked_anew(rows, definitions),
             *doubts(rows, (*base_trials, *head_trials)),
+            *shows_little(rows, state.rows, head.policy.alpha),
         ),
     )
 

@@ -16,7 +16,7 @@ from tidegate.statistics.wins import win_rate
 
 MOST_NAMED = 3  # issues and highlights of a side that reports show
 MARGIN = 0.05  # smallest change of a score, 0..1, that is reported
-Q = 0.03  # false discovery rate of warnings over the judged rows
+Q = 0.025  # false discovery rate of warnings over the judged rows
 LEAST_SD = 0.03  # of a judge's scores: equal scores of a few trials do not mean that it never errs
 Scored = Iterable[TrialResult | PastTrial]
 

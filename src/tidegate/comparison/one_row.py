@@ -59,6 +59,7 @@ def row_of(row: RunRow, said: Conclusion, trials: RowTrials, run: Run, metrics: 
             () if said.baseline_changed else past,
         ),
         evidence=find_evidence(said, base, head, run.revision),
+        replay=row.replay,
     )
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import by_row
+from tidegate.procedure.detection import Screening, weakness
+from tidegate.procedure.observed import RowSeen
+from tidegate.procedure.rules import LEAST_HISTORY
 
 _NAMED = 5  # rows that a warning names
 
@@ -28,9 +31,34 @@ def doubts(rows: Iterable[Row], trials: Iterable[TrialResult]) -> Iterator[str]:
     for row in rows:
         for doubt in _doubts_of(row, measured[row.key]):
             doubted.setdefault(doubt, []).append(str(row.key))
-    for doubt, names in doubted.items():
+    yield from _told(doubted)
+
+
+def screening_of(row: Row, entry: RowSeen) -> Screening:
+    """Return what the detection power of a screened row depends on."""
+    return Screening(row.head.screen[1], row.base.passes / row.base.trials, entry.history[1], entry.most)
+
+
+def shows_little(rows: Sequence[Row], seen: Sequence[RowSeen], alpha: float) -> Iterator[str]:
+    """Yield one warning for screened rows in which a complete failure is missed equally often, with what would help.
+
+    Rows without enough base trials for an estimate of their success rate are left out, as in `tidegate check`.
+    """
+    weak: dict[str, list[str]] = {}
+    for row, entry in zip(rows, seen, strict=True):
+        compared = row.state in ("ok", "flaky") and entry.sequential and not (row.one_shot or entry.cut_short)
+        if not compared or row.purpose != "regression" or row.base.trials < LEAST_HISTORY or cannot_guard(row):
+            continue
+        if said := weakness(screening_of(row, entry), alpha):
+            weak.setdefault(said, []).append(str(row.key))
+    yield from _told(weak)
+
+
+def _told(said: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield each sentence once, after the first rows that it is about."""
+    for sentence, names in said.items():
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        yield f"{', '.join(names[:_NAMED])}{more}: {doubt}"
+        yield f"{', '.join(names[:_NAMED])}{more}: {sentence}"
 
 
 def _doubts_of(row: Row, trials: Sequence[TrialResult]) -> Iterator[str]:

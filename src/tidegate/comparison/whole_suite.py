@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from tidegate.comparison.weak_rows import cannot_guard
+from tidegate.comparison.weak_rows import cannot_guard, screening_of
 from tidegate.model.comparison import Row, SuiteEffect
-from tidegate.procedure.detection import Screening, detection
+from tidegate.procedure.detection import detection
 from tidegate.procedure.observed import RowSeen
 from tidegate.procedure.repeats import BASE_TRIALS, HEAD_TRIALS
 from tidegate.procedure.steps import State, suite_finding
@@ -92,11 +92,7 @@ def _detection(both: Sequence[tuple[Row, RowSeen]], state: State) -> dict[str, f
     return detection(
         tested=[(row.head.trials, row.base.trials) for row, _ in steady if row.one_shot],
         repeated=[_would_confirm(row, entry, state.stored) for row, entry in steady if row.deterministic],
-        screened=[
-            Screening(row.head.screen[1], row.base.passes / row.base.trials, entry.history[1], entry.most)
-            for row, entry in steady
-            if not (row.one_shot or row.deterministic)
-        ],
+        screened=[screening_of(row, entry) for row, entry in steady if not (row.one_shot or row.deterministic)],
         alpha=state.policy.alpha,
     )
 

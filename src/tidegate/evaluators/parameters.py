@@ -6,17 +6,11 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import Any, Literal, Self
 
-from jsonschema import SchemaError, ValidationError
-from jsonschema.protocols import Validator
-from jsonschema.validators import extend, validator_for
 from pydantic import model_validator
-from referencing import Registry
-from referencing.exceptions import Unresolvable
 
 from tidegate.evaluators.compared_calls import NO_TRACE, Call, calls_of
 from tidegate.evaluators.matching import Matcher, matches
 from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
-from tidegate.text.patterns import search
 
 
 class Parameters(Evaluator):
@@ -39,8 +33,11 @@ class Parameters(Evaluator):
         if not self.schemas and not any(self.reference.values()):
             raise ValueError("needs `schemas` or `reference`: an empty expectation says nothing")
         for tool, schema in self.schemas.items():
-            if isinstance(schema, dict) and (problem := schema_problem(schema)):
-                raise ValueError(f"the schema of {tool} {problem}")
+            if isinstance(schema, dict):
+                from tidegate.evaluators.call_schemas import schema_problem
+
+                if problem := schema_problem(schema):
+                    raise ValueError(f"the schema of {tool} {problem}")
         return self
 
     @property
@@ -56,7 +53,7 @@ class Parameters(Evaluator):
             return Score.unknown(NO_TRACE, "no_trace")
         try:
             problems = list(self._schema_problems(calls))
-        except Unresolvable as error:
+        except LookupError as error:
             return Score.unknown(f"a schema refers to what is not in it: {error}")
         matching, total = self._references(calls)
         details = {}
@@ -74,9 +71,10 @@ class Parameters(Evaluator):
         for call in calls:
             schema = self.schemas.get(call.tool)
             if isinstance(schema, dict):
-                validator = _validator(schema)
-                error = next(validator.iter_errors(call.input), None)
-                yield "" if error is None else f"{call.tool}: {error.json_path}: {error.message}"[:300]
+                from tidegate.evaluators.call_schemas import first_error
+
+                error = first_error(schema, call.input)
+                yield f"{call.tool}: {error}"[:300] if error else ""
 
     def _references(self, calls: Sequence[Call]) -> tuple[int, int]:
         """Return the number of reference arguments that match, and of all."""
@@ -85,36 +83,6 @@ class Parameters(Evaluator):
             met = [_met(wanted, call.input) for call in calls if call.tool == tool]
             matching += max(met, default=0)
         return matching, sum(map(len, self.reference.values()))
-
-
-def schema_problem(schema: dict[str, Any]) -> str:
-    """Return why this is not a JSON Schema; '' if it is one."""
-    try:
-        validator_for(schema).check_schema(schema)
-    except SchemaError as error:
-        return f"is not a JSON Schema: {error.message}"[:300]
-    return ""
-
-
-def _validator(schema: dict[str, Any]) -> Validator:
-    """Return a validator that fetches nothing (empty registry) and whose patterns cannot hang the run."""
-    limited = {"pattern": _pattern, "patternProperties": _pattern_properties}
-    kind: type[Validator] = extend(validator_for(schema), limited)  # type: ignore[no-untyped-call]
-    return kind(schema, registry=Registry())
-
-
-def _pattern(validator: Validator, pattern: str, instance: Any, _: Any) -> Iterator[ValidationError]:
-    if isinstance(instance, str) and not search(pattern, instance):
-        yield ValidationError(f"{instance!r} does not match {pattern!r}")
-
-
-def _pattern_properties(
-    validator: Validator, properties: dict[str, Any], instance: Any, _: Any
-) -> Iterator[ValidationError]:
-    for pattern, schema in properties.items():
-        for name, value in instance.items() if isinstance(instance, dict) else ():
-            if search(pattern, name):
-                yield from validator.descend(value, schema, path=name, schema_path=pattern)  # type: ignore[attr-defined]
 
 
 def _met(wanted: dict[str, Any], given: dict[str, Any]) -> int:

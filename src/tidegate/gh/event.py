@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from tidegate.gh import payloads
 from tidegate.model.value import Value
 
 DEPENDABOT = "dependabot[bot]"
+_QUEUED = re.compile(r"/pr-([0-9]+)-[0-9a-f]{40,64}\Z")  # the end of a merge group's branch
 
 
 class PullRequestEvent(Value):
@@ -54,6 +56,7 @@ class MergeGroupEvent(Value):
     head_sha: str
     base_sha: str
     base_ref: str
+    number: int | None = None  # the pull request that the queue adds; None if the group's branch does not tell it
 
 
 class WorkflowRunEvent(Value):
@@ -160,7 +163,13 @@ def _pull_request(raw: Mapping[str, Any]) -> PullRequestEvent:
 
 def _merge_group(raw: Mapping[str, Any]) -> MergeGroupEvent:
     group = payloads.MergeGroupPayload.model_validate(raw).merge_group
-    return MergeGroupEvent(head_sha=group.head_sha, base_sha=group.base_sha, base_ref=group.base_ref)
+    added = _QUEUED.search(group.head_ref)
+    return MergeGroupEvent(
+        head_sha=group.head_sha,
+        base_sha=group.base_sha,
+        base_ref=group.base_ref,
+        number=int(added[1]) if added else None,
+    )
 
 
 def _workflow_run(raw: Mapping[str, Any]) -> WorkflowRunEvent:

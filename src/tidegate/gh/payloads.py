@@ -69,6 +69,7 @@ class PushPayload(BaseModel):
 
 class _MergeGroup(BaseModel):
     head_sha: str
+    head_ref: str = ""
     base_sha: str
     base_ref: str
 

@@ -13,9 +13,12 @@ from tidegate.history.fingerprint import fingerprint, judge_mark, template_files
 from tidegate.history.pushes import Pushes
 from tidegate.history.resumable import ResumableTests
 from tidegate.history.script_contents import scripts_hash
+from tidegate.history.sessions import ReadSessions
 from tidegate.history.store import History
+from tidegate.invocations.shapes import shapes_of
 from tidegate.model.measurement import PastTrial, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey, by_row
+from tidegate.model.session import Session
 from tidegate.model.suite import Suite
 from tidegate.model.trend import RowTrend
 from tidegate.model.trial import Side
@@ -82,10 +85,15 @@ class KnownResults:
         if self._tests is not None and (key := self._keys.get(result.key)) is not None:
             self._tests.keep(key, result, self._stores[result.side])
 
-    def add(self, base: Run) -> None:
-        """Add base's trials to the history if it is a folder, except those that an earlier run has already added."""
+    def sessions(self, own: Container[str] = ()) -> ReadSessions:
+        """Return base's recorded sessions of the rows that `begin` was given. `own`: the pull request's commits."""
+        return self._history.sessions.read(self._fingerprints, own) if self._history else ReadSessions({})
+
+    def add(self, base: Run, sessions: Iterable[Session]) -> None:
+        """Add base's trials and sessions to the history if it is a folder; trials that it has already are left out."""
         if self._history is not None and self._adds:
             new = past_trials(base, self._counted)
+            self._history.sessions.add(self._fingerprints, sessions)
             self._count(base)
             self._history.add(self._fingerprints, new)
             self._history.remember({name: agent.version for name, agent in base.agents.items()})
@@ -214,6 +222,7 @@ def past_trials(run: Run, counted: Collection[str] = ()) -> list[PastTrial]:
             at=run.started_at + number / 1000,
             sha=run.revision.sha,
             uses=trial.invocations.uses,
+            shapes=shapes_of(trial),
             metrics=trial.metrics,
         )
         for number, trial in enumerate(run.trials)

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
+from tidegate.history.sessions import SessionStore
 from tidegate.history.trends import Trends
 from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey, by_row
@@ -57,6 +58,11 @@ class History:
         """Return the trends, which span all fingerprints. Workflows cache them together with the history."""
         return Trends(self._folder)
 
+    @property
+    def sessions(self) -> SessionStore:
+        """Return the recorded sessions, which are stored beside the trials."""
+        return SessionStore(self._folder, self._limits, self._now)
+
     def read(self, fingerprints: Mapping[RowKey, str], own: Container[str] = ()) -> Read:
         """Return the history of these rows. Damaged or unrelated entries are ignored with a warning, never an error.
 
@@ -86,6 +92,7 @@ class History:
 
     def prune(self) -> None:
         """Remove damaged, foreign, expired and surplus entries. Age is taken from the trials, not from the files."""
+        self.sessions.prune()
         for path in self._folder.glob("*.jsonl"):
             text = path.read_text(encoding="utf-8", errors="replace")
             lines = text.splitlines()

@@ -5,11 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from tidegate.model.judge import Ask, Judge, JudgeContext
+from tidegate.judges.provider import ProviderJudge, end_of_status, provider_error, unreadable
+from tidegate.model.agent import Provider
+from tidegate.model.judge import Ask, JudgeContext
+from tidegate.model.providers import ANTHROPIC
 from tidegate.model.question import AskModel, Reply, ReplyEnd
 from tidegate.text.shorten import excerpt
 
@@ -17,7 +20,6 @@ if TYPE_CHECKING:
     from anthropic import APIError, AsyncAnthropic
     from anthropic.types import Message
 
-KEY = "ANTHROPIC_API_KEY"
 _ENDS: dict[str, ReplyEnd] = {
     "end_turn": "answered",
     "stop_sequence": "answered",
@@ -27,34 +29,30 @@ _ENDS: dict[str, ReplyEnd] = {
 }
 
 
-class AnthropicJudge(Judge):
-    """An Anthropic model, held to the answer's form by structured output. Needs `ANTHROPIC_API_KEY`.
+class AnthropicJudge(ProviderJudge):
+    """An Anthropic model, held to the answer's form by structured output.
 
-    The SDK retries temporary failures (408, 409, 429, 5xx, broken connections). The cost is computed from `prices` in
-    `tidegate.yaml`, if they include the model.
+    Needs `ANTHROPIC_API_KEY`, or the variable that `key` names. `base_url` is the API's address (default:
+    `ANTHROPIC_BASE_URL`, else Anthropic's). Temporary failures (408, 409, 429, 5xx, broken connections) are retried
+    twice.
     """
+
+    provider: ClassVar[Provider] = ANTHROPIC
 
     type: Literal["anthropic"]
     model: str
     max_tokens: int = Field(default=4096, gt=0, le=20_000)
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The API key and the address of the model."""
-        return (KEY, "ANTHROPIC_BASE_URL")
 
     @asynccontextmanager
     async def opened(self, place: JudgeContext) -> AsyncIterator[Ask]:
         """Open one client for all questions. Without a key, every reply says that it is missing."""
         from anthropic import AsyncAnthropic
 
-        if not place.credentials.get(KEY):
-            yield _nobody(f"the judge anthropic needs a key in {KEY}")
+        key = self.key_of(place)
+        if not key:
+            yield self.without_key()
             return
-        address = place.credentials.get("ANTHROPIC_BASE_URL")
-        async with AsyncAnthropic(
-            api_key=place.credentials[KEY], base_url=address, timeout=self.timeout_secs
-        ) as client:
+        async with AsyncAnthropic(api_key=key, base_url=self.address(place), timeout=self.timeout_secs) as client:
 
             async def ask(question: AskModel, sample: int) -> Reply:
                 return await self._ask(client, question, sample)
@@ -70,9 +68,7 @@ class AnthropicJudge(Judge):
         except APIError as error:
             reply = Reply(end=_end_of(error), message=_told(error))
         except (AttributeError, TypeError, ValueError) as error:  # the SDK accepts any response of a proxy as a message
-            reply = Reply(
-                end="outage", message=f"what came back is not a message of a model: {excerpt(str(error), 200)}"
-            )
+            reply = unreadable(error)
         known = {"sample": sample, "attempt": question.attempt, "seconds": round(time.monotonic() - started, 3)}
         return reply.model_copy(update=known)
 
@@ -106,8 +102,7 @@ def _end_of(error: APIError) -> ReplyEnd:
 
     if isinstance(error, APITimeoutError):
         return "timeout"
-    status = getattr(error, "status_code", None)
-    return "auth" if status in (401, 403) else "failed" if status in (400, 404, 413, 422) else "outage"
+    return end_of_status(getattr(error, "status_code", None))
 
 
 def _told(error: APIError) -> str:
@@ -116,11 +111,4 @@ def _told(error: APIError) -> str:
     status = getattr(error, "status_code", None)
     if status is None or not isinstance(body, dict):
         return f"{type(error).__name__}: {excerpt(str(error), 200)}"
-    return excerpt(f"the judge's provider said HTTP {status}, {body.get('type')}: {body.get('message')}", 200)
-
-
-def _nobody(message: str) -> Ask:
-    async def ask(question: AskModel, sample: int) -> Reply:
-        return Reply(sample=sample, attempt=question.attempt, end="no_judge", message=message)
-
-    return ask
+    return provider_error(status, body.get("type"), body.get("message"))

@@ -147,5 +147,4 @@ def named_files(command: str, folder: Path) -> list[tuple[str, str]]:
 
 def written(question: AskModel, sample: int) -> str:
     """Return the whole question as one text, with the answer's JSON Schema at the end."""
-    form = json.dumps(question.answer_schema, indent=1)
-    return f"{question.system}\n\n{question.prompt(sample)}\n\nThe JSON Schema of the answer:\n\n{form}\n"
+    return f"{question.system}\n\n{question.prompt(sample)}\n\n{question.form}\n"

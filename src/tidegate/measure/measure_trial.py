@@ -12,7 +12,7 @@ from tidegate.measure.target_calls import calls_of
 from tidegate.model.event import End
 from tidegate.model.gate import Gate, Seen
 from tidegate.model.judgement import JudgeResult
-from tidegate.model.measurement import EvaluatorResult, GateResult, Outcome, TrialResult
+from tidegate.model.measurement import EvaluatorResult, GateResult, Metrics, Outcome, TrialResult
 from tidegate.model.price import Price
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer, ReadFile, Request
 from tidegate.model.suite import Scenario
@@ -52,7 +52,7 @@ def measure_trial(
         id=trial.spec.id,
         end=trial.end,
         metrics=metrics,
-        cost_guessed=metrics.cost_usd is not None and not _reports_cost(trial),
+        **_guesses(trial, metrics),
         subcommands=subcommand_counts(trial.invocations),
         invocations=invocation_counts(trial.invocations, known=trial.calls_known),
         judge_use=judge_use(trial),
@@ -62,8 +62,14 @@ def measure_trial(
     )
 
 
-def _reports_cost(trial: Trial) -> bool:
-    return any(isinstance(event, End) and event.cost_usd is not None for event in trial.events)
+def _guesses(trial: Trial, metrics: Metrics) -> dict[str, bool]:
+    """Return whether a part of the tokens is guessed, and whether the agent did not report the cost itself."""
+    ends = [event for event in trial.events if isinstance(event, End)]
+    reported = any(end.cost_usd is not None for end in ends)
+    return {
+        "tokens_guessed": any(end.tokens_guessed for end in ends),
+        "cost_guessed": metrics.cost_usd is not None and not reported,
+    }
 
 
 class _Checks(NamedTuple):

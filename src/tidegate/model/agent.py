@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
 from pydantic import Field
 
@@ -15,6 +15,7 @@ from tidegate.model.value import Value
 
 T = TypeVar("T")
 
+SHOWN = 4000  # characters of a command's output in an event
 ALONE = 1000.0  # a weight above the number of parallel jobs, so that no other trial runs at the same time
 
 Watch = Callable[[str, float], End | None]
@@ -106,8 +107,11 @@ class Session(Protocol):
     def program_words(self, name: str) -> tuple[str, ...] | None:
         """Return the words that start an agent's program: the system's, never one of the pull request's."""
 
-    async def shell(self, command: str, *, timeout_secs: float | None = None) -> CommandResult:
-        """Run `sh -c command` in the workspace, as the agent's shell tool. The call and its result are recorded."""
+    async def shell(self, command: str, *, timeout_secs: float | None = None, shown: int = SHOWN) -> CommandResult:
+        """Run `sh -c command` in the workspace, as the agent's shell tool. The call and its result are recorded.
+
+        So many characters of its output are recorded; a file holds all of it.
+        """
 
     async def program(
         self,
@@ -131,7 +135,9 @@ class Session(Protocol):
         A server that does not answer ends the step, and the trial is not measured.
         """
 
-    async def call_tool(self, tool: str, given: Mapping[str, Any], *, timeout_secs: float) -> ToolAnswer:
+    async def call_tool(
+        self, tool: str, given: Mapping[str, Any], *, timeout_secs: float, shown: int = SHOWN
+    ) -> ToolAnswer:
         """Call a tool of that server. The call and its result are recorded. A server that is gone gives an error
         answer.
         """
@@ -150,6 +156,9 @@ class Session(Protocol):
 
     def read_text(self, path: str) -> str | None:
         """Return a text file of the workspace; None if it does not exist or is a link that leaves the workspace."""
+
+    def write_text(self, path: str, text: str) -> None:
+        """Write a text file of the workspace, replacing what is there; a link in its place is not followed."""
 
     def definition_text(self, path: str) -> str | None:
         """Return a text file of the checkout that defines the scenarios; None like `read_text`."""
@@ -182,6 +191,8 @@ class Agent(Value):
 
     limits_turns: ClassVar[bool] = True  # False: it has no limit of turns, so that the model proxy enforces it
     calls_servers: ClassVar[bool] = False  # whether it can call tools of an MCP server
+    shell: ClassVar[Literal["sh", "bash"]] = "sh"  # runs its commands
+    keeps_folder: ClassVar[bool] = False  # True: a `cd` holds for its later commands
     asks_model_itself: ClassVar[bool] = False  # in Tidegate's own process, where no trial can forge the answers
 
     @property

@@ -1,6 +1,7 @@
 """Prices of known models, in USD per million tokens, as their providers published them.
 
-Models whose price depends on the length of the request are left out, because a budget must not rely on the lower one.
+Writes to the cache are those that last 5 minutes, which agents use by default. Models whose price depends on the length
+of the request are left out, except gpt-5.4 and gpt-5.5, which cost more only above 272,000 tokens.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from typing import Final
 
 from tidegate.model.price import Price
 
-AS_OF: Final = "2026-10-31"
+AS_OF: Final = "2026-10-24"
+SOURCES: Final = ("platform.claude.com/docs/en/about-claude/pricing", "developers.openai.com/api/docs/pricing")
 
 
-def _anthropic(given: float, said: float) -> Price:
-    """Return the prices with the usual rates for the cache: a tenth for reading, a quarter more for writing."""
-    return Price(input=given, output=said, cache_read=given / 10, cache_write=given * 1.25)
+def _anthropic(given: float, said: float, read: float | None = None) -> Price:
+    """Return the prices with the usual rates for the cache: a quarter more for writing, a tenth for reading."""
+    return Price(input=given, output=said, cache_read=given / 10 if read is None else read, cache_write=given * 1.25)
 
 
 def _openai(given: float, said: float, cached: float) -> Price:
@@ -22,10 +24,15 @@ def _openai(given: float, said: float, cached: float) -> Price:
 
 
 BUILTIN_PRICES: Final = {
-    "claude-opus-5-5": _anthropic(4, 20),
-    **dict.fromkeys(("claude-opus-5", "claude-opus-4-7", "claude-opus-4-6", "claude-opus-4-5"), _anthropic(5, 25)),
+    "claude-fable-5-1": _anthropic(10, 50, 0.25),
+    "claude-fable-5": _anthropic(10, 50),
+    "claude-opus-5-5": _anthropic(4, 20, 0.2),
+    **dict.fromkeys(
+        ("claude-opus-5", "claude-opus-4-8", "claude-opus-4-7", "claude-opus-4-6", "claude-opus-4-5"), _anthropic(5, 25)
+    ),
     "claude-opus-4-1": _anthropic(15, 75),
-    **dict.fromkeys(("claude-sonnet-5-5", "claude-sonnet-5"), _anthropic(2, 10)),
+    "claude-sonnet-5-5": _anthropic(2, 10, 0.1),
+    "claude-sonnet-5": _anthropic(2, 10),
     **dict.fromkeys(("claude-sonnet-4-6", "claude-sonnet-4-5"), _anthropic(3, 15)),
     "claude-haiku-4-5": _anthropic(1, 5),
     "gpt-5.5": _openai(5, 30, 0.5),

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from tidegate.model.measurement import Call
 from tidegate.model.plan import RowKey
+from tidegate.model.session import RowReplay
 from tidegate.model.suite import RowState
 from tidegate.model.trial import NotMeasured
 from tidegate.model.value import Value
@@ -204,6 +205,7 @@ class Row(Value):
     gates: tuple[GateCounts, ...] = ()
     judge: JudgeChange | None = None
     evidence: Evidence | None = None
+    replay: RowReplay | None = None  # what base's recorded sessions show; None if none was replayed
 
     @property
     def key(self) -> RowKey:

@@ -113,6 +113,7 @@ class End(_Event):
     tokens_out: int | None = None
     tokens_cache_read: int | None = None  # part of tokens_in
     tokens_cache_write: int | None = None  # part of tokens_in
+    tokens_guessed: bool = False  # an answer was cut off before its provider had reported all of its tokens
     cost_usd: float | None = None
 
 

@@ -62,6 +62,10 @@ class Judge(Value):
 
     def identity(self, folder: Path) -> str:
         """Return everything that an answer depends on besides the question. `folder` is the judge's checkout."""
+        return self.without_limits()
+
+    def without_limits(self) -> str:
+        """Return the settings that an answer depends on."""
         apart = {"samples", "allow_self_judging", "max_usd", "timeout_secs", "jobs", "pairwise"}
         return self.model_dump_json(exclude=apart)
 

@@ -8,6 +8,7 @@ from tidegate.model.evaluator import EvaluatorVerdict
 from tidegate.model.event import CallStatus, TrialEnd, how_it_ended
 from tidegate.model.judgement import JudgeInfo, Judgement, JudgeResult, JudgeUse, PairJudgement
 from tidegate.model.plan import RowKey
+from tidegate.model.session import RowReplay
 from tidegate.model.suite import Diagnosis, Policy, TrialCounts
 from tidegate.model.trial import NotMeasured, Phase, Side, TrialSpec
 from tidegate.model.value import Value
@@ -134,6 +135,7 @@ class TrialResult(Value):
     composite: float | None = None
     calls: tuple[Call, ...] = ()
     warnings: tuple[str, ...] = ()
+    tokens_guessed: bool = False  # an answer of the model was cut off before all of its tokens were reported
     cost_guessed: bool = False  # the cost is computed from tokens and prices, not reported by the agent
     reused: bool = False  # taken from an earlier run of the same test at no cost
 
@@ -157,7 +159,7 @@ class PastTrial(Value):
     """An earlier trial of base from the history. `at` is in seconds since the epoch.
 
     `merged` is True if it was measured as the head of a pull request that was merged since. `uses`: see
-    InvocationCounts.
+    InvocationCounts. `shapes` are those of its calls (invocations/shapes.py); None if the calls are not known.
     """
 
     scenario: str
@@ -167,6 +169,7 @@ class PastTrial(Value):
     sha: str
     merged: bool = False
     uses: int | None = None
+    shapes: tuple[str, ...] | None = None
     metrics: Metrics = Metrics()
 
     @property
@@ -211,6 +214,7 @@ class RunRow(Value):
     fingerprint: str = ""  # hash of everything that makes base's trials exchangeable; '' if not computed
     trials: TrialCounts = TrialCounts()
     earlier: EarlierPushes = EarlierPushes()
+    replay: RowReplay | None = None  # head only: what base's recorded sessions show; None if none was replayed
 
     @property
     def key(self) -> RowKey:

@@ -49,6 +49,11 @@ class AskModel(Value):
             (self.before, *sorted(self.items, key=lambda item: _rank(self.before, sample, item)), self.after)
         )
 
+    @property
+    def form(self) -> str:
+        """Return the answer's JSON Schema as text, for models that cannot be held to it."""
+        return f"The JSON Schema of the answer:\n\n{json.dumps(self.answer_schema, indent=1)}"
+
     def to_judge(self, number: int) -> AskModel | None:
         """Return the question to one judge of a panel; None if there is nothing to ask it again."""
         if not self.again:

@@ -51,7 +51,8 @@ class Cost(Value):
     """What the run used; None if no agent reported it. `budget_used` is the largest share of any limit.
 
     `usd` is the sum over `usd_of` of the trials that ask a model, (known, all); `usd_guessed` of the known ones are
-    computed from tokens and prices, since the agent did not report a cost.
+    computed from tokens and prices, since the agent did not report a cost. `tokens_guessed`: an answer was cut off
+    before all of its tokens were reported.
     """
 
     usd: float | None = None
@@ -59,6 +60,7 @@ class Cost(Value):
     usd_guessed: int = 0
     tokens_in: int | None = None
     tokens_out: int | None = None
+    tokens_guessed: bool = False
     trials: TrialTotals = TrialTotals()
     seconds: float = 0.0
     budget_used: float | None = None

@@ -50,6 +50,7 @@ RowState = Literal[
     "removed",
     "not_comparable",
     "not_measured",
+    "unchanged",
 ]
 
 
@@ -196,6 +197,13 @@ class Limits(Value):
     files: int = Field(default=1024, gt=0)
 
 
+class ReplayRules(Value):
+    """What replays of base's recorded sessions decide, and above which chance of something new agents are run."""
+
+    use: Literal["skip", "off"] = "off"
+    max_unseen: Share = 0.2
+
+
 class Policy(Value):
     """The project's rules for which rows block a merge."""
 
@@ -212,6 +220,7 @@ class Policy(Value):
     block_metrics: dict[str, float] = {}
     judge_blocks: bool = False
     weakened_checks: Literal["block", "warn"] = "block"
+    replay: ReplayRules = ReplayRules()
 
     def names(self, agent: str) -> bool:
         """Return True if rows of this agent (`name` or `name:model`) may block."""

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from tidegate.model.command import CommandResult
 from tidegate.model.event import CallStatus, Event, TrialEnd
+from tidegate.model.places import Places
 from tidegate.model.probe import Answer
 from tidegate.model.value import Value
 
@@ -104,7 +105,7 @@ class Trial(Value):
     in one sentence. `answers` are parallel to the scenario's gates (None: the gate has no request). `evaluator_answers`
     are parallel to its evaluators, each in the order of its requests. `base_answers` and `base_evaluator_answers`
     belong to base's checks that head removed or changed. `judge_answers` belong to the scenario's own judge. Trials
-    that read the same and have the same `opinion` share the judge's answers.
+    that read the same and have the same `opinion` share the judge's answers. `places` are the folders that it ran in.
     """
 
     spec: TrialSpec
@@ -125,6 +126,8 @@ class Trial(Value):
     base_evaluator_answers: tuple[tuple[Answer, ...], ...] = ()
     judge_answers: tuple[Answer, ...] = ()
     opinion: str = ""
+    places: Places = Places()
+    guidance: str = ""  # hash of the guidance files that the agent was given
     workspace_lost: bool = False  # the agent's changes can no longer be read
     warnings: tuple[str, ...] = ()
 
@@ -134,11 +137,12 @@ class Trial(Value):
 
 
 class Record(Value):
-    """What is kept of a trial for readers: its events, and a diff of the agent's changes in the workspace.
+    """What is kept of a trial for readers: its prompt, its events, and a diff of the agent's changes in the workspace.
 
     `problem` says what is missing from it.
     """
 
+    prompt: str = ""
     events: tuple[Event, ...] = ()
     diff: str = ""
     problem: str = ""

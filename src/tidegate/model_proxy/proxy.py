@@ -22,11 +22,11 @@ from urllib.parse import urlsplit
 from tidegate.errors import ConfigurationError
 from tidegate.model.agent import Provider
 from tidegate.model_proxy.connections import HEAD_SECS, LARGEST_REQUEST, Connections, HeadReader, size_of
-from tidegate.model_proxy.error_words import MOST_BYTES, error_words
 from tidegate.model_proxy.headers import KEY_HEADERS, NOT_PASSED, headers_for
-from tidegate.model_proxy.token_usage import Answer, Tokens
+from tidegate.model_proxy.token_usage import Answer, request_letters
 from tidegate.model_proxy.traffic import Lease, Traffic, TrafficLimits
 from tidegate.model_proxy.upstream import TIMEOUT_SECS, connection_to
+from tidegate.streams.provider_answers import MOST_BYTES, error_words
 
 PIECE = 1 << 16
 BACKLOG = 128
@@ -212,27 +212,27 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             upstream = connection_to(place)
         except ValueError:
-            lease.traffic.note(502, Tokens())
+            lease.traffic.note(502)
             raise _RefusedError(502, "api_error", "HTTPS_PROXY has to be http://HOST:PORT") from None
         try:
             try:
                 upstream.request(self.command, self.path, body or None, headers_for(self.headers.items(), lease))
                 answer = upstream.getresponse()
             except (OSError, http.client.HTTPException) as error:
-                lease.traffic.note(502, Tokens())
+                lease.traffic.note(502)
                 what = f"the model's provider could not be reached: {type(error).__name__}"
                 raise _RefusedError(502, "api_error", what) from None
             except ValueError:  # not the first: an error of certificates is one too
                 lease.traffic.note_refusal("the request cannot be passed on as it is")
                 raise _RefusedError(400, "invalid_request_error", "the request cannot be passed on as it is") from None
             with answer:  # which may have taken the socket over
-                self._answer(answer, lease.traffic)
+                self._answer(answer, lease.traffic, request_letters(body))
         finally:
             upstream.close()
 
-    def _answer(self, answer: http.client.HTTPResponse, traffic: Traffic) -> None:
+    def _answer(self, answer: http.client.HTTPResponse, traffic: Traffic, asked: int) -> None:
         if answer.status >= 400:
-            traffic.note(answer.status, Tokens())  # at once: the agent may end before the body has come
+            traffic.note(answer.status)  # at once: the agent may end before the body has come
         self.send_response(answer.status)
         for name, value in answer.getheaders():
             if name.lower() not in NOT_PASSED:
@@ -242,13 +242,17 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        seen = Answer(streamed="event-stream" in (answer.headers.get("content-type") or ""))
+        of_model = answer.status < 400 and self.command == "POST" and not _COUNTING.search(self.path)
+        streamed = "event-stream" in (answer.headers.get("content-type") or "")
+        seen = Answer(streamed=streamed, asked=asked if of_model else 0)
+        if of_model:
+            traffic.count(seen)
         start = bytearray()
         whole = self._copy(answer, seen, start)
         seen.close()
         words = error_words(bytes(start)) if answer.status >= 400 else ""
-        traffic.note(answer.status if whole else 502, seen.tokens, words)
-        if answer.status < 400 and self.command == "POST" and not _COUNTING.search(self.path):
+        traffic.note(answer.status if whole else 502, words)
+        if of_model:
             traffic.note_turn()
         with suppress(OSError):
             self._end_body(whole=whole)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from threading import Lock
 from typing import NamedTuple
 from urllib.parse import SplitResult
 
 from tidegate.model.agent import Provider
 from tidegate.model.event import End, TrialEnd
-from tidegate.model_proxy.token_usage import Tokens
+from tidegate.model_proxy.token_usage import Answer
 from tidegate.streams.json_lines import end_of_api
+from tidegate.streams.provider_answers import Tokens
 
 REFUSED = 400  # the status of what is not passed on
 MOST_BYTES = 64 << 20  # of all requests of one trial that are read or passed on at once
@@ -32,16 +34,21 @@ class Traffic:
         self._full: tuple[TrialEnd, str] | None = None  # the limit that was reached, and what it was
         self._lock = Lock()
         self._answered = False
-        self._tokens = Tokens()
+        self._answers: list[Answer] = []  # those under way too
         self._failure: int | None = None  # the status of the last answer, if that was an error
         self._said = ""  # what it was, in words
         self._reserved = 0  # bytes
 
-    def note(self, status: int, tokens: Tokens, words: str = "") -> None:
+    def count(self, answer: Answer) -> None:
+        """Count the tokens of an answer that begins. They count while it is under way, and if it is cut off."""
+        with self._lock:
+            self._answered = True
+            self._answers.append(answer)
+
+    def note(self, status: int, words: str = "") -> None:
         """Keep what the provider answered; 502 if it did not. `words` is its message about an error."""
         with self._lock:
             self._answered = True
-            self._tokens = self._tokens.plus(tokens)
             self._failure = status if status >= 400 else None
             self._said = f"the model's provider answered {status}" + (f": {words}" if words else "")
 
@@ -81,7 +88,7 @@ class Traffic:
         with self._lock:
             if not self._answered:
                 return None
-            given, said, read, written = self._tokens
+            given, said, read, written = reduce(Tokens.plus, (one.tokens for one in self._answers), Tokens())
             failed = None if self._failure is None else (end_of_api(self._failure), self._said)
             end, message = self._full or failed or ("killed", "")
             return End(
@@ -91,6 +98,7 @@ class Traffic:
                 tokens_out=said,
                 tokens_cache_read=read,
                 tokens_cache_write=written,
+                tokens_guessed=any(one.is_guessed for one in self._answers),
             )
 
 

@@ -47,6 +47,8 @@ def _warned(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
 def _settled(entry: RowSeen) -> Conclusion | None:
     """Return the conclusion for a row that needs no statistical test; None if its pass rates have to be compared."""
     row, base, head = entry.row, entry.tally("base"), entry.tally("head")
+    if entry.skipped and row.replay is not None:
+        return say(entry, "unchanged", wording.replayed(row.replay))
     if row.presence == "removed":
         return say(entry, "removed", "is no longer in the suite")
     if entry.flip in NO_START:

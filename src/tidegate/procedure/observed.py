@@ -94,9 +94,14 @@ class RowSeen(Value):
         return (sum(self.past), len(self.past)) if usable else (0, 0)
 
     @property
+    def skipped(self) -> bool:
+        """True if no agent is run for the row: base's recorded sessions replay alike on both sides."""
+        return self.row.replay is not None and self.row.replay.skipped and not self.trials
+
+    @property
     def sequential(self) -> bool:
         """True if the row goes through screen, confirm and verify."""
-        return self.row.presence == "both" and self.by_chance
+        return self.row.presence == "both" and self.by_chance and not self.skipped
 
     @property
     def cut_short(self) -> bool:

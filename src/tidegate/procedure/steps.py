@@ -252,7 +252,7 @@ def _wanted(entry: RowSeen) -> tuple[Phase, int, int]:
 
     Trials that were run but not measured count too: the procedure does not request an excluded trial again.
     """
-    base, head = _screening(entry)
+    base, head = (0, 0) if entry.skipped else _screening(entry)
     if base or head:
         return "screen", *((0, 0) if entry.sequential else (base, head))
     base, head = _repeats(entry)

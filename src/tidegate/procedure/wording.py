@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 
+from tidegate.model.session import RowReplay
 from tidegate.procedure.confirm import Confirmed, verify_bases
 from tidegate.procedure.detection import heads_to_confirm
 from tidegate.procedure.one_shot import Finding, fewest_passes, trials_to_settle
@@ -12,8 +13,17 @@ from tidegate.procedure.rules import DELTA, Counts, Rules, concurrent_limit
 from tidegate.statistics.exact import fisher_less
 from tidegate.statistics.pair import Pair
 from tidegate.statistics.sequential import TIES, p_seq
+from tidegate.text.scores import p_text
 
 MOST_FRESH = 60  # the largest number of fresh head trials that reports suggest
+
+
+def replayed(found: RowReplay) -> str:
+    """Describe a row for which no agent was run."""
+    return (
+        f"{found.same} recorded sessions of base replay alike on both sides, in all {found.steps} steps; no agent was"
+        f" run (chance that a new session does something that none of them did: {found.unseen:.0%})"
+    )
 
 
 def passes_on(head: Tally, base: Tally | None = None) -> str:
@@ -38,7 +48,7 @@ def unconfirmed(enough: Enough, most: int | None) -> str:
 def tested(pair: Pair, finding: Finding) -> str:
     """Return `passes 0 of 5 trials on head, 5 of 5 on base (p = 0.004, limit 0.02)`."""
     counts = f"passes {pair.head_pass} of {pair.head_n} trials on head, {pair.base_pass} of {pair.base_n} on base"
-    return f"{counts} (p = {finding.p:.2g}, limit {finding.limit:.2g})"
+    return f"{counts} (p = {p_text(finding.p)}, limit {p_text(finding.limit)})"
 
 
 def settled_by(pair: Pair, limit: float) -> str:
@@ -63,8 +73,8 @@ def compared(head: Counts, base: Counts) -> str:
 
 
 def confirmed(end: Confirmed) -> str:
-    """Return `passes 0 of 5 fresh trials on head, 50 of 50 on base (p = 1.9e-07, limit 0.01)`."""
-    test = f" (p = {end.p:.2g}, limit {end.level:.2g})" if end.p is not None else ""
+    """Return `passes 0 of 5 fresh trials on head, 50 of 50 on base (p = 1.9e-7, limit 0.01)`."""
+    test = f" (p = {p_text(end.p)}, limit {p_text(end.level)})" if end.p is not None else ""
     return f"passes {end.head[0]} of {end.head[1]} fresh trials on head, {end.base[0]} of {end.base[1]} on base{test}"
 
 

@@ -19,17 +19,5 @@ def changed_at(cause: Cause) -> Place | None:
     return cause.added or cause.removed
 
 
-def cause_line(cause: Cause) -> str:
-    """Return the cause as one sentence, with the changed line and the docs that still name what is gone."""
-    at, named = changed_at(cause), cause.still_named
-    notes = [f"changed in `{_where(at)}`"] if at else []
-    notes += [f"`{_where(named)}` still uses it"] if named else []
-    return f"{cause.says} ({'; '.join(notes)})" if notes else cause.says
-
-
-def _where(place: Place) -> str:
-    return place.where.replace("`", "'")
-
-
 def _cut(place: Place) -> str:
     return place.text if len(place.text) <= _MOST_LINE else f"{place.text[: _MOST_LINE - 1]}…"

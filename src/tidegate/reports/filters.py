@@ -7,12 +7,13 @@ space breaks them up.
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
 from typing import Any
 
 from tidegate.text.safe import one_line, visible
-from tidegate.text.scores import score_text
+from tidegate.text.scores import p_text, score_text
 from tidegate.text.shorten import first_and_last, shortened
 
 NONE = "–"  # shown for a missing number
@@ -58,6 +59,11 @@ def code(text: str, limit: int = 200) -> str:
     ticks = "`" * (_longest_run(line) + 1)
     space = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{ticks}{space}{line}{space}{ticks}" if line else ""
+
+
+def summary_code(text: str, limit: int = 120) -> str:
+    """Text for `<code>` in a `<summary>`, where Markdown has no effect: escaped for HTML, on one line."""
+    return html.escape(shortened(one_line(text), limit), quote=False)
 
 
 def fenced(text: str, language: str = "", lines: int = 20, width: int = 300) -> str:
@@ -151,8 +157,8 @@ def money(usd: float | None) -> str:
 
 
 def probability(p: float | None) -> str:
-    """A p-value or its limit with one significant digit: `0.05`, `2e-7`."""
-    return NONE if p is None else f"{p:.1g}".replace("e-0", "e-")
+    """A p-value or its limit with two significant digits: `0.05`, `1.9e-7`."""
+    return NONE if p is None else p_text(p)
 
 
 def times_in_ten(p: float) -> str:
@@ -187,6 +193,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
         score,
         seconds,
         signed,
+        summary_code,
         times_in_ten,
         to,
         together,

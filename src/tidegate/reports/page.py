@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from tidegate.model.cause import Cause
 from tidegate.model.comparison import SuiteEffect
 from tidegate.model.plan import by_row
 from tidegate.model.result import Cost, FileChange, Result
 from tidegate.model.trial import Side
 from tidegate.model.value import Value
-from tidegate.reports.cause_text import cause_line
+from tidegate.reports.cause_text import cause_diff, changed_at
 from tidegate.reports.filters import count, number, percent, points, seconds, to
+from tidegate.reports.for_agent import for_agent
 from tidegate.reports.judge_summary import judge_facts
 from tidegate.reports.model_filters import change_line, interval, sign, spent, words
 from tidegate.reports.page_metrics import SuiteMetric, suite_metrics
-from tidegate.reports.page_row import RowView, row_view
-from tidegate.reports.table_row import COLUMNS
+from tidegate.reports.page_row import PageOf, RowView, page_columns, row_path, row_view
 from tidegate.reports.trend_chart import Series, suite_series
 from tidegate.reports.view import Catch, CommentView, comment_view
+
+
+class CauseView(Value):
+    """A likely cause. `where` and `diff`: the changed lines; `named`: the line that still uses what is gone."""
+
+    says: str  # with code between backticks
+    where: str
+    diff: str
+    named: str
+    named_text: str
+    paths: tuple[str, ...]  # of the rows that it explains
 
 
 class PageView(Value):
@@ -28,7 +40,7 @@ class PageView(Value):
     state: str
     summary: str
     notes: tuple[str, ...]
-    causes: tuple[str, ...]  # with code between backticks
+    causes: tuple[CauseView, ...]
     advice: tuple[str, ...]  # with code between backticks
     columns: tuple[str, ...]
     rows: tuple[RowView, ...]
@@ -42,6 +54,7 @@ class PageView(Value):
     warnings: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     folders: dict[Side, str]
+    for_agent: str  # a text for a coding agent that fixes the regressions; '' if there are none
 
 
 def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
@@ -50,16 +63,20 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
     verdict = view.verdict
     trials = by_row(result.trials)
     trends = {trend.key: trend for trend in result.trends}
+    columns = page_columns(view)
     return PageView(
         title=f"Tidegate: {words(verdict.state)}" + (f" ({view.instance})" if view.instance != "default" else ""),
         sign=sign(verdict.state),
         state=words(verdict.state),
         summary=verdict.summary,
         notes=tuple(_notes(view)),
-        causes=tuple(map(cause_line, view.causes)),
+        causes=tuple(map(_cause, view.causes)),
         advice=view.advice,
-        columns=tuple(title for title, _ in COLUMNS.values()),
-        rows=tuple(row_view(line, view, trials[line.row.key], trends.get(line.row.key)) for line in view.table),
+        columns=tuple(title for title, _ in columns.values()),
+        rows=tuple(
+            row_view(line, PageOf(view, result, columns), trials[line.row.key], trends.get(line.row.key))
+            for line in view.table
+        ),
         definitions=tuple(map(change_line, view.definitions)),
         changes=result.changes,
         suite=view.suite,
@@ -70,6 +87,19 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
         warnings=view.warnings,
         facts=tuple(_facts(result)),
         folders=dict(folders),
+        for_agent=for_agent(result),
+    )
+
+
+def _cause(cause: Cause) -> CauseView:
+    at, named = changed_at(cause), cause.still_named
+    return CauseView(
+        says=cause.says,
+        where=at.where if at else "",
+        diff=cause_diff(cause),
+        named=named.where if named else "",
+        named_text=named.text if named else "",
+        paths=tuple(map(row_path, cause.rows)),
     )
 
 
@@ -120,6 +150,7 @@ def _cost(cost: Cost) -> Iterable[tuple[str, str]]:
     yield "time", seconds(cost.seconds)
     yield "cost", spent(cost)
     if cost.tokens_in is not None or cost.tokens_out is not None:
-        yield "tokens", f"{number(cost.tokens_in)} in, {number(cost.tokens_out)} out"
+        about = "about " if cost.tokens_guessed else ""
+        yield "tokens", f"{about}{number(cost.tokens_in)} in, {number(cost.tokens_out)} out"
     if cost.budget_used is not None:
         yield "budget used", percent(cost.budget_used)

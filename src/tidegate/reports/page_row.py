@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from tidegate.model.comparison import Effect, Evidence, GateCounts, JudgeChange, MetricChange, Row
-from tidegate.model.measurement import Metrics, SubcommandCounts, TrialResult
+from tidegate.model.measurement import TrialResult
+from tidegate.model.plan import RowKey
+from tidegate.model.result import Result
 from tidegate.model.suite import RowState
 from tidegate.model.trend import RowTrend
 from tidegate.model.trial import Side, encoded
 from tidegate.model.value import Value
-from tidegate.reports.cause_text import cause_line
 from tidegate.reports.filters import count, percent, points, probability, to
+from tidegate.reports.for_agent import for_agent
 from tidegate.reports.model_filters import change_line, diff, measured, moved, passed, sign, spread, words
 from tidegate.reports.page_metrics import change_text
-from tidegate.reports.table_row import COLUMNS, Line, Trend
+from tidegate.reports.page_trials import Mark, Subcommand, mark, shown_pair, subcommands
+from tidegate.reports.recipe import recipe
+from tidegate.reports.table_row import COLUMNS, Line, MetricCell, Trend
 from tidegate.reports.trend_chart import Series, row_head, row_series
 from tidegate.reports.view import CommentView
 
 
 class Cell(Value):
-    """A metric of a row in the overview: its text, and whether it got better or worse."""
+    """A metric of a row in the overview: its text, head's number for sorting, and whether it got better or worse."""
 
     text: str
+    value: float | None
     trend: Trend
     warns: bool
 
@@ -39,27 +44,6 @@ class MetricLine(Value):
     warns: bool
 
 
-class Subcommand(Value):
-    """Counts of one subcommand of the tool under test, over all trials of each side."""
-
-    name: str
-    base: SubcommandCounts
-    head: SubcommandCounts
-
-
-class Mark(Value):
-    """A trial as a dot in a plot: its outcome, its metrics as (number, text), and the row's gates in order."""
-
-    side: Side
-    index: int
-    phase: str
-    outcome: str
-    decides: str
-    reason: str
-    metrics: dict[str, tuple[float, str]]
-    gates: tuple[bool | None, ...]  # None: this trial does not have the gate
-
-
 class RowView(Value):
     """One scenario × agent: a line of the overview, and a page."""
 
@@ -72,7 +56,7 @@ class RowView(Value):
     words: str
     reason: str
     task: str
-    causes: tuple[str, ...]  # with code between backticks
+    causes: tuple[int, ...]  # positions in the page's causes
     base: str
     head: str
     effect: Effect | None
@@ -87,50 +71,91 @@ class RowView(Value):
     judge: JudgeChange | None
     diagnosis: tuple[str, ...]
     definitions: tuple[str, ...]
+    recipe: str  # lines for a shell that reproduce the row; '' if unknown
+    for_agent: str  # a text for a coding agent that fixes it; '' unless it regressed or may have
+    pair: tuple[int, int]  # the base and the head trial to show side by side
     trials: tuple[Mark, ...]
     trends: tuple[Series, ...]
 
 
-def row_view(line: Line, view: CommentView, trials: Sequence[TrialResult], trend: RowTrend | None) -> RowView:
+def row_path(key: RowKey) -> str:
+    """Return `scenario/agent`, percent-encoded: the path of the row's page and of its trials' folders."""
+    return f"{encoded(key.scenario)}/{encoded(key.agent)}"
+
+
+def page_columns(view: CommentView) -> dict[str, tuple[str, str]]:
+    """Return the metrics of the overview, with title and unit: the comment's, and the cost if an agent reports it."""
+    costs = (line.row.metrics.get("cost_usd") for line in view.table)
+    known = any(cost and (cost.base is not None or cost.head is not None) for cost in costs)
+    return COLUMNS | ({"cost_usd": ("cost per trial", "money")} if known else {})
+
+
+class PageOf(NamedTuple):
+    """What a row's page takes from the whole: the comment's view, the result, and the overview's metrics."""
+
+    view: CommentView
+    result: Result
+    columns: dict[str, tuple[str, str]]
+
+
+def row_view(line: Line, page: PageOf, trials: Sequence[TrialResult], trend: RowTrend | None) -> RowView:
     """Return the view of one row. `trials`: the row's trials of both sides."""
-    row = line.row
+    row, view = line.row, page.view
+    alone = page.result.model_copy(update={"rows": (row,), "trials": tuple(trials)})
     return RowView(
         scenario=row.scenario,
         agent=row.agent,
-        path=f"{encoded(row.scenario)}/{encoded(row.agent)}",
+        path=row_path(row.key),
         state=row.state,
         badge="not_measured" if line.doubtful else row.state,
         sign="🟡" if line.doubtful else sign(row.state),
-        words=words(row.state)
-        + (" (fails on both sides)" if line.fails_on_both else "")
-        + (", judge: not measured" if row.state == "ok" and line.not_judged else ""),
+        words=_words(line),
         reason=row.reason,
         task=row.task,
-        causes=tuple(cause_line(cause) for cause in view.causes if row.key in cause.rows),
+        causes=tuple(place for place, cause in enumerate(view.causes) if row.key in cause.rows),
         base=passed(row.base),
         head=passed(row.head),
         effect=row.effect if row.effect and not row.deterministic else None,
         effect_text=_effect(row),
         facts=tuple(_row_facts(row)),
-        cells=tuple(
-            Cell(text=moved(cell, unit), trend=cell.trend, warns=cell.warns)
-            for cell, unit in ((line.metrics[name], unit) for name, (_, unit) in COLUMNS.items())
-        ),
+        cells=tuple(_cell(line, name, unit) for name, (_, unit) in page.columns.items()),
         metrics=tuple(_metric_lines(row)),
         gates=row.gates,
-        subcommands=tuple(_subcommands(trials)),
+        subcommands=tuple(subcommands(trials)),
         evidence=row.evidence,
         parting=diff(row.evidence.divergence) if row.evidence and row.evidence.divergence else "",
         judge=row.judge,
-        diagnosis=tuple(
-            f"{found.numbers}: {found.says}" + (f" (`{found.about}`)" if found.about else "")
-            for found in view.diagnosis
-            if any(one.key == row.key for one in found.rows)
-        ),
+        diagnosis=tuple(_hints(row, view)),
         definitions=tuple(change_line(change) for change in view.definitions if change.scenario == row.scenario),
-        trials=tuple(_mark(trial, row.gates) for trial in trials),
+        recipe=recipe(page.result, row),
+        for_agent=for_agent(alone),
+        pair=shown_pair(row, trials),
+        trials=tuple(mark(trial, row.gates) for trial in trials),
         trends=row_series(trend, row_head(row)) if trend else (),
     )
+
+
+def _words(line: Line) -> str:
+    row = line.row
+    both = " (fails on both sides)" if line.fails_on_both else ""
+    return words(row.state) + both + (", judge: not measured" if row.state == "ok" and line.not_judged else "")
+
+
+def _hints(row: Row, view: CommentView) -> Iterable[str]:
+    for found in view.diagnosis:
+        if any(one.key == row.key for one in found.rows):
+            yield f"{found.numbers}: {found.says}" + (f" (`{found.about}`)" if found.about else "")
+
+
+def _cell(line: Line, name: str, unit: str) -> Cell:
+    cell = line.metrics.get(name) or MetricCell(base=_mean(line.row, name, "base"), head=_mean(line.row, name, "head"))
+    value = cell.base if cell.head is None else cell.head
+    return Cell(text=moved(cell, unit), value=value, trend=cell.trend, warns=cell.warns)
+
+
+def _mean(row: Row, name: str, side: Side) -> float | None:
+    change = row.metrics.get(name)
+    return getattr(change, side) if change else None
 
 
 def _effect(row: Row) -> str:
@@ -149,7 +174,7 @@ def _row_facts(row: Row) -> Iterable[str]:
         yield "a capability: measured, never blocks"
     if row.deterministic:
         yield "deterministic"
-    if row.effect and row.effect.p is not None:
+    if row.effect and row.effect.p is not None and "(p = " not in row.reason:
         limit = f", limit {probability(row.effect.level)}" if row.effect.level is not None else ""
         yield f"p = {probability(row.effect.p)}{limit}"
     for side, counts in (("base", row.base), ("head", row.head)):
@@ -179,41 +204,3 @@ def _tested(name: str, change: MetricChange) -> str:
         return ""
     alike = "" if change.interval else ", all alike"
     return f"{change_text(name, change)}{alike}; n = {change.compared[0]} and {change.compared[1]}"
-
-
-def _subcommands(trials: Iterable[TrialResult]) -> Iterable[Subcommand]:
-    sums: dict[str, dict[Side, Counter[str]]] = {}
-    for trial in trials:
-        for name, counts in trial.subcommands.items():
-            sides = sums.setdefault(name, {"base": Counter(), "head": Counter()})
-            sides[trial.side].update(counts.model_dump())
-    for name in sorted(sums):
-        yield Subcommand(
-            name=name, base=SubcommandCounts(**sums[name]["base"]), head=SubcommandCounts(**sums[name]["head"])
-        )
-
-
-def _mark(trial: TrialResult, gates: Sequence[GateCounts]) -> Mark:
-    measured_as = {name: getattr(trial.metrics, name) for name in Metrics.model_fields} if trial.decides else {}
-    return Mark(
-        side=trial.side,
-        index=trial.index,
-        phase=trial.phase,
-        outcome=trial.outcome or "not measured",
-        decides=trial.decides or "not measured",
-        reason=trial.reason,
-        metrics={
-            name: (float(value), measured(value, name)) for name, value in measured_as.items() if value is not None
-        },
-        gates=_gates(trial, gates),
-    )
-
-
-def _gates(trial: TrialResult, gates: Sequence[GateCounts]) -> tuple[bool | None, ...]:
-    """Return whether the trial passed each of the row's gates; gates with the same label are matched by order."""
-    left = [(gate.label, gate.passed) for gate in trial.gates]
-    found: list[bool | None] = []
-    for gate in gates:
-        here = next((place for place, (label, _) in enumerate(left) if label == gate.gate), None)
-        found.append(None if here is None else left.pop(here)[1])
-    return tuple(found)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -12,14 +11,13 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from tidegate.invocations.from_log import tool_call
-from tidegate.invocations.shell_grammar import shell_lines
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
-from tidegate.model.measurement import Call, InvocationCounts, Metrics, Run, TrialResult
+from tidegate.model.measurement import Call, Run, TrialResult
 from tidegate.model.plan import RowKey, by_row
 from tidegate.reports.filters import NONE, count, money, number, percent, seconds
 from tidegate.reports.judge_summary import trial_lines
 from tidegate.reports.model_filters import measured, words
+from tidegate.reports.step_calls import take
 from tidegate.statistics.passk import pass_at_k, pass_hat_k
 from tidegate.text.safe import one_line, visible
 from tidegate.text.scores import score_text
@@ -129,15 +127,15 @@ def _story(result: TrialResult, events: Sequence[Event]) -> Iterator[RenderableT
     sign, style = _OUTCOMES[result.decides]
     yield _text(f"{sign}: {result.reason}", style)
     yield Text()
-    calls = list(result.calls)
+    left = dict(enumerate(result.calls, 1))
     for event in events:
-        yield from _told(event, calls)
-    yield from _other_calls(calls, bool(events))
+        yield from _told(event, left)
+    yield from _other_calls(tuple(left.values()), bool(events))
     yield from _gates(result)
     yield from _judged(result)
     yield Text()
     if result.outcome:  # the metrics of a trial that was not measured are meaningless
-        yield from _metrics(result.metrics, result.invocations)
+        yield from _metrics(result)
     for warning in result.warnings:
         yield _text(f"warning: {warning}", "yellow")
 
@@ -151,14 +149,14 @@ def _judged(result: TrialResult) -> Iterator[RenderableType]:
         yield from (_indented(line, 2) for line in lines)
 
 
-def _told(event: Event, calls: list[Call]) -> Iterator[RenderableType]:
-    """Yield one event. Recorded calls that its command line makes are removed from `calls` and shown with it."""
+def _told(event: Event, left: dict[int, Call]) -> Iterator[RenderableType]:
+    """Yield one event. Recorded calls that it makes are removed from `left` and shown with it."""
     match event:
         case Message(text=text):
             yield _block(f"{event.by} says", text, "cyan")
-        case ToolCall(command=command):
+        case ToolCall():
             yield _timed(event, event.line)
-            yield from map(_call_line, _taken(command, calls) if command else _of_server(event, calls))
+            yield from map(_call_line, take(event, left).values())
         case ToolResult():
             yield _indented(f"→ {event.ended}", _AT, "" if event.status == "ok" else "red")
             yield from (_indented(line, _AT + 2, "dim") for line in _excerpt(event.output))
@@ -169,38 +167,6 @@ def _told(event: Event, calls: list[Call]) -> Iterator[RenderableType]:
         case End():
             said = f": {event.message}" if event.message else ""
             yield _timed(event, f"the agent ended: {words(event.end)}{said}")
-
-
-def _taken(command: str, calls: list[Call]) -> list[Call]:
-    """Remove from `calls` and return those that the command line makes, in order and however they are quoted."""
-    target = calls[0].command.partition(" ")[0] if calls else ""
-    lines = shell_lines(command, target) if target and command else ()
-    return _first_of_each((made.argv for line in lines for made in line.calls), calls)
-
-
-def _first_of_each(argvs: Iterable[tuple[str, ...]], calls: list[Call]) -> list[Call]:
-    """Remove from `calls` and return the first call with each of these arguments."""
-    found = []
-    for argv in argvs:
-        call = next((call for call in calls if _argv(call) == argv), None)
-        if call is not None:
-            found.append(call)
-            calls.remove(call)
-    return found
-
-
-def _of_server(event: ToolCall, calls: list[Call]) -> list[Call]:
-    """Remove from `calls` and return the recorded call of an MCP server that belongs to this tool call."""
-    server = calls[0].command.partition(" ")[0] if calls else ""
-    argv = tool_call(event, server) if server else None
-    return _first_of_each([argv], calls) if argv else []
-
-
-def _argv(call: Call) -> tuple[str, ...]:
-    try:
-        return tuple(shlex.split(call.command)[1:])
-    except ValueError:  # the command was truncated inside quotes
-        return ()
 
 
 def _call_line(call: Call) -> Padding:
@@ -230,8 +196,9 @@ def _gates(result: TrialResult) -> Iterator[RenderableType]:
             yield from (_indented(line, 6) for line in _excerpt(gate.message))
 
 
-def _metrics(metrics: Metrics, calls: InvocationCounts) -> Iterator[RenderableType]:
+def _metrics(result: TrialResult) -> Iterator[RenderableType]:
     """Yield the interaction metrics, then what the trial took; values that were not reported are left out."""
+    metrics, calls = result.metrics, result.invocations
     completed = {None: NONE, True: "yes", False: "no"}[metrics.completed]
     interaction = [f"{words(name)} {measured(getattr(metrics, name), name)}" for name in _INTERACTION]
     yield _text(" · ".join([*interaction, f"completed {completed}"]))
@@ -241,8 +208,9 @@ def _metrics(metrics: Metrics, calls: InvocationCounts) -> Iterator[RenderableTy
         yield _text(
             "not counted: " + ", ".join(f"{words(name)} {amount}" for name, amount in calls.not_counted.items())
         )
+    about = {"tokens_in": result.tokens_guessed, "tokens_out": result.tokens_guessed, "cost_usd": result.cost_guessed}
     effort = [
-        f"{words(name)} {show(value)}"
+        f"{words(name)} {'about ' if about.get(name) else ''}{show(value)}"
         for name, show in (("turns", number), ("tokens_in", number), ("tokens_out", number), ("cost_usd", money))
         if (value := getattr(metrics, name)) is not None
     ]

@@ -21,7 +21,7 @@ from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
 from tidegate.reports.comment import terminal_markdown
-from tidegate.reports.filters import score, seconds, signed
+from tidegate.reports.filters import code, score, seconds, signed
 from tidegate.reports.model_filters import passed, words
 from tidegate.reports.next_steps import advice
 from tidegate.reports.view import STATE_SIGNS
@@ -29,6 +29,7 @@ from tidegate.text.safe import log_line, one_line
 from tidegate.text.shorten import shortened
 
 _FOLD = re.compile(r"^<details>\n<summary>(.*)</summary>$", re.MULTILINE)
+_SUMMARY_CODE = re.compile(r"<code>(.*)</code>")
 _FOLD_END = re.compile(r"^</details>$", re.MULTILINE)
 _SMALL = re.compile(r"</?sub>")
 _FENCE = re.compile(r"^(```+).*?^\1$", re.MULTILINE | re.DOTALL)
@@ -122,8 +123,12 @@ def print_markdown(markdown: str, console: Console) -> None:
 
 def _unfolded(text: str) -> str:
     """Return the text without folded sections and zero-width spaces, which have no use on a terminal."""
-    text = _FOLD_END.sub("", _FOLD.sub(r"#### \1", text))
+    text = _FOLD_END.sub("", _FOLD.sub(lambda fold: f"#### {_SUMMARY_CODE.sub(_as_code, fold[1])}", text))
     return text.replace(_ZERO_WIDTH, "")
+
+
+def _as_code(found: re.Match[str]) -> str:
+    return code(html.unescape(found[1].replace(_ZERO_WIDTH, "")))
 
 
 def _as_text(markdown: str) -> str:

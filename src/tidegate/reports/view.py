@@ -17,6 +17,7 @@ from tidegate.reports.diagnosis import Diagnosed, diagnose
 from tidegate.reports.filters import count
 from tidegate.reports.links import Pages
 from tidegate.reports.next_steps import advice
+from tidegate.reports.replay_view import ReplayView, replay_view
 from tidegate.reports.side_findings import Finding, Group, findings, groups
 from tidegate.reports.table_row import Line, table_line
 
@@ -33,6 +34,7 @@ STATE_SIGNS: dict[RowState, str] = {
     "flaky": "🎲",
     "improved": "🎉",
     "added": "🆕",
+    "unchanged": "🔁",
     "ok": "✅",
 }  # in the order of the report: the most important states first
 _RANK = {state: rank for rank, state in enumerate(STATE_SIGNS)}
@@ -84,6 +86,7 @@ class CommentView(Value):
     uncertain: tuple[Row, ...]  # unconfirmed and flaky rows
     improved: tuple[Finding, ...]
     notable: tuple[Group, ...]  # baseline_changed, added, removed, not_comparable
+    replayed: ReplayView | None  # None if no session was replayed
     table: tuple[Line, ...]
     ok: int
     metric_warnings: tuple[MetricWarning, ...]
@@ -123,6 +126,7 @@ def comment_view(result: Result) -> CommentView:
         uncertain=tuple(row for row in rows if row.state in ("unconfirmed", "flaky")),
         improved=findings(result, "improved"),
         notable=groups(row for row in rows if row.state in _NOTABLE),
+        replayed=replay_view(rows),
         table=tuple(map(table_line, rows)),
         ok=sum(row.state == "ok" for row in rows),
         metric_warnings=(*_suite_warnings(result.suite), *_row_warnings(rows, result.suite)),

@@ -12,13 +12,13 @@ _SHARE = {"type": "number", "description": "from 0 to 1"}
 
 def scores_form(ids: Sequence[str]) -> dict[str, Any]:
     """Return the form for a rubric. The reason comes before the score, so that the model thinks first."""
-    entry = _object(id={"enum": list(ids)}, reason=_TEXT, score=_SHARE)
+    entry = _object(id=_one_of(ids), reason=_TEXT, score=_SHARE)
     return _object(scores=_list(entry), confidence=_SHARE, issues=_TEXTS, highlights=_TEXTS)
 
 
 def checks_form(ids: Sequence[str]) -> dict[str, Any]:
     """Return the form for inline rubrics."""
-    entry = _object(id={"enum": list(ids)}, reasoning=_TEXT, satisfied={"type": "boolean"})
+    entry = _object(id=_one_of(ids), reasoning=_TEXT, satisfied={"type": "boolean"})
     return _object(checks=_list(entry), overall_reasoning=_TEXT)
 
 
@@ -29,15 +29,17 @@ def score_form() -> dict[str, Any]:
 
 def pair_form(ids: Sequence[str]) -> dict[str, Any]:
     """Return the form for a comparison of two trials."""
-    return _object(
-        better=_list(_object(id={"enum": list(ids)}, reason=_TEXT, choice={"enum": ["first", "second", "same"]}))
-    )
+    return _object(better=_list(_object(id=_one_of(ids), reason=_TEXT, choice=_one_of(("first", "second", "same")))))
 
 
 def draft_form() -> dict[str, Any]:
     """Return the form for drafted rubrics."""
     entry = _object(id=_TEXT, description=_TEXT, weight={"type": "number"}, required={"type": "boolean"})
     return _object(rubrics=_list(entry))
+
+
+def _one_of(names: Sequence[str]) -> dict[str, Any]:
+    return {"type": "string", "enum": list(names)}
 
 
 def _object(**properties: Any) -> dict[str, Any]:

@@ -10,16 +10,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tidegate.comparison.compare import outcomes_by_row, unsteady
-from tidegate.history.known_results import KnownResults, open_pushes
+from tidegate.history.known_results import Known, KnownResults, open_pushes
 from tidegate.history.pushes import Pushes
+from tidegate.history.sessions import Sessions
 from tidegate.model.comparison import DefinitionChange
 from tidegate.model.measurement import EarlierPushes, Run, RunRow, TrialResult
 from tidegate.model.plan import RowKey
+from tidegate.model.session import RowReplay
 from tidegate.model.trial import Phase
 from tidegate.plan import run_rows
 from tidegate.procedure.pushes import after_push
 from tidegate.procedure.steps import RunTrials, State, next_step, observe, start, stops_early
+from tidegate.replay.decide import decided, shapes_by_session
 from tidegate.run.made_by_build import made_by_head
+from tidegate.run.replays import new_sessions, replay_rows
 from tidegate.run.run_job import Options, RunJob, run_of, runner_of
 from tidegate.run.runner import Runner
 from tidegate.vcs.revisions import own_commits
@@ -57,31 +61,72 @@ async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
     async with runner_of(work, options) as runner:
         fingerprints = work.fingerprints(runner.versions)
         keys = work.test_keys(repo, fingerprints)
-        known = earlier.begin(fingerprints, keys, _own_commits(repo, work))
+        known = earlier.begin(fingerprints, keys, own := _own_commits(repo, work))
         pushes = _pushes(repo, work, options, keys.values())
         before = pushes.earlier() if pushes else {}
         rows = _with_earlier(run_rows(work.plan, work.suite), before)
+        sessions = earlier.sessions(own)
+        replays = await _replays(work, runner, rows, sessions.by_row, known, options)
         runner.on_result = earlier.keep
         made = _made(work, runner)
-        if known.results:
-            options.progress.say(f"{len(known.results)} trials of an earlier run of the same test are used again")
-        for side in work.sides:
-            side.store.begin_run(run_of(work, side, known.results, started, started, runner))
+        _begin(work, runner, known, started, options)
         runner.learn((*known.past, *known.results))
         results = await runner.judged_again(known.results)
+        rows = _with_replays(rows, replays)
         state = start(rows, work.suite.policy, outcomes_by_row(known.past), unsteady(known.past))
         state, results = await _until_decided(work, runner, state, results, options)
         options.progress.stage("")
         pairs = await runner.pairs(results)
     base, head = (run_of(work, side, results, started, time.time(), runner) for side in work.sides)
     base = base.model_copy(update={"history": known.past})
-    head = head.model_copy(update={"pairs": pairs, "rows": _with_earlier(head.rows, before)})
-    for side, run in zip(work.sides, (base, head), strict=True):
-        side.store.finish_run(run)
-    earlier.add(base)
+    head = head.model_copy(update={"pairs": pairs, "rows": _with_replays(_with_earlier(head.rows, before), replays)})
+    runs = BothRuns(base, head, (*known.warnings, *sessions.warnings), made)
+    _keep(work, runs, earlier)
     if pushes:
         pushes.add(after_push(state.played.by_row, before))
-    return BothRuns(base, head, known.warnings, made)
+    return runs
+
+
+def _begin(work: RunJob, runner: Runner, known: Known, started: float, options: Options) -> None:
+    """Report the trials that are used again, and store that the run has begun."""
+    if known.results:
+        options.progress.say(f"{len(known.results)} trials of an earlier run of the same test are used again")
+    for side in work.sides:
+        side.store.begin_run(run_of(work, side, known.results, started, started, runner))
+
+
+def _keep(work: RunJob, runs: BothRuns, earlier: KnownResults) -> None:
+    """Store both runs, and base's new trials and sessions as history."""
+    for side, run in zip(work.sides, (runs.base, runs.head), strict=True):
+        side.store.finish_run(run)
+    earlier.add(runs.base, new_sessions(work, runs.base, work.sides[0].store))
+
+
+async def _replays(
+    work: RunJob,
+    runner: Runner,
+    rows: Sequence[RunRow],
+    sessions: Mapping[RowKey, Sessions],
+    known: Known,
+    options: Options,
+) -> dict[RowKey, RowReplay]:
+    """Return what base's sessions show for each row, with the decision whether agents are run for it."""
+    rules = work.suite.policy.replay
+    if rules.use == "off" or not sessions:
+        return {}
+    options.progress.stage("replaying recorded sessions of base")
+    found = await replay_rows(runner, work, sessions)
+    begun = {result.key for result in known.results if result.side == "head"}
+    shapes = {key: shapes_by_session([one for one in known.past if one.key == key]) for key in found}
+    return {
+        row.key: decided(found[row.key], row, shapes[row.key], rules, begun=row.key in begun)
+        for row in rows
+        if row.key in found
+    }
+
+
+def _with_replays(rows: Sequence[RunRow], replays: Mapping[RowKey, RowReplay]) -> tuple[RunRow, ...]:
+    return tuple(row.model_copy(update={"replay": replays.get(row.key)}) for row in rows)
 
 
 def _pushes(repo: Path, work: RunJob, options: Options, keys: Iterable[str]) -> Pushes | None:

@@ -6,7 +6,7 @@ import asyncio
 import secrets
 import shutil
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,7 +16,7 @@ from tidegate.errors import CannotRunError
 from tidegate.model.agent import ALONE
 from tidegate.model.plan import PlanRow
 from tidegate.model.probe import Answer, RunJudge
-from tidegate.model.progress import Progress
+from tidegate.model.progress import Progress, Silent
 from tidegate.model.suite import Suite
 from tidegate.model.trial import NotMeasured, Side, Trial, TrialSpec, encoded
 from tidegate.model_proxy.lease import with_lease
@@ -24,6 +24,7 @@ from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.run.build import Checkout, HostEnvironment
 from tidegate.run.outage_waits import OutageWaits
 from tidegate.run.pace import Pace
+from tidegate.store.run_folder import RunFolder
 from tidegate.text.redaction import Redaction
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.directories import Attempt, Folders, TrialDirectories
@@ -115,6 +116,14 @@ class Attempts:
             attempts += 1
             if attempts > RETRIES and not waited:
                 return trial
+
+    def elsewhere(self, stores: Mapping[Side, RunFolder]) -> Attempts:
+        """Return the same with records in other folders, shown to nobody: for replays, which no budget counts."""
+        checkouts = {side: replace(one, store=stores[side]) for side, one in self.context.checkouts.items()}
+        suite = self.context.suite
+        unlimited = suite.model_copy(update={"budget": suite.budget.model_copy(update={"trials": None})})
+        context = replace(self.context, suite=unlimited, checkouts=checkouts, progress=Silent())
+        return Attempts(context, self.spending, self.outage_waits, hidden=self.hidden, _prepared=self._prepared)
 
     async def script(self, request: RunJudge, trial: Trial, row: PlanRow) -> Answer | None:
         """Run a script that needs the judge's answer after the trial has ended; return None if it cannot be run."""

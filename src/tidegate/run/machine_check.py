@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import shutil
 import subprocess
@@ -18,7 +17,7 @@ from tidegate.trial.agent_check import AgentCheckDirectories
 from tidegate.trial.network import way_to_confine
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.recorder import COMPILED
-from tidegate.trial.users import why_not
+from tidegate.trial.users import advice_on_users, why_not
 
 LEAST_ROOM_MB = 1000
 
@@ -88,12 +87,7 @@ async def _users(repo: Path, path: str) -> Finding:
     why = await why_not([repo], path)
     if why is None:
         return Finding("users", "ok", "every trial runs as a user of its own")
-    advice = (
-        "Trials can read and write what root can: let other users reach it."
-        if os.geteuid() == 0
-        else "Trials can read and write what you can. In the action each has a user of its own."
-    )
-    return Finding("users", "limited", f"trials run as the user of Tidegate: {why}", advice)
+    return Finding("users", "limited", f"trials are not isolated by user: {why}", advice_on_users())
 
 
 async def _network() -> Finding:

@@ -33,7 +33,7 @@ from tidegate.trial.cost_meter import Spending
 from tidegate.trial.environment import side_path
 from tidegate.trial.processes import Account, Supervisor, SupervisorLost
 from tidegate.trial.supervisor_pool import SupervisorPool
-from tidegate.trial.users import BUILDERS, Users, give, make_readable, why_not
+from tidegate.trial.users import BUILDERS, Users, advice_on_users, give, make_readable, why_not
 
 T = TypeVar("T")
 
@@ -71,8 +71,8 @@ class Runner:
         self._bench = PanelClient.of(suite, checkouts[0].folder, environ, answers, context.deadline)
         spending = Spending(suite.budget, lambda: (self._bench.spent_usd, self._bench.spent_tokens))
         self._bench.end_with(spending.used_up)
-        self._attempts = Attempts(context, spending, OutageWaits(pause_s, context.deadline, progress))
-        self._judging = Judging(context, self._bench, self._attempts)
+        self.attempts = Attempts(context, spending, OutageWaits(pause_s, context.deadline, progress))
+        self._judging = Judging(context, self._bench, self.attempts)
         self._users: Users | None = None
         self._networks = SlotNetworks(suite.network, progress)
         self._measuring = asyncio.Lock()
@@ -91,8 +91,8 @@ class Runner:
                 opened.enter_context(self._users)
             agents = {row.key.agent: row.agent for row in self._plan.rows}
             if context.suite.model_proxy and any(agent.provider for agent in agents.values()):
-                self._attempts.model_proxy = opened.enter_context(ModelProxy())
-            await opened.enter_context(self._networks).choose(self._attempts.model_proxy)
+                self.attempts.model_proxy = opened.enter_context(ModelProxy())
+            await opened.enter_context(self._networks).choose(self.attempts.model_proxy)
             await opened.enter_async_context(context.slots)
             built = [checkout for checkout in context.checkouts.values() if checkout.build_of(context.suite)]
             for text in dict.fromkeys(unpriced(context.suite, self._plan)):
@@ -111,12 +111,12 @@ class Runner:
     @property
     def hidden_programs(self) -> tuple[str, ...]:
         """Return the system's programs that only head's folders of `path` hide."""
-        return self._attempts.hidden
+        return self.attempts.hidden
 
     @property
     def confinement(self) -> tuple[str, ...]:
         """Return how trials are isolated: by user, by network, and whether the model proxy holds the API keys."""
-        relayed = ("keys kept by the model proxy",) if self._attempts.model_proxy else ()
+        relayed = ("keys kept by the model proxy",) if self.attempts.model_proxy else ()
         return ("the user of Tidegate" if self._users is None else "own user", *relayed, *self._networks.confinement)
 
     async def run(
@@ -126,7 +126,7 @@ class Runner:
 
         `enough` is called with each result. Once it returns True, no further trial starts; those are left out.
         """
-        progress, attempts = self._context.progress, self._attempts
+        progress, attempts = self._context.progress, self.attempts
         progress.expect(len(specs))
         attempts.halted = False
         attempts.pace.expect(specs)
@@ -145,7 +145,7 @@ class Runner:
 
     def learn(self, of_base: Iterable[TrialResult | PastTrial]) -> None:
         """Learn from earlier trials how long base needs, which limits the time of head's trials."""
-        self._attempts.pace.learn(of_base)
+        self.attempts.pace.learn(of_base)
 
     async def judged_again(self, results: Sequence[TrialResult]) -> list[TrialResult]:
         """Ask the judge again about earlier trials that it could not judge; no agent runs."""
@@ -165,7 +165,7 @@ class Runner:
         if why is None:
             context.progress.say("every trial runs as a user of its own")
             return Users()
-        context.progress.say(f"trials run as the user of Tidegate: {why}")
+        context.progress.say(f"trials are not isolated by user: {why}. {advice_on_users()}")
         return None
 
     async def _start(self) -> Supervisor:
@@ -182,9 +182,9 @@ class Runner:
 
     def _find_hidden(self) -> None:
         """Find the programs that head hides, and report them."""
-        self._attempts.hidden = self._context.hidden_programs()
-        if self._attempts.hidden:
-            names = ", ".join(self._attempts.hidden)
+        self.attempts.hidden = self._context.hidden_programs()
+        if self.attempts.hidden:
+            names = ", ".join(self.attempts.hidden)
             self._context.progress.say(f"gates use the system's {names}: head's `path` hides them, and base's does not")
 
     async def _build(self, checkout: Checkout) -> None:
@@ -230,7 +230,7 @@ class Runner:
             reason = f"no secret reaches this pull request: {', '.join(secrets)}"
             trial = Trial(spec=spec, not_measured="secret", reason=reason)
         else:
-            begun = await self._attempts.trial(spec, row)
+            begun = await self.attempts.trial(spec, row)
             if begun is None:
                 return None
             trial = begun
@@ -244,7 +244,7 @@ class Runner:
 
     def _end_agent(self, name: str, reason: str) -> None:
         """Start no more trials of an agent whose key was refused. Raises CannotRunError if no other agent is left."""
-        refused = self._attempts.refused
+        refused = self.attempts.refused
         if name not in refused:
             refused[name] = reason
             self._context.progress.say(f"{refused_key(name, reason)}; no more of its trials are started")

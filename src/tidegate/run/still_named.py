@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from tidegate.causes.seen import named_in
 from tidegate.model.cause import Cause, CauseKind, Place
 from tidegate.model.measurement import Revision
-from tidegate.model.suite import Suite
+from tidegate.model.suite import Scenario, Suite
 from tidegate.vcs.lines import Line, lines_with
 
 GONE: frozenset[CauseKind] = frozenset({"option", "subcommand", "argument", "json_key", "mcp_tool", "mcp_parameter"})
@@ -29,7 +29,8 @@ def _still_named(root: Path, head: Revision, suite: Suite, cause: Cause) -> Plac
     name = cause.names[0]
     own = {row.scenario for row in cause.rows}
     scenarios = [scenario for scenario in suite.scenarios if scenario.name in own]
-    files = [glob.escape(scenario.file) for scenario in scenarios]
+    paths = {scenario.file for scenario in scenarios}
+    files = [glob.escape(path) for path in paths]
     programs = {scenario.target.binary.rpartition("/")[2] for scenario in scenarios}
     folders = tuple(f"{scenario.template}/" for scenario in scenarios if scenario.template)
     found = [
@@ -37,14 +38,22 @@ def _still_named(root: Path, head: Revision, suite: Suite, cause: Cause) -> Plac
         for line in lines_with(root, head, name, (*suite.guidance, *_DOCS, *files))
         if named_in(line.text, name) and any(program in line.text for program in programs)
         if not Path(line.path).stem.lower().startswith(_HISTORY)
+        if line.path not in paths or any(_asks(scenario, line) for scenario in scenarios)
     ]
-    line = min(found, key=lambda line: _rank(line, folders, files), default=None)
+    line = min(found, key=lambda line: _rank(line, folders, paths), default=None)
     return line and Place(side="head", path=line.path, line=line.number, text=line.text.strip()[:MOST])
 
 
-def _rank(line: Line, folders: tuple[str, ...], files: Sequence[str]) -> tuple[int, int, str]:
+def _asks(scenario: Scenario, line: Line) -> bool:
+    """Return True if the line belongs to the task. Checks say what has to work, so they are not to be updated."""
+    text = line.text.strip()
+    value = text.partition(":")[2].strip() or text
+    return line.path == scenario.file and (text in scenario.prompt or value in scenario.prompt)
+
+
+def _rank(line: Line, folders: tuple[str, ...], paths: Collection[str]) -> tuple[int, int, str]:
     """Return a sort key: first what the row's own agent reads, then files near the root, by name."""
     depth = line.path.count("/")
-    if line.path.startswith(folders) or line.path in files:
+    if line.path.startswith(folders) or line.path in paths:
         return 0, depth, line.path
     return (1 if depth == 0 else 2), depth, line.path

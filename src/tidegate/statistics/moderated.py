@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import product
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from itertools import accumulate
 from math import comb, exp, inf, log, sqrt
-from statistics import NormalDist, fmean
+from statistics import fmean
 from typing import NamedTuple
 
 from tidegate.statistics.beta import beta_cdf, t_quantile
 from tidegate.statistics.rates import Interval
 
 MOST_FREEDOM = 10_000  # of the prior: more is like knowing the variance
-STEP = 0.1  # standard deviations
 GRID = 100  # steps of a value from 0 to 1
-ENOUGH_DRAWS = 2000  # different draws with which a permutation test is fine enough
+ENOUGH_DRAWS = 200  # different draws with which a permutation test of one row is fine enough
 WORTH_A_LOOK = 0.05  # p of Student's t above which no other test is made
-MOST_ADDED = 8  # head values whose sum is computed exactly
+MOST_DRAWN = 8  # values of the smaller side whose draws are counted; means of more are nearly normal
+SLACK = 1e-9  # of rounding
 Groups = tuple[Sequence[float], Sequence[float]]  # head's values, base's values
 
 
@@ -32,78 +33,130 @@ class Drop(NamedTuple):
 def moderated_drops(rows: Sequence[Groups], least_sd: float, confidence: float = 0.95) -> list[Drop | None]:
     """Return each row's drop; None where a side has no value, or no row has two values on a side.
 
-    p is the larger one of Student's t and of a test that does not rely on the normal distribution: a permutation test,
-    or with few values one by the shape of all rows' values. The variances share a scaled inverse chi-squared prior,
-    which is estimated from all rows; none is below `least_sd` squared.
-    Source: Smyth 2004, Stat. Appl. Genet. Mol. Biol. 3(1), 3.
+    The statistic is Student's t with a moderated variance: the rows' variances share a scaled inverse chi-squared
+    prior, which is estimated from all rows; none is below `least_sd` squared. p does not rely on the normal
+    distribution alone: it is at least the share of draws, over all rows, in which t would be as low. Draws of the row
+    itself permute its values; draws of the other rows permute their residuals, so that their drops do not count as
+    chance. Sources: Smyth 2004, Stat. Appl. Genet. Mol. Biol. 3(1), 3; Tusher and others 2001, PNAS 98(9), 5116.
     """
     spreads = [_variance(*row, least_sd) for row in rows]
-    before, prior = _prior([(variance, freedom) for variance, freedom in spreads if freedom])
-    known = [freedom + before for _, freedom in spreads]
-    scales = [
-        sqrt((freedom * variance + before * prior) / whole) if whole >= 1 else 0.0
-        for (variance, freedom), whole in zip(spreads, known, strict=True)
-    ]
-    usual = sqrt(prior)
-    shape = _shape(rows, [max(usual, scale) for scale in scales])
-    return [
-        _drop(row, (scale, max(usual, scale)), int(whole), shape, confidence) if scale and all(row) else None
-        for row, scale, whole in zip(rows, scales, known, strict=True)
-    ]
+    prior = _Prior(*_prior([(variance, freedom) for variance, freedom in spreads if freedom]), least_sd)
+    places = [n for n, (row, (_, freedom)) in enumerate(zip(rows, spreads, strict=True)) if prior.knows(row, freedom)]
+    tested = [_Tested.of(rows[place], *spreads[place], prior) for place in places]
+    ps = [_t_below(row.t, row.freedom) for row in tested]
+    if min(ps, default=1.0) <= WORTH_A_LOOK:
+        chance = [_Draws.of(_residuals(row.values), row.freedom, prior) for row in tested]
+        ps = [p if p > WORTH_A_LOOK else _p(n, tested, chance, prior) for n, p in enumerate(ps)]
+    found: list[Drop | None] = [None] * len(rows)
+    for place, row, p in zip(places, tested, ps, strict=True):
+        half = t_quantile((1 + confidence) / 2, row.freedom) * row.error
+        found[place] = Drop(row.difference, (row.difference - half, row.difference + half), p)
+    return found
 
 
-def _drop(
-    row: Groups, scales: tuple[float, float], freedom: int, shape: Mapping[int, float], confidence: float
-) -> Drop:
-    (head, base), (scale, unit) = row, scales
-    error = scale * sqrt(1 / len(head) + 1 / len(base))
-    difference = fmean(head) - fmean(base)
-    half = t_quantile((1 + confidence) / 2, freedom) * error
-    p = _t_below(difference / error, freedom)
-    if p <= WORTH_A_LOOK:
-        fine = comb(len(head) + len(base), len(head)) >= ENOUGH_DRAWS
-        of_shape = (difference / unit, len(head), len(base), shape)
-        p = max(p, _p_of_draws(head, base) if fine else _p_of_shape(*of_shape))
-    return Drop(difference, (difference - half, difference + half), p)
+class _Prior(NamedTuple):
+    """What all rows tell about the variance of one: as much as `freedom` degrees of freedom with `variance` would."""
+
+    freedom: float
+    variance: float
+    least_sd: float
+
+    def knows(self, row: Groups, freedom: int) -> bool:
+        """Return True if the row has values on both sides and a variance can be had."""
+        return all(row) and freedom + self.freedom >= 1
+
+    def scale(self, variance: float, freedom: int) -> float:
+        """Return the moderated standard deviation of a row."""
+        own = max(variance, self.least_sd**2)
+        return sqrt((freedom * own + self.freedom * self.variance) / (freedom + self.freedom))
 
 
-def _p_of_draws(head: Sequence[float], base: Sequence[float]) -> float:
-    """Return the p of a permutation test: the share of draws of as many values whose sum is not above head's."""
-    count = len(head)
-    ways: list[Counter[int]] = [Counter({0: 1}), *(Counter[int]() for _ in range(count))]
-    for value in (round(one * GRID) for one in (*head, *base)):
-        for drawn in range(count, 0, -1):
-            for total, times in ways[drawn - 1].items():
-                ways[drawn][total + value] += times
-    most = sum(round(one * GRID) for one in head)
-    return sum(times for total, times in ways[count].items() if total <= most) / comb(len(head) + len(base), count)
+class _Tested(NamedTuple):
+    """A row's values with its test: t = difference / error."""
+
+    values: Groups
+    difference: float
+    error: float
+    freedom: int
+
+    @property
+    def t(self) -> float:
+        return self.difference / self.error
+
+    @classmethod
+    def of(cls, row: Groups, variance: float, freedom: int, prior: _Prior) -> _Tested:
+        head, base = row
+        error = prior.scale(variance, freedom) * sqrt(1 / len(head) + 1 / len(base))
+        return cls(row, fmean(head) - fmean(base), error, int(freedom + prior.freedom))
 
 
-def _shape(rows: Sequence[Groups], scales: Sequence[float]) -> dict[int, float]:
-    """Return the distribution of one value around its mean, over all rows: steps of STEP standard deviations."""
-    counts: Counter[int] = Counter()
-    for sides, scale in zip(rows, scales, strict=True):
-        for side in (side for side in sides if len(side) > 1 and scale):
-            wider = sqrt(len(side) / (len(side) - 1)) / scale / STEP
-            counts.update(round((value - fmean(side)) * wider) for value in side)
-    return {step: count / counts.total() for step, count in counts.items()}
+class _Draws(NamedTuple):
+    """All values that t can take by drawing head's values from both sides', ascending, with their cumulative shares.
 
-
-def _p_of_shape(difference: float, head: int, base: int, shape: Mapping[int, float]) -> float:
-    """Return P(mean of `head` values − mean of `base` values ≤ difference), in standard deviations.
-
-    A few head values have the shape of all rows' values, which may have a long tail; base's mean counts as normal.
+    Without them, t has Student's distribution.
     """
-    total = {0: 1.0}
-    for _ in range(min(head, MOST_ADDED)):
-        added: defaultdict[int, float] = defaultdict(float)
-        for (one, share), (step, other) in product(total.items(), shape.items()):
-            added[one + step] += share * other
-        total = added
-    normal = NormalDist(0, 1 / sqrt(base))
-    # With more values than are added, their mean lies closer to 0 by the root of the ratio.
-    unit = STEP / sqrt(min(head, MOST_ADDED) * head)
-    return sum(share * normal.cdf(difference - one * unit) for one, share in total.items())
+
+    freedom: int
+    values: Sequence[float] = ()
+    shares: Sequence[float] = ()
+
+    @classmethod
+    def of(cls, row: Groups, freedom: int, prior: _Prior) -> _Draws:
+        """Return the draws, by counting the sums of the smaller side; t depends on them alone."""
+        head, base = row
+        drawn, count = min(len(head), len(base)), len(head) + len(base)
+        if drawn > MOST_DRAWN:
+            return cls(freedom)
+        values = [round(one * GRID) for one in (*head, *base)]
+        whole, squares = sum(values) / GRID, sum(one * one for one in values) / GRID**2
+        counted: list[tuple[float, int]] = []
+        for total, times in _sums(values, drawn).items():
+            small, large = total / GRID / drawn, (whole - total / GRID) / (count - drawn)
+            scatter = max(0.0, squares - drawn * small**2 - (count - drawn) * large**2)
+            variance = scatter / (count - 2) if count > 2 else 0.0
+            error = prior.scale(variance, count - 2) * sqrt(1 / drawn + 1 / (count - drawn))
+            counted.append(((small - large if len(head) == drawn else large - small) / error, times))
+        counted.sort()
+        ways = comb(count, drawn)
+        return cls(freedom, [t for t, _ in counted], [n / ways for n in accumulate(times for _, times in counted)])
+
+    def below(self, t: float) -> float:
+        """Return P(T ≤ t)."""
+        if not self.values:
+            return _t_below(t, self.freedom)
+        place = bisect_right(self.values, t + SLACK)
+        return self.shares[place - 1] if place else 0.0
+
+
+def _p(number: int, rows: Sequence[_Tested], chance: Sequence[_Draws], prior: _Prior) -> float:
+    """Return p of a row by Student's t and by the draws of all rows, whichever is larger."""
+    row = rows[number]
+    own = student = _t_below(row.t, row.freedom)
+    head, base = row.values
+    if comb(len(head) + len(base), len(head)) >= ENOUGH_DRAWS:
+        own = max(own, _Draws.of(row.values, row.freedom, prior).below(row.t))
+    others = sum(draws.below(row.t) for place, draws in enumerate(chance) if place != number)
+    return max(student, (own + others) / len(rows))
+
+
+def _residuals(row: Groups) -> Groups:
+    """Return both sides' values around their means, as far apart as those of the whole population."""
+    head, base = ([(one - fmean(side)) * _wider(len(side)) for one in side] for side in row)
+    return head, base
+
+
+def _wider(count: int) -> float:
+    return sqrt(count / (count - 1)) if count > 1 else 1.0
+
+
+def _sums(values: Sequence[int], drawn: int) -> Counter[int]:
+    """Return in how many ways `drawn` of the values have each sum."""
+    ways: list[Counter[int]] = [Counter({0: 1}), *(Counter[int]() for _ in range(drawn))]
+    for value in values:
+        for number in range(drawn, 0, -1):
+            for total, times in ways[number - 1].items():
+                ways[number][total + value] += times
+    return ways[drawn]
 
 
 def _t_below(t: float, freedom: int) -> float:

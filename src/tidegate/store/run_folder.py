@@ -112,11 +112,11 @@ class RunFolder:
         return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
     def record(self, spec: TrialSpec) -> Record:
-        """Return the events and the diff that reports show. If they cannot be read, `problem` says why."""
+        """Return the prompt, the events and the diff that reports show. If they cannot be read, `problem` says why."""
         diff = self.record_folder(spec) / "workspace.diff"
         try:
             text = diff.read_text(encoding="utf-8", errors="replace") if diff.is_file() else ""
-            return Record(events=tuple(self.events(spec)), diff=text)
+            return Record(prompt=self.prompt(spec), events=tuple(self.events(spec)), diff=text)
         except ConfigurationError as error:
             return Record(problem=error.message)
         except OSError as error:

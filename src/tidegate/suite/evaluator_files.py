@@ -11,7 +11,7 @@ from typing import Any
 from tidegate.evaluators.code_judge import CodeJudge
 from tidegate.evaluators.composite import CodeAggregator, CompositeEvaluator, LlmAggregator
 from tidegate.evaluators.llm_judge import LlmJudge
-from tidegate.evaluators.parameters import Parameters, schema_problem
+from tidegate.evaluators.parameters import Parameters
 from tidegate.model.evaluator import Evaluator
 from tidegate.rubrics.variables import ANSWERS, RESULTS, VARIABLES
 from tidegate.suite.folders import stays_in
@@ -104,6 +104,8 @@ class EvaluatorFiles:
         if not isinstance(schema, dict):
             self._complain(path, f"{place} holds no JSON Schema: it must be an object")
             return {}
+        from tidegate.evaluators.call_schemas import schema_problem
+
         if problem := schema_problem(schema):
             self._complain(path, f"{place} {problem}")
         return schema

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from pydantic import JsonValue, ValidationError
 
 from tidegate.errors import ConfigurationError, NothingToRunError
-from tidegate.judges.anthropic import AnthropicJudge
+from tidegate.judges import judge_of_model
 from tidegate.model.agent import Agent
 from tidegate.model.builtin_prices import BUILTIN_PRICES
 from tidegate.model.calibration import Calibration
-from tidegate.model.judge import MOST_JUDGES, Panel
+from tidegate.model.judge import MOST_JUDGES, Judge, Panel
 from tidegate.model.suite import Policy, Scenario, Suite, ToolMatrixEntry, TrialCounts
 from tidegate.plan import did_you_mean
 from tidegate.suite.agentv.cases import Cases, case_name
@@ -62,7 +62,7 @@ def load_suite(
     scenarios = [_read_scenario(files, path, problems) for path in paths]
     problems += glob_problems + _same_names(scenarios)
     if suite is None:
-        raise ConfigurationError.of(_in_order(problems, [file, *paths]))
+        raise _refusal(root, problems, [file, *paths])
     assembly = Assembly(root, document, suite, environ, without_secrets)
     cases = Cases(root, suite, environ, files.read, assembly.shared_target)
     loaded = _assembled(scenarios, assembly, cases)
@@ -70,7 +70,7 @@ def load_suite(
         assembly.check_scenario_names([scenario.name for scenario in loaded])
     problems += [*assembly.problems, *cases.problems]
     if problems:
-        raise ConfigurationError.of(_in_order(problems, [file, *paths]))
+        raise _refusal(root, problems, [file, *paths])
     if not loaded:
         raise NothingToRunError(f"{file}: `scenarios` is an empty list.", "Name the scenario files there, by globs.")
     own = Panel.of(suite.judge) if isinstance(suite.judge, tuple) else suite.judge
@@ -180,11 +180,20 @@ def _names(document: Document, file: ScenarioFile | EvalFile | None) -> Iterator
         yield node.value, ("name",)
 
 
-def _in_order(problems: Iterable[Problem], files: list[str]) -> list[str]:
-    """Return the problems as lines, sorted by file in reading order, then by position."""
+def _refusal(root: Path, problems: Iterable[Problem], files: list[str]) -> ConfigurationError:
+    """Return an error with the problems and their source lines, sorted by file in reading order, then by position."""
     rank = {file: index for index, file in enumerate(files)}
     ordered = sorted(set(problems), key=lambda problem: (rank.get(problem.file, len(rank)), problem))
-    return [str(problem) for problem in ordered]
+    sources = {file: _source(root / file) for file in {problem.file for problem in ordered if problem.line}}
+    excerpts = [problem.excerpt(sources.get(problem.file, "")) for problem in ordered]
+    return ConfigurationError.of([str(problem) for problem in ordered], excerpts=excerpts)
+
+
+def _source(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError:
+        return ""
 
 
 def _calibration(suite: Path) -> Calibration | None:
@@ -200,10 +209,10 @@ def _calibration(suite: Path) -> Calibration | None:
         ) from None
 
 
-def _named_judge(environ: Mapping[str, str]) -> AnthropicJudge | None:
+def _named_judge(environ: Mapping[str, str]) -> Judge | None:
     """Return the judge that llm-tool-test's environment variable names, or None."""
     model = environ.get(JUDGE_VARIABLE, "").strip()
-    return AnthropicJudge(type="anthropic", model=model) if model else None
+    return judge_of_model(model) if model else None
 
 
 def _suite(file: str, suite: SuiteFile, scenarios: list[Scenario], targets: dict[str, Agent]) -> Suite:

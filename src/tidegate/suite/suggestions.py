@@ -8,7 +8,10 @@ from pathlib import Path
 from tidegate.evaluators.compared_calls import is_of_target
 from tidegate.evaluators.tool_trajectory import ToolTrajectory
 from tidegate.model.agent import FREE
+from tidegate.model.builtin_prices import AS_OF, BUILTIN_PRICES, SOURCES
+from tidegate.model.model_name import bare_model
 from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.price import Price
 from tidegate.model.suite import Scenario, Suite
 from tidegate.procedure.detection import Screening, heads_to_confirm, weakness
 from tidegate.procedure.repeats import HEAD_TRIALS
@@ -130,6 +133,18 @@ def highest_cost(suite: Suite, plan: Plan) -> Iterator[str]:
     if all(limit is not None for _, limit in limits) and any(limit for _, limit in limits):
         total = sum(_most_trials(row, suite) * (limit or 0.0) for row, limit in limits)
         yield f"a pull request costs at most ${total:.2f}, by max_usd of each trial, if none has to be repeated"
+
+
+def prices_used(suite: Suite, plan: Plan) -> Iterator[str]:
+    """Yield a sentence on the date and source of the built-in prices, if costs or a budget are counted by them."""
+    judges = suite.judge.members if suite.judge else ()
+    models = {row.agent.model for row in plan.rows} | {judge.model for judge in judges}
+    limits = [suite.budget.usd, *(row.scenario.max_usd for row in plan.rows), *(judge.max_usd for judge in judges)]
+    binds = any(limit is not None for limit in limits)
+    known = {bare_model(name): suite.price(name) for name in models if name}
+    used = [name for name, own in known.items() if own == BUILTIN_PRICES.get(name, Price()) or (own is None and binds)]
+    if named := sorted(set(used) & set(BUILTIN_PRICES)):
+        yield f"prices of {', '.join(named)}: built in, as of {AS_OF} (from {', '.join(SOURCES)})"
 
 
 def _limit(row: PlanRow) -> float | None:

@@ -1,6 +1,11 @@
-"""Scores as people read them, rounded without contradicting a comparison."""
+"""Scores and p-values as people read them."""
 
 from __future__ import annotations
+
+
+def p_text(p: float) -> str:
+    """Return a p-value or its limit with two significant digits: `0.0033`, `1.9e-7`."""
+    return f"{p:.2g}".replace("e-0", "e-")
 
 
 def score_text(value: float, limit: float | None = None) -> str:

@@ -15,7 +15,7 @@ from tidegate.trial.step_context import AgentStopped
 
 _OF_PROVIDER: dict[str, NotMeasured] = {"auth": "auth", "outage": "outage"}
 _WITHOUT_ANSWER = ("crashed", "auth", "outage", "refused_request")
-_TOKENS = ("tokens_in", "tokens_out", "tokens_cache_read", "tokens_cache_write")
+_TOKENS = ("tokens_in", "tokens_out", "tokens_cache_read", "tokens_cache_write", "tokens_guessed")
 
 
 class Ending(NamedTuple):

@@ -14,6 +14,7 @@ from tidegate.evaluators.assess import record_of
 from tidegate.model.command import CommandResult
 from tidegate.model.gate import Gate
 from tidegate.model.network import NetworkStep
+from tidegate.model.places import Places
 from tidegate.model.probe import Answer, CommandAnswer, ReadFile, Request, RunJudge, RunScript, WorkspaceRequest
 from tidegate.model.question import AskModel
 from tidegate.model.suite import Scenario
@@ -31,7 +32,7 @@ from tidegate.trial.shell_command import run_shell
 from tidegate.trial.start import NotReadyError, Start, failure_of
 from tidegate.trial.trial_record import store_trial, write_transcript
 from tidegate.trial.what_checks_see import guidance_of_base, without_stand_ins
-from tidegate.trial.workspace import MOST_SECS, copy_workspace, read_file
+from tidegate.trial.workspace import MOST_SECS, copy_workspace, guidance_hash, read_file
 from tidegate.trial.workspace_diff import NoDiffError, workspace_diff
 
 Answers = tuple[Answer | None, ...]
@@ -168,8 +169,14 @@ class _TrialRun:
 
     def trial(self, **fields: object) -> Trial:
         """Return the record so far, with these fields set."""
-        base = {"spec": self._attempt.spec, "started_at": self._started_at}
+        base = {"spec": self._attempt.spec, "started_at": self._started_at, "places": self._places()}
+        base["guidance"] = guidance_hash(self._place.prepared)
         return Trial.model_validate({**base, "steps": tuple(self._steps), "warnings": tuple(self._warnings), **fields})
+
+    def _places(self) -> Places:
+        account = self._attempt.supervisor.account
+        user = "" if account is None else str(account.uid)
+        return Places(trial=str(self._folders.scratch), checkout=str(self._place.repo), user=user)
 
     async def _judged(self, step: AgentStep) -> tuple[Answers, Answers]:
         """Return the gates' answers, those of base's definition included, and run the scripts before and after them."""

@@ -140,6 +140,11 @@ class Supervisor:
         return self._account
 
     @property
+    def owner(self) -> tuple[int, int] | None:
+        """The user and group that own a trial's files; None if they are Tidegate's own."""
+        return None if self._account is None else (self._account.uid, self._account.gid)
+
+    @property
     def is_usable(self) -> bool:
         """True if it can run another command: it is neither lost nor closed."""
         return self._lost is None

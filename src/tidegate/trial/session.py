@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
 from tidegate.invocations.metrics import cost_of
-from tidegate.model.agent import ServerTools, ToolAnswer, Watch
+from tidegate.model.agent import SHOWN, ServerTools, ToolAnswer, Watch
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Event, ToolCall, ToolResult, Warning
 from tidegate.model.value import Value
@@ -33,7 +33,6 @@ T = TypeVar("T")
 M = TypeVar("M", bound=Value)
 
 INTERRUPT_SECS = 5.0  # for an agent's program to write its last output after SIGINT
-OUTPUT_CHARACTERS = 4000  # of a command's output in an event; a file holds the whole output
 
 
 class TrialSession:
@@ -87,12 +86,12 @@ class TrialSession:
         """Return the words that start an agent's program: the system's, never one of the pull request's."""
         return program_words(name, self._context.agent_path)
 
-    async def shell(self, command: str, *, timeout_secs: float | None = None) -> CommandResult:
+    async def shell(self, command: str, *, timeout_secs: float | None = None, shown: int = SHOWN) -> CommandResult:
         """Run `sh -c command` in the workspace. The call and its result are recorded as they happen."""
         self.stop_if_spent()
         name = self._begin(command, ToolCall(id="", tool="shell", command=command))
         result = await self._run(command, name, timeout_secs=timeout_secs)
-        output = both_ends(result.printed, OUTPUT_CHARACTERS)
+        output = both_ends(result.printed, shown)
         self.emit(ToolResult(id=name, status=result.status, exit_code=result.shell_status, output=output))
         self._context.stop_if_over(result)
         return result
@@ -109,8 +108,7 @@ class TrialSession:
         """Run the agent's own program. Its output is stored in the record, without the agent's API key."""
         if watch is None:
             self._on_step(command)
-        interrupt = 0 if watch is None else INTERRUPT_SECS
-        running = self._run(command, "agent", stdin=stdin, env=env, interrupt_secs=interrupt)
+        running = self._run(command, "agent", stdin=stdin, env=env, interrupt_secs=INTERRUPT_SECS if watch else 0)
         try:
             result = await (running if watch is None else self._watched(running, watch, silent=silent))
         finally:
@@ -144,10 +142,12 @@ class TrialSession:
         try:
             return await self.in_time(self._client.open())
         except NoAnswerFromServerError as error:
-            said = f"the MCP server {self.server.name} did not start: {error.why}"
-            raise AgentStopped("crashed", said, "no_session") from None
+            why = f"the MCP server {self.server.name} did not start: {error.why}"
+            raise AgentStopped("crashed", why, "no_session") from None
 
-    async def call_tool(self, tool: str, given: Mapping[str, Any], *, timeout_secs: float) -> ToolAnswer:
+    async def call_tool(
+        self, tool: str, given: Mapping[str, Any], *, timeout_secs: float, shown: int = SHOWN
+    ) -> ToolAnswer:
         """Call a tool of the MCP server. The call and its result are recorded as they happen."""
         assert self.server is not None
         assert self._client is not None
@@ -155,7 +155,7 @@ class TrialSession:
         full_name = f"mcp__{self.server.name}__{tool}"
         name = self._begin(full_name, ToolCall(id="", tool=full_name, input=dict(given)))
         answer = await self.in_time(self._client.call(tool, given, timeout_secs))
-        self.emit(ToolResult(id=name, status=answer.status, output=both_ends(answer.text, OUTPUT_CHARACTERS)))
+        self.emit(ToolResult(id=name, status=answer.status, output=both_ends(answer.text, shown)))
         if (over := self._client.over) is not None:
             self._context.stop_if_over(over.model_copy(update={"command": f"the MCP server {self.server.name}"}))
         return answer
@@ -204,15 +204,17 @@ class TrialSession:
 
     def home_file(self, name: str, text: str) -> Path:
         """Write a file below HOME, replacing anything that a setup command has left there."""
-        account = self._context.supervisor.account
-        return write_below(self.home, name, text, (account.uid, account.gid) if account else None)
+        return write_below(self.home, name, text, self._context.supervisor.owner)
+
+    def write_text(self, path: str, text: str) -> None:
+        """Write a text file of the workspace, replacing what is there."""
+        write_below(self.workspace, path, text, self._context.supervisor.owner)
 
     def side_file(self, path: Path) -> str:
         """Return a file that the agent's program left below HOME, and store a copy beside its output."""
         if not path.resolve().is_relative_to(self.home.resolve()):
             return ""
-        text, _ = read_output(path, int(self._context.limits.output_mb * MEGABYTE))
-        text = self._redaction.text(text)
+        text = self._redaction.text(read_output(path, int(self._context.limits.output_mb * MEGABYTE))[0])
         if text:
             self._output("agent").with_name(f"agent.{path.name}").write_text(text, encoding="utf-8")
         return text
@@ -227,8 +229,7 @@ class TrialSession:
     def known(self) -> End | None:
         """Return what the agent has reported; the proxy's report if there is none or the model is unreachable."""
         relayed = self._context.relayed()
-        without_answers = relayed is not None and relayed.end in ("auth", "outage")
-        return relayed if self.told is None or without_answers else self.told
+        return relayed if self.told is None or (relayed and relayed.end in ("auth", "outage")) else self.told
 
     def _begin(self, text: str, call: ToolCall) -> str:
         """Report and record a call before it is made; return its id."""
@@ -270,8 +271,7 @@ class TrialSession:
         env: Mapping[str, str] | None = None,
         interrupt_secs: float = 0,
     ) -> CommandResult:
-        left = self._context.deadline - time.monotonic()
-        if left <= 0:
+        if (left := self._context.deadline - time.monotonic()) <= 0:
             raise self._context.timed_out()
         context = self._context
         result, ended = await run_shell(

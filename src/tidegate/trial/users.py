@@ -104,6 +104,13 @@ async def why_not(folders: Sequence[Path], path: str) -> str | None:
             return f"another user cannot run {python}"
 
 
+def advice_on_users() -> str:
+    """Return what it means that trials run as Tidegate's own user, and what to do."""
+    if os.geteuid() == 0:
+        return "Trials can read and write what root can: let other users reach it (docs/troubleshooting.md)."
+    return "Trials can read and write what you can: for untrusted changes, use the container (docs/security.md)."
+
+
 def give(account: Account | None, *paths: Path) -> None:
     """Make the account (if any) the owner of these paths and everything below, without following links."""
     if account is not None:

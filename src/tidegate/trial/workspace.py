@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import stat
@@ -74,6 +75,17 @@ def prepare(
     _copy_files(side, folder, guidance)
     entries = tuple(_entries(folder, guidance))
     return Prepared(folder, entries, _with_repository(folder, until))
+
+
+def guidance_hash(prepared: Prepared) -> str:
+    """Return a SHA-256 of the names and contents of the guidance files in the workspace; '' if there are none."""
+    names = sorted({entry.partition("#")[0] for entry in prepared.guidance})
+    found = hashlib.sha256()
+    for name in names:
+        path = prepared.folder / name
+        content = path.read_bytes() if path.is_file() else b""
+        found.update(f"{name}\0{len(content)}\0".encode() + content)
+    return found.hexdigest() if names else ""
 
 
 def copy_workspace(

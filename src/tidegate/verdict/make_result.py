@@ -130,6 +130,7 @@ def _cost(trials: tuple[TrialResult, ...], judge: JudgeReport | None, seconds: f
         usd=usd,
         tokens_in=None if tokens_in is None else int(tokens_in),
         tokens_out=None if tokens_out is None else int(tokens_out),
+        tokens_guessed=any(trial.tokens_guessed for trial in trials),
         trials=TrialTotals(base=base, head=len(trials) - base),
         seconds=round(seconds, 1),
         budget_used=round(max(shares), 3) if shares else None,

@@ -25,6 +25,7 @@ _OTHER_NEWS: dict[RowState, str] = {
     "not_comparable": "not comparable",
     "added": "new",
     "removed": "removed",
+    "unchanged": "unchanged by replay",
 }
 
 

@@ -253,7 +253,7 @@ def _parts(messages: tuple[MessageFile, ...]) -> Iterator[tuple[KeyPath, PartFil
     """Yield each part of each message with its key path. Structured content becomes JSON text."""
     for number, message in enumerate(messages):
         match message.content:
-            case str() as text if text:
+            case str() as text if text.strip():
                 yield (number, "content"), PartFile(type="text", value=text)
             case tuple() as parts:
                 for index, part in enumerate(parts):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pydantic import ValidationError
@@ -50,6 +51,8 @@ def explain(error: ValidationError, document: Document, kind: str) -> list[Probl
     """
     details = error.errors(include_url=False, include_input=False)
     found = [(_path(detail, document.root), detail) for detail in details[:MOST_PROBLEMS]]
+    meant = set(_meant(found, document, kind))
+    found = [(path, detail) for path, detail in found if detail["type"] != "missing" or path not in meant]
     entered = {path[:end] for path, _ in found for end in range(len(path))}
     at_key = {path for path, detail in found if _is_about_key(detail)}
     problems: dict[KeyPath, list[str]] = {}
@@ -68,6 +71,15 @@ def unknown_keys(error: ValidationError, document: Document) -> tuple[KeyPath, .
     """Return the key paths of the keys that the model does not have."""
     details = error.errors(include_url=False, include_input=False)
     return tuple(_path(detail, document.root) for detail in details if detail["type"] == "extra_forbidden")
+
+
+def _meant(found: Iterable[tuple[KeyPath, Any]], document: Document, kind: str) -> Iterator[KeyPath]:
+    """Yield the keys that unknown keys are suggested to be: a misspelled key is not missing as well."""
+    for path, detail in found:
+        if detail["type"] == "extra_forbidden":
+            suggested = did_you_mean(str(path[-1]), known_keys(kind, document.root, path[:-1]))
+            if suggested:
+                yield (*path[:-1], suggested.split("`")[1])
 
 
 def _is_about_key(detail: Any) -> bool:

@@ -1,0 +1,52 @@
+"""`tidegate replay`: replays what agents did on base, to see what of it still works here. Needs no key."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tidegate.cli import options
+
+DIFFERS = 1  # exit code: a session shows something else than on base
+
+DESCRIPTION = """\
+Runs the recorded sessions of base again, step by step, without an agent: on base, and on the working tree or --rev.
+Prints which sessions show an agent the same, and the first step that does not. Sessions are recorded by
+`tidegate run --history` and by base's trials of `tidegate pr`.
+Exits with 0 if all sessions show the same, with 1 if one does not, with 3 if there is none.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = commands.add_parser(
+        "replay", help="replay base's recorded sessions here, without an agent", description=DESCRIPTION
+    )
+    parser.add_argument("--base", metavar="REV", help="the branch that they were recorded on (default: main)")
+    parser.add_argument("--rev", metavar="REV", help="a branch, tag or commit (default: the working tree)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/runs/TIME)")
+    options.add_repository(parser)
+    options.add_selection(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Replay the sessions, print what they show, and return the exit code."""
+    from rich.console import Console
+
+    from tidegate.cli.progress import make_progress
+    from tidegate.reports.replay_text import replay_text
+    from tidegate.run.checkouts import make_run_folder
+    from tidegate.run.replay_here import replay_here
+    from tidegate.vcs.revisions import default_base, repository_root
+
+    root = repository_root(args.repo)
+    base = args.base or default_base(root)
+    out = options.new_folder(args.out or make_run_folder(root))
+    with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
+        chosen = options.pipeline_options(args, progress)
+        found = options.run_until_stopped(lambda: replay_here(root, base, args.rev, out, chosen))
+    for warning in found.warnings:
+        progress.say(warning)
+    print(replay_text(found.rows, found.without, found.base.sha), end="")
+    return DIFFERS if any(row.differing for row in found.rows) else 0

@@ -1,0 +1,106 @@
+"""Stores recorded sessions of base: one file per fingerprint, one line per session, the best ten of each row."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Container, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from tidegate.model.plan import RowKey
+from tidegate.model.session import Session
+from tidegate.model.suite import Store
+from tidegate.model.value import Value
+from tidegate.store.run_folder import write_text
+
+MOST = 10  # sessions per row
+SUFFIX = ".sessions"
+DAY = 86_400.0
+Sessions = tuple[Session, ...]
+
+
+class _Entry(Value):
+    """One line of a file. `digest` is a hash of the rest and reveals a damaged line."""
+
+    fingerprint: str
+    session: Session
+    digest: str = ""
+
+    @property
+    def sealed(self) -> _Entry:
+        text = self.model_copy(update={"digest": ""}).model_dump_json()
+        return self.model_copy(update={"digest": hashlib.sha256(text.encode()).hexdigest()})
+
+
+class ReadSessions(NamedTuple):
+    """The sessions of each row, the best first, and one warning for each row of which some were ignored."""
+
+    by_row: dict[RowKey, Sessions]
+    warnings: tuple[str, ...] = ()
+
+
+class SessionStore:
+    """The sessions in a folder. `now` is in seconds since the epoch."""
+
+    def __init__(self, folder: Path, limits: Store, now: float) -> None:
+        self._folder = folder
+        self._oldest = now - DAY * limits.max_days
+        self._newest = now + DAY
+
+    def read(self, fingerprints: Mapping[RowKey, str], own: Container[str] = ()) -> ReadSessions:
+        """Return the sessions of these rows. Those recorded on the commits in `own` are not base's, and are ignored."""
+        found: dict[RowKey, Sessions] = {}
+        warnings: list[str] = []
+        for key, fingerprint in fingerprints.items():
+            entries = list(self._entries(fingerprint))
+            good = [one.session for one in entries if one and one.fingerprint == fingerprint and one.session.key == key]
+            of_base = [session for session in good if session.sha not in own]
+            if ignored := len(entries) - len(of_base):
+                warnings.append(f"recorded sessions of {key}: {ignored} ignored: damaged, or not of base")
+            if kept := self._best(of_base):
+                found[key] = kept
+        return ReadSessions(found, tuple(warnings))
+
+    def add(self, fingerprints: Mapping[RowKey, str], sessions: Iterable[Session]) -> None:
+        """Add these sessions, within the limits. Sessions of rows without a fingerprint are dropped."""
+        for session in sessions:
+            if fingerprint := fingerprints.get(session.key):
+                known = [entry.session for entry in self._entries(fingerprint) if entry]
+                if session not in known:
+                    self._write(fingerprint, self._best([*known, session]))
+
+    def prune(self) -> None:
+        """Remove damaged, foreign and expired sessions, and files without any."""
+        for path in self._folder.glob(f"*{SUFFIX}"):
+            entries = self._entries(path.stem)
+            self._write(path.stem, self._best(one.session for one in entries if one and one.fingerprint == path.stem))
+
+    def _best(self, sessions: Iterable[Session]) -> Sessions:
+        """Return the newest that can be replayed, those that passed first."""
+        young = [one for one in sessions if not one.problem and self._oldest <= one.at <= self._newest]
+        return tuple(sorted(young, key=lambda one: (not one.passed, -one.at))[:MOST])
+
+    def _entries(self, fingerprint: str) -> Iterator[_Entry | None]:
+        """Yield what each line holds; None if it is damaged."""
+        try:
+            lines = (self._folder / f"{fingerprint}{SUFFIX}").read_bytes().splitlines()
+        except OSError:
+            return
+        for line in lines:
+            try:
+                entry = _Entry.model_validate_json(line)
+            except ValidationError:
+                yield None
+                continue
+            yield entry if entry == entry.sealed else None
+
+    def _write(self, fingerprint: str, sessions: Sessions) -> None:
+        path = self._folder / f"{fingerprint}{SUFFIX}"
+        lines = [_Entry(fingerprint=fingerprint, session=one).sealed.model_dump_json() for one in sessions]
+        text = "".join(f"{line}\n" for line in lines)
+        if not text:
+            path.unlink(missing_ok=True)
+        elif not path.is_file() or path.read_text(encoding="utf-8", errors="replace") != text:
+            write_text(path, text)

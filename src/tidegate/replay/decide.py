@@ -1,0 +1,45 @@
+"""Decide whether agents have to be run for a row of which base's sessions were replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tidegate.invocations.shapes import Shapes, unseen_share
+from tidegate.model.measurement import PastTrial, RunRow
+from tidegate.model.session import RowReplay
+from tidegate.model.suite import ReplayRules
+
+LEAST = 3  # sessions that have to replay alike
+
+
+def shapes_by_session(past: Sequence[PastTrial]) -> list[Shapes]:
+    """Return the shapes of the calls of base's earlier trials of one row, as far as they are known."""
+    return [trial.shapes for trial in past if trial.shapes is not None]
+
+
+def decided(found: RowReplay, row: RunRow, known: Sequence[Shapes], rules: ReplayRules, *, begun: bool) -> RowReplay:
+    """Return the finding with the row's decision. `begun`: head has trials of the same test from an earlier run."""
+    found = found.model_copy(update={"unseen": unseen_share(known)})
+    why = _why_run(found, row, rules, begun=begun)
+    return found.model_copy(update={"skipped": not why, "why_run": why})
+
+
+def _why_run(found: RowReplay, row: RunRow, rules: ReplayRules, *, begun: bool) -> str:
+    """Return why agents have to be run; '' if they do not. What an agent showed comes before what a replay shows."""
+    if found.difference is not None:
+        return f"differs at `{found.difference.step}`"
+    if found.unsteady:
+        return "sessions of base do not replay alike on base: chance has a part in the tool"
+    if found.same < LEAST:
+        return f"{found.same} of {LEAST} sessions replay alike"
+    if not found.passed:
+        return "none of the sessions that replay alike passed"
+    if row.earlier.state != "ok":
+        return f"an earlier push of the pull request was {row.earlier.state}"
+    if begun:
+        return "an earlier run of the same test began with agents"
+    if found.unseen > rules.max_unseen:
+        return f"a new session does something new with a chance of {found.unseen:.0%}"
+    if rules.use != "skip":
+        return f"`policy.replay.use` is `{rules.use}`"
+    return ""

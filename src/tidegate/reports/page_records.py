@@ -1,0 +1,104 @@
+"""Pack the records of trials for the HTML report: compressed in blocks, which the page opens when they are needed."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from tidegate.comparison.noise import Words, masked, noisy_words
+from tidegate.model.measurement import Call, TrialResult
+from tidegate.model.plan import RowKey
+from tidegate.model.trial import Record
+from tidegate.reports.transcript_steps import Step, steps
+from tidegate.text.safe import visible
+
+BLOCK_CHARACTERS = 300_000  # of JSON, after which a block ends: similar trials compress well together
+_DIFF_CHARACTERS = 60_000
+
+ReadRecord = Callable[[TrialResult], Record]
+Block = tuple[list[str], str]  # ids of trials; their records as packed text
+
+
+def packed(value: Any) -> str:
+    """Return a value as JSON in gzip in base64, with invisible and control characters made visible."""
+    return _compressed(_as_json(value))
+
+
+def packed_records(trials: Sequence[TrialResult], read: ReadRecord, order: Iterable[RowKey], room: int) -> list[Block]:
+    """Return the records in blocks, rows in the given order; as many as fit into `room` characters of JSON."""
+    rank = {key: place for place, key in enumerate(order)}
+    ordered = sorted(trials, key=lambda trial: rank.get(trial.key, len(rank)))
+    found: list[Block] = []
+    for _, of_row in groupby(ordered, key=lambda trial: trial.key):
+        for ids, texts in _blocks(tuple(of_row), read):
+            block = ids, _compressed("{" + ",".join(texts) + "}")
+            room -= len(_as_json(block).encode()) + len(",")
+            if room < 0:
+                return found
+            found.append(block)
+    return found
+
+
+def _blocks(trials: Sequence[TrialResult], read: ReadRecord) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield ids and records, as members of a JSON object, of as many trials of one row as a block holds."""
+    noise = noisy_words(trials)
+    ids: list[str] = []
+    texts: list[str] = []
+    for trial in trials:
+        text = f"{_as_json(trial.id)}:{_as_json(_record(trial, read(trial), noise))}"
+        if texts and sum(map(len, texts)) + len(text) > BLOCK_CHARACTERS:
+            yield ids, texts
+            ids, texts = [], []
+        ids.append(visible(trial.id))
+        texts.append(text)
+    yield ids, texts
+
+
+def _record(trial: TrialResult, record: Record, noise: Words) -> dict[str, Any]:
+    left_out = len(record.diff) - _DIFF_CHARACTERS
+    cut = f"\n… {left_out:,} characters left out" if left_out > 0 else ""
+    return {
+        "prompt": record.prompt,
+        "steps": [_step(step, noise) for step in steps(record.events, trial.calls)],
+        "calls": [_call(call, noise) for call in trial.calls],
+        "gates": [gate.model_dump(include={"label", "passed", "required", "message"}) for gate in trial.gates],
+        "evaluators": [scored.model_dump(exclude={"metrics"}) for scored in trial.evaluators],
+        "judge": trial.judge.model_dump(include={"weighted_score", "reason", "judgement"}) if trial.judge else None,
+        "warnings": [*trial.warnings, *filter(None, [record.problem])],
+        "diff": record.diff[:_DIFF_CHARACTERS] + cut,
+    }
+
+
+def _step(step: Step, noise: Words) -> dict[str, Any]:
+    """Return the step; `same` is its title without noise, by which steps of two trials are compared."""
+    return {**step.model_dump(), "same": masked(step.title, noise) if step.kind == "call" else step.title}
+
+
+def _call(call: Call, noise: Words) -> dict[str, Any]:
+    """Return the call; `same` is its command and its output without noise."""
+    return {**call.model_dump(), "same": [masked(call.command, noise), masked(call.message, noise)]}
+
+
+def _compressed(text: str) -> str:
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(shown(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def shown(value: Any) -> Any:
+    """Return the value with invisible and control characters made visible in all its texts."""
+    match value:
+        case str():
+            return visible(value)
+        case dict():
+            return {visible(str(key)): shown(item) for key, item in value.items()}
+        case list() | tuple():
+            return [shown(item) for item in value]
+        case _:
+            return value

@@ -1,0 +1,33 @@
+"""What replayed sessions of base show, for the comment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tidegate.model.comparison import Row
+from tidegate.model.value import Value
+
+
+class ReplayView(Value):
+    """Rows for which no agent was run, of how many in all, and rows whose sessions differ, with the first step."""
+
+    unchanged: int
+    total: int
+    sessions: int
+    unseen: float  # the largest estimate among the unchanged rows
+    differing: tuple[tuple[Row, str], ...]
+
+
+def replay_view(rows: Sequence[Row]) -> ReplayView | None:
+    """Return what the comment says about replays; None if nothing was replayed."""
+    replays = [(row, row.replay) for row in rows if row.replay is not None]
+    if not replays:
+        return None
+    unchanged = [found for row, found in replays if row.state == "unchanged"]
+    return ReplayView(
+        unchanged=len(unchanged),
+        total=sum(row.state != "removed" for row in rows),
+        sessions=sum(found.same for found in unchanged),
+        unseen=max((found.unseen for found in unchanged), default=0.0),
+        differing=tuple((row, found.difference.step) for row, found in replays if found.difference is not None),
+    )

@@ -1,0 +1,78 @@
+"""Replay base's recorded sessions on the working tree or a commit: what of them still works there?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from tidegate.errors import ConfigurationError, NothingToRunError
+from tidegate.history.known_results import open_history
+from tidegate.history.sessions import Sessions
+from tidegate.model.measurement import Revision
+from tidegate.model.plan import Plan, RowKey
+from tidegate.model.session import RowReplay
+from tidegate.plan import make_plan, run_rows
+from tidegate.replay.decide import decided, shapes_by_session
+from tidegate.run.checkouts import one_side, scratch_folder
+from tidegate.run.replays import replay_rows
+from tidegate.run.run_job import Options, RunJob, runner_of
+from tidegate.store.judge_answers import AnswerStore
+from tidegate.suite.load import load_suite
+from tidegate.vcs.revisions import merge_base, own_commits, resolve
+
+RECORD = "Record some on the base branch: `tidegate run --rev main --history --trials 5`."
+
+
+class ReplayedHere(NamedTuple):
+    """What the sessions of each row show. `without`: rows that have no sessions, among those that could have some."""
+
+    base: Revision
+    rows: tuple[RowReplay, ...]
+    without: tuple[RowKey, ...]
+    warnings: tuple[str, ...] = ()
+
+
+async def replay_here(repo: Path, base: str, rev: str | None, out: Path, options: Options) -> ReplayedHere:
+    """Replay base's sessions on base and on `rev`, or on the working tree if that is None. No agent is run.
+
+    Base is the merge base. Raises NothingToRunError if no row has a session.
+    """
+    root = merge_base(repo, resolve(repo, base), resolve(repo, rev or "HEAD"))
+    with (
+        scratch_folder() as scratch,
+        one_side(repo, root.sha, scratch, out / "base") as of_base,
+        one_side(repo, rev, scratch, out / "head") as head,
+    ):
+        sides = (replace(of_base, side="base"), head)
+        suite = load_suite(head.folder, options.config, environ=options.environ)
+        work = RunJob(suite, make_plan(suite, options.selection), sides, scratch, AnswerStore(None))
+        history = open_history(repo, suite)
+        if history is None:
+            raise ConfigurationError("the folder of `store` is part of the commit.", "Keep it out of git.")
+        fingerprints = work.fingerprints(history.versions())
+        own = own_commits(repo, sides[0].revision, head.revision)
+        sessions, known = history.sessions.read(fingerprints, own), history.read(fingerprints, own)
+        if not sessions.by_row:
+            raise NothingToRunError("base has no recorded sessions of the suite as it is here.", RECORD)
+        async with runner_of(replace(work, plan=Plan(rows=())), options) as runner:
+            if runner.build_errors:
+                raise ConfigurationError(*next((f"{side}: {why}", "") for side, why in runner.build_errors.items()))
+            found = await replay_rows(runner, work, sessions.by_row, every=True)
+        rules = suite.policy.replay
+        rows = tuple(
+            decided(
+                found[row.key],
+                row,
+                shapes_by_session([one for one in known.trials if one.key == row.key]),
+                rules,
+                begun=False,
+            )
+            for row in run_rows(work.plan, suite)
+            if row.key in found
+        )
+    return ReplayedHere(root, rows, _without(work, sessions.by_row), sessions.warnings)
+
+
+def _without(work: RunJob, sessions: dict[RowKey, Sessions]) -> tuple[RowKey, ...]:
+    return tuple(row.key for row in work.plan.rows if not row.deterministic and row.key not in sessions)

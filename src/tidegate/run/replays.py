@@ -1,0 +1,106 @@
+"""Replay base's recorded sessions on both sides, as trials without an agent, and record the sessions of new trials."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from tidegate.agents.recorded_session import RecordedSession
+from tidegate.history.sessions import Sessions
+from tidegate.measure.measure_trial import measure_trial
+from tidegate.model.measurement import Run
+from tidegate.model.plan import PlanRow, RowKey
+from tidegate.model.session import RowReplay, Session
+from tidegate.model.trial import Side, TrialSpec, is_inside
+from tidegate.replay.compare import UNSTEADY, Base, Replayed, difference, on_base, replayed
+from tidegate.replay.record import session_of
+from tidegate.run.attempts import Attempts
+from tidegate.run.run_job import RunJob
+from tidegate.run.runner import Runner
+from tidegate.store.run_folder import RunFolder
+
+MOST = 5  # sessions replayed per row, the best ones
+
+
+def new_sessions(work: RunJob, base: Run, store: RunFolder) -> Iterator[Session]:
+    """Yield the sessions of a run of base, of rows that chance has a part in; trials of earlier runs are known."""
+    for result in base.trials:
+        row = work.plan.row(result.key)
+        if row.deterministic or result.decides is None or result.reused:
+            continue
+        trial = store.trial(result.spec)
+        passed = result.decides == "pass"
+        if trial is not None:
+            found = session_of(trial, row.agent, row.scenario.target, base.revision.sha, passed=passed)
+            if found is not None:
+                yield found
+
+
+async def replay_rows(
+    runner: Runner, work: RunJob, sessions: Mapping[RowKey, Sessions], *, every: bool = False
+) -> dict[RowKey, RowReplay]:
+    """Return what base's sessions show, for each row that has some. With `every`, a difference ends nothing."""
+    if runner.build_errors:
+        return {}
+    stores = {side.side: RunFolder(side.store.folder / "replays") for side in work.sides}
+    place = _Place(runner.attempts.elsewhere(stores), work.sides[0].revision.sha, every)
+    rows = [row for row in work.plan.rows if row.presence == "both" and not row.deterministic and row.key in sessions]
+    rows = [row for row in rows if not row.scenario.target.secrets]
+    found = await asyncio.gather(*(_row(place, row, sessions[row.key][:MOST]) for row in rows))
+    return {one.key: one for one in found}
+
+
+class _Place(NamedTuple):
+    """Where sessions are replayed: by which attempts, base's commit, and whether each is replayed regardless."""
+
+    attempts: Attempts
+    base: str
+    every: bool
+
+
+async def _row(place: _Place, row: PlanRow, sessions: Sessions) -> RowReplay:
+    bases = await asyncio.gather(*(_base(place, row, number, one) for number, one in enumerate(sessions, 1)))
+    left_out = [why for why in bases if isinstance(why, str)]
+    found = RowReplay(scenario=row.key.scenario, agent=row.key.agent)
+    same = passed = differing = steps = 0
+    for number, (session, base) in enumerate(zip(sessions, bases, strict=True), 1):
+        if isinstance(base, str):
+            continue
+        head = await _play(place, "head", row, number, session, 1)
+        if isinstance(head, str):
+            left_out.append(head)
+            continue
+        steps += len(base.replay.steps)
+        if (differs := difference(base, head)) is None:
+            same, passed = same + 1, passed + session.passed
+            continue
+        differing += 1
+        found = found.model_copy(update={"difference": found.difference or differs})
+        if not place.every:
+            break
+    counts = {"same": same, "passed": passed, "differing": differing, "steps": steps, "left_out": tuple(left_out)}
+    return found.model_copy(update={**counts, "unsteady": any(why.startswith(UNSTEADY) for why in left_out)})
+
+
+async def _base(place: _Place, row: PlanRow, number: int, session: Session) -> Base | str:
+    """Return the session's replays on base, or why it does not count."""
+    if session.server and session.sha != place.base:
+        return "it was recorded on another commit, where the server may have described its tools in another way"
+    one, other = [await _play(place, "base", row, number, session, time) for time in (1, 2)]
+    if isinstance(one, str) or isinstance(other, str):
+        return one if isinstance(one, str) else str(other)
+    return on_base(session, one, other)
+
+
+async def _play(place: _Place, side: Side, row: PlanRow, number: int, session: Session, time: int) -> Replayed | str:
+    """Return what one replay showed; or why it was not done, for an outside cause."""
+    name = f"{row.key.agent} (session {number})"
+    agent = RecordedSession(session=session, env=row.agent.env, model=row.agent.model)
+    own = row.model_copy(update={"agent": agent, "key": RowKey(scenario=row.key.scenario, agent=name)})
+    spec = TrialSpec(side=side, scenario=row.key.scenario, agent=name, index=time, phase="history")
+    trial = await place.attempts.trial(spec, own)
+    if trial is None or (trial.not_measured is not None and not is_inside(trial.not_measured)):
+        return f"it was not replayed ({trial.reason if trial else 'the run ended'})"
+    result = await asyncio.to_thread(measure_trial, trial, row.scenario, None, row.base_checks, judge_blocks=False)
+    return replayed(trial, result)

@@ -1,0 +1,113 @@
+"""Base's recorded sessions, replayed without an agent: by `tidegate replay`, and in a pull request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Make = Callable[..., Any]
+
+SUITE = """\
+version: 1
+scenarios: [scenarios/*.yaml]
+path: [bin]
+agents:
+  fake:
+    type: scripted
+    deterministic: false
+    steps: {keep_notes: [notes add first, "notes list | tail -n 1", notes add second, ls -l notes.txt]}
+"""
+
+
+def sessions(root: Path) -> list[dict[str, Any]]:
+    files = root.glob(".tidegate/store/history/*.sessions")
+    return [json.loads(line)["session"] for path in files for line in path.read_text().splitlines()]
+
+
+@pytest.fixture
+def repo(make_repository: Make, tidegate: Make, files: dict[str, str]) -> Any:
+    """A repository whose main has five recorded sessions."""
+    made = make_repository()
+    made.commit({**files, "tidegate.yaml": SUITE})
+    fed = tidegate("run", "--rev", "main", "--history", "--trials", "5", cwd=made.root)
+    assert fed.code == 0, fed.stderr
+    return made
+
+
+def test_sessions_of_base_are_replayed_in_the_working_tree(repo: Any, tidegate: Make, files: dict[str, str]) -> None:
+    assert [step["command"] for step in sessions(repo.root)[0]["steps"]][1] == "notes list | tail -n 1"
+
+    same = tidegate("replay", cwd=repo.root)
+
+    assert same.code == 0, same.stderr + same.stdout
+    assert same.stdout.startswith("✅ keep_notes × fake: 5 of 5 sessions show the same (20 steps); chance that a new")
+    assert same.stdout.splitlines()[0].endswith("does something new: 8%")
+
+    (repo.root / "bin/notes").write_text(files["bin/notes"].replace("  list)", "  show)"))
+    differs = tidegate("replay", cwd=repo.root)
+
+    assert differs.code == 1, differs.stderr
+    assert "first difference: $ notes list | tail -n 1" in differs.stdout
+    assert "0 of 5 sessions of base" in differs.stdout
+
+
+def pr(repo: Any, tidegate: Make, changes: dict[str, str], *more: str) -> Any:
+    """Compare a branch with these changes."""
+    repo.branch("pr", changes)
+    return tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", *more, cwd=repo.root)
+
+
+@pytest.fixture
+def skipping(make_repository: Make, tidegate: Make, files: dict[str, str]) -> Any:
+    """The same, with a policy that skips what does not change."""
+    made = make_repository()
+    made.commit({**files, "tidegate.yaml": SUITE + "policy: {replay: {use: skip}}\n"})
+    fed = tidegate("run", "--rev", "main", "--history", "--trials", "5", cwd=made.root)
+    assert fed.code == 0, fed.stderr
+    return made
+
+
+def test_no_agent_is_run_where_nothing_changes_for_agents(skipping: Any, tidegate: Make, files: dict[str, str]) -> None:
+    ran = pr(skipping, tidegate, {"bin/notes": files["bin/notes"].replace("# notes:", "# The notes tool:")})
+
+    assert ran.code == 0, ran.stderr
+    row = ran.row("keep_notes", "fake")
+    assert (row["state"], row["replay"]["same"], ran.result["cost"]["trials"]) == (
+        "unchanged", 5, {"base": 0, "head": 0},
+    )  # fmt: skip
+    assert "5 recorded sessions of base replay alike on both sides, in all 20 steps; no agent was run" in row["reason"]
+    assert "1 unchanged by replay" in ran.result["verdict"]["summary"]
+
+
+def test_a_row_whose_sessions_differ_is_run_with_agents(skipping: Any, tidegate: Make, files: dict[str, str]) -> None:
+    ran = pr(skipping, tidegate, {"bin/notes": files["bin/notes"].replace("  add)", "  append)")})
+
+    assert ran.code == 1, ran.stderr
+    row = ran.row("keep_notes", "fake")
+    assert (row["state"], row["replay"]["skipped"], row["replay"]["why_run"]) == (
+        "regressed", False, "differs at `$ notes add first`",
+    )  # fmt: skip
+
+
+def test_changed_guidance_is_run_with_agents(skipping: Any, tidegate: Make) -> None:
+    ran = pr(skipping, tidegate, {"AGENTS.md": "Use another word."})
+
+    assert ran.row("keep_notes", "fake")["replay"]["why_run"] == "differs at `the guidance files`"
+    assert ran.result["cost"]["trials"]["head"] == 3
+
+
+def test_what_a_gate_alone_sees_is_a_difference(skipping: Any, tidegate: Make, files: dict[str, str]) -> None:
+    """The agent sees the same in each step, and the result is another."""
+    broken = (
+        files["bin/notes"]
+        .replace("  list)", "  list) rm -f second;")
+        .replace('echo "$1" >> notes.txt', '[ "$1" = second ] && echo later >> notes.txt || echo "$1" >> notes.txt')
+    )
+    ran = pr(skipping, tidegate, {"bin/notes": broken})
+
+    assert ran.code == 1, ran.stderr
+    assert not ran.row("keep_notes", "fake")["replay"]["skipped"]

@@ -1,0 +1,174 @@
+"""The judges `openai` and `google`: what they send, and what their providers' answers become."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.model_server import HALF, Fault, Json, ModelServer, Step, serving
+from tidegate.judges.google import GoogleJudge
+from tidegate.judges.openai import OpenAIJudge
+from tidegate.judges.provider import HttpJudge
+from tidegate.model.judge import JudgeContext
+from tidegate.model.question import AskModel, Reply, ReplyEnd
+from tidegate.rubrics.forms import scores_form
+
+FORM = scores_form(["kept"])
+QUESTION = AskModel(system="You judge.", before="the work", answer_schema=FORM)
+SAID = Step('{"scores": {"kept": 1}}')
+KEYS = {"OPENAI_API_KEY": "dummy-key", "GEMINI_API_KEY": "dummy-key", "OWN_KEY": "own-key"}
+NO = {"type": "refusal", "refusal": "No."}
+LIMIT = {"reason": "max_output_tokens"}
+SOON = {"retry-after-ms": "1"}
+
+
+def judge(kind: str, **fields: Any) -> HttpJudge:
+    """A judge by the name of its API."""
+    if kind == "google":
+        return GoogleJudge(type="google", model="gemini-x", **fields)
+    return OpenAIJudge(type="openai", model="gpt-x", **{"api": kind, **fields})
+
+
+def asked(asking: HttpJudge, environ: dict[str, str]) -> Reply:
+    async def ask_once() -> Reply:
+        async with asking.opened(JudgeContext.of(asking, Path(), environ)) as ask:
+            return await ask(QUESTION, 2)
+
+    return asyncio.run(ask_once())
+
+
+def served(kind: str, answer: Step | Fault = SAID, **fields: Any) -> tuple[Reply, ModelServer]:
+    """What the judge replies if the provider answers like that, and the server with the requests that it got."""
+    with serving([]) as server:
+        server.judge = lambda _: answer
+        path = "" if kind == "google" else "/v1"
+        return asked(judge(kind, **{"base_url": server.url + path, "timeout_secs": 20, **fields}), KEYS), server
+
+
+@pytest.mark.parametrize("kind", ["responses", "chat", "google"])
+def test_an_answer_comes_with_its_model_and_tokens(kind: str) -> None:
+    reply, _ = served(kind)
+    assert (reply.end, reply.text, reply.sample) == ("answered", SAID.text, 2)
+    assert (reply.tokens_in, reply.tokens_out) == (100, 20)
+    assert reply.model == ("gemini-x" if kind == "google" else "gpt-x")
+
+
+def test_openai_is_held_to_the_form_by_both_of_its_apis() -> None:
+    strict: Json = {"name": "answer", "schema": FORM, "strict": True}
+    messages = [{"role": "system", "content": "You judge."}, {"role": "user", "content": "the work"}]
+
+    _, server = served("responses", max_tokens=9)
+    ((path, body, headers),) = server.requests
+    form: Json = {"format": {"type": "json_schema", **strict}}
+    assert (path, headers["authorization"]) == ("/v1/responses", "Bearer dummy-key")
+    assert body == {"model": "gpt-x", "input": messages, "store": False, "text": form, "max_output_tokens": 9}
+
+    _, server = served("chat", max_tokens=9)
+    ((path, body, _),) = server.requests
+    form = {"type": "json_schema", "json_schema": strict}
+    assert path == "/v1/chat/completions"
+    assert body == {"model": "gpt-x", "messages": messages, "response_format": form, "max_completion_tokens": 9}
+
+
+def test_google_is_held_to_the_form() -> None:
+    _, server = served("google", max_tokens=9)
+    ((path, body, headers),) = server.requests
+    assert (path, headers["x-goog-api-key"]) == ("/v1beta/models/gemini-x:generateContent", "dummy-key")
+    form = {"responseMimeType": "application/json", "responseJsonSchema": FORM, "maxOutputTokens": 9}
+    assert body["generationConfig"] == form
+    assert body["systemInstruction"] == {"parts": [{"text": "You judge."}]}
+    assert body["contents"] == [{"role": "user", "parts": [{"text": "the work"}]}]
+
+
+def test_a_server_without_structured_output_reads_the_form_in_the_prompt() -> None:
+    _, server = served("chat", structured=False)
+    ((_, body, _),) = server.requests
+    assert "response_format" not in body
+    assert json.dumps(FORM, indent=1) in body["messages"][0]["content"]
+
+
+def test_another_key_can_be_named_and_the_environment_says_where_the_model_is() -> None:
+    with serving([]) as server:
+        server.judge = lambda _: SAID
+        reply = asked(judge("chat", key="OWN_KEY"), KEYS | {"OPENAI_BASE_URL": f"{server.url}/v1/"})
+    assert reply.end == "answered"
+    assert server.requests[0][2]["authorization"] == "Bearer own-key"
+
+
+@pytest.mark.parametrize(
+    ("kind", "stop", "end"),
+    [
+        ("responses", "failed", "failed"),
+        ("chat", "length", "max_tokens"),
+        ("chat", "content_filter", "refused"),
+        ("chat", "tool_calls", "failed"),
+        ("google", "MAX_TOKENS", "max_tokens"),
+        ("google", "SAFETY", "refused"),
+        ("google", "MALFORMED_FUNCTION_CALL", "failed"),
+    ],
+)
+def test_an_answer_that_stopped_early_is_none(kind: str, stop: str, end: ReplyEnd) -> None:
+    reply, _ = served(kind, Step("{", stop=stop))
+    assert (reply.end, stop in reply.message or end != "failed") == (end, True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "end"),
+    [
+        ("responses", {"status": "completed", "output": [{"content": [NO]}]}, "refused"),
+        ("responses", {"status": "incomplete", "output": [], "incomplete_details": LIMIT}, "max_tokens"),
+        ("chat", {"choices": [{"message": {"content": None, "refusal": "No."}, "finish_reason": "stop"}]}, "refused"),
+        ("google", {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}, "refused"),
+    ],
+)  # fmt: skip
+def test_refusals_and_limits_in_the_answers_themselves(kind: str, answer: Json, end: ReplyEnd) -> None:
+    assert judge(kind).reply(answer).end == end
+
+
+def test_thoughts_are_no_part_of_an_answer_and_missing_tokens_are_not_zero() -> None:
+    parts = [{"text": "Hm.", "thought": True}, {"text": "{}"}]
+    reply = judge("google").reply({"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}]})
+    assert (reply.text, reply.tokens_in, reply.tokens_out) == ("{}", None, None)
+
+
+@pytest.mark.parametrize(
+    ("fault", "end", "says", "requests"),
+    [
+        (Fault(401, "invalid_request_error"), "auth", "HTTP 401, invalid_request_error: scripted 401", 1),
+        (Fault(400, message="API key not valid", kind="API_KEY_INVALID"), "auth", "API key not valid", 1),
+        (Fault(404, "not_found"), "failed", "HTTP 404", 1),
+        (Fault(302, headers={"location": "/elsewhere"}), "outage", "HTTP 302", 1),
+        (Fault(503, headers=SOON), "outage", "HTTP 503, api_error: scripted 503", 3),
+        (Fault(429, headers=SOON), "outage", "HTTP 429", 3),
+    ],
+)
+def test_errors_are_told_and_temporary_ones_are_retried_twice(
+    fault: Fault, end: ReplyEnd, says: str, requests: int
+) -> None:
+    reply, server = served("responses", fault)
+    assert (reply.end, len(server.requests)) == (end, requests)
+    assert says in reply.message
+
+
+@pytest.mark.parametrize("fault", [Fault(0), Fault(HALF)])
+def test_a_broken_connection_is_retried(fault: Fault) -> None:
+    with serving([], [fault]) as server:
+        server.judge = lambda body: SAID if body else fault
+        reply = asked(judge("responses", base_url=f"{server.url}/v1"), KEYS)
+    assert (reply.end, len(server.requests)) == ("answered", 2)
+
+
+@pytest.mark.parametrize("kind", ["responses", "chat", "google"])
+@pytest.mark.parametrize("body", [{}, {"choices": []}, {"output": None}, {"candidates": "x"}])
+def test_what_is_no_message_is_no_answer(kind: str, body: Json) -> None:
+    with pytest.raises(ValueError, match="no "):
+        judge(kind).reply(body)
+
+
+def test_a_missing_key_is_told_without_asking() -> None:
+    reply = asked(judge("google", key="NOT_SET"), {"GEMINI_API_KEY": "dummy-key"})
+    assert (reply.end, reply.message) == ("no_judge", "the judge google needs a key in NOT_SET")

@@ -1,0 +1,83 @@
+"""Which rows need no agent, by what replayed sessions show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.make import trial_result
+from tidegate.invocations.shapes import call_shape, shapes_of, unseen_share
+from tidegate.model.measurement import Call, EarlierPushes, RunRow
+from tidegate.model.session import Difference, RowReplay
+from tidegate.model.suite import Policy, ReplayRules
+from tidegate.procedure.steps import Decided, next_step, start
+from tidegate.replay.decide import decided
+
+SKIP = ReplayRules(use="skip")
+KNOWN = [("add", "list")] * 5
+ROW = RunRow(scenario="s", agent="a", deterministic=False)
+
+
+def found(**fields: Any) -> RowReplay:
+    return RowReplay(**{"scenario": "s", "agent": "a", "same": 3, "passed": 3, "steps": 9, **fields})
+
+
+def test_three_sessions_that_replay_alike_are_enough() -> None:
+    assert decided(found(), ROW, KNOWN, SKIP, begun=False).skipped
+
+
+@pytest.mark.parametrize(
+    ("replay", "row", "rules", "why"),
+    [
+        ({"same": 2}, {}, SKIP, "2 of 3 sessions"),
+        ({"differing": 1, "difference": Difference(step="x", base="", head="")}, {}, SKIP, "differs at `x`"),
+        ({"unsteady": True}, {}, SKIP, "chance has a part"),
+        ({"passed": 0}, {}, SKIP, "none of the sessions"),
+        ({}, {"earlier": EarlierPushes(state="regressed")}, SKIP, "an earlier push"),
+        ({}, {"earlier": EarlierPushes(state="unconfirmed")}, SKIP, "an earlier push"),
+        ({}, {}, ReplayRules(use="skip", max_unseen=0.05), "something new with a chance of 8%"),
+        ({}, {}, ReplayRules(use="off"), "`policy.replay.use` is `off`"),
+    ],
+)
+def test_anything_else_is_run_with_agents(
+    replay: dict[str, Any], row: dict[str, Any], rules: ReplayRules, why: str
+) -> None:
+    said = decided(found(**replay), ROW.model_copy(update=row), KNOWN, rules, begun=False)
+    assert not said.skipped
+    assert why in said.why_run
+
+
+def test_a_row_of_which_agents_have_begun_is_run_with_agents() -> None:
+    assert not decided(found(), ROW, KNOWN, SKIP, begun=True).skipped
+
+
+def test_no_trial_is_requested_of_a_skipped_row() -> None:
+    row = ROW.model_copy(update={"replay": decided(found(), ROW, KNOWN, SKIP, begun=False)})
+    step = next_step(start([row], Policy()))
+    assert isinstance(step, Decided)
+    assert [said.state for said in step.conclusions] == ["unchanged"]
+
+
+def test_a_call_has_the_shape_of_its_subcommand_and_options() -> None:
+    assert call_shape(("add", "Tag it", "--priority=high", "-v", "--", "-5")) == "add --priority -v"
+    assert call_shape(("add_task", '{"title": "x", "due": null}')) == "add_task due title"
+    assert call_shape(("--help",)) == " --help"
+
+
+def test_a_trial_has_each_shape_once() -> None:
+    calls = tuple(Call(command=text, status="ok") for text in ("t list", "t add 'a b'", "t add c", "t list --all"))
+    assert shapes_of(trial_result(calls=calls)) == ("add", "list", "list --all")
+
+
+@pytest.mark.parametrize(
+    ("sessions", "share"),
+    [
+        ([], 0.5),
+        ([("a",)] * 5, 0.5 / 6),
+        ([("a",), ("a",), ("a", "b"), ("c",), ("a",)], 2.5 / 6),
+        ([("a",), ("b",), ("c",)], 3.5 / 4),
+    ],
+)
+def test_sessions_with_a_shape_of_their_own_make_new_ones_likely(sessions: list[Any], share: float) -> None:
+    assert unseen_share(sessions) == pytest.approx(share)
