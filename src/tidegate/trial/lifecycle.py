@@ -93,7 +93,9 @@ class _TrialRun:
         except CannotRunError:
             self._stop_on_full_disk()
             raise
-        start = Start(self._attempt, *self._on_terminal())
+        environments = (self._environment, self._script_environment, self._agent_environment)
+        terminal.put_first(self._scenario.target, self._folders.scratch / "terminal", environments)
+        start = Start(self._attempt, self._environment, self._agent_environment)
         self._enter("setup")
         try:
             await start.run(self._steps)
@@ -102,17 +104,6 @@ class _TrialRun:
             self._warn_of_refused()
             return self.trial(not_measured=not_ready.kind, reason=str(not_ready))
         return await self._measured()
-
-    def _on_terminal(self) -> tuple[dict[str, str], dict[str, str]]:
-        """Install the wrappers of `tty: true`, if it is set. Return the environments of checks and of the agent."""
-        target = self._scenario.target
-        if target.tty:
-            folder = self._folders.scratch / "terminal"
-            for environment in (self._environment, self._script_environment):
-                environment.update(terminal.install(folder / "checks", target.binary, environment))
-            agents = self._agent_environment
-            agents.update(terminal.install(folder / "agent", target.binary, agents))
-        return self._environment, self._agent_environment
 
     async def _measured(self) -> Trial:
         started = time.monotonic()

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from tidegate.model.suite import Target
 from tidegate.trial.recorder import write_script
 
 SHIM = Path(__file__).with_name("terminal_shim.py")
+
+
+def put_first(target: Target, folder: Path, environments: Iterable[dict[str, str]]) -> None:
+    """Put a wrapper of the target first on PATH in each of the environments, if it is to run on a terminal."""
+    for number, environment in enumerate(environments if target.tty else ()):
+        environment.update(install(folder / str(number), target.binary, environment))
 
 
 def install(folder: Path, binary: str, environment: Mapping[str, str]) -> dict[str, str]:
