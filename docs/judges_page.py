@@ -42,7 +42,7 @@ The rubric is looked for beside the scenario, then at the repository's root. `ru
 rubric sum up to 1. The judge gives each criterion a score from 0 to 1 and a reason; the weighted score is computed here,
 whatever the model says it is. A `judge` without `enabled: false` is asked once all required gates pass, and no sooner.
 
-The [evaluators](evaluators.md) `rubrics`, `llm_judge`, `composite` with the aggregator `llm_judge`, and `plan` with a
+The [evaluators](evaluators.md) `rubrics`, `step_rubrics` (each step by itself), `llm_judge`, `composite` with the aggregator `llm_judge`, and `plan` with a
 `criterion` ask the same judge, and so do inline `rubrics` of AgentV's cases. Where the environment has
 `LLM_TOOL_TEST_JUDGE` and `tidegate.yaml` no `judge`, that model is the judge: OpenAI's if its name begins with `gpt-` or
 `o3`, Google's if it begins with `gemini`, else Anthropic's.
@@ -87,6 +87,7 @@ Only `scores` has to be there: each criterion of the rubric once, with a number 
 |---|---|
 | `judge`, with a rubric; `plan`, whose one id is `plan` | `{"scores": [{"id": …, "reason": …, "score": …}]}` |
 | `rubrics`, with `rubric-N` for an item without an id | `{"checks": [{"id": …, "reasoning": …, "satisfied": true}]}` |
+| `step_rubrics` | `{"criteria": [{"id": …, "unmet": [{"step": 2, "reason": …}]}]}` |
 | `llm_judge`, `composite` | `{"score": 0.9, "reasoning": …, "hits": […], "misses": […]}` |
 | `pairwise: true` | `{"better": [{"id": …, "reason": …, "choice": "first"}]}`, or `second`, or `same` |
 

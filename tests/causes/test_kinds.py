@@ -9,7 +9,7 @@ import pytest
 from tests.make import row, trial_result
 from tidegate.causes.find import find_causes
 from tidegate.model.event import CallStatus
-from tidegate.model.measurement import Call, Metrics, TrialResult
+from tidegate.model.measurement import Call, GateResult, Metrics, TrialResult
 from tidegate.model.result import FileChange
 
 Told = tuple[str, CallStatus, str]
@@ -207,3 +207,51 @@ def test_the_changed_line_is_the_one_that_names_it_and_tests_come_last() -> None
         "tool/cli.py:4",
         "add('--prio')",
     )
+
+
+def of_help(side: Literal["base", "head"], *, passes: bool) -> TrialResult:
+    """A trial whose gate looks for two options in a help text that is too long to be recorded whole."""
+    pattern = r"(?s)^(?=.*(?<![\w-])--args(?![\w-]))(?=.*(?<![\w-])--share\-user(?![\w-]))"
+    verb = "matches" if passes else "does not match"
+    gate = GateResult(
+        type="command_output_matches", label="the help", passed=passes, message=f"the output {verb} `{pattern}`: `…`"
+    )
+    return trial(side, ("tool --help", "ok", "usage: …")).model_copy(update={"gates": (gate,)})
+
+
+def test_a_word_that_a_check_misses_is_the_one_that_the_diff_removes() -> None:
+    diff = '@@ -1,3 +1,3 @@\n help(\n-  "--share-user  Share"\n+  "--unshare-user  Unshare"\n   "--args")\n'
+    changes = (
+        FileChange(path="features/help.feature", role="watched", diff=diff),
+        FileChange(path="tool.c", role="watched", diff=diff),
+    )
+    trials = [of_help("base", passes=True), of_help("head", passes=False)]
+    (cause,) = find_causes([row("regressed")], trials, changes)
+    assert cause.says == "`--share-user` is missing from the output that the check `the help` reads"
+    assert cause.removed
+    assert cause.removed.where == "tool.c:2"
+    assert kinds(trials[:1], trials[1:]) == [], "without the diff, it could be either word"
+
+
+def test_of_long_lines_what_differs_is_shown_and_the_printed_line_finds_the_changed_one() -> None:
+    start = "an output in one line that begins with a great many words that are the same on both sides, "
+    base = [trial("base", ("tool --help", "ok", f"{start}--safe  Suppress raw HTML"))]
+    head = [trial("head", ("tool --help", "ok", f"{start}--unsafe  Render raw HTML"))]
+    (says,) = kinds(base, head)
+    assert "--unsafe" in says
+    assert "--safe" in says
+    short = [
+        trial("base", ("tool --help", "ok", "--safe  Suppress raw HTML")),
+        trial("head", ("tool --help", "ok", "--unsafe  Render raw HTML")),
+    ]
+    changes = tuple(
+        FileChange(path=path, role="watched", diff=f"@@ -7 +7 @@\n-{before}\n+{after}\n")
+        for path, before, after in (
+            ("man/tool.3", "Suppress unsafe links", "Render unsafe links"),
+            ("lib.c", "bool is_safe(x);", "bool unsafe(x);"),
+            ("main.c", 'print("--safe  Suppress raw HTML");', 'print("--unsafe  Render raw HTML");'),
+        )
+    )
+    (cause,) = find_causes([row("regressed")], short, changes)
+    assert cause.added
+    assert cause.added.where == "main.c:7"

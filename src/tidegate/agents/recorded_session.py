@@ -24,7 +24,7 @@ _HIDDEN = "-not -path '*/.git/*' -not -name .git"
 
 
 class RecordedSession(Agent):
-    """Replays one session. Ids that the tool generates anew replace the recorded ones in later steps."""
+    """Replays one session. Newly generated ids replace the recorded ones in later steps."""
 
     type: Literal["recorded-session"] = "recorded-session"
     session: Session

@@ -30,6 +30,7 @@ KINDS: tuple[Callable[[Seen], Found | None], ...] = (  # the most specific first
     outputs.json_key,
     outputs.error_text,
     outputs.output,
+    outputs.missing_words,
     guidance,
 )
 _EXPLAINED = frozenset({"regressed", "unconfirmed"})
@@ -68,7 +69,7 @@ def _placed(cause: Found, rows: tuple[RowKey, ...], changes: Sequence[FileChange
 
 
 def _is_test(path: str) -> bool:
-    return any(part.startswith(("test", "spec")) for part in path.lower().split("/"))
+    return any(part.startswith(("test", "spec", "feature")) for part in path.lower().split("/"))
 
 
 def _lines(cause: Found, changes: Sequence[FileChange]) -> tuple[Place | None, Place | None]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from tidegate.causes.diff_lines import changed_lines
 from tidegate.causes.seen import Found, Seen
 
+MAN_PAGES = frozenset(f".{section}" for section in "12345678")
 DOCS = (".md", ".markdown", ".rst", ".txt", ".mdc", ".adoc")
 
 
 def is_doc(path: str) -> bool:
     """Return True for a text that people and agents read."""
-    return path.lower().endswith(DOCS)
+    return path.lower().endswith(DOCS) or path[-2:] in MAN_PAGES
 
 
 def guidance(seen: Seen) -> Found | None:

@@ -6,7 +6,9 @@ import json
 import re
 from collections.abc import Iterator
 
-from tidegate.causes.seen import Found, Pair, Seen, command_line
+from tidegate.causes.diff_lines import changed_lines
+from tidegate.causes.guidance import is_doc
+from tidegate.causes.seen import Found, Pair, Seen, command_line, named_in
 from tidegate.comparison.noise import Words, masked
 from tidegate.model.measurement import TrialResult
 
@@ -14,6 +16,8 @@ _KEY = re.compile(r'"([^"\\]{1,60})"\s*:')
 _GATE_KEY = re.compile(r"^`(?P<path>[^`]+)` is missing(?: or null)? in the output$")
 _LAST_KEY = re.compile(r"([A-Za-z_][\w-]*)\W*$")
 _CUT = "…"
+_NO_MATCH = re.compile(r"^the output does not match `(?P<pattern>[^`]+)`: ")
+_WHOLE_WORD = re.compile(r"\(\?<!\[\\w-\]\)((?:[\w-]|\\.)+)\(\?!\[\\w-\]\)")
 
 
 def json_key(seen: Seen) -> Found | None:
@@ -27,6 +31,40 @@ def json_key(seen: Seen) -> Found | None:
             says = f"the JSON output of `{command_line(pair.head)}` no longer has the key `{gone[0]}`{instead}"
             return Found("json_key", says, (gone[0],))
     return next(_missing_for_gates(seen), None)
+
+
+def missing_words(seen: Seen) -> Found | None:
+    """Words that a check finds in base's output and not in head's, if the check's pattern names them as whole words.
+
+    Of several words, those count that only removed lines of the diff have.
+    """
+    for gate in seen.head[0].gates if seen.head else ():
+        missed = _NO_MATCH.match(gate.message) if gate.type == "command_output_matches" and not gate.passed else None
+        asked = [_unescaped(word) for word in _WHOLE_WORD.findall(missed["pattern"])] if missed else []
+        here = all(_fails(trial, gate.label) for trial in seen.head)
+        there = any(_fails(trial, gate.label) for trial in seen.base)
+        gone = [word for word in asked if _only_removed(word, seen)] or (asked if len(asked) == 1 else [])
+        if gone and seen.base and here and not there:
+            read = gate.label.replace("`", "'")
+            words = " and ".join(f"`{word}`" for word in gone)
+            verb = "is" if len(gone) == 1 else "are"
+            says = f"{words} {verb} missing from the output that the check `{read}` reads"
+            return Found("output", says, tuple(gone))
+    return None
+
+
+def _fails(trial: TrialResult, label: str) -> bool:
+    return any(gate.label == label and not gate.passed for gate in trial.gates)
+
+
+def _unescaped(word: str) -> str:
+    return re.sub(r"\\(.)", r"\1", word)
+
+
+def _only_removed(word: str, seen: Seen) -> bool:
+    """Return True if watched lines that are not docs lost the word, and none gained it."""
+    sides = {line.side for line in changed_lines(seen.changes) if not is_doc(line.path) and named_in(line.text, word)}
+    return sides == {"base"}
 
 
 def output(seen: Seen) -> Found | None:
@@ -97,7 +135,10 @@ def _first_different(pair: Pair, noise: Words) -> tuple[str, str]:
     ours, theirs = {masked(line, noise) for line in base}, {masked(line, noise) for line in head}
     first = next((line for line in base if masked(line, noise) not in theirs), "")
     second = next((line for line in head if masked(line, noise) not in ours), "")
-    return _shown(first), _shown(second)
+    first, second = first.strip(), second.strip()
+    alike = next((at for at, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]), 0)
+    start = first.rfind(" ", 0, alike - 20) + 1 if alike > 60 else 0  # a long line: what differs has to be seen
+    return _shown(first[start:]), _shown(second[start:])
 
 
 def _shown(line: str) -> str:
@@ -106,6 +147,8 @@ def _shown(line: str) -> str:
 
 
 def _telling(head: str, base: str) -> tuple[str, ...]:
-    """Return the words that only one of the lines has, head's first: the diff has them."""
+    """Return what the diff has: the lines themselves, then the words that only one has, head's first."""
     ours, theirs = re.findall(r"\w{3,}", base), re.findall(r"\w{3,}", head)
-    return (*(word for word in theirs if word not in ours), *(word for word in ours if word not in theirs))[:6]
+    lines = tuple(line for line in (head, base) if " " in line and not line.endswith(_CUT))
+    words = (*(word for word in theirs if word not in ours), *(word for word in ours if word not in theirs))
+    return (*lines, *words[:6])

@@ -13,12 +13,14 @@ from tidegate.evaluators.llm_judge import LlmJudge
 from tidegate.evaluators.parameters import Parameters
 from tidegate.evaluators.plan import PlanEvaluator
 from tidegate.evaluators.rubrics import Rubrics
+from tidegate.evaluators.step_rubrics import StepRubrics
 from tidegate.evaluators.tool_f1 import ToolF1
 from tidegate.evaluators.tool_trajectory import ToolTrajectory
 
 AnyEvaluator = Annotated[
     ToolTrajectory
     | Rubrics
+    | StepRubrics
     | LlmJudge
     | CodeJudge
     | CompositeEvaluator

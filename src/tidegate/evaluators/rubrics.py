@@ -42,17 +42,9 @@ def _items(value: Any) -> Any:
 RubricItems = Annotated[tuple[RubricItem, ...], BeforeValidator(_items)]
 
 
-class Rubrics(Evaluator):
-    """Asks the judge whether each item of `rubrics` is satisfied. The score is the weight of the satisfied items / the
-    weight of all items. An item that the judge omits is not satisfied, one that it names twice counts once, and an
-    unknown one is ignored; the result notes each of these. The evaluator fails if a `required` item (the default) is
-    not satisfied.
+class RubricList(Evaluator):
+    """An evaluator with a list of `rubrics` that a judge is asked about."""
 
-    The judge answers `{checks: [{id, reasoning, satisfied}]}` ([answer formats](judges.md#what-it-answers)). An item is
-    a text, or `{id, description, weight, required}`. Inline `rubrics` of an AgentV case use this evaluator.
-    """
-
-    type: Literal["rubrics"] = "rubrics"
     rubrics: Annotated[RubricItems, Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -74,6 +66,19 @@ class Rubrics(Evaluator):
             Criterion(**{**dict(item), "id": item.id or f"rubric-{number}"})
             for number, item in enumerate(self.rubrics, 1)
         )
+
+
+class Rubrics(RubricList):
+    """Asks the judge whether each item of `rubrics` is satisfied. The score is the weight of the satisfied items / the
+    weight of all items. An item that the judge omits is not satisfied, one that it names twice counts once, and an
+    unknown one is ignored; the result notes each of these. The evaluator fails if a `required` item (the default) is
+    not satisfied.
+
+    The judge answers `{checks: [{id, reasoning, satisfied}]}` ([answer formats](judges.md#what-it-answers)). An item is
+    a text, or `{id, description, weight, required}`. Inline `rubrics` of an AgentV case use this evaluator.
+    """
+
+    type: Literal["rubrics"] = "rubrics"
 
     @property
     def wordings(self) -> dict[str, str]:

@@ -55,7 +55,7 @@ class ProviderJudge(Judge):
 
     def without_key(self) -> Ask:
         """Return what answers every question by saying that the key is missing."""
-        return nobody(f"the judge {self.type} needs a key in {self.variables[0]}")
+        return no_answer(f"the judge {self.type} needs a key in {self.variables[0]}")
 
 
 class Request(NamedTuple):
@@ -93,7 +93,7 @@ class HttpJudge(ProviderJudge):
         try:
             client = AsyncClient(base_url=address, headers=self.headers(key), timeout=self.timeout_secs)
         except (InvalidURL, ValueError):  # a key or an address with characters that a request cannot have
-            yield nobody(f"{self.variables[0]} or the address {address} cannot be used in a request")
+            yield no_answer(f"{self.variables[0]} or the address {address} cannot be used in a request")
             return
         async with client:
 
@@ -125,7 +125,7 @@ def used(data: Json) -> dict[str, int]:
     return {"tokens_in": tokens.given, "tokens_out": tokens.said} if any(tokens) else {}
 
 
-def nobody(message: str) -> Ask:
+def no_answer(message: str) -> Ask:
     """Return what answers every question with that message."""
 
     async def ask(question: AskModel, sample: int) -> Reply:

@@ -19,7 +19,7 @@ class ReplayView(Value):
 
 
 def replay_view(rows: Sequence[Row]) -> ReplayView | None:
-    """Return what the comment says about replays; None if nothing was replayed."""
+    """Return the facts about replays for the comment; None if nothing was replayed."""
     replays = [(row, row.replay) for row in rows if row.replay is not None]
     if not replays:
         return None

@@ -12,37 +12,41 @@ _SHARE = {"type": "number", "description": "from 0 to 1"}
 
 def scores_form(ids: Sequence[str]) -> dict[str, Any]:
     """Return the form for a rubric. The reason comes before the score, so that the model thinks first."""
-    entry = _object(id=_one_of(ids), reason=_TEXT, score=_SHARE)
-    return _object(scores=_list(entry), confidence=_SHARE, issues=_TEXTS, highlights=_TEXTS)
+    entry = object_of(id=one_of(ids), reason=_TEXT, score=_SHARE)
+    return object_of(scores=list_of(entry), confidence=_SHARE, issues=_TEXTS, highlights=_TEXTS)
 
 
 def checks_form(ids: Sequence[str]) -> dict[str, Any]:
     """Return the form for inline rubrics."""
-    entry = _object(id=_one_of(ids), reasoning=_TEXT, satisfied={"type": "boolean"})
-    return _object(checks=_list(entry), overall_reasoning=_TEXT)
+    entry = object_of(id=one_of(ids), reasoning=_TEXT, satisfied={"type": "boolean"})
+    return object_of(checks=list_of(entry), overall_reasoning=_TEXT)
 
 
 def score_form() -> dict[str, Any]:
     """Return the form for a single score."""
-    return _object(reasoning=_TEXT, hits=_TEXTS, misses=_TEXTS, score=_SHARE)
+    return object_of(reasoning=_TEXT, hits=_TEXTS, misses=_TEXTS, score=_SHARE)
 
 
 def pair_form(ids: Sequence[str]) -> dict[str, Any]:
     """Return the form for a comparison of two trials."""
-    return _object(better=_list(_object(id=_one_of(ids), reason=_TEXT, choice=_one_of(("first", "second", "same")))))
+    return object_of(
+        better=list_of(object_of(id=one_of(ids), reason=_TEXT, choice=one_of(("first", "second", "same"))))
+    )
 
 
 def draft_form() -> dict[str, Any]:
     """Return the form for drafted rubrics."""
-    entry = _object(id=_TEXT, description=_TEXT, weight={"type": "number"}, required={"type": "boolean"})
-    return _object(rubrics=_list(entry))
+    entry = object_of(id=_TEXT, description=_TEXT, weight={"type": "number"}, required={"type": "boolean"})
+    return object_of(rubrics=list_of(entry))
 
 
-def _one_of(names: Sequence[str]) -> dict[str, Any]:
+def one_of(names: Sequence[str]) -> dict[str, Any]:
+    """Return the form of a name out of several."""
     return {"type": "string", "enum": list(names)}
 
 
-def _object(**properties: Any) -> dict[str, Any]:
+def object_of(**properties: Any) -> dict[str, Any]:
+    """Return the form of an object that has all of the properties and no others."""
     return {
         "type": "object",
         "properties": properties,
@@ -51,5 +55,6 @@ def _object(**properties: Any) -> dict[str, Any]:
     }
 
 
-def _list(entry: dict[str, Any]) -> dict[str, Any]:
+def list_of(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return the form of a list of entries."""
     return {"type": "array", "items": entry}

@@ -43,9 +43,10 @@ def work_of(
     """Return the work as texts. A named file without text is said to be missing."""
     texts = {name: "(there is no such text file)" if text is None else text for name, text in (files or {}).items()}
     named = (f"== {name} ==\n{text}" for name, text in texts.items())
-    return Work(transcript(events), "\n".join(map(_line, calls)), diff, "\n".join(named))
+    return Work(transcript(events), "\n".join(map(call_line, calls)), diff, "\n".join(named))
 
 
-def _line(call: Invocation) -> str:
+def call_line(call: Invocation) -> str:
+    """Return a recorded call and how it ended: `add first [exit 0]`."""
     ended = call.status if call.exit_code is None else f"exit {call.exit_code}"
     return f"{shlex.join(call.argv)} [{ended}]"

@@ -118,7 +118,7 @@ class Attempts:
                 return trial
 
     def elsewhere(self, stores: Mapping[Side, RunFolder]) -> Attempts:
-        """Return the same with records in other folders, shown to nobody: for replays, which no budget counts."""
+        """Return the same with records in other folders, without progress: for replays, which no budget counts."""
         checkouts = {side: replace(one, store=stores[side]) for side, one in self.context.checkouts.items()}
         suite = self.context.suite
         unlimited = suite.model_copy(update={"budget": suite.budget.model_copy(update={"trials": None})})
