@@ -23,7 +23,7 @@ function scenario(row) {
     row.gates.length > 0 && section("Gates × trials", gateGrid(row)),
     row.metrics.length > 0 && section("Metrics", metricsOf(row)),
     row.trends.length > 0 && section("Over base’s commits", trendTable(row.trends, "This row over base’s commits")),
-    row.subcommands.length > 0 && section("Subcommands", subcommands(row)),
+    row.subcommands.length > 0 && section(row.approximate ? "Subcommands (approximate: read from the agent’s text)" : "Subcommands", subcommands(row)),
   ];
 }
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.e2e.conftest import NOTES
+from tests.reports.test_html import data
 
 Make = Callable[..., Any]
 SUITE = """\
@@ -50,3 +51,13 @@ def test_its_calls_are_counted_from_the_log_or_from_what_the_agent_prints(
     }
     assert (text["metrics"]["command_count"], text["metrics"]["error_count"]) == (2, 1)
     assert (text["invocations"]["transcript"], text["invocations"]["approximate"]) == (2, True)
+
+    repo.branch("other", {"README.md": "x"})
+    compared = tidegate("pr", cwd=repo.root)
+    assert compared.code == 0, compared.stderr
+    said = "basic × text: the calls of the tool are approximate in"
+    page = data((compared.out / "report.html").read_text())
+    assert said in compared.comment
+    assert any(warning.startswith(said) for warning in page["warnings"])
+    assert {row["agent"]: row["approximate"] for row in page["rows"]} == {"path": False, "text": True}
+    assert "basic × path: the calls" not in compared.comment

@@ -86,6 +86,28 @@ SESSION = lines(
     },
     {"type": "assistant", "sessionId": "s", "message": {"content": [{"type": "text", "text": "It fails."}]}},
 )
+
+
+def row(index: int, role: str, test: str = "keep", **fields: Any) -> dict[str, Any]:
+    capture = {"content": "full", "redaction_level": "none"}
+    source = {"kind": "imported_transcript", "provider": "claude", "session_id": "s"}
+    about = {"schema_version": "agentv.transcript.v1", "test_id": test, "target": "claude", "message_index": index}
+    return {**about, "role": role, **fields, "capture": capture, "source": source}
+
+
+AGENTV = lines(
+    row(0, "user", content="Add a note.", transcript_token_usage={"input": 9, "output": 4}),
+    row(
+        1,
+        "assistant",
+        content=[{"type": "text", "text": "I add it."}],
+        tool_calls=[
+            {"tool": "Bash", "id": "1", "input": {"command": "notes add x"}, "output": "no list", "status": "error"},
+            {"tool": "Read", "input": {"file_path": "a"}, "output": {"lines": 2}},
+            {"tool": "Wait"},
+        ],
+    ),
+)
 SWE_AGENT = json.dumps(
     {
         "environment": "main",
@@ -149,6 +171,11 @@ def calls(events: tuple[Event, ...]) -> list[str]:
             ["notes add x → error 2: no list\n<exited with exit code 2>", "view → error None: no file"],
         ),
         ("claude-code", SESSION, ["notes add x → error 2: no list"]),
+        (
+            "agentv-transcript",
+            AGENTV,
+            ["notes add x → error None: no list", 'Read → unknown None: {"lines":2}', "Wait → unfinished None: "],
+        ),
         ("swe-agent", SWE_AGENT, ["notes add x → unknown None: no list"]),
         ("swe-agent", BLOCKS, ["notes add x → error 2: <returncode>2</returncode>\n<output>\nno list\n</output>"]),
         ("swe-agent", CALLS, ["notes add x → error 2: no list", "notes list → ok 0: one"]),
@@ -181,6 +208,14 @@ def test_the_end_is_the_one_that_the_file_tells(name: StreamName, text: str, end
 
 def test_a_claude_code_session_has_no_end() -> None:
     assert not any(isinstance(event, End) for event in STREAMS["claude-code"].parse(SESSION))
+
+
+def test_of_a_file_with_several_tests_the_first_is_read() -> None:
+    events = STREAMS["agentv-transcript"].parse(AGENTV + lines(row(0, "user", "other", content="Else.")))
+    assert [event.text for event in events if isinstance(event, Message)] == ["Add a note.", "I add it."]
+    assert [event.text for event in events if isinstance(event, Warning)] == [
+        "only the test keep was read; the file has 1 more"
+    ]
 
 
 def test_a_call_without_result_is_unfinished() -> None:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from tidegate.streams import (
     agentv,
+    agentv_transcript,
     atif,
     claude_code,
     codex,
@@ -25,6 +26,7 @@ StreamName = Literal[
     "text",
     "events",
     "agentv",
+    "agentv-transcript",
     "atif",
     "claude-code",
     "codex",
@@ -40,6 +42,7 @@ STREAMS: Mapping[StreamName, Stream] = {
     "text": text.STREAM,
     "events": events.STREAM,
     "agentv": agentv.STREAM,
+    "agentv-transcript": agentv_transcript.STREAM,
     "atif": atif.STREAM,
     "claude-code": claude_code.STREAM,
     "codex": codex.STREAM,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -51,7 +52,7 @@ def make_result(
         agents={**base.agents, **head.agents},
         judge=judge,
         diagnosis=head.diagnosis,
-        warnings=(*comparison.warnings, *_not_reached(trials), *warnings),
+        warnings=(*comparison.warnings, *_not_reached(trials), *_approximate(trials), *warnings),
         cost=_cost(paid, judge, seconds, budget).model_copy(update=_known_costs(paid, {**base.agents, **head.agents})),
         confinement=head.confinement,
         trials=trials,
@@ -75,6 +76,14 @@ def _not_reached(trials: Sequence[TrialResult]) -> Iterator[str]:
     if left:
         price = f", about ${left * sum(costs) / len(costs):.2f}" if costs else ""
         yield f"the budget was used up; what it left without an outcome would take {left} more trials{price}"
+
+
+def _approximate(trials: Sequence[TrialResult]) -> Iterator[str]:
+    """Yield a warning for each row whose calls were not recorded but read from text."""
+    counted = Counter(trial.key for trial in trials if trial.invocations.approximate)
+    for row, count in counted.items():
+        some = f"in {count} trial{'s' if count > 1 else ''}"
+        yield f"{row.scenario} × {row.agent}: the calls of the tool are approximate {some}: read from the agent's text"
 
 
 def _never_begun(trial: TrialResult) -> bool:
