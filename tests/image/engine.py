@@ -7,6 +7,7 @@ packages and a Python of this machine. It is kept between calls, in the folder t
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 BASE = "localhost/python:3.12-slim-bookworm"
@@ -36,6 +38,31 @@ runtime = "runc"
 cgroup_manager = "cgroupfs"
 events_logger = "file"
 """
+SECCOMP = Path("/usr/share/containers/seccomp.json")  # podman's own
+REFUSED_BY_DOCKER = frozenset(
+    [
+        "unshare",
+        "mount",
+        "umount",
+        "umount2",
+        "setns",
+        "pivot_root",
+        "fsopen",
+        "fsconfig",
+        "fsmount",
+        "fspick",
+        "move_mount",
+        "open_tree",
+        "mount_setattr",
+        "clone",
+        "clone3",
+        "keyctl",
+        "add_key",
+        "request_key",
+        "bpf",
+    ]
+)
+CLONE_NAMESPACES = 0x7E020000  # the flags of clone(2) that make namespaces
 MOUNTS = ("home", "workflow", "file_commands", "runner_temp")  # below /github, besides the workspace
 STORAGE = '[storage]\ndriver = "overlay"\ngraphroot = "{0}/root"\nrunroot = "{0}/run"\n'
 
@@ -59,6 +86,8 @@ def require_equipment() -> None:
     missing = [name for name in PROGRAMS if shutil.which(name) is None]
     if missing:
         raise EngineMissingError(f"not installed: {', '.join(missing)} (packages of Debian)")
+    if not SECCOMP.is_file():
+        raise EngineMissingError(f"{SECCOMP} is not there (Debian's golang-github-containers-common)")
     if os.geteuid() != 0:
         raise EngineMissingError("only root can make the base image")
     if not SOURCES.is_file():
@@ -77,6 +106,7 @@ class Engine:
             mounts[str(folder / "npmrc")] = "/root/.npmrc"
         volumes = ", ".join(f'"{path}:{place}:ro"' for path, place in mounts.items())
         (folder / "containers.conf").write_text(CONTAINERS.format(volumes=volumes))
+        (folder / "seccomp.json").write_text(json.dumps(docker_profile()))
         (folder / "storage.conf").write_text(STORAGE.format(folder))
         self.environment = {
             **os.environ,
@@ -106,7 +136,8 @@ class Engine:
         inside = {name: _replaced(value, places) for name, value in environ.items() if name not in ("PATH", "LANG")}
         names = [word for name in inside for word in ("-e", name)]
         mounts = [word for path, place in places.items() for word in ("-v", f"{path}:{place}")]
-        options = ["--rm", "--pull=never", "--workdir", "/github/workspace", "--name", step.name]
+        options = ["--security-opt", f"seccomp={self.folder / 'seccomp.json'}"]
+        options += ["--rm", "--pull=never", "--workdir", "/github/workspace", "--name", step.name]
         return subprocess.Popen(
             ["podman", "run", *options, *names, *mounts, image],
             env={**self.environment, **inside},
@@ -144,6 +175,22 @@ class Engine:
             must(["mmdebstrap", *options, "bookworm", str(partial), str(SOURCES)])
             partial.rename(made)
         return made
+
+
+def docker_profile() -> dict[str, Any]:
+    """Return podman's filter of system calls without what Docker's default one refuses: namespaces, mounts and keys."""
+    profile: dict[str, Any] = json.loads(SECCOMP.read_text(encoding="utf-8"))
+    kept = []
+    for rule in profile["syscalls"]:
+        allowed = rule["action"] == "SCMP_ACT_ALLOW" and not rule.get("includes", {}).get("caps")
+        names = [name for name in rule["names"] if not (allowed and name in REFUSED_BY_DOCKER)]
+        refuses = rule["action"] == "SCMP_ACT_ERRNO" and REFUSED_BY_DOCKER & set(names)
+        if names and not refuses:
+            kept.append({**rule, "names": names})
+    flags = {"index": 0, "value": CLONE_NAMESPACES, "valueTwo": 0, "op": "SCMP_CMP_MASKED_EQ"}
+    kept.append({"names": ["clone"], "action": "SCMP_ACT_ALLOW", "args": [flags]})
+    kept.append({"names": ["clone3"], "action": "SCMP_ACT_ERRNO", "errnoRet": 38})
+    return {**profile, "syscalls": kept, "defaultErrnoRet": 1, "defaultErrno": "EPERM"}
 
 
 def put_python(python: Path, rootfs: Path) -> None:

@@ -268,7 +268,7 @@ def test_a_local_action_adds_its_own_tools(engine: Engine, github: GitHub, tmp_p
 def test_the_image_with_agents_has_a_real_one_do_a_trial_as_a_user_of_its_own(
     engine: Engine, github: GitHub, tmp_path: Path
 ) -> None:
-    """Claude Code, with a scripted model in the place of its own."""
+    """Claude Code, with a scripted model in the place of its own and nothing else in reach."""
     try:
         engine.build(engine.context / "images/agents", AGENTS_IMAGE, IMAGE=IMAGE)
     except RuntimeError as error:
@@ -277,7 +277,7 @@ def test_the_image_with_agents_has_a_real_one_do_a_trial_as_a_user_of_its_own(
         raise
     job = Job(engine, github, tmp_path, AGENTS_IMAGE)
     repository = Repository(job.workspace)
-    agents = "agents: {claude: {type: claude-code, deterministic: true}}\n"
+    agents = "agents: {claude: {type: claude-code, deterministic: true}}\nnetwork: {agent: false, gates: false}\n"
     suite = FILES["tidegate.yaml"].partition("agents:")[0] + agents
     repository.commit({**FILES, "tidegate.yaml": suite})
     repository.branch("pr", {"bin/notes": HARMLESS})
@@ -290,6 +290,8 @@ def test_the_image_with_agents_has_a_real_one_do_a_trial_as_a_user_of_its_own(
     (diff,) = (job.workspace / ".tidegate/pr/runs/head").glob("trials/*/*/1/record/workspace.diff")
     (uid,) = re.findall(r"^\+(\d+)$", diff.read_text(), re.M)
     assert int(uid) in UIDS
+    result = json.loads((job.workspace / step.outputs()["result_path"]).read_text(encoding="utf-8"))
+    assert "network by `network`: Landlock and seccomp" in result["confinement"]
 
 
 def test_the_first_line_comes_soon(engine: Engine, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from tidegate.model.progress import Silent
 from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.run.slot_network import SlotNetworks
 from tidegate.trial import jail
+from tidegate.trial.free_port import free_port
 from tidegate.trial.network import NoNamespaceError, new_namespace
 from tidegate.trial.processes import Account, Command, Supervisor
 
@@ -116,7 +117,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def run(
-    folder: Path, *argv: str, access: Access, account: Account | None = None, jailed: NetworkAccess = OFFLINE
+    folder: Path, *argv: str, access: Access, account: Account | None = None, own_port: int | None = None
 ) -> tuple[str, dict[str, int], tuple[str, ...]]:
     """What a command prints with that access, the hosts that it was refused, and how it was confined."""
     command = Command(
@@ -124,10 +125,10 @@ def run(
     )
 
     async def body() -> tuple[dict[str, int], tuple[str, ...]]:
-        with ModelProxy() as proxy, SlotNetworks(jailed, Silent()) as networks:
+        with ModelProxy() as proxy, SlotNetworks(OFFLINE, Silent()) as networks:
             await networks.choose(proxy)
             async with await Supervisor.start(account, await networks.open()) as supervisor:
-                supervisor.confine(access)
+                supervisor.confine(access, own_port)
                 await supervisor.run(replace(command, argv=(*argv, str(proxy.port)), timeout_secs=60))
                 return supervisor.take_refused(), networks.confinement
 
@@ -191,14 +192,15 @@ def test_what_a_command_is_refused_is_counted_for_it_alone(tmp_path: Path, way: 
     assert refused == {"a.example": 1}
 
 
-def test_a_service_of_the_trial_s_own_works_inside_of_a_namespace(tmp_path: Path) -> None:
-    if not can_have_namespaces():
-        pytest.skip("this machine allows no network namespace")
+def test_a_service_of_the_trial_s_own_can_be_reached(tmp_path: Path, way: str) -> None:
+    """Without a namespace, at the trial's own port alone."""
     code = (
-        "import socket; s = socket.create_server(('127.0.0.1', 0));"
+        "import socket, sys; s = socket.create_server(('127.0.0.1', int(sys.argv[1])));"
         " socket.create_connection(s.getsockname()); print('reached')"
     )
-    assert run(tmp_path, python(), "-c", code, access=False)[0] == "reached\n"
+    port = int(free_port())
+    assert run(tmp_path, python(), "-c", code, str(port), access=False, own_port=port)[0] == "reached\n"
+    assert ("reached" in run(tmp_path, python(), "-c", code, str(port), access=False)[0]) == (way == "namespace")
 
 
 def test_a_machine_that_can_do_neither_says_so_once(monkeypatch: pytest.MonkeyPatch) -> None:

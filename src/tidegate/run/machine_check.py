@@ -95,7 +95,7 @@ async def _network() -> Finding:
     if how == "namespace":
         return Finding("network", "ok", "`network` is enforced by a namespace for each slot")
     if how == "ports":
-        advice = "Services that a trial starts on loopback do not work where `network` is limited."
+        advice = "Where `network` is limited, a trial reaches services of its own at `{port}` only."
         return Finding("network", "limited", f"`network` is enforced by Landlock and seccomp: {lacking}", advice)
     return Finding("network", "limited", f"`network` cannot be enforced: {lacking}", "Trials reach the whole network.")
 

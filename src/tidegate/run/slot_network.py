@@ -44,7 +44,7 @@ class SlotNetworks:
         self._how, lacking = await way_to_confine()
         if self._how == "ports":
             self._progress.say(
-                f"trials reach no service of their own on loopback where `network` is limited: {lacking}"
+                f"where `network` is limited, trials reach services of their own at `{{port}}` only: {lacking}"
             )
         elif self._how is None:
             self._progress.say(f"`network` has no effect, and trials reach the whole network: {lacking}")

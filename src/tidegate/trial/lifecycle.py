@@ -148,7 +148,7 @@ class _TrialRun:
         """Let the commands from now on reach what this step may reach."""
         self._warn_of_refused()
         self._network_step = step
-        self._attempt.supervisor.confine(self._place.network.of(step))
+        self._attempt.supervisor.confine(self._place.network.of(step), int(self._port))
 
     def _warn_of_refused(self) -> None:
         """Name the hosts that the suite's `network` has kept from the step."""

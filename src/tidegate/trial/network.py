@@ -42,12 +42,17 @@ class Network:
     hosts: HostFilter
     proxy_port: int
 
-    def jail(self, access: Access) -> dict[str, list[int]] | None:
-        """Return what the supervisor has to do for a command with this access; None leaves it the whole network."""
+    def jail(self, access: Access, own_port: int | None) -> dict[str, list[int]] | None:
+        """Return what the supervisor has to do for a command with this access; None leaves it the whole network.
+
+        Without a namespace, the trial's own service can be reached at `own_port` alone.
+        """
         if access is True:
             return None
         self.hosts.allow(() if access is False else access)
-        return {"namespaces": list(self.namespaces)} if self.namespaces else {"ports": list(self.ports)}
+        if self.namespaces:
+            return {"namespaces": list(self.namespaces)}
+        return {"ports": [*self.ports, *([] if own_port is None else [own_port])]}
 
     def variables(self, access: Access) -> Mapping[str, str]:
         """Return the variables by which programs find the proxy; none for a command that has the whole network."""

@@ -97,6 +97,7 @@ class Supervisor:
         self._account = account
         self._network = network
         self._access: Access = True
+        self._own_port: int | None = None
         self._busy = asyncio.Lock()
         self._lost: str | None = None
         self._shares_user = False
@@ -149,9 +150,12 @@ class Supervisor:
         """True if it can run another command: it is neither lost nor closed."""
         return self._lost is None
 
-    def confine(self, access: Access) -> None:
-        """Let the next commands reach only that much of the network, if this machine can confine them."""
-        self._access = access
+    def confine(self, access: Access, own_port: int | None = None) -> None:
+        """Let the next commands reach only that much of the network, if this machine can confine them.
+
+        `own_port` is the one that a service of the trial's own may use.
+        """
+        self._access, self._own_port = access, own_port
 
     def take_refused(self) -> dict[str, int]:
         """Return how often commands were refused a host since the last call, by host."""
@@ -164,7 +168,7 @@ class Supervisor:
         Meanwhile, the end of a command terminates only the processes below it, not all of the user's processes.
         """
         async with await Supervisor.start(self._account, self._network) as other:
-            other.confine(self._access)
+            other.confine(self._access, self._own_port)
             self._shares_user = other._shares_user = True
             try:
                 yield other
@@ -275,7 +279,7 @@ class Supervisor:
             uid=account.uid if account else None,
             gid=account.gid if account else None,
             shares_user=self._shares_user,
-            jail=network.jail(self._access) if network else None,
+            jail=network.jail(self._access, self._own_port) if network else None,
         )._asdict()
 
     def _send(self, line: str) -> None:
