@@ -250,16 +250,17 @@ def test_the_prompt_may_name_anything_but_placeholders(session: LocalSession) ->
 FOREIGN = sh("taskmgr add a", "install-something", "taskmgr list") + sh("sed p /etc/hosts | taskmgr import")
 
 
-def test_lines_that_are_not_about_the_tool_and_those_after_them_are_not_run(session: LocalSession) -> None:
+def test_a_block_that_is_not_about_the_tool_alone_is_not_run(session: LocalSession) -> None:
     session.write("README.md", FOREIGN)
     end = session.run(DOCS)
-    assert session.calls == ["add a"]
+    assert session.calls == []
     assert [warning.partition(": ")[0] for warning in session.warnings] == [
+        "README.md, line 2 was skipped, its block also needs `install-something`",
         "README.md, line 3 was skipped, it does not call taskmgr",
         "README.md, line 4 was skipped, line 3 before it was skipped",
         "README.md, line 7 was skipped, it reads /etc/hosts, outside of the workspace",
     ]
-    assert end.message == "ran 1 lines, 0 failed, 3 skipped"
+    assert end.message == "ran 0 lines, 0 failed, 4 skipped"
 
 
 def test_run_all_runs_them(session: LocalSession) -> None:

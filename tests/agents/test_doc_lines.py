@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.agents.doc_lines import foreign, missing_file, synopsis
+from tidegate.agents.doc_lines import foreign, missing_file, synopsis, unfinished
 from tidegate.agents.instructions import Block, anchors, blocks
 
 
@@ -84,7 +84,13 @@ def test_a_line_about_more_than_the_tool_is_foreign(line: str, reason: str | Non
 
 
 @pytest.mark.parametrize(
-    ("line", "reason"), [("npm install", "it does not call tool"), ("mkdir demo && cd demo", None)]
+    ("line", "reason"),
+    [
+        ("npm install", "it does not call tool"),
+        ("mkdir demo && cd demo", None),
+        ("cp x ~/.local/bin/tool-x", "it installs into ~/.local/bin, which is not on PATH here"),
+        ("cp x ~/.config/tool", None),
+    ],
 )
 def test_only_lines_that_prepare_files_are_run_besides_calls(line: str, reason: str | None) -> None:
     example, _ = block(line, "tool list").lines
@@ -165,3 +171,9 @@ def test_a_section_reaches_to_the_next_heading_of_its_level(sections: tuple[str,
     found = blocks(DOCUMENT, "tool", sections=sections)
     assert "".join(line.calls[0].argv[0] for block in found for line in block.lines) == expected
     assert anchors(DOCUMENT) == ("tool", "usage", "more-usage-here", "usage-1")
+
+
+def test_a_block_with_lines_about_other_programs_is_a_longer_procedure() -> None:
+    migration = block("tool migrate", "old list", "git rm -rf .old")
+    assert unfinished(migration, "tool") == "its block also needs `old`"
+    assert unfinished(block("tool list", "curl x | tool get", "cat notes.txt"), "tool") is None

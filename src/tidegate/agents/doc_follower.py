@@ -36,8 +36,10 @@ class DocFollower(Agent):
     Lines of documents that are not examples are skipped and counted: a synopsis (`[OPTIONS]`, `FILE`, `a|b`, `…`), a
     placeholder (`<id>`, `path/to/x`), help text, and lines that name a file which the workspace lacks. So are lines
     that are not about the tool alone: they call programs other than common file tools, name paths outside of the
-    workspace, or need an address on the network. `run_all: true` runs these too. Of the prompt, every line without a
-    placeholder is run. Output that a document shows is compared: a difference is a warning, never a failure.
+    workspace, install into `~/.local/bin`, or need an address on the network. A whole block is skipped if a line in it
+    that does not call the tool calls such a program: it belongs to a longer procedure. `run_all: true` runs these too.
+    Of the prompt, every line without a placeholder is run. Output that a document shows is compared: a difference is a
+    warning, never a failure.
     """
 
     type: Literal["doc-follower"]
@@ -121,9 +123,10 @@ class _Reading:
 
     def _why_not(self, line: Example, block: Block) -> str | None:
         """Return why a line of a document is not run; None if it is."""
-        from tidegate.agents.doc_lines import foreign, missing_file, synopsis
+        from tidegate.agents.doc_lines import foreign, missing_file, synopsis, unfinished
 
-        other = None if self.run_all else foreign(line, self.session.binary)
+        own = self.session.binary
+        other = None if self.run_all else foreign(line, own) or unfinished(block, own)
         return synopsis(line, block) or other or missing_file(line, self.session.workspace, self.results)
 
     def _compare(self, name: str, line: Example) -> None:

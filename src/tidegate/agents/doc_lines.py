@@ -18,6 +18,7 @@ _SAMPLE = re.compile(r"/?path/to/|\byour[-_]|\{[A-Za-z_ -]+\}$", re.IGNORECASE)
 _VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*|[@*1-9])")
 _OF_ENVIRONMENT = frozenset({"HOME", "PWD", "USER", "PATH", "TMPDIR", "SHELL", "LANG", "TERM"})
 _OUTSIDE = re.compile(r"/(bin|boot|dev|etc|home|lib|media|mnt|opt|proc|root|run|sbin|srv|sys|usr|var|Users)(/|$)")
+_HOME_BIN = re.compile(r"(?:~|\$HOME|\$\{HOME\})/(?:\.local/)?bin\b")
 _NULL = ("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/")
 _ADDRESS = re.compile(r"(https?|ftp|ssh|git|wss?)://|[\w.-]+\.(com|org|net)$|\d+\.\d+\.\d+\.\d+$")
 _OUTPUT_OPTION = re.compile(r"-o|--?out(put)?([-_]\w+)?")
@@ -52,6 +53,8 @@ def foreign(line: Example, target: str) -> str | None:
     programs = [PurePosixPath(program).name for program in line.programs]
     if others := [name for name in programs if name != own and name not in PLAIN_PROGRAMS]:
         return f"it also needs `{others[0]}`" if line.calls else f"it does not call {own}"
+    if not line.calls and (folder := _HOME_BIN.search(line.text)):
+        return f"it installs into {folder[0]}, which is not on PATH here"
     if "git" in programs and not {"clone", "fetch", "pull", "push", "rm", "status"}.isdisjoint(line.words):
         return f"it does not call {own}"
     if "sudo" in programs:
@@ -62,6 +65,14 @@ def foreign(line: Example, target: str) -> str | None:
     if addresses := [word for word in bare if _ADDRESS.match(word)]:
         return f"it needs {addresses[0]}"
     return None
+
+
+def unfinished(block: Block, target: str) -> str | None:
+    """Return why the block's calls belong to a longer procedure: a line of it runs other programs."""
+    own = PurePosixPath(target).name
+    programs = (PurePosixPath(name).name for line in block.lines if not line.calls for name in line.programs)
+    other = next((name for name in programs if name != own and name not in PLAIN_PROGRAMS), None)
+    return f"its block also needs `{other}`" if other else None
 
 
 def missing_file(line: Example, workspace: Path, made: Collection[str]) -> str | None:
