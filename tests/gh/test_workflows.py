@@ -25,7 +25,7 @@ def pasted() -> list[str]:
     """Every workflow of README and docs, with our place and commit filled in."""
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
     texts = [text for page in pages for text in PASTED.findall(page.read_text(encoding="utf-8"))]
-    return [text.replace("OWNER/tidegate@COMMIT", f"owner/tidegate@{'0' * 40}") for text in texts]
+    return [re.sub(r"OWNER/tidegate(\S*)@COMMIT", rf"owner/tidegate\1@{'0' * 40}", text) for text in texts]
 
 
 def of_init() -> list[str]:

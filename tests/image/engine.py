@@ -19,12 +19,15 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 BASE = "localhost/python:3.12-slim-bookworm"
+SUBSTITUTES = {"BASE": BASE, "SNAPSHOT": ""}  # what cannot be had without a registry and Debian's archive of old days
 IMAGE = "localhost/tidegate:test"
 AGENTS_IMAGE = "localhost/tidegate-agents:test"
 PROGRAMS = ("podman", "runc", "mmdebstrap")
 TRUST = ("/etc/pip.conf", "/etc/ssl/certs/ca-certificates.crt")  # of machines behind a certificate authority of theirs
 SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
 LIBRARIES = "ca-certificates,libssl3,libffi8,libsqlite3-0,libreadline8,libbz2-1.0,liblzma5,libncursesw6,zlib1g,libuuid1"
+# As the official image does: links for /bin and the like from the beginning, instead of a package that needs Perl.
+MERGED = ("--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr", "--include=usr-is-merged")
 # What a Python does not need to run, and the official image does not have.
 LEFT_OUT = ("test", "tests", "__pycache__", "idlelib", "tkinter", "config-*", "*.a", "site-packages")
 CONTAINERS = """\
@@ -125,7 +128,7 @@ class Engine:
 
     def build(self, context: Path, tag: str, **arguments: str) -> None:
         """As the runner does: the Dockerfile's folder is the context."""
-        given = [f"--build-arg={name}={value}" for name, value in arguments.items()]
+        given = [f"--build-arg={name}={value}" for name, value in {**SUBSTITUTES, **arguments}.items()]
         file = str(context / "Dockerfile")
         self.podman("build", "--pull=never", "--format", "docker", *given, "-t", tag, "-f", file, str(context))
 
@@ -166,13 +169,13 @@ class Engine:
             self.podman("import", "--quiet", *changes, str(whole), BASE)
 
     def _debian(self, packages: str) -> Path:
-        made = self.folder / f"bookworm-{hashlib.sha256(packages.encode()).hexdigest()[:12]}.tar"
+        made = self.folder / f"bookworm-{hashlib.sha256(f'{packages} {MERGED}'.encode()).hexdigest()[:12]}.tar"
         if not made.exists():
             partial = made.with_suffix(".partial.tar")
             lighter = ["--dpkgopt=force-unsafe-io"]
             lighter += [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("man", "doc", "locale")]
             options = ["--mode=root", "--variant=minbase", f"--include={packages}", *lighter]
-            must(["mmdebstrap", *options, "bookworm", str(partial), str(SOURCES)])
+            must(["mmdebstrap", *options, *MERGED, "bookworm", str(partial), str(SOURCES)])
             partial.rename(made)
         return made
 
@@ -202,6 +205,9 @@ def put_python(python: Path, rootfs: Path) -> None:
     must(["tar", "-C", str(local), "-xf", str(tree)])
     tree.unlink()
     (local / "lib/python3.12/site-packages").mkdir(exist_ok=True)
+    if strip := shutil.which("strip"):  # as the official image is; a Python that was built here has its symbols
+        for library in (*local.glob("lib/libpython*.so*"), *local.glob("lib/python3.12/lib-dynload/*.so")):
+            must([strip, "--strip-unneeded", str(library)])
     for link, target in (("python3", "python3.12"), ("python", "python3"), ("pip", "pip3")):
         (local / "bin" / link).unlink(missing_ok=True)
         (local / "bin" / link).symlink_to(target)

@@ -15,6 +15,7 @@ from tests.conftest import Repository
 ROOT = Path(__file__).parents[2]
 DIGEST, AGENTS_DIGEST = "sha256:" + "a" * 64, "sha256:" + "b" * 64
 IMAGE = "registry.example/acme/tidegate"
+REUSABLE = sorted((ROOT / ".github/workflows").glob("reusable-*.yml"))
 PYPROJECT = '[project]\nname = "tidegate"\nversion = "{version}"\n'
 CHANGELOG = """\
 # Changelog
@@ -53,7 +54,8 @@ class Release:
         (folder / "bin/docker").chmod(0o755)
         self.path = f"{folder / 'bin'}:{os.environ['PATH']}"
         scripts = {f"release/{path.name}": path.read_text() for path in (ROOT / "release").iterdir() if path.is_file()}
-        self.repo.commit({**scripts, "action.yml": (ROOT / "action.yml").read_text()})
+        workflows = {f".github/workflows/{path.name}": path.read_text() for path in REUSABLE}
+        self.repo.commit({**scripts, **workflows, "action.yml": (ROOT / "action.yml").read_text()})
 
     def version(self, version: str) -> None:
         """Make it this version's."""
@@ -166,6 +168,18 @@ def test_the_tags_actions_start_the_images_by_digest_and_no_branch_has_them(rele
         assert release.tagged("v1", file) == release.tagged("v1.2.3", file)
     assert release.repo.git("ls-remote", "--heads", "origin") == ""
     assert release.repo.git("rev-parse", "main~1") == before
+
+
+@pytest.mark.parametrize("path", REUSABLE, ids=lambda path: path.stem)
+def test_the_tags_reusable_workflows_start_the_image_by_digest(release: Release, path: Path) -> None:
+    assert release.tag("1.2.3").returncode == 0
+
+    ours, pinned = path.read_text(), release.tagged("v1.2.3", f".github/workflows/{path.name}")
+    ((before, after),) = [
+        pair for pair in zip(ours.splitlines(), pinned.splitlines(), strict=True) if pair[0] != pair[1]
+    ]
+    assert "docker://tidegate.invalid/not-released" in before
+    assert after.strip() == f"- uses: docker://{IMAGE}@{DIGEST}"
 
 
 def test_the_major_versions_tag_follows_forwards_only(release: Release) -> None:

@@ -83,7 +83,7 @@ def check(text: str, marker: Marker) -> None:
     assert [heading for heading in page.headings if not heading.startswith(HEADINGS)] == []
 
 
-@settings(suppress_health_check=list(HealthCheck), max_examples=60)
+@settings(suppress_health_check=list(HealthCheck), max_examples=25)
 @given(anything(Result), hostile, hostile)
 def test_nothing_stands_in_the_comment_but_what_we_have_put_there(result: Result, notice: str, name: str) -> None:
     result = result.model_copy(update={"comment_template": None})

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from tidegate.action.announce import skip, tell_cancelled, tell_failure
 from tidegate.action.deadline import Deadline
 from tidegate.action.job import Job, Outside
-from tidegate.action.own_check import OwnCheck
-from tidegate.action.publishing import CANCELLED_S, Subject, note
 from tidegate.errors import CannotRunError, ConfigurationError, TidegateError
 from tidegate.gh.event import (
     CommentEvent,
@@ -21,13 +20,14 @@ from tidegate.gh.event import (
     WorkflowRunEvent,
     read_event,
 )
-from tidegate.gh.no_verdict import NoVerdict
-from tidegate.gh.port import Conclusion
 from tidegate.gh.runner_files import read_payload
 from tidegate.reports.not_run import CANCELLED, render_error
 from tidegate.settings import GitHubJob, Settings
 from tidegate.store.our_folder import OUR_FOLDER
 from tidegate.trial.users import give_back
+
+if TYPE_CHECKING:
+    from tidegate.action.own_check import OwnCheck
 
 __all__ = ["Outside", "act", "report_error"]
 
@@ -41,8 +41,7 @@ async def act(outside: Outside) -> int:
     Raises TidegateError and CancelledError after reporting them in the step summary and the outputs.
     """
     settings = Settings.valid(outside.environ)
-    check = OwnCheck() if settings.check_run else None
-    job = Job(settings, GitHubJob.from_environ(outside.environ), outside, check)
+    job = Job(settings, GitHubJob.from_environ(outside.environ), outside, _own_check(settings))
     event: Event | None = None
     try:
         event = read_event(job.runner.event_name, read_payload(job.runner.event_path))
@@ -59,14 +58,21 @@ async def act(outside: Outside) -> int:
         raise refusal from error
     except asyncio.CancelledError:
         tell_cancelled(job)
-        said = NoVerdict(instance=job.settings.instance, why="cancelled", detail=CANCELLED, cancelled=True)
-        await _note(said, event, job)
+        await _note("cancelled", CANCELLED, event, job)
         raise
     except Exception as error:
         await _report(TidegateError(f"{type(error).__name__}: {error}", BUG), event, job)
         raise
     finally:
         give_back(job.workspace, (OUR_FOLDER, ".git"))
+
+
+def _own_check(settings: Settings) -> OwnCheck | None:
+    if not settings.check_run:
+        return None
+    from tidegate.action.own_check import OwnCheck
+
+    return OwnCheck()
 
 
 def report_error(error: TidegateError, outside: Outside) -> None:
@@ -77,18 +83,22 @@ def report_error(error: TidegateError, outside: Outside) -> None:
 async def _report(error: TidegateError, event: Event | None, job: Job) -> None:
     """Report a run that ends without a verdict, in the comment too: it must not show an older commit's green."""
     tell_failure(error, job)
-    detail = render_error(error.message, error.advice)
-    await _note(NoVerdict(instance=job.settings.instance, why="it could not be run", detail=detail), event, job)
+    await _note("it could not be run", render_error(error.message, error.advice), event, job)
 
 
-async def _note(said: NoVerdict, event: Event | None, job: Job) -> None:
+async def _note(why: str, detail: str, event: Event | None, job: Job) -> None:
     """Write it in the comment of the event's pull request. A fork's token cannot write there."""
-    if isinstance(event, PullRequestEvent) and event.action != "closed" and not event.without_secrets:
-        await note(said, Subject(event.number, event.head_sha, job.connect()), job)
-        if job.check is not None:
-            deadline = Deadline(CANCELLED_S / 2) if said.cancelled else job.deadline()
-            how: Conclusion = "cancelled" if said.cancelled else "failure"
-            await job.check.abandon(f"no verdict: {said.why}", said.detail, how, job, deadline)
+    if not isinstance(event, PullRequestEvent) or event.action == "closed" or event.without_secrets:
+        return
+    from tidegate.action.publishing import CANCELLED_S, Subject, note
+    from tidegate.gh.no_verdict import NoVerdict
+
+    cancelled = detail is CANCELLED
+    said = NoVerdict(instance=job.settings.instance, why=why, detail=detail, cancelled=cancelled)
+    await note(said, Subject(event.number, event.head_sha, job.connect()), job)
+    if job.check is not None:
+        deadline = Deadline(CANCELLED_S / 2) if cancelled else job.deadline()
+        await job.check.abandon(f"no verdict: {why}", detail, "cancelled" if cancelled else "failure", job, deadline)
 
 
 def _require_suitable_command(event: Event, job: Job) -> None:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from tidegate.action.annotations import regressions
 from tidegate.action.job import Job
 from tidegate.errors import MissingKeyError, NothingToRunError, TidegateError
-from tidegate.gh.comment import Publication
 from tidegate.gh.runner_files import append_summary, no_outputs, outputs, write_outputs
 from tidegate.gh.workflow_commands import Annotation, annotate
-from tidegate.model.marker import Marker
-from tidegate.model.result import Result
 from tidegate.model.verdict import VerdictReason
 from tidegate.reports.not_run import render_cancelled, render_could_not_run, render_not_run
-from tidegate.reports.trend_chart import render_trends
+
+if TYPE_CHECKING:
+    from tidegate.gh.comment import Publication
+    from tidegate.model.marker import Marker
+    from tidegate.model.result import Result
 
 _REASONS: dict[type[TidegateError], VerdictReason] = {
     MissingKeyError: "missing_key",
@@ -29,6 +29,9 @@ def tell(result: Result, body: str, out: Path, job: Job) -> None:
 
     `body` is the comment without its marker, `out` the folder with the reports, below the workspace.
     """
+    from tidegate.action.annotations import regressions
+    from tidegate.reports.trend_chart import render_trends
+
     for line in annotate(regressions(result, job.workspace)):
         job.outside.command(line)
     summarise(body, job)

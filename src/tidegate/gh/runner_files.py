@@ -8,10 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import ConfigurationError
-from tidegate.model.result import Result
+
+if TYPE_CHECKING:
+    from tidegate.model.result import Result
 
 MAX_SUMMARY_BYTES = 1024 * 1024  # per step; the runner drops a larger summary entirely
 OUTPUTS = (  # of action.yml, in its order

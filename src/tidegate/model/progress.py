@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from tidegate.model.measurement import TrialResult
-from tidegate.model.trial import TrialSpec
+if TYPE_CHECKING:
+    from tidegate.model.measurement import TrialResult
+    from tidegate.model.trial import TrialSpec
 
 
 class Progress(Protocol):

@@ -21,7 +21,7 @@ OFFERED = "tools/list"
 
 
 class Seen(NamedTuple):
-    """What one step of a replay showed. `recorded` is the step of the session, if the agent itself took it."""
+    """What one step of a replay showed; `label` is the step as reports name it."""
 
     label: str
     status: CallStatus
@@ -48,11 +48,15 @@ class Replayed(NamedTuple):
         return (*self.steps, *self.checks)
 
 
-def replayed(trial: Trial, result: TrialResult) -> Replayed:
-    """Return what a replay showed. `result` is its measurement, which has the gates' decisions."""
+def replayed(session: Session, trial: Trial, result: TrialResult) -> Replayed:
+    """Return what a replay of the session showed. `result` is its measurement, which has the gates' decisions."""
     lost = f"{trial.not_measured}: {trial.reason}" if trial.not_measured else "" if trial.end else "it did not end"
     calls = {event.id: event for event in trial.events if isinstance(event, ToolCall)}
     steps = [_seen_of(calls.get(event.id), event, trial) for event in trial.events if isinstance(event, ToolResult)]
+    own = [number for number, seen in enumerate(steps) if seen.label != OFFERED]
+    taken = (step for step in session.steps if action_of(step, session.server).kind != "nothing")
+    for number, step in zip(own, taken, strict=False):  # as the agent wrote it
+        steps[number] = steps[number]._replace(label=excerpt(f"$ {step.command}" if step.command else step.tool, 120))
     return Replayed(tuple(steps), tuple(_checks(trial, result)), trial.guidance, lost)
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from tidegate.model.result import Result
 from tidegate.model.trial import SETUP_KINDS, NotMeasured
 from tidegate.model.verdict import VerdictReason
+
+if TYPE_CHECKING:
+    from tidegate.model.result import Result
 
 _ACCEPT = (
     "If this is intentional, a maintainer can accept it with the label `tidegate: accept`, if the workflow runs on"

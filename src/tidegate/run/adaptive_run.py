@@ -76,7 +76,7 @@ async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
         state = start(rows, work.suite.policy, outcomes_by_row(known.past), unsteady(known.past))
         state, results = await _until_decided(work, runner, state, results, options)
         options.progress.stage("")
-        pairs = await runner.pairs(results)
+        pairs, results = await runner.side_by_side(results)
     base, head = (run_of(work, side, results, started, time.time(), runner) for side in work.sides)
     base = base.model_copy(update={"history": known.past})
     head = head.model_copy(update={"pairs": pairs, "rows": _with_replays(_with_earlier(head.rows, before), replays)})

@@ -12,6 +12,7 @@ from tidegate.model.probe import Answer, Request, RunJudge
 from tidegate.model.trial import Trial
 from tidegate.rubrics.work import Work, work_of
 from tidegate.run.attempts import Attempts, RunContext
+from tidegate.run.best_trial import with_best
 from tidegate.run.grade import grade, is_to_be_judged
 from tidegate.run.pairwise_judging import judge_pairs
 from tidegate.run.panel_client import PanelClient
@@ -58,6 +59,13 @@ class Judging:
         if judge is None or not judge.pairwise:
             return ()
         return await judge_pairs(rows, results, self._work, self.judge_client.carry, self._commits)
+
+    async def with_best(self, rows: Sequence[PlanRow], results: list[TrialResult]) -> list[TrialResult]:
+        """Have the judge choose the best trial of each row, if the suite enables it."""
+        judge = self.context.suite.judge
+        if judge is None or not judge.select_best:
+            return results
+        return await with_best(rows, results, self._work, self.judge_client.carry, self._commits)
 
     def _diff(self, trial: Trial, row: PlanRow) -> str:
         store = self.context.checkouts[trial.spec.side].store

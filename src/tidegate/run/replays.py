@@ -103,4 +103,4 @@ async def _play(place: _Place, side: Side, row: PlanRow, number: int, session: S
     if trial is None or (trial.not_measured is not None and not is_inside(trial.not_measured)):
         return f"it was not replayed ({trial.reason if trial else 'the run ended'})"
     result = await asyncio.to_thread(measure_trial, trial, row.scenario, None, row.base_checks, judge_blocks=False)
-    return replayed(trial, result)
+    return replayed(session, trial, result)

@@ -151,9 +151,10 @@ class Runner:
         """Ask the judge again about earlier trials that it could not judge; no agent runs."""
         return await _together([self._judged_again(result) for result in results])
 
-    async def pairs(self, results: Sequence[TrialResult]) -> tuple[PairJudgement, ...]:
-        """Have the judge compare base's trials with head's, if the suite enables pairwise judging."""
-        return await self._judging.pairs(self._plan.rows, results)
+    async def side_by_side(self, results: list[TrialResult]) -> tuple[tuple[PairJudgement, ...], list[TrialResult]]:
+        """Have the judge compare trials in pairs and choose the best ones, as far as the suite enables it."""
+        rows = self._plan.rows
+        return await self._judging.pairs(rows, results), await self._judging.with_best(rows, results)
 
     async def _choose_users(self) -> Users | None:
         """Return a pool of users, one per slot; None if trials cannot run as separate users. Reports which once."""
