@@ -74,6 +74,7 @@ async function start() {
   addEventListener("beforeprint", () => unfoldForPrint(true));
   addEventListener("afterprint", () => unfoldForPrint(false));
   await show(false);
+  performance.mark("shown");
 }
 
 // On paper nothing is folded; afterwards the folds are as before.

@@ -1,6 +1,6 @@
 // The overview: the verdict with its cause, and every row with its result, failing rows first.
 
-const QUIET = ["ok", "improved", "added"]; // folded while other rows need attention
+const QUIET = ["ok", "improved"]; // folded while other rows need attention
 const FEW = 12; // so many rows are never folded if all are well
 
 function overview(query) {

@@ -44,6 +44,7 @@ COMMANDS = (
     "run",
     "compare",
     "show",
+    "view",
     "regrade",
     "import",
     "import-config",

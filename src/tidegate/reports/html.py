@@ -26,31 +26,32 @@ SCRIPTS = (
 )
 
 
-def render_html(result: Result, read: ReadRecord, folders: Mapping[Side, str]) -> str:
+def render_html(result: Result, read: ReadRecord, folders: Mapping[Side, str], *, live: bool = False) -> str:
     """Return the page, in at most 5 MB.
 
     `read` returns the record of a trial. Records are compressed, the most important rows first. A record that does not
-    fit is omitted, and the page gives its path: `folders` has each side's run folder, relative to the page.
+    fit is omitted, and the page gives its path: `folders` has each side's run folder, relative to the page. A `live`
+    page asks its own server for the state of the run, and reloads when it changes.
     """
     view = page_view(result, folders)
     room = MAX_BYTES
-    while len((page := _page(view, ())).encode()) > MAX_BYTES and room > 1:
+    while len((page := _page(view, (), live)).encode()) > MAX_BYTES and room > 1:
         room //= 2
         view = fitting(view, room)
     order = (RowKey(scenario=row.scenario, agent=row.agent) for row in view.rows)
-    return _page(view, packed_records(result.trials, read, order, MAX_BYTES - len(page.encode())))
+    return _page(view, packed_records(result.trials, read, order, MAX_BYTES - len(page.encode())), live)
 
 
-def _page(view: PageView, records: Sequence[Block]) -> str:
+def _page(view: PageView, records: Sequence[Block], live: bool) -> str:
     texts = shown(view.model_dump(mode="json"))
-    script = "\n".join(_source(f"page/{name}.js") for name in SCRIPTS)
+    script = "\n".join(_source(f"page/{name}.js") for name in (*SCRIPTS, *(("live",) if live else ())))
     style = _source("page/style.css")
     return (
         _environment()
         .get_template("page/report.html.j2")
         .render(
             view=texts,
-            policy=_policy(script, style),
+            policy=_policy(script, style) + ("; connect-src 'self'" if live else ""),
             script=script,
             style=style,
             data=packed(texts),

@@ -1,0 +1,111 @@
+"""The pages of `tidegate view`: the report, rendered from the stored run, and a token that changes with the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from pathlib import Path
+
+from tidegate.causes.find import find_causes
+from tidegate.cli.local_server import LocalHandler, LocalServer
+from tidegate.comparison.compare import compare
+from tidegate.errors import ConfigurationError
+from tidegate.model.measurement import Run
+from tidegate.model.result import Result
+from tidegate.model.trial import Side
+from tidegate.reports.filters import count
+from tidegate.reports.html import render_html
+from tidegate.store.run_folder import PULL_REQUEST_FILE, RUN_FILE, RunFolder, load_result, load_run
+from tidegate.verdict.decide import decide
+from tidegate.verdict.make_result import make_result
+
+SIDES: tuple[Side, ...] = ("base", "head")
+
+
+class StoredReport:
+    """The report of a stored run. It is rendered again only if the stored files changed."""
+
+    def __init__(self, place: Path, *, watch: bool) -> None:
+        self._place, self._watch = place, watch
+        self._rendered = ("", "")  # token and page
+
+    def token(self) -> str:
+        """Return a text that changes whenever a trial or the run has finished."""
+        files = [
+            *(self._place / name for name in (PULL_REQUEST_FILE, RUN_FILE)),
+            *(self._place / "runs" / side / RUN_FILE for side in SIDES),
+        ]
+        times = [str(file.stat().st_mtime_ns) if file.is_file() else "" for file in files]
+        trials = sum(1 for _ in self._place.glob("**/trials/*/*/*/result.json")) if self._watch else 0
+        return " ".join((*times, str(trials)))
+
+    def page(self) -> str:
+        """Return the report. Raises ConfigurationError if there is none, or if a file is damaged."""
+        token = self.token()
+        if self._rendered[0] != token:
+            self._rendered = token, self._render()
+        return self._rendered[1]
+
+    def _render(self) -> str:
+        place = self._place
+        stores = {side: RunFolder(place / "runs" / side) for side in SIDES}
+        if (place / PULL_REQUEST_FILE).is_file():
+            result = load_result(place)
+        elif all((store.folder / RUN_FILE).is_file() for store in stores.values()):
+            result = _unfinished({side: load_run(store.folder).as_side(side) for side, store in stores.items()})
+        else:
+            store = RunFolder.at(place)
+            stores = dict.fromkeys(SIDES, store)
+            result = _one_sided(load_run(place).as_side("head"))
+        return render_html(result, lambda trial: stores[trial.side].record(trial.spec), {}, live=self._watch)
+
+
+def _unfinished(runs: Mapping[Side, Run]) -> Result:
+    """Compare the trials of both sides that have finished. The verdict is inconclusive, whatever they show."""
+    base, head = runs["base"], runs["head"]
+    comparison = compare(base, head, stored=True)
+    done = f"{count(len(base.trials), 'trial')} on base and {len(head.trials)} on head so far"
+    summary = f"the run is not finished: {done}; no state is final"
+    verdict = decide(comparison, head.policy).model_copy(
+        update={"state": "inconclusive", "summary": summary, "reasons": (), "would_block": False}
+    )
+    result = make_result(comparison, verdict, base, head)
+    return result.model_copy(update={"causes": find_causes(result.rows, result.trials)})
+
+
+def _one_sided(run: Run) -> Result:
+    """Return a run without a base as a result in which every row is new."""
+    nothing = run.as_side("base").model_copy(update={"rows": (), "trials": (), "history": ()})
+    comparison = compare(nothing, run, stored=True)
+    passed = sum(trial.decides == "pass" for trial in run.trials)
+    state = "not finished" if run.interrupted else "finished"
+    summary = f"one run without a base, {state}: {passed} of {count(len(run.trials), 'trial')} passed"
+    verdict = decide(comparison, run.policy).model_copy(
+        update={"state": "inconclusive", "summary": summary, "reasons": (), "would_block": False}
+    )
+    return make_result(comparison, verdict, nothing, run)
+
+
+class ReportServer(LocalServer):
+    """Serves the report and the token. It accepts no other request."""
+
+    def __init__(self, report: StoredReport) -> None:
+        super().__init__(_Handler)
+        self.report = report
+
+
+class _Handler(LocalHandler):
+    server: ReportServer
+
+    def do_GET(self) -> None:  # noqa: N802 (the library's name)
+        path = self.path_below()
+        if path is None:
+            return self.refuse(HTTPStatus.FORBIDDEN)
+        if path not in ("", "state"):
+            return self.refuse(HTTPStatus.NOT_FOUND)
+        try:
+            with self.server.lock:
+                text = self.server.report.token() if path else self.server.report.page()
+        except ConfigurationError as error:  # a file was damaged or removed meanwhile
+            return self.refuse(HTTPStatus.SERVICE_UNAVAILABLE, error.message.partition("\n")[0])
+        return self.send_text(text, "text/plain" if path else "text/html")
