@@ -21,7 +21,8 @@ def matches(what: str, text: str, pattern: str) -> Decision:
     except PatternTooSlowError as error:
         return Decision(passed=False, message=f"`{excerpt(pattern)}` is not decided for {what}: {error}")
     if found:
-        return Decision(passed=True, message=f"{what} matches `{excerpt(pattern)}`: {_shown(found[0])}")
+        part = f": {_shown(found[0])}" if found[0] else ""  # a match of lookaheads alone has no text
+        return Decision(passed=True, message=f"{what} matches `{excerpt(pattern)}`{part}")
     return Decision(passed=False, message=f"{what} does not match `{excerpt(pattern)}`: {_shown(text)}")
 
 
