@@ -24,9 +24,10 @@ PLAIN := $(VENV)/.plain
 
 $(PLAIN): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Tidegate needs Python 3.11 or newer: make PYTHON=python3.12")'
-	@echo "installing Tidegate into $(VENV): half a minute with a warm package cache …"
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@test -e $(READY) || $(BIN)/python -m pip install --progress-bar off --disable-pip-version-check --editable .
+	@printf 'installing Tidegate into $(VENV), half a minute with a warm package cache '
+	@(while sleep 2; do printf .; done) & dots=$$!; trap 'kill $$dots; echo' EXIT; \
+	{ test -x $(BIN)/python || $(PYTHON) -m venv $(VENV); } && \
+	{ test -e $(READY) || $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable .; }
 	@touch $@
 
 demo: $(PLAIN) ## the whole thing on a throwaway repository: no key, no network

@@ -14,7 +14,7 @@ MODULE = Path(__file__).parent.parent / "src" / "tidegate" / "procedure" / "dete
 RATES = (1.0, 0.95, 0.8, 0.6, 0.5, 0.4, 0.3)
 HISTORIES = (0, 10, 20, 40)
 SCREENINGS = (1, 3, 5, 10)
-DROPS = (0.3, 0.5, 1.0)
+DROPS = (0.1, 0.2, 0.3, 0.5, 1.0)
 HEAD = '''"""Detection power of one screened row at alpha 0.02. Written by docs/detection_power.py.
 
 Each number is the share found of {count} simulated pull requests.

@@ -91,3 +91,20 @@ def run(*trials: TrialResult, **fields: Any) -> Run:
         "trials": trials,
     }
     return Run(**{**made, **fields})
+
+
+_JUDGE = """\
+import json, re, sys
+found = re.findall(r"<data (\\w+) name=(\\w+)>\\n(.*?)\\n</data \\1>", sys.stdin.read(), re.S)
+blocks = {name: body for _, name, body in found}
+scores = [{"id": name, "reason": blocks.get(name, "no such block"), "score": float(text in blocks.get(name, ""))}
+          for name, text in WANTED.items()]
+print(json.dumps({"scores": scores}))
+"""
+
+
+def judge_files(**wanted: str) -> dict[str, str]:
+    """Return `judge.py` and `rubric.yaml`: a criterion is met if the prompt's data block of its name has the text."""
+    each = round(1 / len(wanted), 4)
+    criteria = "".join(f"  - {{id: {name}, weight: {each}, description: It has the text.}}\n" for name in wanted)
+    return {"judge.py": _JUDGE.replace("WANTED", repr(wanted)), "rubric.yaml": f"criteria:\n{criteria}"}

@@ -24,6 +24,7 @@ from tidegate.reports.result_json import result_json
 from tidegate.run.adaptive_run import BothRuns, no_runs, run_both
 from tidegate.run.changed_files import file_changes
 from tidegate.run.checkouts import RevisionPair, one_side, scratch_folder, two_sides
+from tidegate.run.left_behind import with_files
 from tidegate.run.pull_request_job import PullRequestJob, load_pull_request
 from tidegate.run.replays import new_sessions
 from tidegate.run.run_job import Options, RunJob, run_of, runner_of, screening_specs
@@ -58,6 +59,7 @@ def _conclude(repo: Path, loaded: PullRequestJob, runs: BothRuns, comparison: Co
     """Put the result together, with the changed files and base's trends for the report."""
     job, warnings = loaded.job, (*loaded.warnings, *runs.ignored)
     result = make_result(comparison, verdict, runs.base, runs.head, warnings=warnings, budget=job.suite.budget)
+    result = with_files(result, {side.side: side.store for side in job.sides})
     base, head = (side.revision for side in job.sides)
     changes = file_changes(repo, base, head, loaded.touched, loaded.both)
     causes = find_causes(result.rows, result.trials, changes)

@@ -36,6 +36,23 @@ function strips(name, key, trials) {
     [11, 29].map((y) => svg("line", { class: "axis", x1: 4, x2: wide - 4, y1: y, y2: y })), dots);
 }
 
+// How likely each drop is to be found: a bar for each, with its share above it.
+function powerPlot(bars) {
+  const label = `Detection power: ${bars.map((bar) => `${bar.drop}: ${bar.text}`).join(", ")}`;
+  const wide = 62;
+  const tall = 70;
+  return svg("svg", { class: "power", viewBox: `0 0 ${bars.length * wide} ${tall + 38}`, width: bars.length * wide, height: tall + 38, role: "img", "aria-label": label },
+    svg("title", null, label),
+    bars.map((bar, place) => {
+      const high = Math.max(bar.share * tall, 1);
+      const middle = (place + 0.5) * wide;
+      return [svg("rect", { x: middle - 18, y: (18 + tall - high).toFixed(1), width: 36, height: high.toFixed(1) }),
+        svg("text", { x: middle, y: (13 + tall - high).toFixed(1) }, bar.text),
+        svg("text", { class: "drop", x: middle, y: tall + 34 }, bar.drop)];
+    }),
+    svg("line", { class: "axis", x1: 4, x2: bars.length * wide - 4, y1: tall + 18, y2: tall + 18 }));
+}
+
 // A number over base's commits as a line, and head's as a dot behind it. A rate's axis is the whole of it.
 function sparkline(trend, wide = 110) {
   const tall = 26;

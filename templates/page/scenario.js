@@ -20,6 +20,7 @@ function scenario(row) {
     section("Hints from the metrics", row.diagnosis.length > 0 && list(row.diagnosis.map(coded))),
     section("What this pull request changed", changedFiles(changed)),
     row.trials.length > 0 && section("Trials", dots(row), trialTable(row)),
+    row.power.length > 0 && section("What this row can show", el("p", null, "How often a run like this one blocks if this row drops by so many points."), powerPlot(row.power)),
     row.gates.length > 0 && section("Gates × trials", gateGrid(row)),
     row.metrics.length > 0 && section("Metrics", metricsOf(row)),
     row.trends.length > 0 && section("Over base’s commits", trendTable(row.trends, "This row over base’s commits")),

@@ -232,7 +232,7 @@ def test_a_history_that_is_too_short_to_be_used_is_not_counted() -> None:
     assert (row.base.trials, row.base.history, row.metrics["command_count"].base) == (3, (0, 0), 2)
 
 
-@pytest.mark.parametrize(("history", "half"), [("P" * 20, POWER[1.0, 20, 3][1]), ("", POWER[1.0, 0, 3][1])])
+@pytest.mark.parametrize(("history", "half"), [("P" * 20, POWER[1.0, 20, 3][3]), ("", POWER[1.0, 0, 3][3])])
 def test_a_clean_run_says_what_it_would_have_caught(history: str, half: float) -> None:
     line = f"docs base:{'' if history else 'PPP'} head:PPP"
     suite = compare(with_history(run("base", line), history), run("head", line)).suite

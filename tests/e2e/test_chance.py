@@ -167,6 +167,13 @@ def test_simulate_says_what_the_policy_costs_and_catches(
     assert ran.code == 0, ran.stderr
     dead = next(line for line in ran.stdout.splitlines() if line.startswith("one fails completely"))
     assert "100.0%" in dead
+    first = ran.stdout.splitlines().index(
+        "if one row drops by so many points, the share of pull requests that are blocked"
+    )
+    heads, row = ran.stdout.splitlines()[first + 2 : first + 4]
+    assert heads.split() == ["row", "base", "history", "-10", "-20", "-30", "-50", "-100"]
+    assert row.split()[-7:-5] == ["100%", "40"]
+    assert row.split()[-1] == "100%"
 
 
 def test_an_edited_script_of_an_evaluator_is_another_history(

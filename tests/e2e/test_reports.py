@@ -165,6 +165,14 @@ def test_where_nothing_fails_base_s_answer_stands_beside_head_s(repo: Any, tideg
     assert "that failed on head" not in ran.comment
 
 
+def test_output_that_went_to_a_file_is_shown_from_the_files_diff(repo: Any, tidegate: Make) -> None:
+    repo.git("checkout", "--quiet", "pr")
+    repo.commit({"bin/notes": SILENT})
+    ran = compared(repo, tidegate)
+    assert ran.code == 1, ran.stdout
+    assert "  notes.txt:\n-first\n-second\n+lost\n+lost\n" in ran.comment
+
+
 def test_base_s_runs_become_trends_and_a_badge(repo: Any, tidegate: Make, tmp_path: Path) -> None:
     repo.git("checkout", "--quiet", "main")
     before = repo.git("rev-parse", "HEAD")

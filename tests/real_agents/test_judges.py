@@ -7,28 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from tests import make
 from tests.real_agents.agents import CASES, Case, Compared, Job, Script, example
 
 SCRIPT: Script = [
     ("I add it.", ["taskmgr list > seen.txt; echo kept > notes.txt; taskmgr list --format 1 || true"]),
     ("Done.", []),
 ]
-# Meets a criterion if the block of that name has the text that the criterion is about. It appends a line for each call.
-JUDGE = """\
-import json, os, re, sys
-found = re.findall(r"<data (\\w+) name=(\\w+)>\\n(.*?)\\n</data \\1>", sys.stdin.read(), re.S)
-blocks = {name: body for _, name, body in found}
-wanted = {"calls": "list --format 1 [exit 2]", "changes": "+kept", "files": "== notes.txt ==\\nkept"}
-scores = [{"id": name, "reason": blocks.get(name, "no such block"), "score": float(text in blocks.get(name, ""))}
-          for name, text in wanted.items()]
-print(json.dumps({"scores": scores}))
-"""
-RUBRIC = """\
-criteria:
-  - {id: calls, weight: 0.4, description: A wrong call is recorded with its exit code.}
-  - {id: changes, weight: 0.3, description: The note is a change.}
-  - {id: files, weight: 0.3, description: notes.txt has the note.}
-"""
+SEEN = {"calls": "list --format 1 [exit 2]", "changes": "+kept", "files": "== notes.txt ==\nkept"}
 SCENARIO = """\
 name: judged
 description: A note is kept.
@@ -47,8 +33,7 @@ def judged(folder: Path, agent: str) -> None:
     for name, text in {
         "tidegate.yaml": suite,
         "judged.yaml": SCENARIO,
-        "rubric.yaml": RUBRIC,
-        "judge.py": JUDGE,
+        **make.judge_files(**SEEN),
     }.items():
         (folder / name).write_text(text)
 

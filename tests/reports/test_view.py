@@ -223,7 +223,10 @@ def test_a_suite_is_unchanged_only_if_the_whole_interval_is_small(
 
 
 def test_what_would_have_been_caught_is_ordered_from_the_largest_drop(stories: Stories) -> None:
-    catches = comment_view(stories["all_fine_stochastic"]()).catches
+    result = stories["all_fine_stochastic"]()
+    smaller = {"-0.1": 0.02, "-0.2": 0.1, **result.suite.detection}
+    suite = result.suite.model_copy(update={"detection": smaller})
+    catches = comment_view(result.model_copy(update={"suite": suite})).catches
     assert [catch.drop for catch in catches] == [1.0, 0.5, 0.3]
 
 

@@ -81,10 +81,10 @@ class _Again:
 
     async def _shell(self, command: str, seconds: float) -> ToolResult:
         line = command
-        if self._recorded.keeps_folder and (
-            _CHANGES_FOLDER.search(command) or self._folder != str(self._session.workspace)
-        ):
-            line = f"cd {shlex.quote(self._folder)} && trap 'echo; echo {FOLDER_MARK}$PWD' EXIT\n{command}"
+        moved = self._folder != str(self._session.workspace)
+        if self._recorded.keeps_folder and (moved or _CHANGES_FOLDER.search(command)):
+            told = f"trap 'echo; echo \"{FOLDER_MARK}$PWD\"' EXIT"
+            line = f"cd {shlex.quote(self._folder)} && {told}\n{command}"
         if self._recorded.shell == "bash":
             line = f"bash -c {shlex.quote(line)}"
         done = await self._session.shell(line, timeout_secs=seconds, shown=MOST_CHARACTERS)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Simulates thousands of pull requests with the suite's policy and Tidegate's own decision code. Prints how many clean
-ones are blocked, what is detected, and how many trials that takes. Runs no agent. Each scenario passes as often as
+ones are blocked, what is detected, and how many trials that takes; then which drops each row can show, and with
+how many trials. Runs no agent. Each scenario passes as often as
 its history says, or at --rate without history. Deterministic rows are left out.
 """
 
@@ -43,9 +44,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Simulate pull requests and print the table."""
+    from tidegate.authoring.sensitivity import sensitivity
     from tidegate.authoring.simulate import Gate, RowPlan, drifts, simulate, situations
     from tidegate.history.known_results import history_counts
     from tidegate.plan import make_plan
+    from tidegate.procedure.detection import Screening
     from tidegate.procedure.rules import LEAST_HISTORY, Rules
     from tidegate.procedure.steps import screening_trials
     from tidegate.suite.load import load_suite
@@ -68,6 +71,11 @@ def run(args: argparse.Namespace) -> int:
     print(_heading(suite, plan, len(rates), [row.history for row in plans]))
     for situation in [*situations(rates), *(drifts(rates) if any(row.history for row in plans) else ())]:
         print(_line(situation.name, simulate(situation, gate, args.prs, args.seed)))
+    screened = {
+        str(key): Screening(row.screening, rate, row.history, row.most)
+        for key, row, rate in zip(counts, plans, rates, strict=True)
+    }
+    print(f"\n{sensitivity(screened, suite.policy.alpha)}")
     return 0
 
 

@@ -11,7 +11,7 @@ from tidegate.comparison.new_gates import hidden_by_new_gates
 from tidegate.comparison.one_row import row_of, suite_metrics
 from tidegate.comparison.unused_tool import doubting_disuse, is_unused
 from tidegate.comparison.weak_rows import cannot_guard, doubts, shows_little
-from tidegate.comparison.whole_suite import suite_effect
+from tidegate.comparison.whole_suite import suite_effect, with_power
 from tidegate.model.comparison import (
     Comparison,
     DefinitionChange,
@@ -45,7 +45,7 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
         row_of(entry.row, said, trials, head, metrics)
         for entry, said, trials in zip(state.rows, conclusions, sides, strict=True)
     )
-    rows = tuple(with_judge_tests(rows, list(_scored(conclusions, sides))))
+    rows = with_power(tuple(with_judge_tests(rows, list(_scored(conclusions, sides)))), state)
     return Comparison(
         rows=rows,
         suite=suite_effect(rows, state, baseline_changed=any(said.baseline_changed for said in conclusions)).model_copy(

@@ -24,14 +24,14 @@ def suite_effect(rows: Sequence[Row], state: State, *, baseline_changed: bool = 
 
     With `baseline_changed`, base's history is out of date, so that success is not compared.
     """
-    both = [(row, entry) for row, entry in zip(rows, state.rows, strict=True) if row.base.trials and row.head.trials]
+    both = [row for row in rows if row.base.trials and row.head.trials]
     if not both:
         return SuiteEffect()
     finding = suite_finding(state)
-    effect = SuiteEffect() if baseline_changed else success_over([Successes.of(row) for row, _ in both])
+    effect = SuiteEffect() if baseline_changed else success_over([Successes.of(row) for row in both])
     return effect.model_copy(
         update={
-            "detection": _detection(both, state),
+            "detection": _mean_power(both),
             "state": _suite_state(finding),
             "p": finding and (finding.midp if finding.p is None else finding.p),
             "level": finding and finding.level,
@@ -83,18 +83,36 @@ def _suite_state(finding: SuiteFinding | None) -> Literal["ok", "unconfirmed", "
     return "unconfirmed" if finding.unconfirmed else "ok"
 
 
-def _detection(both: Sequence[tuple[Row, RowSeen]], state: State) -> dict[str, float]:
-    """Return the run's detection power: drop → probability.
+def with_power(rows: Sequence[Row], state: State) -> tuple[Row, ...]:
+    """Return the rows with the run's detection power in each: drop → probability.
 
-    Rows that are cut short or pass on neither side are left out: no drop of theirs would be reported.
+    Rows that are cut short or pass on neither side have none: no drop of theirs would be reported.
     """
-    steady = [(row, entry) for row, entry in both if not (entry.cut_short or cannot_guard(row))]
-    return detection(
-        tested=[(row.head.trials, row.base.trials) for row, _ in steady if row.one_shot],
-        repeated=[_would_confirm(row, entry, state.stored) for row, entry in steady if row.deterministic],
-        screened=[screening_of(row, entry) for row, entry in steady if not (row.one_shot or row.deterministic)],
-        alpha=state.policy.alpha,
+    shown = [
+        bool(row.base.trials and row.head.trials) and not (entry.cut_short or cannot_guard(row))
+        for row, entry in zip(rows, state.rows, strict=True)
+    ]
+    together = sum(row.one_shot and shows for row, shows in zip(rows, shown, strict=True))
+    return tuple(
+        row.model_copy(update={"detection": _power(row, entry, state, together)}) if shows else row
+        for row, entry, shows in zip(rows, state.rows, shown, strict=True)
     )
+
+
+def _power(row: Row, entry: RowSeen, state: State, together: int) -> dict[str, float]:
+    """Return one row's power. `together`: rows that are tested in one shot."""
+    if row.one_shot:
+        return detection([(row.head.trials, row.base.trials)], [], state.policy.alpha / together)
+    if row.deterministic:
+        return detection([], [_would_confirm(row, entry, state.stored)], state.policy.alpha)
+    return detection([], [], state.policy.alpha, [screening_of(row, entry)])
+
+
+def _mean_power(rows: Sequence[Row]) -> dict[str, float]:
+    """Return the mean power over the rows that can drop so far, the smallest drop first."""
+    drops = sorted({drop for row in rows for drop in row.detection}, key=float, reverse=True)
+    found = {drop: [row.detection[drop] for row in rows if drop in row.detection] for drop in drops}
+    return {drop: sum(shares) / len(shares) for drop, shares in found.items()}
 
 
 def _would_confirm(row: Row, entry: RowSeen, stored: bool) -> bool:

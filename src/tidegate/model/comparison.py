@@ -114,6 +114,7 @@ class Evidence(Value):
     base_message: str = ""  # the gate's message on base's trial; set only if no call failed and so explains the failure
     calls: tuple[FailedCall, ...] = ()
     divergence: Divergence | None = None
+    files: str = ""  # without a divergence: lines of files that head's agent left otherwise than base's, as a diff
     reproduce: str = ""
     clears_when: str = ""
 
@@ -205,6 +206,7 @@ class Row(Value):
     gates: tuple[GateCounts, ...] = ()
     judge: JudgeChange | None = None
     evidence: Evidence | None = None
+    detection: dict[Drop, float] = {}  # drop → probability that this run detects it in this row
     replay: RowReplay | None = None  # what base's recorded sessions show; None if none was replayed
 
     @property
@@ -220,7 +222,7 @@ class SuiteEffect(Value):
     head_rate: float | None = None
     difference: float | None = None
     interval: Interval | None = None
-    detection: dict[Drop, float] = {}  # drop → probability that this run detects it
+    detection: dict[Drop, float] = {}  # drop of one row → probability that this run detects it: a mean over the rows
     state: Literal["ok", "unconfirmed", "regressed"] | None = None  # result of the suite-level test; None if not tested
     p: float | None = None  # p of that test: mid-p when screening, else p of the concurrent confirmation trials
     level: float | None = None

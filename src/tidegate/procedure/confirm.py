@@ -24,7 +24,8 @@ class Confirmed(NamedTuple):
     `head`: fresh head trials; `fresh`: fresh base trials; `base`: the base trials that head is compared with.
     `moved`: fresh base trials contradict the history, which was therefore dropped. `carried`: the row regressed at an
     earlier push, and these trials do not show that it is fixed. `alone`: there was no history to compare with, or it
-    was dropped, so that base was run along with head.
+    was dropped, so that base was run along with head. `beside`: Fisher's p against fresh base trials alone, and its
+    limit; None without a verification.
     """
 
     found: Finding
@@ -36,6 +37,7 @@ class Confirmed(NamedTuple):
     moved: bool
     carried: bool = False
     alone: bool = False
+    beside: tuple[float, float] | None = None
 
 
 class Confirmation:
@@ -181,8 +183,13 @@ class Confirmation:
         passes, trials = (now - before for now, before in zip(self._head, self._confirmed, strict=True))
         base = self._base
         lower = passes * base[1] < base[0] * trials
-        fresh, limit = self.fresh, concurrent_limit(self._rules, self.history[1] if self._use_history else 0)
-        return lower and (not fresh[1] or fisher_less(*self._head, *fresh) <= limit)
+        p, limit = self._beside_fresh()
+        return lower and p <= limit
+
+    def _beside_fresh(self) -> tuple[float, float]:
+        """Return Fisher's p against fresh base trials alone, and its limit; a p of 0 if none was measured."""
+        limit = concurrent_limit(self._rules, self.history[1] if self._use_history else 0)
+        return (fisher_less(*self._head, *self.fresh) if self.fresh[1] else 0.0), limit
 
     def _contradicted(self) -> bool:
         """Return True if fresh base trials pass less often than the history predicts, in this row or over all rows."""
@@ -238,8 +245,9 @@ class Confirmation:
             found = "ok"  # among so many rows, chance alone shows as much
         moved = self.history[1] > 0 and not self._use_history
         carried = found == "regressed" and (p is None or p > self._level * TIES)
+        beside = self._beside_fresh() if self._phase == "verify" else None
         return Confirmed(
-            found, self._head, self.fresh, self._base, p, self._level, moved, carried, not self._use_history
+            found, self._head, self.fresh, self._base, p, self._level, moved, carried, not self._use_history, beside
         )
 
 

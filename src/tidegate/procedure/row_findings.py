@@ -80,13 +80,33 @@ def _confirmed(entry: RowSeen, row: Screened, end: Confirmed) -> Conclusion:
     else:
         moved = f"; {wording.moved(end, entry.history)}" if end.moved else ""
         settle = _OUT_OF_BUDGET if entry.out_of_budget else wording.to_settle(end, entry.screening)
-        seen = f"{numbers}: this may be noise" if end.head[1] else f"looks worse: {counts}"
+        seen = numbers if entry.out_of_budget and _within(end) else _doubt(end, counts)
         conclusion = say(entry, "unconfirmed", f"{seen}{moved}; {settle}", clears_when=settle)
+    p, level = _decisive(end)
     return conclusion.model_copy(
         update={
-            "p": end.p,
-            "level": end.level,
+            "p": p,
+            "level": level,
             "compared": (end.head, end.base) if end.head[1] and end.base[1] else None,
             "baseline_changed": end.moved,
         }
     )
+
+
+def _doubt(end: Confirmed, counts: str) -> str:
+    """Return what an unconfirmed row showed, and why that does not count."""
+    if not end.head[1]:
+        return f"looks worse: {counts}"
+    return wording.seen_once(end) if _within(end) else f"{wording.confirmed(end)}: this may be noise"
+
+
+def _within(end: Confirmed) -> bool:
+    return end.p is not None and end.p <= end.level * TIES
+
+
+def _decisive(end: Confirmed) -> tuple[float | None, float | None]:
+    """Return p and limit of the test that decided: for a drop that was not verified, the one against fresh trials."""
+    if end.found != "unconfirmed" or not _within(end):
+        return end.p, end.level
+    too_weak = end.beside is not None and end.beside[0] > end.beside[1]
+    return end.beside if too_weak and end.beside else (None, None)

@@ -78,6 +78,17 @@ def confirmed(end: Confirmed) -> str:
     return f"passes {end.head[0]} of {end.head[1]} fresh trials on head, {end.base[0]} of {end.base[1]} on base{test}"
 
 
+def seen_once(end: Confirmed) -> str:
+    """Return why a drop within its limit is not confirmed: the verification does not show it, or was not possible."""
+    if end.beside is None:
+        return f"{confirmed(end)}, but no trial was left to verify it"
+    p, limit = end.beside
+    if p > limit:
+        alone = f"{end.fresh[0]} of {end.fresh[1]} pass (p = {p:.2g}, limit {limit:.2g})"
+        return f"{confirmed(end)}, but base's fresh trials alone show it too weakly: {alone}"
+    return f"{confirmed(end)}, but the second batch does not show it again"
+
+
 def moved(end: Confirmed, history: Counts) -> str:
     """Return base's pass count now and in its history."""
     now, before = end.fresh, history

@@ -50,6 +50,8 @@ def _finding(finding: Finding) -> Iterator[str]:
         yield f"Failed check:\n{_quoted(f'{row.evidence.gate or str()}: {row.evidence.message}'.strip(': '))}"
         if row.evidence.divergence:
             yield f"First divergence (- base, + head):\n{_quoted(diff(row.evidence.divergence))}"
+        if row.evidence.files:
+            yield f"Files that the agent left behind (- base, + head):\n{_quoted(row.evidence.files)}"
 
 
 def _quoted(text: str) -> str:

@@ -187,8 +187,8 @@ def why_undecided(row: Row) -> str:
         return row.reason
     chance, limit = f"{max(effect.p, 0.001):.1%}", f"{effect.level:.1%}"
     return (
-        f"Such a drop occurs by chance in about {chance} of comparisons. To count, it must be rarer than {limit}:"
-        " all rows share one error budget."
+        f"If nothing changed, at most {chance} of comparisons show such a drop. To count, it must be rarer than"
+        f" {limit}: all rows share one error budget."
     )
 
 

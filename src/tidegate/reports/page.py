@@ -16,9 +16,10 @@ from tidegate.reports.for_agent import for_agent
 from tidegate.reports.judge_summary import judge_facts
 from tidegate.reports.model_filters import change_line, interval, sign, spent, words
 from tidegate.reports.page_metrics import SuiteMetric, suite_metrics
+from tidegate.reports.page_power import PowerBar, power_bars
 from tidegate.reports.page_row import PageOf, RowView, page_columns, row_path, row_view
 from tidegate.reports.trend_chart import Series, suite_series
-from tidegate.reports.view import Catch, CommentView, comment_view
+from tidegate.reports.view import CommentView, comment_view
 
 
 class CauseView(Value):
@@ -50,7 +51,7 @@ class PageView(Value):
     suite_text: str
     suite_trends: tuple[Series, ...]
     suite_metrics: tuple[SuiteMetric, ...]
-    catches: tuple[str, ...]
+    power: tuple[PowerBar, ...]
     warnings: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     folders: dict[Side, str]
@@ -83,7 +84,7 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
         suite_text=_suite(view),
         suite_trends=suite_series(result),
         suite_metrics=tuple(suite_metrics(result)),
-        catches=tuple(f"{_drop(catch)}, {percent(catch.probability)} of the time" for catch in view.catches),
+        power=power_bars(view.suite.detection if view.catches else {}),
         warnings=view.warnings,
         facts=tuple(_facts(result)),
         folders=dict(folders),
@@ -101,10 +102,6 @@ def _cause(cause: Cause) -> CauseView:
         named_text=named.text if named else "",
         paths=tuple(map(row_path, cause.rows)),
     )
-
-
-def _drop(catch: Catch) -> str:
-    return "a complete failure" if catch.drop >= 1 else f"a drop of {points(catch.drop).lstrip('+')}"
 
 
 def _notes(view: CommentView) -> Iterable[str]:

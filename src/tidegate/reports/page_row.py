@@ -17,6 +17,7 @@ from tidegate.reports.filters import count, percent, points, probability, to
 from tidegate.reports.for_agent import for_agent
 from tidegate.reports.model_filters import change_line, diff, measured, moved, passed, sign, spread, words
 from tidegate.reports.page_metrics import change_text
+from tidegate.reports.page_power import PowerBar, power_bars
 from tidegate.reports.page_trials import Mark, Subcommand, mark, shown_pair, subcommands
 from tidegate.reports.recipe import recipe
 from tidegate.reports.table_row import COLUMNS, Line, MetricCell, Trend
@@ -77,6 +78,7 @@ class RowView(Value):
     pair: tuple[int, int]  # the base and the head trial to show side by side
     trials: tuple[Mark, ...]
     trends: tuple[Series, ...]
+    power: tuple[PowerBar, ...]
 
 
 def row_path(key: RowKey) -> str:
@@ -134,6 +136,7 @@ def row_view(line: Line, page: PageOf, trials: Sequence[TrialResult], trend: Row
         pair=shown_pair(row, trials),
         trials=tuple(mark(trial, row.gates) for trial in trials),
         trends=row_series(trend, row_head(row)) if trend else (),
+        power=() if row.deterministic else power_bars(row.detection),
     )
 
 

@@ -16,11 +16,13 @@ def recipe(result: Result, row: Row) -> str:
     if not result.sides.head.sha:
         return ""
     number = result.links.pull_request
+    ref, sha = result.sides.head.ref, result.sides.head.sha
+    switch = ["git", "switch", "--detach", sha] if ref == "HEAD" else ["git", "switch", ref]
     command = ["tidegate", "pr", "--scenario", row.scenario, "--agent", row.agent]
     return "\n".join(
         (
             "pipx install tidegate",
-            f"gh pr checkout {number}" if number else shlex.join(["git", "switch", result.sides.head.ref]),
+            f"gh pr checkout {number}" if number else shlex.join(switch),
             shlex.join(command),
         )
     )

@@ -21,6 +21,7 @@ from tidegate.reports.replay_view import ReplayView, replay_view
 from tidegate.reports.side_findings import Finding, Group, findings, groups
 from tidegate.reports.table_row import Line, table_line
 
+NAMED_DROP = 0.30  # the smallest drop that the sentence on the detection power names
 DELTA = 0.10  # the suite is called "unchanged" if its whole interval is within ±DELTA
 
 VERDICT_SIGNS: dict[VerdictState, str] = {"passed": "✅", "failed": "❌", "inconclusive": "⚠️", "not_run": "⏭️"}
@@ -144,8 +145,9 @@ def comment_view(result: Result) -> CommentView:
 
 
 def _catches(suite: SuiteEffect) -> tuple[Catch, ...]:
-    drops = sorted(suite.detection.items(), key=lambda item: float(item[0]))
-    return tuple(Catch(drop=-float(drop), probability=probability) for drop, probability in drops)
+    """Return the probabilities for the larger drops, the largest first; the page has those for all of them."""
+    drops = sorted((-float(drop), probability) for drop, probability in suite.detection.items())
+    return tuple(Catch(drop=drop, probability=found) for drop, found in reversed(drops) if drop >= NAMED_DROP)
 
 
 def _unexplained(result: Result, rows: Iterable[Row]) -> Iterator[Row]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from tidegate.errors import ConfigurationError
-from tidegate.vcs.revisions import repository_root, tracked_links
 
 OUR_FOLDER = ".tidegate"
 
@@ -15,6 +14,9 @@ def make_our_folder(repo: Path) -> Path:
 
     Raises ConfigurationError if the commit has a link there: a pull request could redirect writes to any path.
     """
+    # Imported here, since an event with nothing to do needs only the name.
+    from tidegate.vcs.revisions import repository_root, tracked_links
+
     root = repository_root(repo)
     if links := tracked_links(root, OUR_FOLDER):
         raise ConfigurationError(

@@ -1,0 +1,121 @@
+"""Sessions are made of stored trials, and compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.make import DOCS, spec, trial, trial_result
+from tidegate.model.event import CallStatus, End, Event, ToolCall, ToolResult
+from tidegate.model.places import Places
+from tidegate.model.session import Session
+from tidegate.model.suite import Target
+from tidegate.model.trial import Trial
+from tidegate.replay.compare import Base, Replayed, difference, on_base, replayed
+from tidegate.replay.record import session_of
+
+PLACES = Places(trial="/tmp/x/ab12", checkout="/tmp/x/cd34", user="61234")
+
+
+def events(*calls: tuple[str, str], status: CallStatus = "ok") -> tuple[Event, ...]:
+    made: list[Event] = []
+    for number, (command, output) in enumerate(calls):
+        made.append(ToolCall(id=str(number), tool="Bash", command=command, at=number))
+        made.append(ToolResult(id=str(number), status=status, exit_code=0, output=output, at=number + 0.1))
+    return (*made, End(end="completed"))
+
+
+def ran(*calls: tuple[str, str], **fields: Any) -> Trial:
+    return trial(**{"events": events(*calls), "places": PLACES, "agent_started_at": 1e9, **fields})
+
+
+def session(made: Trial) -> Session:
+    found = session_of(made, DOCS, Target(binary="notes"), "b" * 40, passed=True)
+    assert found is not None
+    return found
+
+
+def seen(recorded: Session, *calls: tuple[str, str], **fields: Any) -> Replayed:
+    made = ran(*calls, spec=spec(side="base"), **fields)
+    return replayed(recorded, made, trial_result())
+
+
+def test_folders_and_the_user_of_the_trial_are_replaced_by_names() -> None:
+    recorded = session(ran(("cd /tmp/x/ab12/workspace", "61234 /tmp/x/cd34/bin 612345")))
+    (step,) = recorded.steps
+    assert step.command == "cd /tidegate-place/trial/workspace"
+    assert step.output == "tidegate-user /tidegate-place/checkout/bin 612345"
+
+
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        (ran(("notes list", ""), events=events(("notes list", ""), status="background")), "has no end (background)"),
+        (ran(events=(ToolCall(id="1", tool="Task"), ToolResult(id="1", status="ok"))), "Task cannot be repeated"),
+        (ran(events=(End(end="completed", traced=False),)), "does not have all of its calls"),
+        (ran(events=(End(end="completed"),)), "the agent did nothing"),
+    ],
+)
+def test_a_session_that_cannot_be_replayed_says_why(made: Trial, why: str) -> None:
+    assert why in session(made).problem
+
+
+def test_calls_that_were_denied_are_left_out() -> None:
+    assert session(ran(events=events(("rm -rf /", ""), status="denied"))).steps == ()
+
+
+def test_a_session_of_more_than_a_megabyte_is_not_kept() -> None:
+    assert session_of(ran(*[("x" * 300_000, "")] * 4), DOCS, Target(binary="notes"), "b", passed=True) is None
+
+
+def test_a_replay_like_the_record_counts_and_what_head_shows_is_compared() -> None:
+    recorded = session(ran(("notes add a", "added 1 in 4 ms"), ("notes list", "a")))
+    base = on_base(recorded, *[seen(recorded, ("notes add a", "added 1 in 3 ms"), ("notes list", "a"))] * 2)
+    assert isinstance(base, Base)
+    assert difference(base, seen(recorded, ("notes add a", "added 1 in 9 ms"), ("notes list", "a"))) is None
+    differs = difference(base, seen(recorded, ("notes add a", "added 1 in 9 ms"), ("notes list", "b")))
+    assert differs is not None
+    assert (differs.step, differs.base, differs.head) == ("$ notes list", "exit 0: a", "exit 0: b")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "why"),
+    [
+        ({"output": "b"}, {"output": "b"}, "base shows something else than when it was recorded"),
+        ({"output": "a"}, {"output": "b"}, "two replays on base differ"),
+        ({"guidance": "new"}, {"guidance": "new"}, "base's guidance has changed"),
+        ({"not_measured": "setup", "reason": "no"}, {}, "it does not replay on base (setup: no)"),
+    ],
+)
+def test_a_session_that_does_not_replay_on_base_does_not_count(
+    one: dict[str, Any], other: dict[str, Any], why: str
+) -> None:
+    recorded = session(ran(("notes list", "a")))
+    replays = [seen(recorded, ("notes list", more.pop("output", "a")), **more) for more in (dict(one), dict(other))]
+    said = on_base(recorded, *replays)
+    assert isinstance(said, str)
+    assert why in said
+
+
+def test_a_step_that_takes_far_longer_on_head_is_a_difference() -> None:
+    recorded = session(ran(("notes list", "a")))
+    base = on_base(recorded, *[seen(recorded, ("notes list", "a"))] * 2)
+    assert isinstance(base, Base)
+    slow = (
+        ToolCall(id="1", tool="shell", command="notes list"),
+        ToolResult(id="1", status="ok", exit_code=0, output="a", at=11.0),
+        End(end="completed"),
+    )
+    found = difference(base, replayed(recorded, ran(events=slow), trial_result()))
+    assert found is not None
+    assert found.head == "takes 11.0 s"
+
+
+def test_guidance_that_head_changes_is_a_difference() -> None:
+    recorded = session(ran(("notes list", "a")))
+    base = on_base(recorded, *[seen(recorded, ("notes list", "a"))] * 2)
+    assert isinstance(base, Base)
+    found = difference(base, seen(recorded, ("notes list", "a"), guidance="new"))
+    assert found is not None
+    assert found.step == "the guidance files"
