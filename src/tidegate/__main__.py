@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(error.message, error.advice)
         return error.exit_code
     except KeyboardInterrupt:
-        _say("interrupted.", "The trials that had finished are stored; nothing that was started still runs.")
+        _say("interrupted.", "Finished trials are stored; all child processes were terminated.")
         return INTERRUPTED
     except BrokenPipeError:
         # The reader closed the pipe. Redirect stdout, so that the interpreter's final flush does not fail.

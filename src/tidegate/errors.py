@@ -72,7 +72,7 @@ class CannotRunError(TidegateError):
         if refused.errno not in _REFUSALS:
             return None
         where = "" if refused.filename is None else f"{refused.filename}: "
-        return cls(f"{where}{refused.strerror}.", "Look at the disk, the room on it, and its rights.")
+        return cls(f"{where}{refused.strerror}.", "Check disk space and permissions.")
 
 
 class MissingKeyError(CannotRunError):

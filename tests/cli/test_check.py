@@ -47,7 +47,7 @@ def test_a_valid_suite_is_told_as_what_would_be_run(tidegate: Run, tmp_path: Pat
         "  second thing  docs  2 gates  scenarios/second.yaml\n"
         "\n"
         "advice:\n"
-        "  only 2 regression cases; with fewer than 20 much goes unseen\n"
+        "  only 2 regression cases; with fewer than 20 small regressions may be missed\n"
     )
     selected = tidegate("check", "-k", "thing or nothing").stdout
     assert "1 scenario × 1 agent = 1 row" in selected

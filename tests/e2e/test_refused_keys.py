@@ -72,4 +72,4 @@ def test_a_refused_key_is_never_green(
     assert ran.row("keep_notes", "docs")["state"] == "ok"
     assert (ran.result["verdict"]["state"], ran.code) == ("inconclusive", 5)
     assert "keyed" in ran.comment
-    assert "Give the agent a key that its provider takes" in ran.comment
+    assert "Give the agent a valid key" in ran.comment

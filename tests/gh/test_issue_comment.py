@@ -168,6 +168,15 @@ def test_a_record_that_is_not_ours_accepts_nothing(red: Job) -> None:
     assert f"`{BOT}` put the label there" in log
 
 
+def test_a_label_and_a_record_of_another_bot_accept_nothing(red: Job) -> None:
+    """A bot that repeats what a stranger writes, and sets labels on request."""
+    command = red.pull.say("/tidegate accept", "olivia")
+    red.pull.say(f"{accepted_record(command.id, OLD)}\n", "helper[bot]")
+    red.pull.label(LABEL, by="helper[bot]")
+
+    assert rerun(red, OLD)[0] == 1
+
+
 @pytest.mark.parametrize(
     ("worse", "code"), [({"add a note": "regressed"}, 0), ({"add a note": "regressed", "list": "unconfirmed"}, 1)]
 )

@@ -88,6 +88,19 @@ def test_the_overview_says_what_the_comment_says(opened: Opened, stories: Storie
     assert all(words in first for words in ("regressed", "add_high_priority", "docs", "2/2", "0/3", "−100 points"))
 
 
+def test_the_detection_power_is_a_picture_with_its_numbers_as_text(opened: Opened, stories: Stories) -> None:
+    result = stories["all_fine_stochastic"]()
+    row = result.rows[0].model_copy(update={"detection": {"-0.5": 0.4, "-1.0": 0.9}})
+    page = opened(result.model_copy(update={"rows": (row, *result.rows[1:])}))
+    suite = page.get_by_role("img", name="Detection power: −30: 31%, −50: 73%, to 0: 100%")
+    low, _, high = (suite.locator("rect").nth(place).bounding_box() for place in range(3))
+    assert low is not None
+    assert high is not None
+    assert low["height"] < high["height"] / 3
+    page.goto(f"{page.url.partition('#')[0]}#{encoded(row.scenario)}/{encoded(row.agent)}")
+    assert page.get_by_role("img", name="Detection power: −50: 40%, to 0: 90%").is_visible()
+
+
 def test_rows_are_found_by_words_states_and_agents(opened: Opened, stories: Stories) -> None:
     page = opened(stories["unconfirmed"]())
     rows = page.locator(ROWS)
@@ -534,7 +547,7 @@ def test_every_comment_can_be_looked_at(browser: Browser, comment: tuple[str, st
     assert "Tidegate" in page.locator("h2").first.inner_text()
     assert "**" not in page.locator("body").inner_text(), "emphasis that is not one"
     assert page.locator("img, script").count() == 0
-    assert page.locator("a:not([href^='https://github.com/octo/taskmgr/blob/'])").count() == 0
+    assert page.locator("a:not([href^='https://github.com/octo/taskmgr/'])").count() == 0
     page.screenshot(path=folder / f"{name}.png", full_page=True)
     page.close()
     assert (folder / f"{name}.png").stat().st_size > 0

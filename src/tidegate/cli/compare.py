@@ -9,7 +9,7 @@ from pathlib import Path
 from tidegate.cli import options
 
 DESCRIPTION = """\
-Compares two stored runs and prints the comment; the exit code is the verdict's. This command runs no trials, so it
+Compares two stored runs and prints the findings; the exit code is the verdict's. This command runs no trials, so it
 cannot confirm a regression: what `tidegate pr` would confirm is unconfirmed here.
 """
 

@@ -10,7 +10,7 @@ from tidegate.cli import options
 
 DESCRIPTION = """\
 Checks out base (at the merge base) and head, builds both, runs every scenario on both sides, compares them, and
-prints the comment. Writes comment.md, result.json, report.html and the stored runs. The exit code is the verdict's.
+prints the findings. Writes comment.md, result.json, report.html and the stored runs. The exit code is the verdict's.
 Only commits count: uncommitted changes are not tested. If head and base are the same commit, there is nothing to run:
 exit code 3.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
+from functools import lru_cache
 
 from tidegate.invocations.from_log import tool_call
 from tidegate.invocations.shell_grammar import shell_lines
@@ -19,7 +20,7 @@ def take(event: ToolCall, left: dict[int, Call]) -> dict[int, Call]:
     tool = next(iter(left.values())).command.partition(" ")[0] if left else ""
     found: dict[int, Call] = {}
     for argv in _argvs(event, tool) if tool else ():
-        number = next((number for number, call in left.items() if _argv(call) == argv), None)
+        number = next((number for number, call in left.items() if _argv(call.command) == argv), None)
         if number is not None:
             found[number] = left.pop(number)
     return found
@@ -33,8 +34,9 @@ def _argvs(event: ToolCall, tool: str) -> Iterable[tuple[str, ...]]:
     return [asked] if asked else ()
 
 
-def _argv(call: Call) -> tuple[str, ...]:
+@lru_cache(maxsize=1024)  # each call is compared with every event until it is taken
+def _argv(command: str) -> tuple[str, ...]:
     try:
-        return tuple(shlex.split(call.command)[1:])
+        return tuple(shlex.split(command)[1:])
     except ValueError:  # the command was truncated inside quotes
         return ()

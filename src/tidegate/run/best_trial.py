@@ -89,7 +89,7 @@ def _result(choice: Choice, place: int, words: str) -> EvaluatorResult:
         for number, (model, own) in choice.judges.items()
     ]
     judgement = Judgement(criteria=(criterion,), panel=tuple(panel) if len(panel) > 1 else ())
-    known = {"weight": 0, "judged": True, "verdict": "pass"}  # not to be the best is no fault
+    known = {"weight": 0, "judged": True, "verdict": "pass"}  # a trial that is not the best has not failed
     return EvaluatorResult(name=NAME, type=NAME, score=float(is_best), reason=reason, judgement=judgement, **known)
 
 

@@ -144,4 +144,4 @@ def give_back(root: Path, names: Iterable[str]) -> None:
 def _must(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode != 0:
-        raise CannotRunError(f"`{command[0]}` failed: {done.stderr.strip()}", "Look at the disk and its rights.")
+        raise CannotRunError(f"`{command[0]}` failed: {done.stderr.strip()}", "Check disk space and permissions.")

@@ -23,7 +23,7 @@ from tidegate.vcs.git import IDENTITY
 
 MOST_SECS = 120.0  # to make a workspace, or to copy it
 TOO_SLOW = "the workspace took too long to {}: is a file of the template very large?"
-LOOK_AT_DISK = "Look at the disk and its rights."
+LOOK_AT_DISK = "Check disk space and permissions."
 GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "maintenance.auto=false")
 _IN_ONE_PACK = ("-c", "core.bigFileThreshold=0")  # instead of a file per object, each of which a trial would copy
 _NO_LOG = ("-c", "core.logAllRefUpdates=false")
