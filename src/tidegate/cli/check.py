@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     root = _root(args.repo, args.config)
     unknown: list[str] = []
     suite = load_suite(root, args.config, environ=options.environ(), unknown=unknown if args.lenient else None)
-    plan = make_plan(suite, Selection(name=args.name or ""))
+    plan = make_plan(suite, Selection(name=args.expression or ""))
     refuse_self_judging(suite, plan, partial(judge_place, root, suite.file))
     hints = (
         *advice(suite, plan, root, _past(root, suite, plan)),

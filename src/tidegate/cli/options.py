@@ -45,7 +45,7 @@ def add_name(chosen: argparse._ActionsContainer) -> None:
     """Add `-k EXPR`."""
     chosen.add_argument(
         "-k",
-        dest="name",
+        dest="expression",
         type=expression,
         metavar="EXPR",
         help="only rows whose `scenario × agent` matches, as in pytest: -k 'add and not claude'",
@@ -170,7 +170,7 @@ def pipeline_options(args: argparse.Namespace, progress: Progress, rows: tuple[R
         agents=tuple(args.agent),
         tags=tuple(tag.strip() for tag in args.tags.split(",") if tag.strip()),
         tier=args.tier,
-        name=args.name or "",
+        name=args.expression or "",
         rows=rows,
     )
     return Options(
