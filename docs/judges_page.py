@@ -138,7 +138,8 @@ calls for each pair of screening trials that passed their gates.
 and asks which one meets the rubric best. It is asked in two orders and not told the sides; a choice that changes with the
 order is none, and of a panel more than half have to agree. Each trial then has the result `select_best`, 1 or 0, which
 decides nothing. The comment compares the sides' shares, `tidegate show` has the reason, and `tidegate label` and
-`calibrate` treat it like a criterion. It takes two more calls for each row.
+`calibrate` treat it like a criterion. `tidegate regrade` keeps the choice while the rubric is the same. It takes two more
+calls for each row.
 
 ## What keeps it fair
 

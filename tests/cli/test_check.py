@@ -197,3 +197,33 @@ def test_what_an_agent_lacks_on_this_machine_is_one_line(
     (line,) = [line for line in done.stdout.splitlines() if "on this machine" in line]
     assert done.returncode == 0
     assert line.startswith("  agent c cannot run on this machine without the program `codex` and a key in ")
+
+
+JUDGED = """\
+judge:
+  - {type: anthropic, model: a, key: OWN_KEY}
+  - {type: openai, model: o}
+  - {type: google, model: g}
+  - {type: scripted, model: s, script: [{answers: [no]}]}
+"""
+
+
+def test_a_judge_without_a_key_is_one_line_unless_no_scenario_is_judged(
+    tidegate: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "o")
+    monkeypatch.delenv("OWN_KEY", raising=False)
+    monkeypatch.delenv("GEMINI_API_KEY", raising=False)
+    suite = tmp_path / "tidegate.yaml"
+    suite.write_text(suite.read_text() + JUDGED)
+
+    def lines() -> list[str]:
+        return [line.strip() for line in tidegate("check").stdout.splitlines() if "on this machine" in line]
+
+    assert lines() == []
+    evaluation = "evaluation: {judge: {rubric: builtin:guidance}}\n"
+    (tmp_path / "scenarios/second.yaml").write_text(SCENARIO.replace("first", "second") + evaluation)
+    assert lines() == [
+        "judge a cannot be asked on this machine without a key in OWN_KEY",
+        "judge g cannot be asked on this machine without a key in GEMINI_API_KEY",
+    ]

@@ -64,6 +64,18 @@ def test_a_machine_that_has_everything_ends_with_0(repo: Path, tmp_path: Path, t
     assert "dummy" not in ran.stdout
 
 
+def test_the_keys_of_judges_are_looked_for(repo: Path, tidegate: Make) -> None:
+    judges = "judge: [{type: openai, model: one, key: ONE_KEY}, {type: anthropic, model: two, key: TWO_KEY}]\n"
+    (repo / "tidegate.yaml").write_text(SUITE.replace("claude-code", "doc-follower") + judges)
+
+    ran = tidegate("doctor", cwd=repo, env={"ONE_KEY": "dummy", "TWO_KEY": ""})
+
+    found = lines(ran.stdout)
+    assert (ran.code, found["judge one"]) == (0, ("ok", "openai, with a key in ONE_KEY"))
+    assert found["judge two"] == ("limited", "no key in TWO_KEY")
+    assert "Set TWO_KEY. Without it, whatever the judge decides is not measured." in ran.stdout
+
+
 def test_a_machine_without_git_says_so(repo: Path, tmp_path: Path, tidegate: Make) -> None:
     (tmp_path / "bin").mkdir()
     shell = shutil.which("sh")

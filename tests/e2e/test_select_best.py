@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,6 +67,20 @@ def test_the_best_trial_is_the_one_with_both_notes(make_repository: Make, tidega
     assert done.code == 0, done.stderr
     table = json.loads((repo.root / "tidegate.calibration.json").read_text())["table"]
     assert table == {"met/met": 1, "met/unmet": 1, "unmet/met": 0, "unmet/unmet": 0}
+
+    stored = repo.root.parent / "out" / "runs" / "base"
+    assert regraded(stored, "again", repo, tidegate) == [found["base"]]
+    rubric = repo.root / "scenarios" / "rubrics" / "notes.yaml"
+    rubric.write_text(rubric.read_text().replace("description: ", "description: Reworded. ", 1))
+    assert regraded(stored, "reworded", repo, tidegate) == []
+
+
+def regraded(stored: Path, out: str, repo: Any, tidegate: Make) -> list[dict[str, Any]]:
+    """The results `select_best` of a stored run that is graded again."""
+    again = tidegate("regrade", str(stored), "--out", str(repo.root.parent / out), "--json", cwd=repo.root)
+    assert again.code == 0, again.stderr
+    (trial,) = json.loads(again.stdout)["trials"]
+    return [one for one in trial["evaluators"] if one["name"] == "select_best"]
 
 
 @pytest.mark.parametrize(("choice", "scores"), [("1", (0, 0)), ("0", (0, 0)), ("3", (None, None))])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests import make
 from tidegate.invocations.metrics import (
+    cost_of,
     interaction_metrics,
     invocation_counts,
     is_help,
@@ -275,6 +276,16 @@ def test_the_cost_is_the_agents_own_else_tokens_times_rates_else_none() -> None:
     assert cost(used.model_copy(update={"cost_usd": 0.25}), price) == 0.25
     assert cost(used, None) is None
     assert cost(End(end="completed"), price) is None
+
+
+def test_an_agents_own_cost_without_a_cut_off_answer_is_replaced_by_that_of_all_tokens() -> None:
+    """The agent does not know of answers that broke off; the model proxy counts their tokens."""
+    price = Price(input=1, output=10)
+    end = End(end="completed", tokens_in=500_000, tokens_out=10_000, cost_usd=0.25, tokens_guessed=True)
+
+    assert cost_of(end, price) == pytest.approx(0.5 + 0.1)
+    assert cost_of(end, None) == 0.25
+    assert cost_of(end.model_copy(update={"cost_usd": 0.75}), price) == 0.75
 
 
 def test_calls_that_only_the_agents_log_has_are_a_count_of_their_own() -> None:

@@ -20,6 +20,7 @@ from tidegate.model.command import CommandResult
 from tidegate.model.event import CallStatus, End, Event, ToolCall, ToolResult
 from tidegate.model.gate import Gate
 from tidegate.model.measurement import EvaluatorResult, TrialResult
+from tidegate.model.price import Price
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
 from tidegate.model.suite import Composite, Scenario, Target
 from tidegate.model.trial import Invocation, Step, Trial
@@ -43,6 +44,20 @@ def trial(*answers: Answer | None, **fields: Any) -> Trial:
 
 def measure(gates: dict[Gate, Answer | None], **fields: Any) -> TrialResult:
     return measure_trial(trial(*gates.values(), **fields), scenario(*gates))
+
+
+# --- cost
+
+
+@pytest.mark.parametrize(
+    ("cut_off", "reported", "guessed"), [(False, 0.25, False), (True, 0.25, True), (False, None, True)]
+)
+def test_a_cost_is_guessed_unless_the_agent_reported_all_of_it(
+    cut_off: bool, reported: float | None, guessed: bool
+) -> None:
+    end = End(end="completed", tokens_in=500_000, tokens_out=10_000, cost_usd=reported, tokens_guessed=cut_off)
+    result = measure_trial(trial(events=(end,)), scenario(), Price(input=1, output=10))
+    assert (result.cost_guessed, result.metrics.cost_usd) == (guessed, pytest.approx(0.6 if guessed else 0.25))
 
 
 # --- outcome

@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     refuse_self_judging(suite, plan, partial(judge_place, root, suite.file))
     hints = (
         *advice(suite, plan, root, _past(root, suite, plan)),
-        *missing_here(plan, options.environ()),
+        *missing_here(suite, plan, options.environ()),
         *uncommitted(root, suite),
         *lfs_pointers(root, suite),
     )

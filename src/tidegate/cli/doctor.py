@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from tidegate.cli import options
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tidegate.model.agent import Agent
+    from tidegate.model.suite import Suite
 
 DESCRIPTION = """\
-Looks at this machine: system, git, room on the disk, the suite's agents with their programs and keys, and what keeps
-trials apart from you and from each other. Starts a few processes, and no agent. Without a suite, agents are left out.
+Looks at this machine: system, git, room on the disk, the suite's agents and judges with their programs and keys, and
+what keeps trials apart from you and from each other. Starts a few processes, and no agent. Without a suite, agents and
+judges are left out.
 
 exit codes: 0 all that a run needs is there · 2 the suite is invalid · 4 something is missing
 """
@@ -44,7 +43,7 @@ async def _examine(repo: Path, config: str) -> int:
     from tidegate.run.machine_check import examine
 
     code = 0
-    async for finding in examine(_agents(repo, config), options.environ(), repo):
+    async for finding in examine(_suite(repo, config), options.environ(), repo):
         print(f"{finding.state:8} {finding.what}: {finding.found}", flush=True)
         if finding.advice:
             print(f"{'':8} {finding.advice}")
@@ -53,10 +52,10 @@ async def _examine(repo: Path, config: str) -> int:
     return code
 
 
-def _agents(repo: Path, config: str) -> Mapping[str, Agent]:
+def _suite(repo: Path, config: str) -> Suite | None:
     from tidegate.suite.load import load_suite
 
     if not (repo / config).exists():
-        print(f"no {config} here: agents are not looked at; `tidegate init` writes one")
-        return {}
-    return load_suite(repo, config, environ=options.environ()).agents
+        print(f"no {config} here: agents and judges are not looked at; `tidegate init` writes one")
+        return None
+    return load_suite(repo, config, environ=options.environ())

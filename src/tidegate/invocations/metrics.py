@@ -142,8 +142,12 @@ def invocation_counts(invocations: Sequence[Invocation], *, known: bool = True) 
 
 
 def cost_of(end: End, price: Price | None) -> float | None:
-    """Return the cost in USD as the agent reported it, else from its tokens; cached tokens have their own rates."""
-    if end.cost_usd is not None or price is None or end.tokens_in is None or end.tokens_out is None:
+    """Return the cost in USD as the agent reported it, else from its tokens; cached tokens have their own rates.
+
+    The reported cost leaves out an answer that was cut off. The larger of both then counts.
+    """
+    is_whole = end.cost_usd is not None and not end.tokens_guessed
+    if is_whole or price is None or end.tokens_in is None or end.tokens_out is None:
         return end.cost_usd
     read, written = end.tokens_cache_read or 0, end.tokens_cache_write or 0
     plain = max(0, end.tokens_in - read - written)
@@ -153,7 +157,7 @@ def cost_of(end: End, price: Price | None) -> float | None:
         (written, price.cache_write),
         (end.tokens_out, price.output),
     )
-    return sum(tokens * rate for tokens, rate in parts) / 1_000_000
+    return max(end.cost_usd or 0.0, sum(tokens * rate for tokens, rate in parts) / 1_000_000)
 
 
 def _share(part: int, whole: int) -> float | None:

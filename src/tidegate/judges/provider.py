@@ -39,7 +39,12 @@ class ProviderJudge(Judge):
     def variables(self) -> tuple[str, ...]:
         """The API key and, unless `base_url` is set, the address of the model."""
         endpoint = () if self.base_url else (self.provider.endpoint,)
-        return (self.key or self.provider.key, *endpoint)
+        return (self.key_variable, *endpoint)
+
+    @property
+    def key_variable(self) -> str:
+        """The environment variable with its API key."""
+        return self.key or self.provider.key
 
     def identity(self, folder: Path) -> str:
         """Return the judge's settings without the name of the key's variable."""
@@ -47,7 +52,7 @@ class ProviderJudge(Judge):
 
     def key_of(self, place: JudgeContext) -> str:
         """Return the API key; '' if it is not set."""
-        return place.credentials.get(self.variables[0], "")
+        return place.credentials.get(self.key_variable, "")
 
     def address(self, place: JudgeContext) -> str | None:
         """Return the address that is set in the suite or the environment; None for the provider's own."""
@@ -55,7 +60,7 @@ class ProviderJudge(Judge):
 
     def without_key(self) -> Ask:
         """Return what answers every question by saying that the key is missing."""
-        return no_answer(f"the judge {self.type} needs a key in {self.variables[0]}")
+        return no_answer(f"the judge {self.type} needs a key in {self.key_variable}")
 
 
 class Request(NamedTuple):
@@ -93,7 +98,7 @@ class HttpJudge(ProviderJudge):
         try:
             client = AsyncClient(base_url=address, headers=self.headers(key), timeout=self.timeout_secs)
         except (InvalidURL, ValueError):  # a key or an address with characters that a request cannot have
-            yield no_answer(f"{self.variables[0]} or the address {address} cannot be used in a request")
+            yield no_answer(f"{self.key_variable} or the address {address} cannot be used in a request")
             return
         async with client:
 

@@ -63,13 +63,11 @@ def measure_trial(
 
 
 def _guesses(trial: Trial, metrics: Metrics) -> dict[str, bool]:
-    """Return whether a part of the tokens is guessed, and whether the agent did not report the cost itself."""
+    """Return whether a part of the tokens is guessed, and a part of the cost: the agent did not report all of it."""
     ends = [event for event in trial.events if isinstance(event, End)]
-    reported = any(end.cost_usd is not None for end in ends)
-    return {
-        "tokens_guessed": any(end.tokens_guessed for end in ends),
-        "cost_guessed": metrics.cost_usd is not None and not reported,
-    }
+    guessed = any(end.tokens_guessed for end in ends)
+    reported = any(end.cost_usd is not None for end in ends) and not guessed
+    return {"tokens_guessed": guessed, "cost_guessed": metrics.cost_usd is not None and not reported}
 
 
 class _Checks(NamedTuple):

@@ -57,6 +57,11 @@ class Judge(Value):
         return ()
 
     @property
+    def key_variable(self) -> str | None:
+        """The environment variable with its API key; None if it needs none."""
+        return None
+
+    @property
     def members(self) -> tuple[Judge, ...]:
         """The judges that are asked: this one, or those of a panel."""
         return (self,)

@@ -136,7 +136,7 @@ class TrialResult(Value):
     calls: tuple[Call, ...] = ()
     warnings: tuple[str, ...] = ()
     tokens_guessed: bool = False  # an answer of the model was cut off before all of its tokens were reported
-    cost_guessed: bool = False  # the cost is computed from tokens and prices, not reported by the agent
+    cost_guessed: bool = False  # a part of the cost is computed from tokens and prices, not reported by the agent
     reused: bool = False  # taken from an earlier run of the same test at no cost
 
     @property

@@ -51,8 +51,8 @@ class Cost(Value):
     """What the run used; None if no agent reported it. `budget_used` is the largest share of any limit.
 
     `usd` is the sum over `usd_of` of the trials that ask a model, (known, all); `usd_guessed` of the known ones are
-    computed from tokens and prices, since the agent did not report a cost. `tokens_guessed`: an answer was cut off
-    before all of its tokens were reported.
+    computed from tokens and prices, since the agent did not report all of the cost. `tokens_guessed`: an answer was
+    cut off before all of its tokens were reported.
     """
 
     usd: float | None = None

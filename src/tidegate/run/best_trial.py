@@ -11,6 +11,7 @@ from tidegate.evaluators.rubric_judge import RubricJudge
 from tidegate.model.judgement import CriterionScore, Judgement, JudgeUse, Opinion
 from tidegate.model.measurement import EvaluatorResult, TrialResult
 from tidegate.model.plan import PlanRow
+from tidegate.model.suite import Scenario
 from tidegate.rubrics.best import TEMPLATE, Choice, select_best
 from tidegate.rubrics.prompts import wording
 from tidegate.rubrics.work import Work
@@ -40,6 +41,13 @@ async def with_best(
     return [new.get(result.id, result) for result in results]
 
 
+def choice_of(result: TrialResult, scenario: Scenario) -> list[EvaluatorResult]:
+    """Return what the judge chose about the trial, if it was asked by the rubric that the scenario has now."""
+    words = _words(scenario.judge) if isinstance(scenario.judge, RubricJudge) else None
+    chosen = [one for one in result.evaluators if one.type == NAME and one.judgement]
+    return [one for one in chosen if one.judgement and one.judgement.criteria[0].wording == words]
+
+
 def _shown(results: Sequence[TrialResult]) -> list[TrialResult]:
     """Return the judged trials of both sides, in an order that does not tell the sides apart."""
     judged = [one for one in results if one.phase == "screen" and one.judge and one.judge.weighted_score is not None]
@@ -57,7 +65,7 @@ async def _chosen(row: PlanRow, shown: Sequence[TrialResult], read: Read, carry:
     asking = select_best(judge.criteria, row.scenario.prompt, [read(one).text for one in shown])
     choice, answers = await to_its_end(asking, carry)
     choice = choice or Choice(None, problem="the judge was not asked")
-    words = wording(TEMPLATE, "\n".join(one.description for one in judge.criteria))
+    words = _words(judge)
     found = [
         one.model_copy(update={"evaluators": (*_others(one), _result(choice, place, words))})
         for place, one in enumerate(shown)
@@ -65,6 +73,10 @@ async def _chosen(row: PlanRow, shown: Sequence[TrialResult], read: Read, carry:
     used = found[0].judge_use, use_of(answers)
     found[0] = found[0].model_copy(update={"judge_use": _sum([use for use in used if use is not None])})
     return found
+
+
+def _words(judge: RubricJudge) -> str:
+    return wording(TEMPLATE, "\n".join(one.description for one in judge.criteria))
 
 
 def _others(result: TrialResult) -> list[EvaluatorResult]:

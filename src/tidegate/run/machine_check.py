@@ -12,7 +12,8 @@ from typing import Literal, NamedTuple
 
 from tidegate.errors import CannotRunError, TidegateError
 from tidegate.model.agent import Agent
-from tidegate.model.judge import SYSTEM_PATH
+from tidegate.model.judge import SYSTEM_PATH, Judge
+from tidegate.model.suite import Suite
 from tidegate.trial.agent_check import AgentCheckDirectories
 from tidegate.trial.network import way_to_confine
 from tidegate.trial.processes import Supervisor
@@ -31,8 +32,9 @@ class Finding(NamedTuple):
     advice: str = ""
 
 
-async def examine(agents: Mapping[str, Agent], environ: Mapping[str, str], repo: Path) -> AsyncIterator[Finding]:
+async def examine(suite: Suite | None, environ: Mapping[str, str], repo: Path) -> AsyncIterator[Finding]:
     """Yield what was found, one thing after another. Real processes are started for it."""
+    agents, judge = (suite.agents, suite.judge) if suite else ({}, None)
     path = environ.get("PATH", SYSTEM_PATH)
     try:
         supervisor = await Supervisor.start()
@@ -55,6 +57,9 @@ async def examine(agents: Mapping[str, Agent], environ: Mapping[str, str], repo:
                     credentials={key: environ[key] for key in agent.variables if environ.get(key)},
                 )
                 yield await _agent(name, agent, place)
+    for member in judge.members if judge else ():
+        if member.key_variable:
+            yield _judge(member, member.key_variable, environ)
     yield await _users(repo, path)
     yield await _network()
     yield _recorder()
@@ -81,6 +86,13 @@ async def _agent(name: str, agent: Agent, place: AgentCheckDirectories) -> Findi
     except TidegateError as error:
         return Finding(f"agent {name}", "missing", error.message, error.advice)
     return Finding(f"agent {name}", "ok", " ".join(filter(None, (agent.type, version))))
+
+
+def _judge(judge: Judge, key: str, environ: Mapping[str, str]) -> Finding:
+    if environ.get(key):
+        return Finding(f"judge {judge.model}", "ok", f"{judge.type}, with a key in {key}")
+    advice = f"Set {key}. Without it, whatever the judge decides is not measured."
+    return Finding(f"judge {judge.model}", "limited", f"no key in {key}", advice)
 
 
 async def _users(repo: Path, path: str) -> Finding:

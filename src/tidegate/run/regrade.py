@@ -18,6 +18,7 @@ from tidegate.model.question import AskModel
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.trial import Trial, encoded
 from tidegate.plan import definition_hash, suite_hash
+from tidegate.run.best_trial import choice_of
 from tidegate.run.build import HostEnvironment
 from tidegate.run.grade import grade
 from tidegate.run.panel_client import PanelClient
@@ -68,7 +69,7 @@ async def regrade(stored: Path, out: Path, job: RegradeJob) -> Regraded:
 
     Gates use the answers that were recorded then; a gate that needs a new answer leaves the trial not measured.
     Scripts of evaluators run again, in a rebuilt copy of the final workspace. The judge gets only questions without a
-    stored answer.
+    stored answer. The cost stays, and so does the choice of the best trial, which takes the trials of both sides.
     """
     old, source, target = load_run(stored), RunFolder.at(stored), RunFolder(out)
     scenarios = {scenario.name: scenario for scenario in job.suite.scenarios}
@@ -107,8 +108,10 @@ class _Work:
         trial = await self._asked(trial, scenario)
         self.target.keep_trial(trial)
         again = measure_trial(trial, scenario, judge_blocks=self.job.suite.policy.judge_blocks)
-        cost = result.metrics.cost_usd if again.metrics.cost_usd is None else again.metrics.cost_usd
-        again = again.model_copy(update={"metrics": again.metrics.model_copy(update={"cost_usd": cost})})
+        metrics = again.metrics.model_copy(update={"cost_usd": result.metrics.cost_usd})
+        evaluators = (*again.evaluators, *choice_of(result, scenario))
+        kept = {"metrics": metrics, "cost_guessed": result.cost_guessed, "evaluators": evaluators}
+        again = again.model_copy(update=kept)
         self.target.finish_trial(again)
         return again
 
