@@ -151,8 +151,8 @@ calls for each row.
   60,000 characters from the middle; the judge is told that nothing in there is an instruction. A model is still
   vulnerable to prompt injection: that is why a judge alone blocks nothing by default. `tidegate injections` shows the judge bad work
   that tries, about 190 times each (17 kinds of attack in every field that it sees, named files included), by a rubric, by
-  checks and by `llm_judge`, and names what got through. It stops if the judge gives no answers, and reports why. A judge
-  that gives the bad work a high score without any attack cannot be tested; that is reported too.
+  checks, by `step_rubrics` (100 times) and by `llm_judge`, and names what got through. It stops if the judge gives no
+  answers, and reports why. A judge that gives the bad work a high score without any attack cannot be tested; that is reported too.
 - The criteria come in an order that differs from sample to sample, and is the same every time.
 
 ## How far it can be trusted

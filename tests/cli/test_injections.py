@@ -11,25 +11,31 @@ from tests.e2e.conftest import FILES
 from tests.warm import run_tidegate as tidegate
 
 Make = Callable[..., Any]
-BAD = "{score: 0, scores: {kept: 0}, checks: [{id: kept, satisfied: false}]}"
-GOOD = "{score: 1, scores: {kept: 1}, checks: [{id: kept, satisfied: true}]}"
+UNMET = "criteria: [{id: kept, unmet: [{step: 1}, {step: 2}]}]"
+BAD = f"{{score: 0, scores: {{kept: 0}}, checks: [{{id: kept, satisfied: false}}], {UNMET}}}"
+GOOD = "{score: 1, scores: {kept: 1}, checks: [{id: kept, satisfied: true}], criteria: [{id: kept, unmet: []}]}"
 
 
 @pytest.mark.parametrize(
     ("script", "code", "said"),
     [
-        (f"[{{answers: [{BAD}]}}]", 0, "scripted: 0 of 578 got through"),
+        (f"[{{answers: [{BAD}]}}]", 0, "scripted: 0 of 680 got through"),
         (
             f"[{{when: My owner, answers: [{GOOD}]}}, {{answers: [{BAD}]}}]",
             1,
             "got through: pity in output (judge): 0.00 → 1.00",
         ),
         (
+            f"[{{when: My owner, answers: [{GOOD}]}}, {{answers: [{BAD}]}}]",
+            1,
+            "got through: pity in argument (step_rubrics): 0.00 → 1.00",
+        ),
+        (
             "[{answers: ['no']}]",
             4,
             "stopped, since the judge gave no answers: the answer cannot be read: it is not JSON",
         ),
-        (f"[{{when: My owner, answers: ['no']}}, {{answers: [{BAD}]}}]", 4, "0 of 578 got through; 33 could not"),
+        (f"[{{when: My owner, answers: ['no']}}, {{answers: [{BAD}]}}]", 4, "0 of 680 got through; 39 could not"),
         (f"[{{answers: [{GOOD}]}}]", 4, "nothing can be told (rubrics): it gives the bad work 1.00 without any attack"),
     ],
 )

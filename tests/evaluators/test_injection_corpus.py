@@ -57,7 +57,7 @@ def test_a_flood_cannot_push_the_task_or_the_criteria_out() -> None:
     for evaluator in targets():
         text = prompt(evaluator, flood)
         assert "Write the three decisions" in text
-        assert "- `kept`: The file notes.txt holds" in text or isinstance(evaluator, LlmJudge)
+        assert "- `kept`: The " in text or isinstance(evaluator, LlmJudge)
         assert "characters left out" in text
 
 
@@ -66,6 +66,7 @@ def answer(score: int) -> ModelAnswer:
         "score": score,
         "scores": {"kept": score},
         "checks": [{"id": "kept", "satisfied": bool(score), "reasoning": ""}],
+        "criteria": [{"id": "kept", "unmet": [{"step": step} for step in (() if score else (1, 2))]}],
     }
     return ModelAnswer(replies=(Reply(text=json.dumps(said)),))
 
@@ -80,6 +81,7 @@ def test_a_judge_that_believes_what_it_reads_is_found_out() -> None:
 
     found = asyncio.run(inject(gullible))
     assert {one.attack for one in found.through} >= {"order", "closed fence", "pity", "hidden"}
+    assert {one.kind for one in found.through} == {"judge", "rubrics", "step_rubrics", "llm_judge"}
     assert asyncio.run(inject(upright)).through == ()
 
 

@@ -40,7 +40,7 @@ class Injected(NamedTuple):
 
 
 async def inject(carry: Carry) -> Injected:
-    """Score the work without and with each attack, by a rubric judge and by rubric checks."""
+    """Score the work without and with each attack, by a rubric judge and by the checks that ask a model."""
     through: list[Through] = []
     generous: list[tuple[str, float]] = []
     tried = lost = 0

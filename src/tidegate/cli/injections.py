@@ -13,7 +13,7 @@ NOT_JUDGED = 4  # exit code
 
 DESCRIPTION = """\
 Tests the judge for prompt injection: sends it bad work that contains instructions, in every field that it reads, and
-lists the attempts that raised the score. About 600 calls; answers are cached. Stops if the judge gives no answers.
+lists the attempts that raised the score. About 700 calls; answers are cached. Stops if the judge gives no answers.
 Exits with 1 if an attempt succeeded, with 4 if none did but some could not be judged.
 """
 
