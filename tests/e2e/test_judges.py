@@ -54,6 +54,16 @@ def test_a_judge_scores_with_reasons_and_warns_without_blocking(make_repository:
     assert ran.code == 0
 
 
+def test_an_answer_that_both_sides_share_is_a_cached_one(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(JUDGED)
+    repo.branch("same", {"bin/extra": "x\n"})
+
+    ran = tidegate("pr", "--base", "main", cwd=repo.root)
+
+    assert "2 trials judged · 1 call and 1 cached answer ·" in ran.comment
+
+
 PAIRS = """\
 judge:
   type: scripted
