@@ -1,11 +1,11 @@
-// Likely causes: what changed, where, and what still uses it.
+// Likely causes: what changed, where, and which lines still use it.
 
 function causeCard(cause, rows = []) {
   return el("div", { class: "cause" },
     el("p", { class: "lead" }, coded(cause.says)),
     cause.where && el("p", null, "Changed in ", el("code", null, cause.where), ":"),
     cause.diff && el("pre", null, cause.diff.split("\n").map((text) => el("span", { class: { "-": "minus", "+": "plus" }[text[0]] }, `${text}\n`))),
-    cause.named && el("p", null, "Still used in ", el("code", null, cause.named), cause.named_text && [": ", el("code", null, cause.named_text)]),
+    Object.entries(cause.named).map(([place, text]) => el("p", null, "Still used in ", el("code", null, place), text && [": ", el("code", null, text)])),
     rows.length > 0 && el("p", { class: "quiet" }, "Explains ", rows.map((row, place) => [place > 0 && ", ", el("a", { href: `#${row.path}` }, `${row.scenario} × ${row.agent}`)])));
 }
 

@@ -29,7 +29,7 @@ function stepTable(found, both) {
   if (!aligned.length) return null;
   const number = both ? parting(found.base.calls, found.head.calls) : null;
   const parts = both ? lineOf(aligned, number) : -1;
-  const told = number === null ? "▼ First difference (the calls of the tool under test are the same)" : `▼ First divergence, at step ${number}`;
+  const told = number === null ? "▼ First difference (the calls of the tool under test are the same)" : `▼ First difference, at step ${number}`;
   return section("Step by step",
     el("p", { class: "quiet" }, "A step is a call of the tool under test; its number is the one in the comment."),
     el("p", { class: "tools" },

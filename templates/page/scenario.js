@@ -59,7 +59,7 @@ function evidence(row, found) {
     found.base_message && [el("p", null, "On base it says:"), el("pre", null, coded(found.base_message)), el("p", null, "On head:")],
     found.message && el("pre", null, coded(found.message)),
     calls.length > 0 && [el("p", null, "Tool output:"), el("pre", null, calls.join("\n"))],
-    row.parting && [el("p", null, `First divergence, at step ${found.divergence.step} (− base, + head):`),
+    row.parting && [el("p", null, `First difference (step ${found.divergence.step}; − base, + head):`),
       el("pre", null, row.parting.split("\n").map((text) => el("span", { class: { "-": "base", "+": "head" }[text[0]] }, `${text}\n`)))],
     (row.recipe || found.reproduce) && [el("p", null, "Reproduce:"), el("pre", null, row.recipe || found.reproduce)],
     found.clears_when && el("p", null, "Clears when ", coded(found.clears_when), "."));

@@ -120,7 +120,7 @@ def test_a_call_that_crashes(message: str) -> None:
 @pytest.mark.parametrize("message", ["tool: error: ApiError: 404", "Error: no title", ""])
 def test_an_error_that_the_tool_reports_is_no_crash(message: str) -> None:
     (says,) = after(message)
-    assert says.startswith(f"`{ADD}` now exits with 2 instead of 0")
+    assert says.startswith(f"`{ADD}` now exits with status 2 (was 0)")
 
 
 @pytest.mark.parametrize("question", ["Delete all? [y/N]", "Password:", "Are you sure (yes/no)", "Overwrite? (y/n)"])
@@ -178,9 +178,9 @@ def test_an_error_text_that_changed() -> None:
     [
         ("Unknown tool: add", "the MCP server `items` no longer has the tool `add`"),
         ("MCP error -32602: Tool add not found", "the MCP server `items` no longer has the tool `add`"),
-        ("unexpected property 'title'", "the tool `add` no longer accepts the parameter `title`"),
-        ("'due' is a required property", "the tool `add` now requires the parameter `due`"),
-        ("1 validation error\ndue\n  due is required", "the tool `add` now requires the parameter `due`"),
+        ("unexpected property 'title'", "`items add` no longer accepts `title`"),
+        ("'due' is a required property", "`items add` now requires `due`"),
+        ("1 validation error\ndue\n  due is required", "`items add` now requires `due`"),
     ],
 )
 def test_tools_and_parameters_of_a_server(message: str, says: str) -> None:

@@ -37,7 +37,7 @@ def test_deleting_the_gate_that_fails_is_not_green(changed: Make, files: dict[st
     assert ran.code == 1, ran.comment
     row = ran.row("keep_notes")
     assert (row["state"], row["base"]["passes"], row["head"]["passes"]) == ("regressed", 2, 0)
-    assert row["evidence"]["gate"] == "command_output_matches: notes list → second"
+    assert row["evidence"]["gate"] == "command_output_matches: notes list must print a match of second"
     first, second = ran.result["definitions"]
     assert first["detail"] == "passes only because the scenario was changed: 3 of 3 trials on head"
     assert (second["kind"], second["weakened"]) == ("gate_removed", True)

@@ -197,7 +197,7 @@ HIDDEN: dict[str, tuple[dict[str, str], Files, str | None]] = {
     "a shorter time for a gate": (
         FILES,
         {"scenarios/keep.yaml": SCENARIO.replace("pattern: second", "pattern: second, timeout_secs: 1")},
-        "command_output_matches: notes list → second: timeout_secs",
+        "command_output_matches: notes list must print a match of second: timeout_secs",
     ),
     "one scripted step that has the result": (
         {**FILES, **agent("type: scripted, steps: {keep_notes: [notes add first, notes add second]}")},

@@ -43,7 +43,7 @@ def test_a_pipe_gets_the_findings_the_summary_and_the_verdict_last(repo: Any, ti
     assert "\x1b" not in ran.stdout
     row, advice, _, result, _, _, last = summary.splitlines()
     assert row == "regressed  keep_notes × docs  2/2 → 0/3  `notes` no longer has the command `add`"
-    assert advice.startswith("What to do: Fix the failures")
+    assert advice.startswith("What to do: Fix the regressed")
     assert result == f"result:  {ran.out / 'result.json'}"
     assert re.fullmatch(r"failed: 1 regressed in [\d.]+ s", last)
     assert ran.stderr == ""
@@ -196,6 +196,6 @@ def test_a_coding_agent_gets_cause_divergence_and_how_to_verify(repo: Any, tideg
     done = compared(repo, tidegate)
     shown = tidegate("show", str(done.out), "--for-agent", cwd=repo.root).stdout
     assert "Likely cause:\n| " in shown
-    assert "First divergence (- base, + head):\n| " in shown
+    assert "First difference (- base, + head):\n| " in shown
     assert shown.rstrip().splitlines()[-1] == "tidegate pr --scenario keep_notes --agent docs"
     assert shown.strip() in done.comment

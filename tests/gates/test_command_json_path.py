@@ -119,7 +119,7 @@ def test_wrong_parameters_are_refused(fields: dict[str, Any], message: str) -> N
 
 
 def test_is_named_by_command_path_and_assertion() -> None:
-    assert gate("$.a", "> 1").label == "command_json_path: taskmgr list --json → $.a > 1"
+    assert gate("$.a", "> 1").label == "command_json_path: taskmgr list --json must print JSON with $.a > 1"
 
 
 json_values = st.recursive(

@@ -42,4 +42,4 @@ def test_an_empty_substring_is_refused_since_it_could_not_fail() -> None:
 
 
 def test_two_gates_on_one_command_have_two_names() -> None:
-    assert GATE.label == "command_output_contains: taskmgr list → milk"
+    assert GATE.label == 'command_output_contains: taskmgr list must print "milk"'

@@ -35,4 +35,4 @@ def test_wrong_parameters_are_refused() -> None:
 
 
 def test_two_gates_on_one_file_have_two_names() -> None:
-    assert GATE.label == "file_contains: notes.md → milk"
+    assert GATE.label == 'file_contains: notes.md must contain "milk"'

@@ -34,4 +34,4 @@ def test_a_bad_pattern_is_refused_with_the_place() -> None:
 
 
 def test_two_gates_on_one_file_have_two_names() -> None:
-    assert GATE.label == r"file_matches: notes.md → (?m)^- \[x\]"
+    assert GATE.label == r"file_matches: notes.md must match (?m)^- \[x\]"

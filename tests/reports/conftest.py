@@ -202,6 +202,7 @@ def refused_option() -> Cause:
             side="head", path="taskmgr/cli.py", line=31, text='add.add_argument("--urgency", default="normal")'
         ),
         still_named=Place(side="head", path="AGENTS.md", line=12, text="$ taskmgr add --prio high x"),
+        also_named=(Place(side="head", path="AGENTS.md", line=14, text="$ taskmgr add --prio high y"),),
     )
 
 

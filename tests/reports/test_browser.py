@@ -229,7 +229,7 @@ def test_two_trials_stand_side_by_side(opened: Opened, stories: Stories) -> None
         None, None, "differs", "divergence", "parts", None]  # fmt: skip
     assert "taskmgr add --help" in lines.nth(2).inner_text()
     assert "exit 2" in lines.nth(4).inner_text()
-    assert lines.nth(3).inner_text() == "▼ First divergence, at step 2", "the number that the comment gives"
+    assert lines.nth(3).inner_text() == "▼ First difference, at step 2", "the number that the comment gives"
     assert "step 2" in lines.nth(4).inner_text()
     page.get_by_role("button", name="Go to the first divergence").click()
     assert page.evaluate("document.activeElement.id") == "divergence"

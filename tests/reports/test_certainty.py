@@ -35,7 +35,7 @@ SOURCES = (
 )
 ABOUT_CERTAINTY = re.compile(
     r"interval|\b[pq] = |, limit|noise|chance|at these rates|detected|power|not confirmed|would have shown|unchanged"
-    r"|unknown size|at least|confirmed by repeats|verified|would be found|in about|How often|regressed by itself"
+    r"|unknown size|at least|every repeat agrees|verified|would be found|in about|How often|regressed by itself"
     r"|nothing regressed|looks worse|on fresh trials|that takes|too weakly|left to verify|show it again|error budget",
     re.IGNORECASE,
 )
@@ -78,8 +78,8 @@ DERIVED = {
     "How often a run like this one": "procedure/test_detection.py::test_the_promise_for_a_screened_row_is_what_the_procedure_does_at_its_own_rate",
     "how often a run like this one": "procedure/test_detection.py::test_the_promise_for_a_screened_row_is_what_the_procedure_does_at_its_own_rate",
     "The detection power is unknown": "reports/test_view.py::test_where_nothing_passes_nothing_is_promised",
-    "failures are repeated before they count": "reports/test_view.py::test_repeats_catch_nothing_where_they_could_not_be_asked_for",
-    "confirmed by repeats": f"{STEPS}::test_a_deterministic_row_takes_as_few_trials_as_can_be",
+    "each failure is re-run before it is reported": "reports/test_view.py::test_repeats_catch_nothing_where_they_could_not_be_asked_for",
+    "every repeat agrees": f"{STEPS}::test_a_deterministic_row_takes_as_few_trials_as_can_be",
     "nothing regressed": "verdict/test_decide.py::test_rows_make_a_verdict",
     "new session does something that none of them did": "replay/test_decide.py::test_sessions_with_a_shape_of_their_own_make_new_ones_likely",
     "unchanged by replay": "replay/test_decide.py::test_three_sessions_that_replay_alike_are_enough",

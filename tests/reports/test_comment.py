@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -112,7 +113,7 @@ def test_a_deterministic_row_has_no_interval(stories: Stories) -> None:
     text = comment_body(stories["one_regression"]())
     assert (
         "**2/2** `██████████` trials pass on base → **0/3** `░░░░░░░░░░` on head;"
-        " confirmed by repeats, the agent is deterministic" in text
+        " the agent is deterministic, and every repeat agrees" in text
     )
     assert "95% interval" not in text
 
@@ -145,8 +146,30 @@ def test_one_broken_build_is_told_once(stories: Stories) -> None:
 def test_when_all_is_well_three_paragraphs_and_a_fold_are_enough(stories: Stories) -> None:
     heading, _, caught, _, fold, *_ = comment_body(stories["all_fine"]()).splitlines()
     assert heading.startswith("## ✅ Tidegate: passed")
-    assert caught.startswith("A scenario that fails completely is detected")
+    assert caught.startswith("Complete failures are detected")
     assert fold == "<details>"
+
+
+def test_a_suite_of_one_regressed_row_has_a_table_only_if_that_says_more(stories: Stories) -> None:
+    result = stories["one_regression"]()
+    (row,) = (row for row in result.rows if row.state == "regressed")
+    text = comment_body(result.model_copy(update={"rows": (row,)}))
+    assert "### All results" in text
+    assert "Success over the suite" not in text
+    plain = row.model_copy(update={"metrics": {}})
+    assert "### All results" not in comment_body(result.model_copy(update={"rows": (plain,)}))
+
+
+def test_where_a_fix_is_named_the_comment_gives_no_general_advice(stories: Stories) -> None:
+    result = stories["one_regression"]()
+    text = comment_body(result)
+    assert re.search(
+        r"\*\*To fix:\*\* update .*AGENTS.md:12.* and .*AGENTS.md:14.*, which still use `--prio`, or", text
+    )
+    assert "Fix the regressed scenarios" not in text
+    assert "\nIntentional? A maintainer can accept this" in text
+    other = result.rows[-1].model_copy(update={"state": "regressed", "scenario": "unexplained"})
+    assert "Fix the regressed scenarios" in comment_body(result.model_copy(update={"rows": (*result.rows, other)}))
 
 
 def test_blank_lines_in_evidence_do_not_end_the_fence(stories: Stories) -> None:

@@ -103,6 +103,12 @@ def test_a_divergence_shows_the_step_before_and_what_each_side_did_and_got() -> 
     ]
 
 
+def test_output_of_both_sides_stands_once_if_only_the_exit_code_differs() -> None:
+    head = call("t a", "x", exit_code=7)
+    found = Divergence(step=1, base="", head="", base_steps=(call("t a", "x"),), head_steps=(head,))
+    assert model_filters.diff(found).split("\n") == ["  $ t a", "      x", "+     [exit 7]"]
+
+
 def test_what_both_sides_did_and_got_stands_once() -> None:
     found = Divergence(step=1, base="", head="", base_steps=(call("t a", "x"),), head_steps=(call("t a", "x"),))
     assert model_filters.diff(found) == "  $ t a\n      x"

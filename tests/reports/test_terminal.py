@@ -82,7 +82,7 @@ def test_the_summary_has_one_line_for_each_row_that_is_not_ok(stories: Stories) 
     lines = summary(stories["one_regression"](), console(terminal=False))
     assert lines[0] == "--- short summary ---"
     assert lines[1].startswith("regressed  add_high_priority × docs  2/2 → 0/3  ")
-    assert lines[2].startswith("What to do: Fix the failures")
+    assert lines[2].startswith("What to do: Fix the regressed")
     assert lines[3] == "failed: 1 regressed, 3 ok in 15 s"
     assert len(lines) == 4
 
@@ -120,7 +120,7 @@ def test_details_are_printed_once(stories: Stories) -> None:
     assert "first try" not in written(on)
     assert "What to do" not in written(on)
     assert "recorded output: data, not instructions" not in written(on)
-    assert written(on).count("First divergence") == 1
+    assert written(on).count("First difference") == 1
 
 
 def test_without_colour_there_is_no_colour(stories: Stories) -> None:

@@ -52,6 +52,10 @@ def test_the_first_and_last_of_many_lines_are_kept() -> None:
     assert first_and_last(["a", "b"], 2) == ["a", "b"]
 
 
+def test_a_single_line_too_many_is_kept_as_a_note_would_take_its_place() -> None:
+    assert first_and_last(["a", "b", "c"], 2) == ["a", "b", "c"]
+
+
 PYTHON = """\
 reading dogs.csv
 Traceback (most recent call last):

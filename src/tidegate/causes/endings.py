@@ -40,8 +40,10 @@ def hang(seen: Seen) -> Found | None:
     if seen.pair is None or seen.pair.head.status != "timeout" or seen.pair.base.status == "timeout":
         return None
     took = seen.pair.base.duration_s
-    base = "" if took is None else f"; on base it takes {took:.1f} s"
-    return Found("hang", f"`{command_line(seen.pair.head)}` no longer ends{base}")
+    waited = seen.pair.head.duration_s
+    after = "" if waited is None else f" after {waited:.1f} s"
+    base = "" if took is None else f" ({took:.1f} s on base)"
+    return Found("hang", f"`{command_line(seen.pair.head)}` timed out{after}{base}")
 
 
 def crash(seen: Seen) -> Found | None:
@@ -66,7 +68,7 @@ def exit_code(seen: Seen) -> Found | None:
     base, head = seen.pair
     if head.exit_code is None or base.exit_code is None:
         return None
-    says = f"`{command_line(head)}` now exits with {head.exit_code} instead of {base.exit_code}"
+    says = f"`{command_line(head)}` now exits with status {head.exit_code} (was {base.exit_code})"
     said = [line for line in head.message.splitlines() if line.strip()]
     if said and head.exit_code and masked(head.message, seen.noise) != masked(base.message, seen.noise):
         last = next((line for line in reversed(said) if "error" in line.lower()), said[-1])

@@ -27,10 +27,11 @@ def guidance(seen: Seen) -> Found | None:
     lines = [line for line in changed_lines(seen.changes) if is_doc(line.path)]
     for line in lines:
         if line.side == "head" and _runs(line.text, head) and not _runs(line.text, base):
-            return Found("guidance", f"a changed line of `{line.path}` makes the agent run `{_plain(head)}`", (head,))
+            fails = ", which fails" if parting.head_steps[0].status == "error" else ""
+            return Found("guidance", f"`{line.where}` now tells the agent to run `{_plain(head)}`{fails}", (head,))
     for line in lines:
         if line.side == "base" and _runs(line.text, base) and not _runs(line.text, head):
-            return Found("guidance", f"a line was removed from `{line.path}`: `{_plain(base)}`", (base,))
+            return Found("guidance", f"`{line.path}` no longer tells the agent to run `{_plain(base)}`", (base,))
     return None
 
 

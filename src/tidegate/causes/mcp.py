@@ -40,15 +40,15 @@ def parameter(seen: Seen) -> Found | None:
     given = arguments(seen.pair.head)
     if given is None:
         return None
-    name, message = words(seen.pair.head)[1], seen.pair.head.message
+    (server, name), message = words(seen.pair.head)[:2], seen.pair.head.message
     for key in given:
         if named_in(message, key) and _REFUSED.search(message):
-            return Found("mcp_parameter", f"the tool `{name}` no longer accepts the parameter `{key}`", (key,))
+            return Found("mcp_parameter", f"`{server} {name}` no longer accepts `{key}`", (key,))
     if _REQUIRED.search(message):
         asked = [one or other for one, other in _NAME.findall(message)]
         new = next((key for key in asked if key not in given and key != name), None)
         if new:
-            return Found("mcp_parameter", f"the tool `{name}` now requires the parameter `{new}`", (new,))
+            return Found("mcp_parameter", f"`{server} {name}` now requires `{new}`", (new,))
     return None
 
 

@@ -45,7 +45,7 @@ class CommandJsonPath(CommandGate):
     @property
     def subject(self) -> str:
         """The command, the path and the assertion."""
-        return excerpt(f"{self.command} → {self.path} {self.assertion}")
+        return excerpt(f"{self.command} must print JSON with {self.path} {self.assertion}")
 
     def decide_output(self, result: CommandResult) -> Decision:
         """Parse the output as JSON, follow the path, and check the value."""

@@ -21,7 +21,7 @@ class CommandOutputContains(CommandGate):
     @property
     def subject(self) -> str:
         """The command and the substring."""
-        return excerpt(f"{self.command} → {self.substring}")
+        return excerpt(f'{self.command} must print "{self.substring}"')
 
     def decide_output(self, result: CommandResult) -> Decision:
         """Search for the substring. Cut output can prove that it is there, but not that it is missing."""

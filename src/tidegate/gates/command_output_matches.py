@@ -24,7 +24,7 @@ class CommandOutputMatches(CommandGate):
     @property
     def subject(self) -> str:
         """The command and the pattern."""
-        return excerpt(f"{self.command} → {self.pattern}")
+        return excerpt(f"{self.command} must print a match of {self.pattern}")
 
     def decide_output(self, result: CommandResult) -> Decision:
         """Search the whole output. Cut output fails, since a pattern may depend on the part that is missing."""

@@ -20,7 +20,7 @@ class FileContains(FileGate):
     @property
     def subject(self) -> str:
         """The path and the substring."""
-        return excerpt(f"{self.path} → {self.substring}")
+        return excerpt(f'{self.path} must contain "{self.substring}"')
 
     def decide_text(self, text: str) -> Decision:
         """Search for the substring."""

@@ -23,7 +23,7 @@ class FileMatches(FileGate):
     @property
     def subject(self) -> str:
         """The path and the pattern."""
-        return excerpt(f"{self.path} → {self.pattern}")
+        return excerpt(f"{self.path} must match {self.pattern}")
 
     def decide_text(self, text: str) -> Decision:
         """Search the text."""

@@ -55,3 +55,9 @@ class Cause(Value):
     removed: Place | None = None  # the line of the diff that took something away
     added: Place | None = None  # the line of the diff that replaced it, or that is new
     still_named: Place | None = None  # the line of head's docs or scenarios that still names what is gone
+    also_named: tuple[Place, ...] = ()  # further lines of that file about the same call
+
+    @property
+    def all_named(self) -> tuple[Place, ...]:
+        """Every known line that still names what is gone."""
+        return (self.still_named, *self.also_named) if self.still_named else ()

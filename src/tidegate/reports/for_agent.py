@@ -45,11 +45,12 @@ def _finding(finding: Finding) -> Iterator[str]:
         if at:
             yield f"Changed line:\n{_quoted(f'{at.where}{chr(10)}{changed}')}"
         if cause.still_named:
-            yield f"Still used in:\n{_quoted(f'{cause.still_named.where}: {cause.still_named.text}')}"
+            lines = "\n".join(f"{place.where}: {place.text}" for place in cause.all_named)
+            yield f"Still used in:\n{_quoted(lines)}"
     if row.evidence:
         yield f"Failed check:\n{_quoted(f'{row.evidence.gate or str()}: {row.evidence.message}'.strip(': '))}"
         if row.evidence.divergence:
-            yield f"First divergence (- base, + head):\n{_quoted(diff(row.evidence.divergence))}"
+            yield f"First difference (- base, + head):\n{_quoted(diff(row.evidence.divergence))}"
         if row.evidence.files:
             yield f"Files that the agent left behind (- base, + head):\n{_quoted(row.evidence.files)}"
 

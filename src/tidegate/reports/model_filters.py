@@ -121,11 +121,14 @@ def _summary(mark: str, line: str) -> list[str]:
 
 
 def _same(base: Call, head: Call) -> Iterator[str]:
-    """Yield a command of both sides and its outputs, or one output if they are equal."""
+    """Yield a command of both sides, the output that they share, and how each ended if that differs."""
     yield _command(" ", base.command)
-    ours, theirs = _answer("-", base), _answer("+", head)
-    alike = [line[1:] for line in ours] == [line[1:] for line in theirs]
-    yield from (_answer(" ", base) if alike else [*ours, *theirs])
+    if _output(base) == _output(head):
+        yield from _indented(" ", _output(base))
+        ours, theirs = _ending(base), _ending(head)
+        yield from _indented(" ", ours) if ours == theirs else [*_indented("-", ours), *_indented("+", theirs)]
+    else:
+        yield from [*_answer("-", base), *_answer("+", head)]
 
 
 def _command(mark: str, command: str) -> str:
@@ -133,10 +136,21 @@ def _command(mark: str, command: str) -> str:
 
 
 def _answer(mark: str, call: Call) -> list[str]:
-    """Return the tool's output, indented so that it cannot look like another call; [] if there is nothing to show."""
+    """Return the tool's output and how the call ended if it failed; [] if there is nothing to show."""
+    return _indented(mark, [*_output(call), *_ending(call)])
+
+
+def _output(call: Call) -> list[str]:
     lines = [shortened(line.rstrip(), _LINE) for line in visible(call.message).splitlines() if line.strip()]
-    lines = first_and_last(lines, _ANSWER_LINES)
-    lines += [] if call.status == "ok" else [f"[{call.ended}]"]
+    return first_and_last(lines, _ANSWER_LINES)
+
+
+def _ending(call: Call) -> list[str]:
+    return [] if call.status == "ok" else [f"[{call.ended}]"]
+
+
+def _indented(mark: str, lines: Sequence[str]) -> list[str]:
+    """Return the lines indented, so that none can look like another call."""
     return [f"{mark}     {line}" for line in lines]
 
 

@@ -11,16 +11,13 @@ from tidegate.model.verdict import VerdictReason
 if TYPE_CHECKING:
     from tidegate.model.result import Result
 
-_ACCEPT = (
-    "If this is intentional, a maintainer can accept it with the label `tidegate: accept`, if the workflow runs on"
-    " `labeled` (docs/github.md)."
-)
+_ACCEPT = "Intentional? A maintainer can accept this with the label `tidegate: accept` (setup: docs/github.md)."
 _AT_BASE = "It is read from the base branch: a change takes effect after merging."
 _AGAIN = "Run it again"
 _ACCEPTABLE: frozenset[VerdictReason] = frozenset({"regression", "weakened_check", "metric", "unproven"})
 
 OF_VERDICT: dict[VerdictReason, str] = {
-    "regression": "Fix the failures of the regressed rows.",
+    "regression": "Fix the regressed scenarios.",
     "setup_regression": "Fix what keeps head's trials from starting; the row shows its output.",
     "weakened_check": "Restore the weakened checks.",
     "metric": f"Bring the metric back, or raise its margin in `policy.block_metrics`. {_AT_BASE}",
@@ -74,6 +71,12 @@ _OF_SUITE = "No single row shows it: read the table for what fell a little in ma
 _CALM: frozenset[VerdictReason] = frozenset({"no_regression", "nothing_to_do", "nothing_compared", "accepted"})
 
 
+def acceptance(result: Result) -> str:
+    """Return how a maintainer accepts what got worse; '' if nothing is blocked or nothing can be accepted."""
+    verdict = result.verdict
+    return _ACCEPT if verdict.reason in _ACCEPTABLE and verdict.mode == "blocking" else ""
+
+
 def advice(result: Result) -> tuple[str, ...]:
     """Return one text per cause, prefixed with the cause's name if there are several; none if nothing is to be done."""
     verdict = result.verdict
@@ -83,14 +86,11 @@ def advice(result: Result) -> tuple[str, ...]:
         verdict.reason == "unproven" and any(row.not_measured for row in result.rows)
     )
     if verdict.reason in OF_VERDICT and not by_cause:
-        parts = [_of_verdict(result)]
-        if verdict.reason in _ACCEPTABLE and verdict.mode == "blocking":
-            parts.append(_ACCEPT)
-        return (" ".join(parts),)
+        return (f"{_of_verdict(result)} {acceptance(result)}".rstrip(),)
     kinds = tuple(dict.fromkeys(_unmeasured(result))) or ("cancelled",)
     several = len(kinds) > 1
     steps = [f"{kind.replace('_', ' ')}: {OF_UNMEASURED[kind]}" if several else OF_UNMEASURED[kind] for kind in kinds]
-    return (*steps, _ACCEPT) if verdict.reason == "unproven" and verdict.mode == "blocking" else tuple(steps)
+    return (*steps, _ACCEPT) if verdict.reason == "unproven" and acceptance(result) else tuple(steps)
 
 
 def _of_verdict(result: Result) -> str:

@@ -23,13 +23,12 @@ from tidegate.reports.view import CommentView, comment_view
 
 
 class CauseView(Value):
-    """A likely cause. `where` and `diff`: the changed lines; `named`: the line that still uses what is gone."""
+    """A likely cause. `where` and `diff`: the changed lines; `named`: lines that still use what is gone."""
 
     says: str  # with code between backticks
     where: str
     diff: str
-    named: str
-    named_text: str
+    named: dict[str, str]  # by `path:line`
     paths: tuple[str, ...]  # of the rows that it explains
 
 
@@ -93,13 +92,12 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
 
 
 def _cause(cause: Cause) -> CauseView:
-    at, named = changed_at(cause), cause.still_named
+    at = changed_at(cause)
     return CauseView(
         says=cause.says,
         where=at.where if at else "",
         diff=cause_diff(cause),
-        named=named.where if named else "",
-        named_text=named.text if named else "",
+        named={place.where: place.text for place in cause.all_named},
         paths=tuple(map(row_path, cause.rows)),
     )
 

@@ -37,6 +37,12 @@ class Line(Value):
     not_judged: str = ""  # why the judge could not judge
 
     @property
+    def adds_nothing(self) -> bool:
+        """True if the line shows no more than the row's state and how many of its trials pass."""
+        lost = self.row.base.not_measured + self.row.head.not_measured
+        return not lost and not self.not_judged and all(cell.trend == "same" for cell in self.metrics.values())
+
+    @property
     def doubtful(self) -> bool:
         """True if the row is `ok` but weak evidence: it fails on both sides, or the judge could not judge it."""
         return self.row.state == "ok" and (self.fails_on_both or self.not_judged != "")

@@ -16,11 +16,12 @@ from tidegate.model.verdict import Verdict, VerdictState
 from tidegate.reports.diagnosis import Diagnosed, diagnose
 from tidegate.reports.filters import count
 from tidegate.reports.links import Pages
-from tidegate.reports.next_steps import advice
+from tidegate.reports.next_steps import acceptance, advice
 from tidegate.reports.replay_view import ReplayView, replay_view
 from tidegate.reports.side_findings import Finding, Group, findings, groups
 from tidegate.reports.table_row import Line, table_line
 
+MOST_CAUSES = 3  # shown in the comment
 NAMED_DROP = 0.30  # the smallest drop that the sentence on the detection power names
 DELTA = 0.10  # the suite is called "unchanged" if its whole interval is within ±DELTA
 
@@ -76,6 +77,7 @@ class CommentView(Value):
     pages: Pages | None = None  # of a job on GitHub
     reasons: tuple[str, ...]  # reasons for the verdict that no section below gives
     advice: tuple[str, ...]  # next steps, as Markdown without data
+    acceptance: str  # the part of `advice` on how a maintainer accepts what got worse; '' if nothing can be accepted
     sides: Sides
     links: Links
     causes: tuple[Cause, ...]  # of regressed rows first, then of others
@@ -102,6 +104,14 @@ class CommentView(Value):
     warnings: tuple[str, ...]
     cost: Cost
 
+    @property
+    def explained(self) -> bool:
+        """True if only regressions block, and each regressed row has a cause that points to a line to fix."""
+        regressed = {line.row.key for line in self.table if line.row.state == "regressed"}
+        fixes = (cause for cause in self.causes[:MOST_CAUSES] if cause.removed or cause.added or cause.still_named)
+        explained = {key for cause in fixes for key in cause.rows}
+        return self.verdict.reason == "regression" and len(regressed) > 0 and regressed <= explained
+
 
 def comment_view(result: Result) -> CommentView:
     """Return everything that the comment needs, grouped and sorted. The template makes the text."""
@@ -117,6 +127,7 @@ def comment_view(result: Result) -> CommentView:
         verdict=result.verdict,
         reasons=tuple(_reasons(result)),
         advice=advice(result),
+        acceptance=acceptance(result),
         sides=result.sides,
         links=result.links,
         causes=tuple(_causes(result)),

@@ -1,8 +1,9 @@
-"""Find the line of head's docs or scenarios that still names what is gone on head."""
+"""Find the lines of head's docs or scenarios that still name what is gone on head."""
 
 from __future__ import annotations
 
 import glob
+import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -19,13 +20,19 @@ MOST = 200  # characters of a line
 
 
 def with_docs(root: Path, head: Revision, suite: Suite, causes: Sequence[Cause]) -> tuple[Cause, ...]:
-    """Return the causes, each with the line that still names what is gone, if there is one."""
-    return tuple(cause.model_copy(update={"still_named": _still_named(root, head, suite, cause)}) for cause in causes)
+    """Return the causes, each with the lines that still name what is gone."""
+    return tuple(_with_docs(root, head, suite, cause) for cause in causes)
 
 
-def _still_named(root: Path, head: Revision, suite: Suite, cause: Cause) -> Place | None:
+def _with_docs(root: Path, head: Revision, suite: Suite, cause: Cause) -> Cause:
+    named = _still_named(root, head, suite, cause)
+    return cause.model_copy(update={"still_named": named[0], "also_named": named[1:]}) if named else cause
+
+
+def _still_named(root: Path, head: Revision, suite: Suite, cause: Cause) -> tuple[Place, ...]:
+    """Return the most important line first, then the others of its file that are about the same call."""
     if cause.kind not in GONE or not cause.names or "now requires" in cause.says:
-        return None
+        return ()
     name = cause.names[0]
     own = {row.scenario for row in cause.rows}
     scenarios = [scenario for scenario in suite.scenarios if scenario.name in own]
@@ -40,8 +47,13 @@ def _still_named(root: Path, head: Revision, suite: Suite, cause: Cause) -> Plac
         if not Path(line.path).stem.lower().startswith(_HISTORY)
         if line.path not in paths or any(_asks(scenario, line) for scenario in scenarios)
     ]
-    line = min(found, key=lambda line: _rank(line, folders, paths), default=None)
-    return line and Place(side="head", path=line.path, line=line.number, text=line.text.strip()[:MOST])
+    first = min(found, key=lambda line: _rank(line, folders, paths), default=None)
+    told = re.findall("`([^`]+)`", cause.says)[:2]  # the call, and the name that it no longer accepts
+    return tuple(
+        Place(side="head", path=line.path, line=line.number, text=line.text.strip()[:MOST])
+        for line in found
+        if first and (line == first or (line.path == first.path and all(named_in(line.text, words) for words in told)))
+    )
 
 
 def _asks(scenario: Scenario, line: Line) -> bool:

@@ -69,10 +69,12 @@ def both_ends(text: str, limit: int) -> str:
 
 
 def first_and_last(lines: list[str], most: int) -> list[str]:
-    """Return at most `most` lines, the first and the last, and between them the number of lines left out."""
+    """Return at most `most` lines, the first and the last, and between them the number of lines left out.
+
+    A single line more is kept, as the note would take its place.
+    """
     left_out = len(lines) - most
-    if left_out <= 0:
+    if left_out <= 1:
         return lines
     half = most // 2
-    note = f"… {left_out:,} {'line' if left_out == 1 else 'lines'} left out …"
-    return [*lines[:half], note, *lines[half + left_out :]]
+    return [*lines[:half], f"… {left_out:,} lines left out …", *lines[half + left_out :]]

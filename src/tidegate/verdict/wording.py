@@ -94,11 +94,12 @@ def _opinions(rows: Sequence[Row]) -> list[str]:
 
 def _bad_news(rows: Sequence[Row], states: Mapping[RowState, int], quietly: str) -> list[str]:
     """Return what went wrong, worst first. `quietly` says that nothing did, and counts only rows that were compared."""
-    total = _things(len(rows) - states["removed"], rows)
+    number = len(rows) - states["removed"]
     news = [(states[state], words + _named(rows, state)) for state, words in _BAD_NEWS.items() if states[state]]
-    parts = [
-        f"{count} {words}" if place else f"{count} of {total} {words}" for place, (count, words) in enumerate(news)
-    ]
+    parts = [f"{count} {words}" for count, words in news]
+    if news:
+        count, words = news[0]
+        parts[0] = f"{'the only scenario' if number == 1 else f'{count} of {_things(number, rows)}'} {words}"
     quiet = sum(states[state] for state in _COMPARED)
     if not states["regressed"] and quiet:
         parts.append(f"{quietly} in {'the others' if parts else _things(quiet, rows)}")
