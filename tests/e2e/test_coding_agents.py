@@ -106,6 +106,22 @@ def test_a_missing_program_and_a_missing_key_are_reported_together(run_fake: Cal
     assert "The agent claude-code needs the program `claude` on PATH, and a key in ANTHROPIC_API_KEY." in ran.stderr
 
 
+def test_all_agents_that_cannot_run_are_named_at_once(
+    make_repository: Make, tidegate: Make, files: dict[str, str]
+) -> None:
+    agents = "{docs: {type: doc-follower}, one: {type: codex, model: m}, two: {type: gemini}}"
+    suite = f"version: 1\nscenarios: [scenarios/*.yaml]\npath: [bin]\nagents: {agents}\n"
+    repository = make_repository()
+    repository.commit({**files, "tidegate.yaml": suite})
+
+    ran = tidegate("run", cwd=repository.root, env={**NO_KEYS, "PATH": "/usr/bin:/bin"})
+
+    assert ran.code == 4
+    assert "The agent codex needs the program `codex` on PATH, and a key in OPENAI_API_KEY." in ran.stderr
+    assert "The agent gemini needs the program `gemini` on PATH, and a key in GEMINI_API_KEY." in ran.stderr
+    assert ran.stderr.count("npm install --global") == 2
+
+
 @pytest.mark.parametrize(
     ("keys", "version", "said"),
     [

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.as_root import needs_root
 
 Make = Callable[..., Any]
 
@@ -102,3 +106,26 @@ def test_without_a_suite_the_rest_is_looked_at(tmp_path: Path, tidegate: Make) -
     assert ran.code == 0
     assert "`tidegate init` writes one" in ran.stdout
     assert lines(ran.stdout)["git"][0] == "ok"
+
+
+TAKE_ALL = """\
+import subprocess, sys
+from tidegate.trial.users import UIDS, Users
+with Users() as users:
+    for _ in UIDS:
+        users.take()
+    sys.exit(subprocess.run([sys.executable, "-m", "tidegate", "doctor"]).returncode)
+"""
+
+
+@needs_root
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="no unshare")
+def test_users_that_are_all_taken_do_not_end_the_report(tmp_path: Path) -> None:
+    """They are taken in a network namespace of their own: their marks are sockets, which other runs would miss."""
+    command = ["unshare", "--net", sys.executable, "-c", TAKE_ALL]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    found = lines(ran.stdout)
+    assert ran.returncode == 4, ran.stderr
+    assert found["users"] == ("missing", "all 477 users for trials are taken.")
+    assert {"network", "recorder"} <= found.keys()

@@ -170,11 +170,21 @@ def test_metrics_that_were_not_reported_are_not_there() -> None:
 
 
 def test_a_trial_that_was_not_measured_has_no_numbers() -> None:
-    lost = TRIAL.model_copy(update={"outcome": None, "decides": None, "not_measured": "outage", "reason": "529"})
+    lost = TRIAL.model_copy(
+        update={"outcome": None, "decides": None, "not_measured": "outage", "end": "outage", "reason": "529"}
+    )
     text = "\n".join(text_of(trial_story(lost, ())))
     assert "– not measured: 529" in text
     assert "rate" not in text
     assert "time" not in text
+
+
+def test_the_numbers_of_an_imported_transcript_are_shown() -> None:
+    """It has no gates, so no outcome; its calls are known."""
+    update = {"outcome": None, "decides": None, "not_measured": "infrastructure", "end": "completed"}
+    found = TRIAL.model_copy(update=update)
+    assert "error rate 33%" in "\n".join(text_of(trial_story(found, ())))
+    assert " ".join(text_of(run_overview(run_of(found)))[4].split()) == "– not measured add_task claude 1 3 1 4.2 s"
 
 
 def run_of(*trials: TrialResult, build_error: str | None = None) -> Run:
@@ -188,9 +198,8 @@ def run_of(*trials: TrialResult, build_error: str | None = None) -> Run:
 
 
 def test_the_overview_has_a_line_for_each_trial() -> None:
-    lost = TRIAL.model_copy(
-        update={"outcome": None, "decides": None, "not_measured": "outage", "reason": "529", "metrics": Metrics()}
-    )
+    unmeasured = {"outcome": None, "decides": None, "not_measured": "outage", "end": "outage", "reason": "529"}
+    lost = TRIAL.model_copy(update={**unmeasured, "metrics": Metrics()})
     lines = text_of(run_overview(run_of(TRIAL, lost)))
     assert lines[0] == "head: HEAD b82d07e4c9f3 with uncommitted changes"
     assert lines[1] == "2 trials in 1 min 1 s · agents: claude (claude-code haiku)"

@@ -269,3 +269,10 @@ def test_a_transcript_becomes_a_trial_without_outcome(tmp_path: Path) -> None:
     assert trial.reason == "a transcript has no gates"
     assert trial.invocations.not_counted == {"unknown": 1}
     assert RunFolder(tmp_path / "run").prompt(trial.spec) == "Add a note."
+
+
+def test_a_printed_stream_tells_how_long_the_agent_worked(tmp_path: Path) -> None:
+    """Without times of its own: the results say it, each for its part."""
+    capture = Path(__file__).parents[1] / "streams/captures/claude-code_bg.jsonl"
+    (trial,) = import_run(capture, tmp_path / "run").trials
+    assert (trial.metrics.completed, trial.metrics.duration_s) == (True, 2.297)

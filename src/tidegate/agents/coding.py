@@ -138,7 +138,7 @@ class CodingAgent(Agent):
                 session.emit(event.model_copy(update={"at": last}))
         for event in stream.close():
             if isinstance(event, End):
-                told = event
+                told = event.model_copy(update={"at": 0.0})  # the session's clock, not the agent's
             else:
                 session.emit(event.model_copy(update={"at": last}))
         session.told = told or stream.so_far()

@@ -84,9 +84,9 @@ def _trials_table(trials: Sequence[TrialResult]) -> Table:
             _text(trial.scenario),
             _text(trial.agent),
             str(trial.index),
-            number(trial.metrics.command_count) if trial.outcome else "–",
-            number(trial.metrics.error_count) if trial.outcome else "–",
-            seconds(trial.metrics.duration_s) if trial.outcome else "–",
+            number(trial.metrics.command_count) if _has_metrics(trial) else "–",
+            number(trial.metrics.error_count) if _has_metrics(trial) else "–",
+            seconds(trial.metrics.duration_s) if _has_metrics(trial) else "–",
         )
     return table
 
@@ -134,10 +134,15 @@ def _story(result: TrialResult, events: Sequence[Event]) -> Iterator[RenderableT
     yield from _gates(result)
     yield from _judged(result)
     yield Text()
-    if result.outcome:  # the metrics of a trial that was not measured are meaningless
+    if _has_metrics(result):
         yield from _metrics(result)
     for warning in result.warnings:
         yield _text(f"warning: {warning}", "yellow")
+
+
+def _has_metrics(result: TrialResult) -> bool:
+    """Return True if the metrics describe finished work: also that of a transcript, which has no gates."""
+    return result.outcome is not None or result.end == "completed"
 
 
 def _judged(result: TrialResult) -> Iterator[RenderableType]:

@@ -96,7 +96,10 @@ def _judge(judge: Judge, key: str, environ: Mapping[str, str]) -> Finding:
 
 
 async def _users(repo: Path, path: str) -> Finding:
-    why = await why_not([repo], path)
+    try:
+        why = await why_not([repo], path)
+    except CannotRunError as error:
+        return Finding("users", "missing", error.message, error.advice)
     if why is None:
         return Finding("users", "ok", "every trial runs as a user of its own")
     return Finding("users", "limited", f"trials are not isolated by user: {why}", advice_on_users())

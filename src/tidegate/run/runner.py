@@ -11,14 +11,14 @@ from typing import Self, TypeVar
 
 from tidegate.errors import CannotRunError
 from tidegate.measure.measure_trial import measure_trial
-from tidegate.model.agent import Agent
 from tidegate.model.judgement import PairJudgement
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
-from tidegate.model.trial import Side, Trial, TrialSpec, encoded
+from tidegate.model.trial import Side, Trial, TrialSpec
 from tidegate.model_proxy.proxy import ModelProxy
+from tidegate.run.agent_checks import check_agents
 from tidegate.run.attempts import Attempts, RunContext
 from tidegate.run.build import Checkout, HostEnvironment, build
 from tidegate.run.grade import is_to_be_judged, without_lost
@@ -28,10 +28,8 @@ from tidegate.run.panel_client import PanelClient
 from tidegate.run.slot_network import SlotNetworks
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.suite.suggestions import unpriced
-from tidegate.trial.agent_check import AgentCheckDirectories
 from tidegate.trial.cost_meter import Spending
-from tidegate.trial.environment import side_path
-from tidegate.trial.processes import Account, Supervisor, SupervisorLost
+from tidegate.trial.processes import Account, Supervisor
 from tidegate.trial.supervisor_pool import SupervisorPool
 from tidegate.trial.users import BUILDERS, Users, advice_on_users, give, make_readable, why_not
 
@@ -100,7 +98,7 @@ class Runner:
             await _together([self._build(checkout) for checkout in built])
             if not self.build_errors:  # base's folders are complete: what only head's have is new
                 self._find_hidden()
-            await _together([self._check(name, agent) for name, agent in agents.items()])
+            self.versions = await check_agents(agents, context)
             await opened.enter_async_context(self._bench)
             self._open = opened.pop_all()
         return self
@@ -204,24 +202,6 @@ class Runner:
             await asyncio.to_thread(make_readable, checkout.folder)
         if error is not None:
             self.build_errors[checkout.side] = error
-
-    async def _check(self, name: str, agent: Agent) -> None:
-        """Check that the agent can run, and record its version. Raises CannotRunError if something is missing."""
-        context = self._context
-        side, *_ = context.checkouts.values()
-        async with context.slots.slot() as supervisor:
-            place = AgentCheckDirectories(
-                supervisor=supervisor,
-                folder=context.scratch / "agents" / encoded(name),
-                repo=side.folder,
-                path=side_path(side.folder, side.path_of(context.suite), context.around.path),
-                agent_path=context.agent_path,
-                credentials=context.around.of_agent(agent),
-            )
-            try:
-                self.versions[name] = await agent.check(place)
-            except SupervisorLost as lost:
-                raise CannotRunError(f"The agent {name} could not be checked: {lost}.", "Run it again.") from None
 
     async def _trial(self, spec: TrialSpec) -> TrialResult | None:
         row = self._plan.row(RowKey(scenario=spec.scenario, agent=spec.agent))

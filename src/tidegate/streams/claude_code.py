@@ -26,6 +26,7 @@ class ClaudeCode(JsonLines):
         super().__init__()
         self._last: Json | None = None  # the last result, if nothing followed it
         self._turns: int | None = None
+        self._took_ms = 0.0
         self._error = ""  # error of the last message that Claude Code wrote instead of the model
         self._stopped: set[str] = set()
 
@@ -41,8 +42,9 @@ class ClaudeCode(JsonLines):
             case "result":
                 self._trouble = None
                 self._last = data
-                # Each result counts only its own turns.
+                # Each result counts only its own turns and time.
                 self._turns = total(self._turns, count(data, "num_turns"))
+                self._took_ms += amount(data, "duration_ms") or 0.0
             case _:
                 pass
 
@@ -138,6 +140,7 @@ class ClaudeCode(JsonLines):
         written = total(*(count(use, "cacheCreationInputTokens") for use in used))
         end, message = self._outcome(self._last)
         return End(
+            at=self._took_ms / 1000,
             end=end,
             message=message,
             turns=self._turns,
