@@ -38,6 +38,7 @@ def test_every_input_is_read() -> None:
             "INPUT_DRAFTS": "skip",
             "INPUT_FORK_WITHOUT_KEY": "fail",
             "INPUT_DRY_RUN": "true",
+            "INPUT_CHECK_RUN": "true",
             "INPUT_ACCEPT_LABEL": "fine",
             "INPUT_PUBLISH_TIMEOUT": "5",
         }
@@ -46,6 +47,7 @@ def test_every_input_is_read() -> None:
     assert settings.github_token is not None
     assert settings.github_token.get_secret_value() == "ghs_x"
     assert settings.model_dump(exclude={"github_token"}) == {
+        "check_run": True,
         "config": "app/tidegate.yaml",
         "path": "sub/tool",
         "instance": "app",

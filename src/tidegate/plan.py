@@ -92,13 +92,17 @@ def _lacks_key(agent: Agent, environ: Mapping[str, str]) -> bool:
     return bool(key) and not (environ.get(key) or agent.env.get(key))
 
 
+# They change how git checks out other files.
+ALWAYS_WATCHED = ("**/.gitattributes", ".gitmodules")
+
+
 def watched_files(*suites: Suite) -> tuple[str, ...]:
     """Return globs of all files that can change an outcome.
 
-    These are the watched paths, the guidance files, the suite's file, the scenarios, and the templates and scripts that
+    These are the watched paths, the files that change how git checks them out, the guidance files, the suite's file, the scenarios, and the templates and scripts that
     the scenarios name.
     """
-    patterns: dict[str, None] = {}
+    patterns = dict.fromkeys(ALWAYS_WATCHED)
     for suite in suites:
         patterns |= dict.fromkeys((*suite.watch, *suite.guidance_globs, glob.escape(suite.file)))
         for scenario in suite.scenarios:

@@ -90,6 +90,13 @@ REPOSITORY = {
         head={".gitattributes": "bin/notes text eol=crlf\n"},
         tool=NOTES + "# x\n",
     ),
+    "line ends of a watched file": Attempt(
+        "has .gitattributes, which `watch` does not list, give the watched tool other line ends",
+        "regression",
+        base=WATCHED,
+        tool=None,
+        head={".gitattributes": "bin/notes text eol=crlf\n"},
+    ),
     "exported": Attempt(
         "has .gitattributes leave the scenarios out of archives",
         "regression",

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.test_judges import FEWER, JUDGED
+from tests.packed import page_data
 from tests.warm import run_tidegate as tidegate
 
 
@@ -89,7 +90,7 @@ def quoted(judged: Path, folder: Path, files: dict[str, str]) -> str:
     done = tidegate("pr", "--base", "main", "--out", folder / "out", cwd=repo.root)
     assert done.returncode == 0, done.stderr
     comment = (folder / "out/comment.md").read_text()
-    assert "calibrat" in (folder / "out/report.html").read_text()
+    assert "calibrat" in json.dumps(page_data((folder / "out/report.html").read_text()))
     return comment.partition("**judge** ")[2].partition("</sub>")[0].rpartition(" · ")[2]
 
 

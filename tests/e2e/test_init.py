@@ -245,9 +245,9 @@ def test_an_mcp_server_gets_a_server_as_its_target(make_repository: Make, tidega
     repo = make_repository()
     repo.commit({"pyproject.toml": '[project]\ndependencies = ["mcp"]\n[project.scripts]\nnotes-mcp = "a:b"\n'})
 
-    done = tidegate("init", cwd=repo.root)
+    done = tidegate("init", "--no-try", cwd=repo.root)
 
-    assert (done.code, "the agent of an MCP server needs a key" in done.stdout) == (4, True)
+    assert done.code == 0, done.stderr
     suite = yaml.safe_load((repo.root / "tidegate.yaml").read_text())
     assert suite["target"] == {"mcp": {"command": "notes-mcp"}}
     assert tidegate("check", cwd=repo.root).code == 0

@@ -14,6 +14,7 @@ from tests.conftest import Repository
 from tests.e2e.conftest import FILES, start
 from tests.e2e.test_judges import JUDGED, SCENARIO
 from tests.model_server import Fault, Step, serving
+from tests.packed import page_data
 
 GOOD = [("complete", 0.85), ("clear", 0.90), ("direct", 0.70)]
 SOON = {"retry-after-ms": "1"}
@@ -100,8 +101,8 @@ def ran(shared_path: pathlib.Path) -> Ran:
 
 def page_row(ran: Any, name: str) -> dict[str, Any]:
     """The row as report.html shows it."""
-    data = (ran.out / "report.html").read_text().partition('id="data">')[2].partition("</script>")[0]
-    return next(row for row in json.loads(data)["rows"] if row["scenario"] == name)
+    data = page_data((ran.out / "report.html").read_text())
+    return next(row for row in data["rows"] if row["scenario"] == name)
 
 
 @pytest.mark.parametrize("name", PATHS)

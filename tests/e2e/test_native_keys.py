@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.conftest import AGENTS_MD, FILES, NOTES
+from tests.packed import page_data
 
 Make = Callable[..., Any]
 SUITE = """\
@@ -163,7 +164,7 @@ def test_where_a_case_comes_from_and_a_capability_are_shown(make_repository: Mak
     assert ran.code == 1
     assert "Source: incident 2026-04-12" in ran.comment
     assert (ran.row("a")["source"], ran.row("b")["purpose"]) == ("incident 2026-04-12", "capability")
-    page = (ran.out / "report.html").read_text()
+    page = json.dumps(page_data((ran.out / "report.html").read_text()))
     assert "the case comes from: incident 2026-04-12" in page
     assert "a capability: measured, never blocks" in page
 

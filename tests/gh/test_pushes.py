@@ -42,7 +42,7 @@ def judged(ended: tuple[Ran, Step]) -> tuple[Ran, dict[str, Any]]:
 def test_the_same_defect_stays_red_at_the_next_push_and_a_repair_clears_it(job: Job) -> None:
     first, broken = judged(job.run())
     assert (first.exit_code, broken["state"]) == (1, "regressed"), first.stderr
-    assert broken["effect"]["level"] == pytest.approx(0.02 / 2 / 3)
+    assert broken["effect"]["level"] == pytest.approx(0.02 / 2 / 4)
 
     second, still = push(job, RENAMED + "# another push\n")
     assert (second.exit_code, still["state"]) == (1, "regressed"), second.stderr

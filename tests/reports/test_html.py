@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import json
 import re
@@ -11,6 +10,7 @@ from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
 from typing import Any
 
+from tests.packed import opened
 from tests.reports.large import large_result
 from tidegate.model.cause import Cause, Place
 from tidegate.model.event import Message
@@ -49,10 +49,6 @@ class Blocks(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._inside:
             self.texts[self._inside] = self.texts.get(self._inside, "") + data
-
-
-def opened(packed: str) -> Any:
-    return json.loads(gzip.decompress(base64.b64decode(packed)))
 
 
 def data(page: str) -> Any:

@@ -77,7 +77,9 @@ IN_THE_SUITE = {
 
 NOT_YET = {
     "judge: {type: anthropic, model: m, samples: 0}": "3:45: judge.samples: must be at least 1",
-    "judge: {type: oracle, model: m}": "3:15: judge.type: unknown type `oracle` (one of anthropic, command, scripted)",
+    "judge: {type: oracle, model: m}": (
+        "3:15: judge.type: unknown type `oracle` (one of anthropic, command, google, openai, scripted)"
+    ),
     "judge: {type: command, command: x, modle: m}": "3:36: judge.modle: unknown key (did you mean `model`?)",
     "network: {agent: nope}": "3:18: network.agent: must be true or false or a list",
     "store: {type: branhc}": "3:15: store.type: must be one of directory, branch (did you mean `branch`?)",

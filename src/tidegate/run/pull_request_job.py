@@ -15,7 +15,7 @@ from tidegate.model.comparison import DefinitionChange
 from tidegate.model.edited import Edited
 from tidegate.model.plan import Plan
 from tidegate.model.suite import Suite
-from tidegate.plan import make_plan, watched_files, with_presence, without_missing_keys
+from tidegate.plan import ALWAYS_WATCHED, make_plan, watched_files, with_presence, without_missing_keys
 from tidegate.run.both_suites import BothSuites, load_both
 from tidegate.run.build import Checkout
 from tidegate.run.edited_files import edited_files
@@ -59,7 +59,7 @@ def load_pull_request(repo: Path, target: str, sides: Sides, scratch: Path, opti
         plan, left_out = _runnable(plan, options.environ, required=not blocks)
         warnings = (*warnings, *left_out)
     both = (suites.head, suites.base or suites.head)
-    watched = tuple(dict.fromkeys(glob for one in both for glob in (*one.watch, *one.guidance_globs)))
+    watched = tuple(dict.fromkeys(glob for one in both for glob in (*ALWAYS_WATCHED, *one.watch, *one.guidance_globs)))
     job = RunJob(suite, plan, sides, scratch, open_answers(repo, suite), watched)
     base, head = (side.revision for side in sides)
     touched = changed_files(repo, base, head, watched_files(*both))
