@@ -236,6 +236,7 @@ def test_a_broken_eval_file_is_named_with_its_place(load: Load, text: str, line:
     lines = caught.value.message.splitlines()
     assert any(re.search(line, found) for found in lines), lines
     assert all(re.match(r"(evals/broken\.yaml|\.agentv/targets\.yaml)(:\d+:\d+)?: ", found) for found in lines)
+    assert len([found for found in lines if "evalcases: must not be empty" in found]) == (text == "evalcases: []\n")
 
 
 # The first target → a line that is said.

@@ -57,8 +57,8 @@ def explain(error: ValidationError, document: Document, kind: str) -> list[Probl
     at_key = {path for path, detail in found if _is_about_key(detail)}
     problems: dict[KeyPath, list[str]] = {}
     for path, detail in found:
-        if detail["type"] in _KINDS and path in entered:
-            continue  # another member of the union fits better, and its own errors are reported
+        if detail["type"] in {*_KINDS, "too_short"} and path in entered:
+            continue  # what is in it has errors of its own: a union fits better, and wrong items are not counted
         problems.setdefault(path, []).append(_what(path, detail, document, kind))
     more = [f"has {len(details)} problems; these are the first"] if len(details) > MOST_PROBLEMS else []
     return [
