@@ -99,8 +99,8 @@ ALWAYS_WATCHED = ("**/.gitattributes", ".gitmodules")
 def watched_files(*suites: Suite) -> tuple[str, ...]:
     """Return globs of all files that can change an outcome.
 
-    These are the watched paths, the files that change how git checks them out, the guidance files, the suite's file, the scenarios, and the templates and scripts that
-    the scenarios name.
+    These are the watched paths, the files that change how git checks them out, the guidance files, the suite's file,
+    the scenarios, and the templates and scripts that the scenarios name.
     """
     patterns = dict.fromkeys(ALWAYS_WATCHED)
     for suite in suites:
