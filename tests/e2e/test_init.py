@@ -247,7 +247,7 @@ def test_an_mcp_server_gets_a_server_as_its_target(make_repository: Make, tidega
 
     done = tidegate("init", "--no-try", cwd=repo.root)
 
-    assert done.code == 0, done.stderr
+    assert (done.code, "`--no-try` was given" in done.stdout) == (4, True)
     suite = yaml.safe_load((repo.root / "tidegate.yaml").read_text())
     assert suite["target"] == {"mcp": {"command": "notes-mcp"}}
     assert tidegate("check", cwd=repo.root).code == 0
