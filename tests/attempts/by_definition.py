@@ -200,6 +200,17 @@ DEFINITIONS = {
         "weakened",
         head=suite('build: ["git show main:bin/notes > bin/notes"]\n'),
     ),
+    "another copy": Attempt(
+        "adds a working copy of the tool, and a folder in `path` in which it is found first",
+        "weakened",
+        head={**suite(old="path: [bin]", new="path: [compat, bin]"), "compat/notes": NOTES},
+    ),
+    "another copy in a folder that is there": Attempt(
+        "adds a working copy of the tool to a folder that base's `path` has in front",
+        "weakened",
+        base=suite(old="path: [bin]", new="path: [compat, bin]"),
+        head={"compat/notes": NOTES},
+    ),
     "guidance that does the work": Attempt(
         "has the guidance write the result without the tool",
         "unproven",

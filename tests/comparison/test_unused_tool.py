@@ -34,7 +34,7 @@ def test_a_pass_without_a_use_is_unproven_where_base_uses_the_tool() -> None:
 
     assert (found.state, found.kind) == ("unconfirmed", "unused")
     assert found.reason == "no trial on head uses the tool under test, but all 1 passing trials on base do"
-    assert is_unproven(make.row(found.state, (1, 1), (1, 1), kind=found.kind))
+    assert is_unproven(make.row(found.state, (1, 1), (1, 1), kind=found.kind), ())
 
 
 def test_a_use_in_one_trial_of_head_or_none_in_one_of_base_shows_nothing() -> None:

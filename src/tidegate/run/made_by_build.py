@@ -21,6 +21,7 @@ Contents = Mapping[str, str]  # what a file holds, by name; "" for one that is g
 _SHADOWS = "programs of the system that its `path` has in front now"
 _TEMPLATE = "files that a build has made in its template"
 _SCRIPTS = "files that a build has made of its evaluators"
+_ANOTHER = "another program of the target's name is tested, and base's is still there"
 _REPLACED = "head's build replaces files of the commit, which are then not what is tested"
 
 
@@ -39,6 +40,9 @@ def made_by_head(base: Checkout, head: Checkout, suite: Suite, hidden: Sequence[
     if replaced := _replaced(base, head, suite):
         detail = f"{_REPLACED}: {few(replaced)}"
         found.append(DefinitionChange(scenario=None, kind="changed", detail=detail, weakened=True))
+    if others := list(_other_programs(base, head, suite)):
+        detail = f"{_ANOTHER}: {few(others)}"
+        found.append(DefinitionChange(scenario=None, kind="changed", detail=detail, weakened=True))
     now = {scenario.name: scenario for scenario in suite.scenarios}
     for before in base.own.scenarios:
         if (after := now.get(before.name)) is not None:
@@ -47,6 +51,25 @@ def made_by_head(base: Checkout, head: Checkout, suite: Suite, hidden: Sequence[
             scripts = _made_of_scripts(base, before), _made_of_scripts(head, after)
             found += _weakened(after, _SCRIPTS, _differing(*scripts, ""))
     return tuple(found)
+
+
+def _other_programs(base: Checkout, head: Checkout, suite: Suite) -> Iterator[str]:
+    """Yield the targets that head's `path` has elsewhere than base's, although base's program is there on head, too.
+
+    A program that has moved is none of them.
+    """
+    for name in dict.fromkeys(scenario.target.binary for scenario in suite.scenarios):
+        old, new = (_place_in_path(side, suite, name) for side in (base, head))
+        if old is not None and new is not None and old != new and (head.folder / old).exists():
+            yield f"{new} instead of {old}"
+
+
+def _place_in_path(side: Checkout, suite: Suite, name: str) -> str | None:
+    """Return where the side's `path` finds the program, relative to its checkout; None if it does not."""
+    if not name or "/" in name:
+        return None
+    places = (posixpath.normpath(posixpath.join(folder, name)) for folder in side.path_of(suite))
+    return next((place for place in places if os.access(side.folder / place, os.X_OK)), None)
 
 
 def _weakened(scenario: Scenario, what: str, files: Sequence[str]) -> Iterator[DefinitionChange]:

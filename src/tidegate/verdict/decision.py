@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 from tidegate.comparison.weak_rows import cannot_guard
@@ -28,17 +28,19 @@ def may_block(row: Row, policy: Policy) -> bool:
     return row.purpose == "regression" and policy.names(row.agent)
 
 
-def is_unproven(row: Row) -> bool:
-    """Return True if it is unknown whether head is worse, and head's own processes can be the reason for that.
+def is_unproven(row: Row, changed_agents: Container[str | None]) -> bool:
+    """Return True if it is unknown whether head is worse, and what the pull request does can be the reason for that.
 
-    Otherwise a broken tool could choose an outcome that does not fail the job.
+    Otherwise a broken tool could choose an outcome that does not fail the job. The pull request has changed the agents
+    in `changed_agents`: it may have chosen a model that never answers.
     """
     head = row.head
     failed_every_trial = head.passes == 0 and head.trials > 0
     match row.state:
         case "not_measured":
             by_head = is_inside(row.not_measured) or row.not_measured == "auth"  # head can ask for what is forbidden
-            return by_head or (row.not_measured == "budget" and failed_every_trial)
+            by_agent = row.not_measured == "outage" and row.agent in changed_agents
+            return by_head or by_agent or (row.not_measured == "budget" and failed_every_trial)
         case "not_comparable":
             return head.passes < head.trials
         case "unconfirmed" if row.kind == "unused":
