@@ -478,3 +478,16 @@ def test_the_suite_s_metrics_are_of_screening_trials_alone() -> None:
     assert found.suite.metrics["error_rate"].effect == 0
     assert found.suite.metrics["error_rate"].compared == (3, 3)
     assert found.rows[0].metrics["error_rate"].compared == (3, 6)
+
+
+@pytest.mark.parametrize(("secs", "slower"), [(1.0, False), (1.9, False), (2.1, True)])
+def test_a_head_that_takes_twice_as_long_is_slower(secs: float, slower: bool) -> None:
+    def timed(one: Run, each: float) -> Run:
+        trials = [
+            trial.model_copy(update={"metrics": trial.metrics.model_copy(update={"duration_s": each})})
+            for trial in one.trials
+        ]
+        return one.model_copy(update={"trials": tuple(trials)})
+
+    line = "a base:PP head:PPP"
+    assert compare(timed(run("base", line), 1.0), timed(run("head", line), secs)).slower is slower

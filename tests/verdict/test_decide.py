@@ -334,6 +334,12 @@ def test_a_row_that_head_can_have_kept_from_being_compared_exits_with_5(unproven
     assert decide(Comparison(rows=(row("fine", "ok"), capability)), Policy()).exit_code == 0
 
 
+def test_a_budget_that_a_slower_head_has_used_up_exits_with_5() -> None:
+    rows = (row("fine", "ok"), counted("not_measured=budget", 0, 0))
+    assert decide(Comparison(rows=rows, slower=True), Policy()).exit_code == 5
+    assert decide(Comparison(rows=rows), Policy()).exit_code == 0
+
+
 def test_an_outage_of_a_model_that_the_pull_request_has_chosen_exits_with_5() -> None:
     lost = counted("not_measured=outage", 0, 0)
     chosen = DefinitionChange(scenario=None, agent=lost.agent, kind="agent_changed", detail="model a → b")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from statistics import fmean
 
 from tidegate.comparison.judge_change import Scored, with_judge_tests
 from tidegate.comparison.metric_tests import RowTrials
@@ -24,6 +25,7 @@ from tidegate.model.trial import SETUP_KINDS
 from tidegate.procedure.steps import Conclusion, State, conclude, observe, start
 
 Trials = Sequence[TrialResult]
+SLOWER = 2.0  # times as long as base's
 _COMPARED: tuple[RowState, ...] = ("ok", "improved", "flaky")
 
 
@@ -57,6 +59,7 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
             *_changed_since(base, head, definitions),
         ),
         excluded_share=_excluded_share((*base_trials, *head_trials)),
+        slower=_is_slower(sides),
         warnings=(
             *_interrupted(base, head),
             *_warnings(conclusions, stored),
@@ -196,6 +199,17 @@ def _excluded_share(trials: Trials) -> float:
     """Return the share of trials, 0..1, without an outcome; failed setups do not count, since a side caused them."""
     excluded = sum(trial.decides is None and trial.not_measured not in SETUP_KINDS for trial in trials)
     return excluded / len(trials) if trials else 0.0
+
+
+def _is_slower(sides: Sequence[RowTrials]) -> bool:
+    """Return True if head's trials take more than twice as long as base's, over the rows measured on both sides."""
+    pairs = [(_seconds((*side.past, *side.base)), _seconds(side.head)) for side in sides]
+    both = [(fmean(base), fmean(head)) for base, head in pairs if base and head]
+    return sum(head for _, head in both) > SLOWER * sum(base for base, _ in both)
+
+
+def _seconds(trials: Sequence[PastTrial | TrialResult]) -> list[float]:
+    return [trial.metrics.duration_s for trial in trials if trial.decides and trial.metrics.duration_s is not None]
 
 
 def _interrupted(*runs: Run) -> Iterator[str]:
