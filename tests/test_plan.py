@@ -167,6 +167,8 @@ def test_all_that_can_change_an_outcome_is_watched() -> None:
     other = suite(watch=("lib/**", "src/**"), guidance=())
 
     assert watched_files(one, other) == (
+        "**/.gitattributes",
+        ".gitmodules",
         "src/**",
         "AGENTS.md",
         "tidegate.yaml",
