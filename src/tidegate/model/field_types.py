@@ -25,8 +25,8 @@ def wrong(what: str) -> PydanticCustomError:
     return PydanticCustomError("wrong", "{what}", {"what": what})
 
 
-def only(*allowed: object, what: str = "is not supported yet") -> AfterValidator:
-    """Return a validator that accepts only these values. A planned key rejects all others, instead of ignoring them."""
+def only(*allowed: object, what: str) -> AfterValidator:
+    """Return a validator that accepts only these values; `what` is the error for all others."""
 
     def check(value: object) -> object:
         if value not in allowed:
