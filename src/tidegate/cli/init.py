@@ -88,7 +88,8 @@ def _new_suite(root: Path, args: argparse.Namespace) -> tuple[Tool | None, dict[
         print(*tried.notes, sep="\n", end="\n" if tried.notes else "")
         checks = sum(content.count(b"- {type:") for content in tried.files.values())
         count = sum(name.endswith(".yaml") for name in tried.files) - 1
-        print(f"{count} scenarios with {checks} checks: each passed 3 of 3 trials on the last commit")
+        found = f"{count} scenario{'' if count == 1 else 's'} with {checks} check{'' if checks == 1 else 's'}"
+        print(f"{found}: each passed 3 of 3 trials on the last commit")
         return tried.tool, dict(tried.files), None
     problem = why or (tried.problem if tried else None) or ""
     print(f"warning: the suite was not run: {problem}")
