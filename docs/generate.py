@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from architecture_page import architecture
 from attempts_page import attempts
+from escapes_page import escapes
 from judges_page import JUDGES
 from native_action import native_action
 from pydantic import BaseModel
@@ -216,7 +217,7 @@ def main() -> int:
         "judges.md": page(JUDGES, Judge, AnyJudge),
         "templates.md": templates(),
         "architecture.md": architecture(),
-        "security.md": attempts(),
+        "security.md": escapes(attempts()),
         "../native/action.yml": native_action(),
     }
     stale = []

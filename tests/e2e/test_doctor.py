@@ -64,7 +64,7 @@ def test_a_machine_that_has_everything_ends_with_0(repo: Path, tmp_path: Path, t
     found = lines(ran.stdout)
     assert ran.code == 0, ran.stdout
     assert found["agent real"] == ("ok", "claude-code 2.1.329")
-    assert found.keys() == {"system", "git", "disk", "agent real", "users", "network", "recorder"}
+    assert found.keys() == {"system", "git", "disk", "agent real", "users", "files", "network", "recorder"}
     assert "dummy" not in ran.stdout
 
 

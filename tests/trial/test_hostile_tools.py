@@ -198,7 +198,7 @@ def with_server(folder: Path, quirk: str) -> Outcome:
     command = f"python3 {repo}/client.py {{mcp_config}}"
     suite = (
         f"version: 1\nscenarios: [s.yaml]\ntarget: {{mcp: {{command: 'python3 {repo}/server.py {quirk}'}}}}\n"
-        f"agents: {{mine: {{type: command, command: '{command}'}}}}\n"
+        f"agents: {{mine: {{type: command, command: '{command}'}}}}\nfiles: {{read: ['{repo}']}}\n"
     )
     return run(folder, {"server.py": SERVER, "client.py": CLIENT, "s.yaml": scenario("call it")}, suite)
 

@@ -20,6 +20,7 @@ from tidegate.model.progress import Silent
 from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.run.slot_network import SlotNetworks
 from tidegate.trial import jail
+from tidegate.trial.confinement import Confinement
 from tidegate.trial.free_port import free_port
 from tidegate.trial.network import NoNamespaceError, new_namespace
 from tidegate.trial.processes import Account, Command, Supervisor
@@ -127,10 +128,10 @@ def run(
     async def body() -> tuple[dict[str, int], tuple[str, ...]]:
         with ModelProxy() as proxy, SlotNetworks(OFFLINE, Silent()) as networks:
             await networks.choose(proxy)
-            async with await Supervisor.start(account, await networks.open()) as supervisor:
-                supervisor.confine(access, own_port)
+            async with await Supervisor.start(account, Confinement(await networks.open())) as supervisor:
+                supervisor.confinement.reach(access, own_port)
                 await supervisor.run(replace(command, argv=(*argv, str(proxy.port)), timeout_secs=60))
-                return supervisor.take_refused(), networks.confinement
+                return supervisor.confinement.take_refused_hosts(), networks.confinement
 
     refused, confinement = asyncio.run(body())
     return (folder / "out").read_text() + (folder / "err").read_text(), refused, confinement

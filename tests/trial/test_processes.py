@@ -20,6 +20,7 @@ import pytest
 
 from tidegate.errors import CannotRunError
 from tidegate.model.suite import Limits
+from tidegate.trial.confinement import Confinement
 from tidegate.trial.processes import Account, Command, Ended, Refused, Supervisor, SupervisorLost
 from tidegate.trial.safe_files import read_output
 from tidegate.trial.shell_command import run_shell
@@ -453,7 +454,7 @@ def test_processes_that_cannot_be_ended_are_an_error(command: Callable[..., Comm
     async def body() -> None:
         ours, theirs = socket.socketpair()
         process = await asyncio.create_subprocess_exec("cat", stdin=theirs.fileno(), stdout=asyncio.subprocess.DEVNULL)
-        supervisor = Supervisor(process, await asyncio.open_connection(sock=ours), None, None)
+        supervisor = Supervisor(process, await asyncio.open_connection(sock=ours), None, Confinement())
         theirs.sendall(b'{"end": "exited", "unended": 2}\n')
         theirs.close()
         with pytest.raises(SupervisorLost, match="2 processes"):

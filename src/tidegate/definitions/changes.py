@@ -32,6 +32,7 @@ READ_AT_BASE = (
     "prices",
     "model_proxy",
     "network",
+    "files",
     "store",
     "comment_template",
     "guidance",  # globs; the files are each side's own

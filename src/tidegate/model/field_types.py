@@ -57,6 +57,13 @@ def _inside(path: str) -> str:
     return path
 
 
+def _machine_path(path: str) -> str:
+    pure = PurePosixPath(path)
+    if not (pure.is_absolute() or pure.parts[:1] == ("~",)) or ".." in pure.parts:
+        raise wrong("must be an absolute path, or begin with `~/`, without `..`")
+    return path
+
+
 def _host(text: str) -> str:
     if not _HOST.match(text):
         raise wrong("must be a host such as `pypi.org`, `*.npmjs.org`, or with its port `example.org:8080`")
@@ -98,6 +105,7 @@ Host = Annotated[str, AfterValidator(_host)]
 Name = Annotated[Text, AfterValidator(_name)]
 BranchName = Annotated[Text, AfterValidator(_branch)]
 InsidePath = Annotated[Text, AfterValidator(_inside)]
+MachinePath = Annotated[Text, AfterValidator(_machine_path)]
 ProgramName = Annotated[Text, AfterValidator(_program)]
 VariableName = Annotated[str, AfterValidator(_variable)]
 PassedVariable = Annotated[VariableName, AfterValidator(_passable)]

@@ -26,6 +26,7 @@ from tidegate.model.field_types import (
     Trials,
     wrong,
 )
+from tidegate.model.files import FileAccess
 from tidegate.model.gate import Gate
 from tidegate.model.judge import Judge
 from tidegate.model.model_name import bare_model
@@ -267,6 +268,7 @@ class Suite(Value):
     policy: Policy = Policy()
     limits: Limits = Limits()
     network: NetworkAccess = NetworkAccess()
+    files: FileAccess = FileAccess()
     pass_env: tuple[str, ...] = ()
     store: Store = Store()
     prices: dict[str, Price] = {}  # by model

@@ -32,6 +32,7 @@ from tidegate.trial.environment import side_path
 from tidegate.trial.lifecycle import run_trial
 from tidegate.trial.processes import Supervisor, SupervisorLost
 from tidegate.trial.program_lookup import hidden_programs, system_path, write_front
+from tidegate.trial.readable import parts_of_checkout
 from tidegate.trial.redacted import redact_folder, redacted
 from tidegate.trial.safe_files import remove_tree
 from tidegate.trial.stored_trial import ScriptContext, StoredTrial
@@ -131,7 +132,8 @@ class Attempts:
             try:
                 async with self._attempt_of(trial.spec, row, supervisor) as attempt:
                     place = attempt.place
-                    supervisor.confine(place.network.gates)
+                    supervisor.confinement.reach(place.network.gates)
+                    supervisor.confinement.use(attempt.file_rules("gates"))
                     context = ScriptContext(
                         place.definitions, place.check_path, place.passed_env, place.limits, supervisor
                     )
@@ -202,6 +204,7 @@ class Attempts:
             credentials=context.around.of_agent(row.agent),
             limits=context.suite.limits,
             network=context.suite.network,
+            readable=parts_of_checkout(checkout.folder),
         )
 
     def _new_folder(self) -> Path:

@@ -21,6 +21,7 @@ from tidegate.store.run_folder import RunFolder
 from tidegate.text.redaction import Redaction, secret_variables
 from tidegate.text.shorten import excerpt
 from tidegate.trial.environment import base_environment, git_trusts, side_path
+from tidegate.trial.file_jail import explained
 from tidegate.trial.processes import Refused, Supervisor, SupervisorLost
 from tidegate.trial.redacted import redact_folder, redacted
 from tidegate.trial.shell_command import run_shell
@@ -132,7 +133,8 @@ async def _build_once(
         redact_folder(output, around.redaction)
         if not result.ok:
             result = redacted(result, around.redaction)
-            return f"build on {checkout.side}: `{command}` failed ({result.how_it_ended()}): {_reason(result)}"
+            why = explained(supervisor.confinement.take_refused_files())
+            return f"build on {checkout.side}: `{command}` failed ({result.how_it_ended()}): {_reason(result)}{why}"
     return None
 
 

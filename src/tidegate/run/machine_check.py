@@ -15,6 +15,7 @@ from tidegate.model.agent import Agent
 from tidegate.model.judge import SYSTEM_PATH, Judge
 from tidegate.model.suite import Suite
 from tidegate.trial.agent_check import AgentCheckDirectories
+from tidegate.trial.file_jail import means_to_confine
 from tidegate.trial.network import way_to_confine
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.recorder import COMPILED
@@ -61,6 +62,7 @@ async def examine(suite: Suite | None, environ: Mapping[str, str], repo: Path) -
         if member.key_variable:
             yield _judge(member, member.key_variable, environ)
     yield await _users(repo, path)
+    yield await _files()
     yield await _network()
     yield _recorder()
 
@@ -103,6 +105,21 @@ async def _users(repo: Path, path: str) -> Finding:
     if why is None:
         return Finding("users", "ok", "every trial runs as a user of its own")
     return Finding("users", "limited", f"trials are not isolated by user: {why}", advice_on_users())
+
+
+async def _files() -> Finding:
+    means = await means_to_confine()
+    calls = "; system calls are filtered" if means.calls else "; no filter of system calls is written for this machine"
+    if means.landlock and means.mounts:
+        return Finding("files", "ok", f"trials are confined by Landlock, with mounts of their own{calls}")
+    if means.landlock:
+        advice = (
+            "A trial has no `/tmp` to write to (TMPDIR works), and Unix sockets are limited by their permissions alone."
+        )
+        return Finding("files", "limited", f"trials are confined by Landlock: {means.lacking}{calls}", advice)
+    advice = "Trials can use what every user of the machine can: run untrusted changes in a container."
+    what = "trials have mounts of their own" if means.mounts else "files cannot be confined"
+    return Finding("files", "limited", f"{what}: {means.lacking}{calls}", advice)
 
 
 async def _network() -> Finding:

@@ -25,9 +25,11 @@ from tidegate.run.grade import is_to_be_judged, without_lost
 from tidegate.run.judge_trials import Judging
 from tidegate.run.outage_waits import OutageWaits
 from tidegate.run.panel_client import PanelClient
+from tidegate.run.slot_files import SlotFiles
 from tidegate.run.slot_network import SlotNetworks
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.suite.suggestions import unpriced
+from tidegate.trial.confinement import Confinement
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.processes import Account, Supervisor
 from tidegate.trial.supervisor_pool import SupervisorPool
@@ -73,6 +75,7 @@ class Runner:
         self._judging = Judging(context, self._bench, self.attempts)
         self._users: Users | None = None
         self._networks = SlotNetworks(suite.network, progress)
+        self._files = SlotFiles(suite, scratch, progress)
         self._measuring = asyncio.Lock()
         self._open = AsyncExitStack()
         self.build_errors: dict[Side, str] = {}
@@ -91,6 +94,9 @@ class Runner:
             if context.suite.model_proxy and any(agent.provider for agent in agents.values()):
                 self.attempts.model_proxy = opened.enter_context(ModelProxy())
             await opened.enter_context(self._networks).choose(self.attempts.model_proxy)
+            checkouts = [checkout.folder for checkout in context.checkouts.values()]
+            await self._files.choose(context.around.environ, checkouts)
+            _ = context.agent_path  # found out before builds can change what a checkout belongs to
             await opened.enter_async_context(context.slots)
             built = [checkout for checkout in context.checkouts.values() if checkout.build_of(context.suite)]
             for text in dict.fromkeys(unpriced(context.suite, self._plan)):
@@ -113,9 +119,10 @@ class Runner:
 
     @property
     def confinement(self) -> tuple[str, ...]:
-        """Return how trials are isolated: by user, by network, and whether the model proxy holds the API keys."""
+        """Return how trials are isolated: by user, files and network; and whether the model proxy holds the keys."""
         relayed = ("keys kept by the model proxy",) if self.attempts.model_proxy else ()
-        return ("the user of Tidegate" if self._users is None else "own user", *relayed, *self._networks.confinement)
+        user = "the user of Tidegate" if self._users is None else "own user"
+        return (user, *self._files.confinement, *self._networks.confinement, *relayed)
 
     async def run(
         self, specs: Sequence[TrialSpec], enough: Callable[[TrialResult], bool] = lambda _: False
@@ -169,7 +176,7 @@ class Runner:
 
     async def _start(self) -> Supervisor:
         account = None if self._users is None else self._users.take()
-        return await Supervisor.start(account, await self._networks.open())
+        return await Supervisor.start(account, Confinement(await self._networks.open(), self._files.jail))
 
     def _builder(self, checkout: Checkout) -> Account | None:
         """Return the user for a side's build, which then owns the checkout; None for the user's own working tree."""
@@ -189,7 +196,9 @@ class Runner:
     async def _build(self, checkout: Checkout) -> None:
         context, builder = self._context, self._builder(checkout)
         # Not the slot's own supervisor: a trial's user must not own what all trials of the side share.
-        async with context.slots.slot(), await Supervisor.start(builder) as supervisor:
+        confinement = Confinement(files=self._files.jail)
+        confinement.use(self._files.of_build(checkout.folder))
+        async with context.slots.slot(), await Supervisor.start(builder, confinement) as supervisor:
             error = await build(
                 context.suite,
                 checkout,

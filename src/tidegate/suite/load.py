@@ -238,6 +238,7 @@ def _suite(file: str, suite: SuiteFile, scenarios: list[Scenario], targets: dict
         prices=BUILTIN_PRICES if suite.prices == "builtin" else suite.prices,
         model_proxy=suite.model_proxy,
         network=suite.network,
+        files=suite.files,
         diagnosis=suite.diagnosis,
         comment_template=suite.report.comment_template,
     )

@@ -18,6 +18,7 @@ from tidegate.model.field_types import (
     Text,
     only,
 )
+from tidegate.model.files import FileAccess
 from tidegate.model.judge import MOST_JUDGES
 from tidegate.model.network import NetworkAccess
 from tidegate.model.price import Price
@@ -77,6 +78,7 @@ class SuiteFile(Value):
     policy: PolicyFile = PolicyFile()
     model_proxy: bool = True
     network: NetworkAccess = NetworkAccess()
+    files: FileAccess = FileAccess()
     pass_env: tuple[PassedVariable, ...] = ()
     limits: Limits = Limits()
     prices: dict[str, Price] | Literal["builtin"] = {}

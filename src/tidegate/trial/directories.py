@@ -11,16 +11,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tidegate.model.event import End
-from tidegate.model.network import NetworkAccess
+from tidegate.model.network import NetworkAccess, NetworkStep
 from tidegate.model.plan import PlanRow
 from tidegate.model.suite import Limits, Scenario
 from tidegate.model.trial import TrialSpec
 from tidegate.trial.cost_meter import CostMeter
+from tidegate.trial.file_jail import FileRules
 from tidegate.trial.processes import MEGABYTE, Account, Supervisor
 from tidegate.trial.safe_files import copy_plain, remove_tree
 from tidegate.trial.users import make_private
 from tidegate.trial.workspace import Prepared
 
+_SHOWN = ("prompt.txt", "transcript.txt", "events.jsonl")
 LEAST_ROOM = 1 << 20  # bytes; a disk with less of it is full
 
 
@@ -40,6 +42,7 @@ class TrialDirectories:
     credentials: Mapping[str, str]  # the agent's own variables; only its own program gets them
     limits: Limits
     network: NetworkAccess
+    readable: tuple[Path, ...]  # of the side's checkout
 
     @property
     def output_bytes(self) -> int:
@@ -84,6 +87,11 @@ class Folders:
         return self.shared / "results"
 
     @property
+    def shared_tmp(self) -> Path:
+        """What the trial's commands see as /tmp, where the system allows mounts."""
+        return self.scratch / "shared-tmp"
+
+    @property
     def calls(self) -> Path:
         """The FIFO that the recorder writes the target's calls to."""
         return self.shared / "invocations.log"
@@ -104,6 +112,7 @@ class Folders:
         self.shared.mkdir(mode=0o755)
         for folder in (self.home, self.tmp):
             _own_folder(folder, account)
+        make_shared_tmp(self.shared_tmp)
 
     def open_to_scripts(self, account: Account | None) -> None:
         """Provide what scripts get besides the workspace: a folder for their results, the transcript and the events."""
@@ -126,6 +135,12 @@ class Folders:
     def remove_scratch(self) -> None:
         """Delete everything except the record."""
         remove_tree(self.scratch)
+
+
+def make_shared_tmp(folder: Path) -> None:
+    """Create a folder that all users can write to, as /tmp is."""
+    folder.mkdir()
+    folder.chmod(0o1777)
 
 
 def _own_folder(folder: Path, account: Account | None) -> None:
@@ -163,6 +178,19 @@ class Attempt:
     most_secs: TimeLimits = UNLIMITED
     has_proxy: bool = False  # the agent reaches its model by the model proxy
     relayed: Callable[[], End | None] = _nothing_relayed  # what the model proxy knows of the agent's requests by now
+
+    def file_rules(self, step: NetworkStep) -> FileRules:
+        """Return the files that this step's commands may use. What judges a trial is none of the agent's business."""
+        folders, place = self.folders, self.place
+        judged = (place.definitions, place.base_definitions) if step == "gates" else ()
+        ours = ("recorder", "terminal", "server-check", *(f"shared/{name}" for name in _SHOWN))
+        return FileRules(
+            read=(*place.readable, *judged, *(folders.scratch / name for name in ours)),
+            write=(folders.workspace, folders.home, folders.tmp, folders.results),
+            feed=(folders.calls,),
+            list=(folders.scratch, place.repo),
+            tmp=folders.shared_tmp,
+        )
 
     @property
     def scenario(self) -> Scenario:

@@ -103,6 +103,7 @@ def enter(namespaces: list[int]) -> None:
     for descriptor in namespaces:
         if LIBC.setns(descriptor, 0) != 0:
             raise OSError(ctypes.get_errno(), "cannot enter the namespace of the trial")
+        os.close(descriptor)  # the command does not inherit it
 
 
 def missing_for_ports() -> str | None:

@@ -24,6 +24,7 @@ from tidegate.trial.agent_step import AgentStep, run_agent
 from tidegate.trial.ask_evaluators import answered
 from tidegate.trial.directories import Attempt
 from tidegate.trial.environment import base_environment, script_variables
+from tidegate.trial.file_jail import explained
 from tidegate.trial.free_port import filled, free_port, with_port
 from tidegate.trial.gate_scripts import restore_scripts
 from tidegate.trial.judge_script import JudgeScripts
@@ -101,8 +102,9 @@ class _TrialRun:
             await start.run(self._steps)
         except NotReadyError as not_ready:
             self._stop_on_full_disk()
+            reason = f"{not_ready}{explained(self._attempt.supervisor.confinement.take_refused_files())}"
             self._warn_of_refused()
-            return self.trial(not_measured=not_ready.kind, reason=str(not_ready))
+            return self.trial(not_measured=not_ready.kind, reason=reason)
         return await self._measured()
 
     async def _measured(self) -> Trial:
@@ -148,15 +150,19 @@ class _TrialRun:
         """Let the commands from now on reach what this step may reach."""
         self._warn_of_refused()
         self._network_step = step
-        self._attempt.supervisor.confine(self._place.network.of(step), int(self._port))
+        self._attempt.supervisor.confinement.reach(self._place.network.of(step), int(self._port))
+        self._attempt.supervisor.confinement.use(self._attempt.file_rules(step))
 
     def _warn_of_refused(self) -> None:
-        """Name the hosts that the suite's `network` has kept from the step."""
-        for host, times in self._attempt.supervisor.take_refused().items():
+        """Name the hosts that the suite's `network` has kept from the step, and the files that it was refused."""
+        confinement = self._attempt.supervisor.confinement
+        for host, times in confinement.take_refused_hosts().items():
             again = f" {times} times" if times > 1 else ""
             self._warnings.append(
                 f"{host} was refused{again}: `network.{self._network_step}` in the suite does not list it"
             )
+        if paths := confinement.take_refused_files():
+            self._warnings.append(explained(paths).strip(" ()"))
 
     def trial(self, **fields: object) -> Trial:
         """Return the record so far, with these fields set."""

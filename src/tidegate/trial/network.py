@@ -42,13 +42,13 @@ class Network:
     hosts: HostFilter
     proxy_port: int
 
-    def jail(self, access: Access, own_port: int | None) -> dict[str, list[int]] | None:
-        """Return what the supervisor has to do for a command with this access; None leaves it the whole network.
+    def jail(self, access: Access, own_port: int | None) -> dict[str, list[int]]:
+        """Return what the supervisor has to do for a command with this access; nothing if it has the whole network.
 
         Without a namespace, the trial's own service can be reached at `own_port` alone.
         """
         if access is True:
-            return None
+            return {}
         self.hosts.allow(() if access is False else access)
         if self.namespaces:
             return {"namespaces": list(self.namespaces)}

@@ -16,9 +16,8 @@ from typing import Any, Self
 
 from tidegate.errors import CannotRunError
 from tidegate.model.command import CommandEnd
-from tidegate.model.network import Access
 from tidegate.model.suite import Limits
-from tidegate.trial.network import Network
+from tidegate.trial.confinement import Confinement
 
 PROGRAM = Path(__file__).with_name("supervisor.py")
 PATIENCE_SECS = 30.0  # the supervisor gives up terminating processes after 20 s; the rest is for a busy machine
@@ -90,24 +89,23 @@ class Supervisor:
         process: asyncio.subprocess.Process,
         streams: tuple[asyncio.StreamReader, asyncio.StreamWriter],
         account: Account | None,
-        network: Network | None,
+        confinement: Confinement,
     ) -> None:
         self._process = process
         self._reader, self._writer = streams
         self._account = account
-        self._network = network
-        self._access: Access = True
-        self._own_port: int | None = None
+        self.confinement = confinement
         self._busy = asyncio.Lock()
         self._lost: str | None = None
         self._shares_user = False
 
     @classmethod
-    async def start(cls, account: Account | None = None, network: Network | None = None) -> Self:
+    async def start(cls, account: Account | None = None, confinement: Confinement | None = None) -> Self:
         """Start the process. Raises CannotRunError if the system lacks a required feature.
 
-        `network` is what commands can be confined to; the caller closes it.
+        `confinement` is what commands are kept to; the caller closes its network.
         """
+        confinement = confinement or Confinement()
         if sys.platform != "linux":
             raise CannotRunError(f"Tidegate needs Linux to run a trial's commands; this is {sys.platform}.", ADVICE)
         ours, theirs = socket.socketpair()
@@ -120,9 +118,9 @@ class Supervisor:
                 env={name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
                 cwd="/",
                 start_new_session=True,  # Ctrl-C must reach only Tidegate, which then stops commands in order
-                pass_fds=network.namespaces if network else (),
+                pass_fds=confinement.network.namespaces if confinement.network else (),
             )
-        supervisor = cls(process, await asyncio.open_connection(sock=ours), account, network)
+        supervisor = cls(process, await asyncio.open_connection(sock=ours), account, confinement)
         try:
             missing = (await supervisor._answer())["missing"]
         except SupervisorLost:
@@ -150,25 +148,13 @@ class Supervisor:
         """True if it can run another command: it is neither lost nor closed."""
         return self._lost is None
 
-    def confine(self, access: Access, own_port: int | None = None) -> None:
-        """Let the next commands reach only that much of the network, if this machine can confine them.
-
-        `own_port` is the one that a service of the trial's own may use.
-        """
-        self._access, self._own_port = access, own_port
-
-    def take_refused(self) -> dict[str, int]:
-        """Return how often commands were refused a host since the last call, by host."""
-        return self._network.hosts.take_refused() if self._network else {}
-
     @asynccontextmanager
     async def beside(self) -> AsyncIterator[Supervisor]:
         """Yield a second supervisor for the same user, whose command may run across several commands of this one.
 
         Meanwhile, the end of a command terminates only the processes below it, not all of the user's processes.
         """
-        async with await Supervisor.start(self._account, self._network) as other:
-            other.confine(self._access, self._own_port)
+        async with await Supervisor.start(self._account, self.confinement.copy()) as other:
             self._shares_user = other._shares_user = True
             try:
                 yield other
@@ -260,11 +246,11 @@ class Supervisor:
         # Imported late: it works on Linux only, whereas Tidegate reads stored runs on any system.
         from tidegate.trial.supervisor import Request
 
-        limits, account, network = command.limits, self._account, self._network
+        limits, account, confinement = command.limits, self._account, self.confinement
         return Request(
             argv=list(command.argv),
             cwd=str(command.cwd),
-            env={**(network.variables(self._access) if network else {}), **command.env},
+            env={**confinement.variables, **command.env},
             stdin=os.devnull if command.stdin is None else str(command.stdin),
             stdout=str(command.stdout),
             stderr=str(command.stderr),
@@ -279,7 +265,7 @@ class Supervisor:
             uid=account.uid if account else None,
             gid=account.gid if account else None,
             shares_user=self._shares_user,
-            jail=network.jail(self._access, self._own_port) if network else None,
+            jail=confinement.jail(),
         )._asdict()
 
     def _send(self, line: str) -> None:

@@ -42,7 +42,9 @@ async def run_shell(
             interrupt_secs=interrupt_secs,
         )
     )
-    return _result(command_line, ended, files, int(limits.output_mb * MEGABYTE)), ended
+    result = _result(command_line, ended, files, int(limits.output_mb * MEGABYTE))
+    supervisor.confinement.note_output(f"{result.stderr}\n{result.stdout}")
+    return result, ended
 
 
 def _result(command_line: str, ended: Ended, files: Sequence[Path], most: int) -> CommandResult:

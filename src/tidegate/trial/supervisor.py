@@ -57,7 +57,7 @@ class Request(NamedTuple):
     uid: int | None = None
     gid: int | None = None
     shares_user: bool = False  # with another supervisor's command, which continues when this one ends
-    jail: dict[str, list[int]] | None = None  # `namespaces` to enter, or the `ports` that may be connected to
+    jail: dict[str, Any] = {}  # `namespaces` to enter, or `ports` that may be connected to; `files`; `calls` to refuse
 
 
 class Answer(NamedTuple):
@@ -206,8 +206,8 @@ class Command:
     def _start(self, files: list[int]) -> int:
         """Fork and execute. The error pipe is closed on exec, so reading no data means success."""
         program = find_program(self._request)
-        if self._request.jail is not None:
-            jail()  # before the fork: once for all commands
+        for name in self._request.jail:
+            part(name)  # before the fork: once for all commands
         read_end, write_end = os.pipe()
         try:
             pid = os.fork()
@@ -262,11 +262,17 @@ class Command:
             resource.setrlimit(kind, (value, value))
 
     def _confine(self) -> None:
-        if self._request.jail is not None:
-            confinement = jail()
-            confinement.enter(self._request.jail.get("namespaces", []))
-            if "ports" in self._request.jail:
-                confinement.allow_ports_only(self._request.jail["ports"])
+        wanted = self._request.jail
+        if "namespaces" in wanted:
+            part("namespaces").enter(wanted["namespaces"])
+        if "files" in wanted:
+            part("files").confine(wanted["files"], self._outputs)
+        if "ports" in wanted:
+            part("ports").allow_ports_only(wanted["ports"])
+        if "calls" in wanted:
+            part("calls").refuse(tracing=wanted["calls"]["tracing"])
+            if self._request.uid is None and os.geteuid() == 0:
+                part("calls").drop_capabilities()
 
     def _drop_rights(self) -> None:
         uid, gid = self._request.uid, self._request.gid
@@ -376,11 +382,12 @@ class Command:
 
 
 @cache
-def jail() -> Any:
-    """Return the module `jail` from the file beside this one, which no import finds."""
+def part(name: str) -> Any:
+    """Return the module that carries out this part of the jail, from a file beside this one, which no import finds."""
     from importlib.util import module_from_spec, spec_from_file_location
 
-    spec = spec_from_file_location("jail", os.path.join(os.path.dirname(__file__), "jail.py"))
+    file = {"files": "jail_files.py", "calls": "jail_calls.py"}.get(name, "jail.py")
+    spec = spec_from_file_location(name, os.path.join(os.path.dirname(__file__), file))
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)

@@ -41,7 +41,7 @@ class SupervisorPool:
             try:
                 yield supervisor
             finally:
-                supervisor.confine(True)
+                supervisor.confinement.lift()
                 if supervisor.is_usable:
                     self._idle.append(supervisor)
                 else:

@@ -1,0 +1,78 @@
+"""Finds out how this machine can confine files, and says what every command of a run may use."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tidegate.model.files import FileAccess
+from tidegate.model.progress import Progress
+from tidegate.model.suite import Suite
+from tidegate.trial.directories import make_shared_tmp
+from tidegate.trial.file_jail import FileJail, FileRules, Means, means_to_confine
+from tidegate.trial.readable import home_folders, readable_folders
+from tidegate.vcs.revisions import main_folder
+
+_SAID = {
+    (True, True): "files by Landlock, with mounts of its own: /tmp, /dev/shm, /run and homes",
+    (True, False): "files by Landlock",
+    (False, True): "mounts of its own: /tmp, /dev/shm, /run and homes",
+    (False, False): "all files of its user: this machine cannot confine them",
+}
+
+
+class SlotFiles:
+    """What the commands of a run may use. `choose` comes before the first `jail`."""
+
+    def __init__(self, suite: Suite, scratch: Path, progress: Progress) -> None:
+        self._suite = suite
+        self._scratch = scratch
+        self._progress = progress
+        self._means: Means | None = None
+        self._repositories: dict[Path, Path] = {}  # by checkout
+        self.jail: FileJail | None = None
+
+    async def choose(self, environ: Mapping[str, str], checkouts: Sequence[Path]) -> None:
+        """Find out what this machine has; say it if files cannot be confined.
+
+        This comes before builds, which can change what a checkout's `.git` says, and own it: git then refuses it.
+        """
+        suite = self._suite
+        means = self._means = await means_to_confine()
+        if not (means.landlock or means.mounts):
+            self._progress.say(f"trials can use all files of their user: {means.lacking}")
+        homes = home_folders(environ)
+        self._repositories = {folder: main_folder(folder) for folder in checkouts}
+        protected = [*homes, str(self._scratch), *map(str, self._repositories.values())]
+        passed = [environ[name] for name in suite.pass_env if name in environ]
+        home = environ.get("HOME", "/")
+        read, write = ([_expanded(path, home) for path in paths] for paths in (suite.files.read, suite.files.write))
+        self.jail = FileJail(
+            means=means,
+            access=FileAccess(read=tuple(read), write=tuple(write)),
+            read=(
+                *readable_folders(environ.get("PATH", ""), passed, homes, protected),
+                str(self._scratch / "system-programs"),
+            ),
+            hidden=tuple(homes),
+        )
+
+    @property
+    def confinement(self) -> tuple[str, ...]:
+        """Return how files and system calls are confined, for the result."""
+        means = self._means
+        if means is None:
+            return ()
+        calls = "system calls filtered" if means.calls else "all system calls: no filter is written for this machine"
+        return _SAID[means.landlock, means.mounts], calls
+
+    def of_build(self, checkout: Path) -> FileRules:
+        """Return the files of a side's build: its checkout, and to read the repository that it belongs to."""
+        tmp = self._scratch / secrets.token_hex(8)
+        make_shared_tmp(tmp)
+        return FileRules(read=(self._repositories[checkout] / ".git",), write=(checkout,), tmp=tmp)
+
+
+def _expanded(path: str, home: str) -> str:
+    return home.rstrip("/") + path[1:] if path.startswith("~") else path

@@ -1,0 +1,131 @@
+"""Which files the commands of a trial or a build may use, and what this machine has to keep them to that."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tidegate.model.files import FileAccess
+from tidegate.trial import jail_calls, jail_files
+from tidegate.trial.readable import is_within
+
+PROGRAM = Path(jail_files.__file__)
+SHARED = ("/tmp", "/var/tmp")
+MOST_NAMED = 5
+_REFUSAL = re.compile(r"permission denied|EACCES|PermissionError|Operation not permitted", re.IGNORECASE)
+_ABSENCE = re.compile(r"no such file|ENOENT|FileNotFoundError", re.IGNORECASE)  # as a folder that is hidden looks
+_PATH = re.compile(r"(?<![\w/.:])/[\w.@+~/-]{2,300}")
+
+
+class Means(NamedTuple):
+    """What this machine has to confine commands. `lacking` says what it has not, and why."""
+
+    landlock: bool
+    mounts: bool
+    calls: bool
+    lacking: str
+
+
+async def means_to_confine() -> Means:
+    """Find out what this machine has, with a real process."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", "-S", "-X", "utf8", str(PROGRAM)),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env={name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
+        cwd="/",
+    )
+    said, _ = await process.communicate()
+    told: dict[str, Any] = {"abi": 0, "no_mounts": "they could not be tried"}
+    if process.returncode == 0:
+        told = json.loads(said)
+    landlock, mounts = told["abi"] >= jail_files.LEAST_ABI, not told["no_mounts"]
+    lacking = [] if landlock else ["Landlock needs Linux 5.19 or newer, with it switched on"]
+    if not mounts:
+        lacking.append(f"the system allows no mounts: {told['no_mounts']}")
+    return Means(landlock, mounts, jail_calls.can_refuse(), "; ".join(lacking))
+
+
+@dataclass(frozen=True)
+class FileRules:
+    """The files of one trial or build, besides those that every command may use."""
+
+    read: tuple[Path, ...] = ()
+    write: tuple[Path, ...] = ()
+    feed: tuple[Path, ...] = ()  # FIFOs that it may write to
+    list: tuple[Path, ...] = ()  # folders whose names it may read
+    tmp: Path | None = None  # what it sees as /tmp, if mounts are allowed
+
+
+@dataclass(frozen=True)
+class FileJail:
+    """What every command of a run may use. `hidden` are folders that it sees empty, if mounts are allowed."""
+
+    means: Means
+    access: FileAccess
+    read: tuple[str, ...]
+    hidden: tuple[str, ...]
+
+    def jail(self, rules: FileRules) -> dict[str, Any]:
+        """Return what the supervisor has to do for a command with these rules."""
+        means = self.means
+        found: dict[str, Any] = {"calls": {"tracing": not means.landlock}} if means.calls else {}
+        if not (means.landlock or means.mounts):
+            return found
+        read, write = self._read(rules), self._write(rules)
+        hidden = [folder for folder in (*self.hidden, "/run", "/dev/shm") if not is_within(folder, (*read, *write))]
+        own_tmp = rules.tmp is not None and not any(is_within(folder, (*read, *write)) for folder in SHARED)
+        files = {
+            "landlock": means.landlock,
+            "mounts": {"tmp": str(rules.tmp) if own_tmp else None, "hidden": hidden} if means.mounts else None,
+            "read": read,
+            "write": write,
+            "feed": list(map(str, rules.feed)),
+            "list": list(map(str, rules.list)),
+        }
+        return {**found, "files": files}
+
+    def refused(self, text: str, rules: FileRules) -> list[str]:
+        """Return the paths that a command's output says it was refused, and that are not its own.
+
+        A guess: no kernel in use tells which file it refused. Most programs print its path.
+        """
+        found: dict[str, None] = {}
+        for line in text.splitlines() if _REFUSAL.search(text) or _ABSENCE.search(text) else ():
+            refused = bool(self.means.landlock and _REFUSAL.search(line))
+            if refused or (self.means.mounts and _ABSENCE.search(line)):
+                paths = map(os.path.normpath, _PATH.findall(line[:2000]))
+                found.update(dict.fromkeys(path for path in paths if self._is_outside(path, rules, refused=refused)))
+        return list(found)[:MOST_NAMED]
+
+    def _is_outside(self, path: str, rules: FileRules, *, refused: bool) -> bool:
+        """Return True if the path is not the command's own, and is there, or is one that it cannot create."""
+        read, write = self._read(rules), self._write(rules)
+        if is_within(path, (*read, *write, "/dev", *map(str, rules.feed))):
+            return False
+        if any(is_within(one, [path]) for one in read):
+            return False
+        if not refused:
+            return is_within(path, (*self.hidden, *SHARED, "/run")) and os.path.exists(path)  # noqa: PTH110
+        shared = is_within(path, SHARED) and not (self.means.mounts and rules.tmp)
+        return shared or os.path.exists(path)  # noqa: PTH110
+
+    def _read(self, rules: FileRules) -> list[str]:
+        return [*self.read, *map(str, rules.read), *self.access.read]
+
+    def _write(self, rules: FileRules) -> list[str]:
+        return [*map(str, rules.write), *self.access.write]
+
+
+def explained(paths: Sequence[str]) -> str:
+    """Return in brackets why these paths were refused, and what to do; '' if there are none."""
+    allow = "`files` in the suite can allow it: docs/security.md"
+    return f" ({', '.join(paths)}: outside of what trials may use; {allow})" if paths else ""

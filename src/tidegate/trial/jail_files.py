@@ -1,0 +1,204 @@
+"""Confines a process to the files that it needs: by Landlock, and by mounts of its own where the system allows them.
+
+The supervisor loads this file, so it imports nothing from Tidegate. `python -I -S jail_files.py` prints what this
+machine can do, as JSON.
+
+Sources: landlock(7), mount_namespaces(7), user_namespaces(7), proc(5).
+"""
+
+# Loaded by the supervisor, which stays small: no pathlib.
+# ruff: noqa: PTH110, PTH112, PTH123
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import stat
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER = 0x00020000, 0x08000000, 0x10000000
+MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_SLAVE = 2, 4, 8, 0x1000, 0x4000, 1 << 19
+MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE = 442, -100, 0x8000
+READ_ONLY = struct.pack("=QQQQ", 1, 0, 0, 0)  # struct mount_attr: what to set
+PR_SET_NO_NEW_PRIVS = 38
+
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
+LEAST_ABI = 2  # the first that can allow moving a file to another folder
+RULE_BENEATH = 1
+READ = 1 << 0 | 1 << 2 | 1 << 3  # execute, read files, list folders
+LIST, WRITE_FILE, TRUNCATE = 1 << 3, 1 << 1, 1 << 14
+DEVICES = 1 << 6 | 1 << 11  # creating device files, which is never allowed
+OF_A_FILE = 1 << 0 | 1 << 1 | 1 << 2 | TRUNCATE  # the rights that a rule for a file can have
+SCOPES = 3  # no abstract sockets of others, no signals to others; from ABI 6 on
+DEVICE_FILES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
+MOST_SHARED_MEMORY = "1g"  # of /dev/shm
+
+
+def main() -> None:
+    """Print the Landlock ABI of this kernel, and why mounts are not allowed ('' if they are)."""
+    why = ""
+    try:
+        become_private(Mounts(None, ("/dev/shm",)))
+    except OSError as error:
+        why = error.strerror or str(error)
+    print(json.dumps({"abi": landlock_abi(), "no_mounts": why}))
+
+
+def landlock_abi() -> int:
+    """Return the version of Landlock in this kernel, 0 if there is none."""
+    return max(0, int(LIBC.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), 1)))
+
+
+class Mounts:
+    """What a command sees: `tmp` as /tmp and /var/tmp, and of that and the folders `hidden` only the paths `kept`.
+
+    Of these it can change those that are in `writable`.
+    """
+
+    def __init__(
+        self, tmp: str | None, hidden: Sequence[str], kept: Sequence[str] = (), writable: Sequence[str] = ()
+    ) -> None:
+        self.tmp, self.hidden, self.kept, self.writable = tmp, hidden, kept, writable
+
+
+def confine(files: Mapping[str, Any], outputs: Iterable[int]) -> None:
+    """Let this process and its children use these files only, besides its outputs. Raises OSError on failure.
+
+    `files`: `read`, `write`, `feed` (FIFOs to write to), `list` (folders whose names can be read), and if mounts are
+    allowed `mounts`: `tmp` and `hidden`.
+    """
+    allowed = [(READ, path) for path in files["read"]] + [(LIST, path) for path in files["list"]]
+    allowed += [(-1, path) for path in files["write"]] + [(WRITE_FILE, path) for path in files["feed"]]
+    if mounts := files["mounts"]:
+        kept = [*files["read"], *files["write"], *files["feed"]]
+        become_private(Mounts(mounts["tmp"], mounts["hidden"], kept, files["write"]))
+        allowed += [(-1, folder) for folder in ("/tmp", "/var/tmp") if mounts["tmp"]]
+    if files["landlock"]:
+        allowed += [(READ | WRITE_FILE | TRUNCATE, f"/dev/{name}") for name in DEVICE_FILES]
+        allowed.append((-1, "/dev/shm"))
+        restrict(allowed, outputs)
+
+
+def restrict(allowed: Iterable[tuple[int, str]], outputs: Iterable[int]) -> None:
+    """Allow these rights below these paths, and no others; -1 is every right but that to create devices."""
+    abi = landlock_abi()
+    handled = (1 << (13 if abi < 2 else 14 if abi == 2 else 15)) - 1
+    attribute = struct.pack("=QQQ", handled, 0, SCOPES)[: 24 if abi >= 6 else 16 if abi >= 4 else 8]
+    ruleset = _checked(LIBC.syscall(CREATE_RULESET, attribute, ctypes.c_size_t(len(attribute)), 0))
+    for rights, path in allowed:
+        with suppress(OSError):  # what does not exist needs no rule
+            beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            _add(ruleset, beneath, (handled & ~DEVICES) if rights == -1 else rights & handled)
+            os.close(beneath)
+    for output in outputs:
+        _add(ruleset, output, OF_A_FILE & ~1 & handled)
+    _checked(LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    _checked(LIBC.syscall(RESTRICT_SELF, ruleset, 0))
+    os.close(ruleset)
+
+
+def _add(ruleset: int, beneath: int, rights: int) -> None:
+    if not stat.S_ISDIR(os.fstat(beneath).st_mode):
+        rights &= OF_A_FILE
+    if rights:
+        _checked(LIBC.syscall(ADD_RULE, ruleset, RULE_BENEATH, struct.pack("=Qi", rights, beneath), 0))
+
+
+def become_private(mounts: Mounts) -> None:
+    """Give this process mounts of its own. Without the right to do so, a user namespace that has it comes first."""
+    _leave()
+    _mount("none", "/", None, MS_REC | MS_SLAVE)
+    kept = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path in _to_bind(mounts) if os.path.exists(path)}
+    if mounts.tmp is not None:
+        own = os.open(mounts.tmp, os.O_PATH | os.O_CLOEXEC)
+        for folder in ("/tmp", *(() if stat.S_ISLNK(os.lstat("/var/tmp").st_mode) else ("/var/tmp",))):
+            _mount(f"/proc/self/fd/{own}", folder, None, MS_BIND | MS_REC)
+        os.close(own)
+    for folder in mounts.hidden:
+        if folder == "/dev/shm":
+            _mount("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NODEV, f"mode=1777,size={MOST_SHARED_MEMORY}")
+        elif os.path.isdir(folder):
+            _mount("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m")
+    for path, descriptor in kept.items():
+        place = _place(path, is_folder=stat.S_ISDIR(os.fstat(descriptor).st_mode))
+        _mount(f"/proc/self/fd/{descriptor}", f"/proc/self/fd/{place}", None, MS_BIND | MS_REC)
+        os.close(place)
+        if not _is_writable(path, mounts):
+            # A rule for /tmp holds below the mounts in it as well: these are read-only by themselves.
+            words = ctypes.c_char_p(os.fsencode(path)), ctypes.c_uint(AT_RECURSIVE)
+            _checked(LIBC.syscall(MOUNT_SETATTR, AT_FDCWD, *words, READ_ONLY, ctypes.c_size_t(len(READ_ONLY))))
+        os.close(descriptor)
+    if os.geteuid() == 0:
+        with suppress(OSError):  # a container may allow mounts, and not this one
+            _mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "hidepid=2")
+
+
+def _leave() -> None:
+    """Move to new namespaces of mounts and of System V's shared memory, within a new user namespace if need be."""
+    uid, gid, wanted = os.geteuid(), os.getegid(), CLONE_NEWNS | CLONE_NEWIPC
+    if LIBC.unshare(wanted) == 0:
+        return
+    # In a user namespace of its own, root could not become the trial's user.
+    if uid == 0 or LIBC.unshare(CLONE_NEWUSER | wanted) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    for name, line in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(line)
+
+
+def _to_bind(mounts: Mounts) -> list[str]:
+    """Return the kept paths that lie in a folder that is replaced, but of those below another one only the writable."""
+    replaced = [*mounts.hidden, *(("/tmp", "/var/tmp") if mounts.tmp else ())]
+    found: list[str] = []
+    for path in sorted({path for path in mounts.kept if _is_below(path, replaced)}):
+        around = [other for other in found if _is_below(path, [other])]
+        if not around or (_is_writable(path, mounts) and not _is_writable(around[-1], mounts)):
+            found.append(path)
+    return found
+
+
+def _is_writable(path: str, mounts: Mounts) -> bool:
+    return path in mounts.writable or _is_below(path, mounts.writable)
+
+
+def _is_below(path: str, folders: Iterable[str]) -> bool:
+    return any(path.startswith(folder.rstrip("/") + "/") for folder in folders)
+
+
+def _place(path: str, *, is_folder: bool) -> int:
+    """Return a descriptor of the path, created where it is missing, without following a link that a trial has made."""
+    place = os.open("/", os.O_PATH | os.O_CLOEXEC)
+    names = path.strip("/").split("/")
+    for number, name in enumerate(names, 1):
+        last = number == len(names) and not is_folder
+        with suppress(FileExistsError):
+            if last:
+                os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644, dir_fd=place))
+            else:
+                os.mkdir(name, 0o755, dir_fd=place)
+        kind = 0 if last else os.O_DIRECTORY
+        inner = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC | kind, dir_fd=place)
+        os.close(place)
+        place = inner
+    return place
+
+
+def _mount(source: str, target: str, kind: str | None, flags: int, options: str | None = None) -> None:
+    words = [None if word is None else os.fsencode(word) for word in (source, target, kind, options)]
+    if LIBC.mount(words[0], words[1], words[2], ctypes.c_ulong(flags), words[3]) != 0:
+        raise OSError(ctypes.get_errno(), f"cannot mount {target}: {os.strerror(ctypes.get_errno())}")
+
+
+def _checked(result: int) -> int:
+    if result < 0:
+        raise OSError(ctypes.get_errno(), "the files of the machine could not be taken away from the trial")
+    return result
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""Files that a command says it was refused, and what is said about them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.as_root import needs_open_python
+from tests.trial.hostile import SUITE, run, scenario
+from tidegate.model.files import FileAccess
+from tidegate.trial.file_jail import FileJail, FileRules, Means
+from tidegate.trial.jail_files import LEAST_ABI, landlock_abi
+
+needs_landlock = pytest.mark.skipif(landlock_abi() < LEAST_ABI, reason="this kernel has no Landlock")
+
+
+def jail(*, mounts: bool, write: tuple[str, ...] = ()) -> FileJail:
+    return FileJail(Means(True, mounts, True, ""), FileAccess(write=write), ("/usr", "/etc/passwd"), ("/root",))
+
+
+@pytest.mark.parametrize(
+    ("line", "mounts", "refused"),
+    [
+        ("cat: {place}/secret: Permission denied", True, ["secret"]),
+        ("PermissionError: [Errno 13] Permission denied: '{place}/secret'", True, ["secret"]),
+        ("Error: EACCES: permission denied, open '{place}/secret'", True, ["secret"]),
+        ("cat: {place}/secret: No such file or directory", True, ["secret"]),  # hidden
+        ("cat: {place}/secret: No such file or directory", False, []),
+        ("cat: {place}/absent: Permission denied", True, []),
+        ("touch: cannot touch '{place}/own/x': Permission denied", True, []),
+        ("touch: cannot touch '/usr/lib/x': Permission denied", True, []),
+    ],
+)
+def test_a_refused_file_outside_is_named(tmp_path: Path, line: str, mounts: bool, refused: list[str]) -> None:
+    (tmp_path / "secret").write_text("")
+    (tmp_path / "own").mkdir()
+    rules = FileRules(write=(tmp_path / "own",), tmp=tmp_path / "own")
+    found = jail(mounts=mounts).refused(line.format(place=tmp_path), rules)
+    assert found == [str(tmp_path / name) for name in refused]
+
+
+def test_without_mounts_a_file_in_tmp_is_named_even_if_it_is_not_there(tmp_path: Path) -> None:
+    text = "sh: 1: cannot create /tmp/absent.lock: Permission denied"
+    assert jail(mounts=False).refused(text, FileRules(tmp=tmp_path)) == ["/tmp/absent.lock"]
+    assert jail(mounts=True).refused(text, FileRules(tmp=tmp_path)) == []
+    assert jail(mounts=False, write=("/tmp",)).refused(text, FileRules(tmp=tmp_path)) == []
+
+
+def test_tmp_is_shared_where_the_suite_allows_it(tmp_path: Path) -> None:
+    rules = FileRules(tmp=tmp_path)
+    assert jail(mounts=True).jail(rules)["files"]["mounts"]["tmp"] == str(tmp_path)
+    assert jail(mounts=True, write=("/tmp",)).jail(rules)["files"]["mounts"]["tmp"] is None
+    assert jail(mounts=True).jail(rules)["files"]["mounts"]["hidden"] == ["/root", "/run", "/dev/shm"]
+
+
+@needs_landlock
+@needs_open_python
+def test_a_trial_names_the_file_that_it_was_refused(open_folder: Path) -> None:
+    data = open_folder / "data.csv"
+    data.write_text("a;b\n")
+    text = scenario("true", more=f"setup: {{commands: [cat {data}]}}\n")
+    ran = run(open_folder, {"bin/tk": "#!/bin/sh\n", "s.yaml": text})
+    assert ran.cause == "setup"
+    assert f"{data}: outside of what trials may use; `files` in the suite can allow it" in ran.trial["reason"]
+
+
+@needs_landlock
+@needs_open_python
+def test_the_suite_can_allow_a_file(open_folder: Path) -> None:
+    data, log = open_folder / "data.csv", open_folder / "log"
+    data.write_text("a;b\n")
+    log.mkdir(mode=0o777)
+    log.chmod(0o777)
+    suite = f"{SUITE}files: {{read: ['{data}'], write: ['{log}']}}\n"
+    text = scenario("true", more=f"setup: {{commands: [cat {data} > {log}/copy]}}\n")
+    assert run(open_folder, {"bin/tk": "#!/bin/sh\n", "s.yaml": text}, suite).cause is None
+    assert (log / "copy").read_text() == "a;b\n"
