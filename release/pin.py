@@ -1,4 +1,4 @@
-"""`pin.py IMAGE DIGEST AGENTS_DIGEST`: a release's actions and reusable workflows start its images, by digest."""
+"""`pin.py IMAGE DIGEST AGENTS_DIGEST`: a release's actions start its images, by digest."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 BUILT = "\n  image: Dockerfile\n"
-UNRELEASED = re.compile(r"docker://tidegate\.invalid/not-released #.*")
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -18,13 +17,6 @@ def pinned(action: str, image: str, digest: str) -> str:
     return action.replace(BUILT, f"\n  image: docker://{image}@{digest}\n")
 
 
-def called(workflow: str, image: str, digest: str) -> str:
-    """The text of a reusable workflow with this image in its one step of ours; ValueError if there is none."""
-    if DIGEST.fullmatch(digest) is None or len(UNRELEASED.findall(workflow)) != 1:
-        raise ValueError(f"cannot write {digest!r} into a reusable workflow")
-    return UNRELEASED.sub(f"docker://{image}@{digest}", workflow)
-
-
 def main(image: str, digest: str, agents_digest: str) -> None:
     """Write action.yml, and agents/action.yml beside it."""
     action = Path("action.yml").read_text(encoding="utf-8")
@@ -32,8 +24,6 @@ def main(image: str, digest: str, agents_digest: str) -> None:
     named = action.replace("name: Tidegate\n", "name: Tidegate with agents\n", 1)
     Path("agents/action.yml").write_text(pinned(named, f"{image}-agents", agents_digest), encoding="utf-8")
     Path("action.yml").write_text(pinned(action, image, digest), encoding="utf-8")
-    for path in Path(".github/workflows").glob("reusable-*.yml"):
-        path.write_text(called(path.read_text(encoding="utf-8"), image, digest), encoding="utf-8")
 
 
 if __name__ == "__main__":

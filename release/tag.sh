@@ -6,7 +6,7 @@ version=$1 image=$2 digest=$3 agents_digest=$4
 major=v${version%%.*}
 
 python3 release/pin.py "$image" "$digest" "$agents_digest"
-git add action.yml agents/action.yml .github/workflows
+git add action.yml agents/action.yml
 git -c user.name=github-actions -c user.email=41898282+github-actions[bot]@users.noreply.github.com \
     commit --quiet --message "release: $version"
 git tag "v$version"

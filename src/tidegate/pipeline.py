@@ -29,6 +29,7 @@ from tidegate.run.pull_request_job import PullRequestJob, load_pull_request
 from tidegate.run.replays import new_sessions
 from tidegate.run.run_job import Options, RunJob, run_of, runner_of, screening_specs
 from tidegate.run.still_named import with_docs
+from tidegate.run.target_tip import with_tip
 from tidegate.store.run_folder import RunFolder, load_run, write_text
 from tidegate.suite.load import load_suite
 from tidegate.verdict.decide import decide, nothing_to_do
@@ -45,6 +46,7 @@ async def pull_request(repo: Path, asked: RevisionPair, out: Path, options: Opti
         if loaded.touched or loaded.definitions:
             runs = await run_both(repo, loaded.job, options)
             comparison = compare(runs.base, runs.head, (*runs.made, *loaded.definitions))
+            comparison = await with_tip(repo, asked.base, loaded.job, comparison, options)
             verdict = decide(comparison, loaded.job.suite.policy)
         else:
             runs = no_runs(loaded.job)

@@ -1,4 +1,4 @@
-// Files as diffs, and numbers over base's commits.
+// Files as diffs, and trends on the base branch.
 
 const DIFF_HEAD = /^(diff |index |---|\+\+\+|new |deleted |@@)/;
 
@@ -21,6 +21,6 @@ function changedFiles(files) {
 
 function trendTable(trends, caption) {
   if (!trends.length) return null;
-  return table(caption, ["over base’s commits", "first", "latest", "this head", "each commit"], trends.map((trend) =>
+  return table(caption, ["metric", "first", "latest", "this head", "each commit"], trends.map((trend) =>
     [trend.title, trend.texts[0], trend.texts.at(-1), trend.head_text, sparkline(trend, 260)]));
 }

@@ -1,4 +1,4 @@
-// What evaluators and the judge say: of a row on both sides, and of one trial.
+// The results of evaluators and of the judge: for a row on both sides, and for one trial.
 
 // Two digits, or three if that is all of the score: 0.825.
 const score = (value) => value === null ? "–" : value.toFixed(Number(value.toFixed(3)) !== Number(value.toFixed(2)) && Math.abs(value - value.toFixed(3)) < 1e-9 ? 3 : 2);
@@ -8,7 +8,7 @@ function judged(said) {
   const spread = said.interval ? ` (95% interval of the difference ${said.interval.map((end) => end.toFixed(2)).join(" to ")})` : "";
   return [
     el("p", null, said.warns && "⚠️ Worse: ", `base ${side(said.base)}; head ${side(said.head)}${spread}.`),
-    said.criteria.length > 0 && table("Criteria on both sides", ["criterion", "base", "head", "the judge’s words on head’s lowest"],
+    said.criteria.length > 0 && table("Criteria on both sides", ["criterion", "base", "head", "judge’s reason for head’s lowest score"],
       said.criteria.map((one) => [one.criterion, score(one.base), score(one.head), one.reason])),
     said.pairs_lost > 0 && el("p", null, `🟡 Not compared side by side: ${many(said.pairs_lost, "pair")} (${said.pairs_reason}).`),
     said.pairs.length > 0 && list(said.pairs.map((pair) =>

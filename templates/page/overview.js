@@ -151,8 +151,8 @@ function suite() {
   const { difference, interval } = data.suite;
   return section("The suite as a whole", data.suite_text && el("p", null, data.suite_text),
     interval && interval[0] !== interval[1] && effectPlot({ difference, interval }, data.suite_text),
-    trendTable(data.suite_trends, "The suite over base’s commits"),
-    data.power.length > 0 && [el("p", null, "Detection power: how often a run like this one blocks if one row drops by so many points (mean over the rows)."), powerPlot(data.power)]);
+    trendTable(data.suite_trends, "Trend of the suite on the base branch"),
+    data.power.length > 0 && [el("p", null, "Detection power: how often a run like this one detects that a row drops by so many points (mean over the rows)."), powerPlot(data.power)]);
 }
 
 function metricsOfAll() {

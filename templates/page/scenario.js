@@ -20,10 +20,10 @@ function scenario(row) {
     section("Hints from the metrics", row.diagnosis.length > 0 && list(row.diagnosis.map(coded))),
     section("What this pull request changed", changedFiles(changed)),
     row.trials.length > 0 && section("Trials", dots(row), trialTable(row)),
-    row.power.length > 0 && section("What this row can show", el("p", null, "How often a run like this one blocks if this row drops by so many points."), powerPlot(row.power)),
+    row.power.length > 0 && section("What this row can detect", el("p", null, "How often a run like this one detects a drop of this row by so many points:"), powerPlot(row.power)),
     row.gates.length > 0 && section("Gates × trials", gateGrid(row)),
     row.metrics.length > 0 && section("Metrics", metricsOf(row)),
-    row.trends.length > 0 && section("Over base’s commits", trendTable(row.trends, "This row over base’s commits")),
+    row.trends.length > 0 && section("Trend on the base branch", trendTable(row.trends, "Trend of this row on the base branch")),
     row.subcommands.length > 0 && section(row.approximate ? "Subcommands (approximate: read from the agent’s text)" : "Subcommands", subcommands(row)),
   ];
 }
@@ -45,7 +45,7 @@ function metricsOf(row) {
   const cells = (metric) => [metric.name + (metric.warns ? " ⚠️" : ""), metric.base, metric.head,
     ...(tested ? [metric.tested] : []), strips(metric.name, metric.key, row.trials)];
   return [table("Metrics on both sides", ["metric", "base", "head", ...(tested ? ["head against base"] : []), "each trial (base above head)"], row.metrics.map(cells)),
-    tested && el("p", { class: "quiet" }, "Head against base: the ratio of geometric means (×) or the difference of means, with its 95 % t interval; n: the trials of base, its history among them, and of head that have the metric. Times are compared with base’s trials of this run alone.")];
+    tested && el("p", { class: "quiet" }, "Head against base: the ratio of geometric means (×) or the difference of means, with its 95% t interval; n: the number of trials with this metric, on base (including its history) and on head. Times are compared only with this run’s trials of base.")];
 }
 
 // The address of two trials side by side; those that show the row best, unless others are named.
@@ -56,7 +56,7 @@ function evidence(row, found) {
     `  [${call.exit_code === null ? "no exit code" : `exit ${call.exit_code}`}]`]);
   return section("Evidence",
     found.gate && el("p", null, "Failed check: ", el("strong", null, coded(found.gate))),
-    found.base_message && [el("p", null, "On base it says:"), el("pre", null, coded(found.base_message)), el("p", null, "On head:")],
+    found.base_message && [el("p", null, "On base:"), el("pre", null, coded(found.base_message)), el("p", null, "On head:")],
     found.message && el("pre", null, coded(found.message)),
     calls.length > 0 && [el("p", null, "Tool output:"), el("pre", null, calls.join("\n"))],
     row.parting && [el("p", null, `First difference (step ${found.divergence.step}; − base, + head):`),

@@ -1,4 +1,5 @@
-// Search in names, gates and transcripts. Transcripts are opened for the first search, in steps that do not block.
+// Search in names, gates and transcripts. Transcripts are opened once the page is shown and the browser has nothing else
+// to do, block by block, so that the first search need not wait for them.
 
 let indexing = null; // the promise of `index`
 let index = null; // [{ path, id, text, lower }], one a trial
@@ -21,6 +22,7 @@ function indexed() {
       }
     }
     index = found;
+    performance.mark("indexed");
   })();
   return indexing;
 }

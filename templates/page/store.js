@@ -7,7 +7,9 @@ let opened = { block: null, records: null }; // the block that was read last
 const raw = (id) => document.getElementById(id).textContent;
 
 async function unpacked(text) {
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let place = 0; place < letters.length; place++) bytes[place] = letters.charCodeAt(place); // Uint8Array.from is 15 times slower
   const inflated = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(inflated).text());
 }
@@ -17,7 +19,10 @@ async function record(id) {
   const block = blocks.find(([ids]) => ids.includes(id));
   if (!block) return null;
   if (opened.block !== block) opened = { block, records: await unpacked(block[1]) };
-  return opened.records[id];
+  const found = opened.records[id];
+  for (const step of found?.steps || []) step.same ??= step.title;
+  for (const call of found?.calls || []) call.same ??= [call.command, call.message];
+  return found;
 }
 
 const trialId = (row, side, index) => `${side}/${row.path}/${index}`;

@@ -25,7 +25,7 @@ function trialTable(row) {
   if (!columns.length) return null;
   const lines = row.trials.map((trial) => [el("a", { href: `#${trialId(row, trial.side, trial.index)}` }, `${trial.side} ${trial.index}`),
     badge(trial.decides.replace(" ", "-"), `${SIGNS[trial.decides]} ${trial.decides}`), ...columns.map(([key]) => trial.metrics[key]?.[1] ?? "–")]);
-  return el("details", { open: lines.length <= FEW_TRIALS }, el("summary", null, "Time, calls and cost of each trial"),
+  return el("details", { open: lines.length <= FEW_TRIALS }, el("summary", null, "Details of each trial"),
     table("Trials", ["trial", "outcome", ...columns.map(([, title]) => title)], lines));
 }
 
@@ -40,7 +40,7 @@ function gateGrid(row) {
 function subcommands(row) {
   const kinds = ["count", "errors", "retries", "help"];
   const arrow = (one, kind) => one.base[kind] === one.head[kind] ? String(one.head[kind]) : `${one.base[kind]} → ${one.head[kind]}`;
-  return [table("Subcommands of the target", ["subcommand", "calls", "errors", "retries", "help"],
+  return [table("Subcommands of the tool under test", ["subcommand", "calls", "errors", "retries", "help"],
     row.subcommands.map((one) => [one.name || "(none)", ...kinds.map((kind) => arrow(one, kind))])),
   el("p", { class: "quiet" }, `Sums over ${many(row.trials.filter((trial) => trial.side === "base").length, "trial")} on base and ` +
     `${row.trials.filter((trial) => trial.side === "head").length} on head.`)];

@@ -27,9 +27,9 @@ def test_reads_prompt_then_guidance_then_readme(session: LocalSession) -> None:
     end = session.run(DOCS)
     assert session.calls == ["add prompt", "add skill", "add readme"]
     assert session.messages == [
-        "Following the prompt: 1 lines in 1 blocks.",
-        "Following .claude/skills/x/SKILL.md: 1 lines in 1 blocks.",
-        "Following README.md: 1 lines in 1 blocks.",
+        "Following the prompt. Commands: 1.",
+        "Following .claude/skills/x/SKILL.md. Commands: 1.",
+        "Following README.md. Commands: 1.",
     ]
     assert (end.end, end.message) == ("completed", "ran 3 lines, 0 failed, 0 skipped")
 

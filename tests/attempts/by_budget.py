@@ -44,6 +44,18 @@ BUDGET = {
         tool=NOTES + "# x\n",
         head=suite("budget: {minutes: 0.1}\nbuild: [sleep 100]\n"),
     ),
+    "slow build": Attempt(
+        "has its build take so long that the budget ends before the broken scenario is tried",
+        "unproven",
+        5,
+        base={
+            **suite("budget: {minutes: 0.117}\n"),
+            "scenarios/a.yaml": VERSION.replace("name: version", "name: a"),
+            "scenarios/keep.yaml": FILES["scenarios/keep.yaml"] + "setup: {commands: [sleep 2.5]}\n",
+        },
+        head=suite("budget: {minutes: 0.117}\nbuild: [sleep 4]\n"),
+        arguments=("--jobs", "1"),
+    ),
     "setup that hangs": Attempt(
         "has the tool hang in the setup until the budget ends",
         "unproven",

@@ -49,6 +49,15 @@ def crossed(repo: Repository) -> None:
     repo.git("merge", "--quiet", "--message", "merge", good)
 
 
+def repaired_since(repo: Repository) -> None:
+    """Main has repaired the tool after the branch began."""
+    repo.git("stash", "--quiet")
+    repo.git("checkout", "--quiet", "main")
+    repo.commit({"bin/notes": NOTES})
+    repo.git("checkout", "--quiet", "pr")
+    repo.git("stash", "pop", "--quiet")
+
+
 def submodule(repo: Repository) -> None:
     """The folder of the tool is a submodule that nothing names."""
     commit = repo.git("rev-parse", "HEAD")
@@ -107,6 +116,14 @@ REPOSITORY = {
     ),
     "crossed merges": Attempt(
         "has two merge bases, and the tool of the later one is broken", "regression", tool=None, prepare=crossed
+    ),
+    "repaired since": Attempt(
+        "begins at a commit with a broken tool, which main has repaired since, and breaks it again",
+        "unproven",
+        5,
+        base={"bin/notes": FORGETFUL},
+        tool=FORGETFUL + "# again\n",
+        prepare=repaired_since,
     ),
     "no common history": Attempt("has no commit in common with main", "no commit in common", 2, prepare=orphan),
     "tool in a submodule": Attempt("makes the tool's folder a submodule", "regression", tool=None, prepare=submodule),

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidegate.authoring.scenario_text import Story, file_name, free_name, proposed_gates, scenario_text
+from tidegate.authoring.scenario_text import Story, file_name, free_name, item, proposed_gates, scenario_text
 from tidegate.gates.file_contains import FileContains
 from tidegate.model.suite import Target
 from tidegate.suite.load import load_suite
@@ -82,3 +82,10 @@ def test_names() -> None:
     assert free_name("a", ["a", "a_2", "a_4"]) == "a_3"
     assert file_name("research/what now?") == "research_what_now"
     assert file_name("..") == "scenario"
+
+
+def test_a_long_list_of_words_is_wrapped_and_comes_back() -> None:
+    gate = {"type": "command_output_words", "command": "t --help", "words": [f"--option-{n}" for n in range(40)]}
+    text = f"gates:\n    - {item(gate)}\n"
+    assert yaml.safe_load(text) == {"gates": [gate]}
+    assert max(map(len, text.splitlines())) <= 120

@@ -209,28 +209,34 @@ def test_the_changed_line_is_the_one_that_names_it_and_tests_come_last() -> None
     )
 
 
-def of_help(side: Literal["base", "head"], *, passes: bool) -> TrialResult:
-    """A trial whose gate looks for two options in a help text that is too long to be recorded whole."""
-    pattern = r"(?s)^(?=.*(?<![\w-])--args(?![\w-]))(?=.*(?<![\w-])--share\-user(?![\w-]))"
-    verb = "matches" if passes else "does not match"
-    gate = GateResult(
-        type="command_output_matches", label="the help", passed=passes, message=f"the output {verb} `{pattern}`: `…`"
-    )
+def test_a_changed_line_of_code_is_named_before_a_comment() -> None:
+    diff = "@@ -2,2 +2,2 @@\n-# t add --priority P\n+# t add --prio P\n x\n-if --priority\n+if --prio\n"
+    changes = (FileChange(path="bin/t", role="watched", diff=diff),)
+    trials = [trial("base", (ADD, "ok", "")), trial("head", (ADD, "error", "unknown flag: --priority"))]
+    (cause,) = find_causes([row("regressed")], trials, changes)
+    assert (cause.removed and cause.removed.where) == "bin/t:4"
+    (cause,) = find_causes([row("regressed")], trials, (changes[0].model_copy(update={"diff": diff[:58]}),))
+    assert (cause.removed and cause.removed.where) == "bin/t:2", "nothing else has it"
+
+
+def of_help(side: Literal["base", "head"], message: str) -> TrialResult:
+    """A trial whose gate looks for words in a help text that is too long to be recorded whole."""
+    passed = "lacks" not in message
+    gate = GateResult(type="command_output_words", label="the help", passed=passed, message=message)
     return trial(side, ("tool --help", "ok", "usage: …")).model_copy(update={"gates": (gate,)})
 
 
-def test_a_word_that_a_check_misses_is_the_one_that_the_diff_removes() -> None:
+def test_words_that_a_check_misses_are_the_cause() -> None:
     diff = '@@ -1,3 +1,3 @@\n help(\n-  "--share-user  Share"\n+  "--unshare-user  Unshare"\n   "--args")\n'
-    changes = (
-        FileChange(path="features/help.feature", role="watched", diff=diff),
-        FileChange(path="tool.c", role="watched", diff=diff),
-    )
-    trials = [of_help("base", passes=True), of_help("head", passes=False)]
-    (cause,) = find_causes([row("regressed")], trials, changes)
-    assert cause.says == "`--share-user` is missing from the output that the check `the help` reads"
+    base = [of_help("base", "the output has all 2 words")]
+    head = [of_help("head", "the output lacks `--share-user`")]
+    (cause,) = find_causes([row("regressed")], base + head, (FileChange(path="tool.c", role="watched", diff=diff),))
+    assert cause.says == "the check `the help` no longer finds `--share-user`"
     assert cause.removed
     assert cause.removed.where == "tool.c:2"
-    assert kinds(trials[:1], trials[1:]) == [], "without the diff, it could be either word"
+    many = [of_help("head", "the output lacks `-a`, `-b`, `-c`, `-d` and 5 more")]
+    assert kinds(base, many) == ["the check `the help` no longer finds `-a`, `-b`, `-c` and 6 more"]
+    assert kinds([of_help("base", "the output lacks `-a`")], many) == [], "base misses words, too"
 
 
 def test_of_long_lines_what_differs_is_shown_and_the_printed_line_finds_the_changed_one() -> None:

@@ -491,3 +491,24 @@ def test_a_head_that_takes_twice_as_long_is_slower(secs: float, slower: bool) ->
 
     line = "a base:PP head:PPP"
     assert compare(timed(run("base", line), 1.0), timed(run("head", line), secs)).slower is slower
+
+
+@pytest.mark.parametrize(
+    ("of_head", "build", "slower"), [(0.5, 0.0, False), (2.3, 0.0, True), (0.5, 5.2, False), (0.5, 5.4, True)]
+)
+def test_setup_gates_and_build_count_in_the_time_that_head_takes(of_head: float, build: float, slower: bool) -> None:
+    """Base: 1 s of the agent and 0.5 s around it; three trials of it and its build of 0.4 s take 4.9 s."""
+
+    def timed(one: Run, around_s: float) -> Run:
+        trials = [
+            trial.model_copy(
+                update={"metrics": trial.metrics.model_copy(update={"duration_s": 1.0}), "around_s": around_s}
+            )
+            for trial in one.trials
+        ]
+        return one.model_copy(update={"trials": tuple(trials)})
+
+    line = "a base:PP head:PPP"
+    base = timed(run("base", line), 0.5).model_copy(update={"build_s": 0.4})
+    head = timed(run("head", line), of_head).model_copy(update={"build_s": build})
+    assert compare(base, head).slower is slower

@@ -154,6 +154,22 @@ def test_docs_that_still_use_what_is_gone_are_named(make_repository: Make, tideg
     assert "**What to do:**" not in done.comment
 
 
+def test_each_guide_that_still_uses_what_is_gone_is_named(make_repository: Make, tidegate: Make) -> None:
+    """Two scenarios with a guide of their own, one cause: the lines of both are to be updated."""
+    repo = make_repository()
+    names = ("first", "second")
+    guides = {f"scenarios/{name}/AGENTS.md": GUIDE for name in names}
+    rows = {f"scenarios/{name}.yaml": SCENARIO.replace("keep_notes", name) for name in names}
+    repo.commit({"bin/notes": TOOL, "tidegate.yaml": SUITE, "README.md": "notes add --tag home x\n", **guides, **rows})
+    repo.branch("pr", {"bin/notes": TOOL.replace(*CHANGES["option"])})
+    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    (cause,) = done.result["causes"]
+    places = [f"{place['path']}:{place['line']}" for place in [cause["still_named"], *cause["also_named"]]]
+    both = [f"scenarios/{name}/AGENTS.md:{line}" for name in names for line in (4, 8)]
+    assert places == [*both, "README.md:1"]
+    assert "and `README.md:1`, which still use `--tag`" in done.comment
+
+
 @pytest.mark.parametrize(
     ("task", "place"),
     [("Follow AGENTS.md, and notes show --json.", ("scenarios/keep.yaml", 4)), ("Follow AGENTS.md.", ("AGENTS.md", 6))],

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from tests.e2e.conftest import FILES
-from tidegate.authoring.starter import UNKNOWN_ACTION
+from tidegate.authoring.callers import FOLDER
 
 Make = Callable[..., Any]
 TOOL = {"bin/notes": FILES["bin/notes"], "AGENTS.md": FILES["AGENTS.md"]}
@@ -31,8 +31,9 @@ def test_init_then_pr_works_and_the_next_pull_request_is_judged(make_repository:
     assert done.code == 0, done.stderr
     repo.branch("suite", {})
     shown = repo.git("show", "--name-only", "--format=").splitlines()
-    assert (shown[0], shown[-1]) == (WORKFLOW, "tidegate.yaml")
-    assert all(name.startswith("scenarios/") for name in shown[1:-1])
+    workflows = [name for name in shown if name.startswith(f"{FOLDER}/tidegate")]
+    assert (workflows[-1], len(workflows), shown[-1]) == (WORKFLOW, 4, "tidegate.yaml")
+    assert all(name.startswith("scenarios/") for name in shown[4:-1])
     first = tidegate("pr", cwd=repo.root)
     assert (first.code, {row["state"] for row in first.result["rows"]}) == (0, {"ok"}), first.stderr
     assert {trial["outcome"] for trial in first.result["trials"]} == {"pass"}
@@ -287,21 +288,35 @@ def test_a_build_that_the_container_cannot_do_is_for_the_native_action(
     done = tidegate("init", cwd=repo.root)
 
     assert "the build needs `go`, which the container lacks" in done.stdout
-    job = yaml.safe_load((repo.root / WORKFLOW).read_text())["jobs"]["tidegate"]
-    assert re.fullmatch(r"\S+/tidegate/native@\w+", job["steps"][1]["uses"])
-    assert ("/native@COMMIT with where Tidegate is" in done.stdout) == job["steps"][1]["uses"].endswith("@COMMIT")
+    called = {
+        name: yaml.safe_load((repo.root / FOLDER / name).read_text())["jobs"]["call"].get("with")
+        for name in ("tidegate.yml", "tidegate-publish.yml", "tidegate-maintainer.yml", "tidegate-history.yml")
+    }
+    assert [given == {"native": True} for given in called.values()] == [True, False, True, True]
 
 
-def test_the_workflow_is_that_of_the_documentation(make_repository: Make, tidegate: Make) -> None:
+def test_the_workflows_are_those_of_the_documentation(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
     repo.commit(TOOL)
-    tidegate("init", cwd=repo.root)
-    (block,) = re.findall(r"```yaml\n(# .*?tidegate\.yml\n.*?)```", (ROOT / "docs/action.md").read_text(), re.DOTALL)[
-        :1
-    ]
+    done = tidegate("init", "--no-try", "--commands", cwd=repo.root)
+    section = (ROOT / "docs/github.md").read_text().partition("## Complete workflows")[0]
+    documented = dict(re.findall(r"```yaml\n# (\S+)\n(.*?)```", section, re.DOTALL))
 
-    written, documented = (yaml.safe_load(text) for text in ((repo.root / WORKFLOW).read_text(), block))
+    texts = {name: (repo.root / name).read_text() for name in documented}
+    unnamed = r"OWNER/tidegate/\1@COMMIT"
+    written = {name: re.sub(r"[\w.-]+/tidegate/(\S+)@\w+", unnamed, text) for name, text in texts.items()}
 
-    assert written["jobs"]["tidegate"]["steps"].pop(1)["uses"].partition("@")[2]
-    assert documented["jobs"]["tidegate"]["steps"].pop(1)["uses"] == UNKNOWN_ACTION
+    assert len(written) == 5
+    assert all(name in done.stdout for name in written)
     assert written == documented
+    assert ("replace OWNER with" in done.stdout) == ("@COMMIT" in texts[WORKFLOW])
+
+
+def test_commands_can_be_added_later_and_nothing_else_is(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(FILES | {WORKFLOW: "# mine\n"})
+
+    done = tidegate("init", "--commands", cwd=repo.root)
+
+    assert done.code == 0, done.stderr
+    assert repo.git("status", "--porcelain", "--untracked-files=all") == f"?? {FOLDER}/tidegate-commands.yml"

@@ -34,10 +34,23 @@ PROBE = Path(__file__).with_name("probe.py")
 USER = 64_321
 CLONE_NEWNET, SIOCSIFADDR, SIOCGIFFLAGS, SIOCSIFFLAGS, IPC_CREAT = 0x40000000, 0x8916, 0x8913, 0x8914, 0o1000
 OUTSIDE = {"169.254.169.254": 80, "192.0.2.1": 443}
-KEYS = (".ssh/id_rsa", ".netrc", ".aws/credentials", ".docker/config.json", ".config/gh/hosts.yml", ".npmrc")
+KEYS: tuple[str, ...] = (
+    ".ssh/id_rsa",
+    ".netrc",
+    ".aws/credentials",
+    ".docker/config.json",
+    ".config/gh/hosts.yml",
+    ".npmrc",
+)
 KEYS += (".git-credentials", ".bash_history", ".kube/config", ".gnupg/key", ".pypirc", ".cargo/credentials.toml")
 KEYS += (".claude/.credentials.json", ".local/share/keyrings/login.keyring")
-VARIABLES = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "INPUT_GITHUB_TOKEN")
+VARIABLES: tuple[str, ...] = (
+    "ANTHROPIC_API_KEY",
+    "OPENAI_API_KEY",
+    "GITHUB_TOKEN",
+    "ACTIONS_RUNTIME_TOKEN",
+    "INPUT_GITHUB_TOKEN",
+)
 VARIABLES += ("AWS_SECRET_ACCESS_KEY", "ACTIONS_ID_TOKEN_REQUEST_TOKEN", "SSH_AUTH_SOCK", "A_SECRET")
 # What Docker leaves root in a container.
 DOCKERS = {0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31}
@@ -227,10 +240,10 @@ class Machine:
             file.write_text("prompt")
         os.mkfifo(scratch / "shared/invocations.log")
         environment = {name: f"planted-key-of-{name}" for name in VARIABLES} | {"HOME": str(scratch / "home")}
-        with (out / "probe.stdout").open("w") as file:
+        with (out / "probe.stdout").open("w") as output:
             return subprocess.run(
                 [str(self.repo / "bin/probe"), "agent"], cwd=scratch, env={**environment, "PATH": SYSTEM_PATH},
-                stdout=file, stderr=subprocess.DEVNULL, text=True, check=False, timeout=100,
+                stdout=output, stderr=subprocess.DEVNULL, text=True, check=False, timeout=100,
             )  # fmt: skip
 
     def attempts(self) -> Iterator[dict[str, Any]]:
@@ -254,8 +267,8 @@ class Machine:
         """Remove what is not in the folder."""
         for path in self.made:
             shutil.rmtree(path, ignore_errors=True)
-        for path in ("/etc", "/usr/local/bin"):
-            for left in Path(path).glob("escaped-*"):
+        for folder in ("/etc", "/usr/local/bin"):
+            for left in Path(folder).glob("escaped-*"):
                 left.unlink()
         for place in ("/tmp", "/var/tmp", "/dev/shm"):
             shutil.rmtree(Path(place, self.mark), ignore_errors=True)

@@ -18,7 +18,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 ROLE = sys.argv[1] if len(sys.argv) > 1 else "target"
 PLACES = json.loads(Path(__file__).with_name("places.json").read_text())
@@ -85,6 +87,36 @@ def append(path: object) -> str:
     with Path(str(path)).open("a") as file:
         file.write(f"escaped-{ROLE}\n")
     return f"{path}?escaped-{ROLE}"
+
+
+def truncated(path: str) -> str:
+    os.truncate(path, 0)
+    return f"{path}!"
+
+
+def deleted(path: str) -> str:
+    os.unlink(path)
+    return f"-{path}"
+
+
+def opened(path: str) -> str:
+    os.chmod(path, 0o777)
+    return f"+{path}"
+
+
+def moved(path: str, to: str) -> str:
+    os.rename(path, to)
+    return to
+
+
+def folder(path: str) -> str:
+    os.mkdir(path)
+    return path
+
+
+def linked(path: str) -> str:
+    os.symlink("/", path)
+    return path
 
 
 def changed(path: Path) -> bool:
@@ -311,7 +343,7 @@ def git_of_repository() -> bool:
 
 def files() -> dict[str, Attempt]:
     home, repo, outside = PLACES["home"], PLACES["repo"], PLACES["shared"]
-    found: dict[str, Attempt] = {f"read ~/{name}": lambda name=name: read(f"{home}/{name}") for name in PLACES["keys"]}
+    found: dict[str, Attempt] = {f"read ~/{name}": partial(read, f"{home}/{name}") for name in PLACES["keys"]}
     key = f"{home}/.ssh/id_rsa"
     found |= {
         "list the home": lambda: listed(home, ".ssh"),
@@ -336,8 +368,8 @@ def files() -> dict[str, Attempt]:
         "read passwords": lambda: bool(Path("/etc/shadow").read_bytes()),
     }  # fmt: skip
     for name, folder in outside.items():
-        found[f"read a file of {name}"] = lambda folder=folder: read(f"{folder}/planted.txt")
-        found[f"create a file in {name}"] = lambda folder=folder: create(folder)
+        found[f"read a file of {name}"] = partial(read, f"{folder}/planted.txt")
+        found[f"create a file in {name}"] = partial(create, folder)
     return {
         **found,
         "create a file in the home": lambda: create(home),
@@ -346,13 +378,12 @@ def files() -> dict[str, Attempt]:
         "create a git hook": lambda: create(f"{repo}/.git/hooks"),
         "change .git/config": lambda: append(f"{repo}/.git/config"),
         "set variables of later steps": lambda: append(f"{PLACES['runner']}/set_env"),
-        "truncate a file of the home": lambda: os.truncate(key, 0) or f"{key}!",
-        "delete a file of the home": lambda: os.unlink(f"{home}/deletable") or f"-{home}/deletable",
-        "open a file of the home to all": lambda: os.chmod(f"{home}/closed", 0o777) or f"+{home}/closed",
-        "move a file to the home": lambda: (create("."), os.rename(f"escaped-{ROLE}", f"{home}/moved-{ROLE}"),
-                                            f"{home}/moved-{ROLE}")[-1],
-        "make a folder in the home": lambda: os.mkdir(f"{home}/folder-{ROLE}") or f"{home}/folder-{ROLE}",
-        "make a link in the home": lambda: os.symlink("/", f"{home}/link-{ROLE}") or f"{home}/link-{ROLE}",
+        "truncate a file of the home": lambda: truncated(key),
+        "delete a file of the home": lambda: deleted(f"{home}/deletable"),
+        "open a file of the home to all": lambda: opened(f"{home}/closed"),
+        "move a file to the home": lambda: moved(create("."), f"{home}/moved-{ROLE}"),
+        "make a folder in the home": lambda: folder(f"{home}/folder-{ROLE}"),
+        "make a link in the home": lambda: linked(f"{home}/link-{ROLE}"),
         "create a file in /etc": lambda: create("/etc"),
         "create a program of the system": lambda: create("/usr/local/bin"),
         "make a device": device,
@@ -363,9 +394,9 @@ def while_recording() -> dict[str, Attempt]:
     """Attempts on the FIFO that the recorder writes to."""
     fifo = SCRATCH / "shared/invocations.log"
     return {
-        "open the record's FIFO to all": lambda: fifo.chmod(0o666) is None,
+        "open the record's FIFO to all": lambda: bool(opened(str(fifo))),
         "read the record's FIFO": lambda: os.open(fifo, os.O_RDONLY | os.O_NONBLOCK) > 0,
-        "remove the record's FIFO": lambda: os.rename(fifo, SCRATCH / "shared/x") is None,
+        "remove the record's FIFO": lambda: bool(moved(str(fifo), str(SCRATCH / "shared/x"))),
     }
 
 
@@ -401,14 +432,14 @@ def network() -> dict[str, Attempt]:
         "ask the proxy for the metadata service": lambda: by_proxy("HTTPS_PROXY", "169.254.169.254:80"),
         "ask the proxy for the loopback": lambda: by_proxy("HTTPS_PROXY", f"127.0.0.1:{port}"),
         "ask the proxy for localhost by a number": lambda: by_proxy("HTTPS_PROXY", f"2130706433:{port}"),
-        "connect over vsock": lambda: socket.socket(40, socket.SOCK_STREAM).connect((2, 80)) is None,
+        "connect over vsock": lambda: connect(40, (2, 80)),
         "send raw packets": lambda: bool(socket.socket(inet, socket.SOCK_RAW, 1)),
     }  # fmt: skip
 
 
 def sockets() -> dict[str, Attempt]:
     found: dict[str, Attempt] = {
-        f"connect to a socket in {name}": lambda path=path: connect(socket.AF_UNIX, path)
+        f"connect to a socket in {name}": partial(connect, socket.AF_UNIX, path)
         for name, path in PLACES["sockets"].items()
     }
     found["connect to an abstract socket"] = lambda: connect(socket.AF_UNIX, "\0" + PLACES["abstract"])
@@ -449,7 +480,7 @@ def processes() -> dict[str, Attempt]:
 
 def calls() -> dict[str, Attempt]:
     """By number: mostly what no C library has a function for."""
-    numbers = {
+    numbers: dict[str, tuple[Any, ...]] = {
         "mount a file system": (165 if X86 else 40, UNSET, UNSET, UNSET, 0, 0),
         "unmount one": (166 if X86 else 39, UNSET, 0),
         "change the root": (155 if X86 else 41, UNSET, UNSET),
@@ -479,7 +510,7 @@ def calls() -> dict[str, Attempt]:
         "use another system's calls": (0x40000000 + 39 if X86 else 40,),
     }
     return {
-        **{name: lambda given=given: call(*given) for name, given in numbers.items()},
+        **{name: partial(call, *given) for name, given in numbers.items()},
         "change a setting of the kernel": lambda: opened_to_write("/proc/sys/kernel/core_pattern"),
         "use magic keys": lambda: opened_to_write("/proc/sysrq-trigger"),
         "change a control group": lambda: opened_to_write("/sys/fs/cgroup/cgroup.procs"),
@@ -489,7 +520,7 @@ def calls() -> dict[str, Attempt]:
 
 
 def environment() -> dict[str, Attempt]:
-    return {f"see {name}": lambda name=name: in_environment(name) for name in PLACES["variables"]}
+    return {f"see {name}": partial(in_environment, name) for name in PLACES["variables"]}
 
 
 def end_of(attempt: Attempt) -> dict[str, object]:

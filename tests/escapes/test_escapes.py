@@ -22,7 +22,7 @@ MACHINE = Path(__file__).with_name("machine.py")
 CONFINED = {
     "container": {"own user", "files by Landlock", "network by `network`: Landlock and seccomp"},
     "root": {"own user", "network by `network`: a namespace for each slot"},
-    "user": {"the user of Tidegate", "network by `network`: a namespace for each slot"},
+    "user": {"same user as Tidegate", "network by `network`: a namespace for each slot"},
 }
 MOUNTS = "files by Landlock, with mounts of its own: /tmp, /dev/shm, /run and homes"
 

@@ -43,3 +43,10 @@ def test_calls_whose_end_is_not_known_are_said_not_counted() -> None:
     )
     decision = GATE.decide(seen("unfinished"))
     assert decision == Decision(passed=True, message="no call of the target was seen to end (1 not counted)")
+
+
+def test_a_failed_call_without_an_exit_code_is_an_error() -> None:
+    call = Invocation(argv=("add_item",), status="error", started_at=0)
+    assert (
+        GATE.decide(Seen(invocations=(call,))).message == "1 of 1 calls of the target failed, first `add_item` (error)"
+    )

@@ -69,7 +69,7 @@ def test_a_pass_that_the_run_itself_contradicts_is_shown_as_that(fork: Job) -> N
 
     fork.publish(RUN, conclusion="failure")
 
-    assert "ended with failure, whatever is said here" in fork.pull.bot_comments()[0].body
+    assert "ended with failure, which contradicts this result" in fork.pull.bot_comments()[0].body
 
 
 def test_no_status_is_ever_made_of_it(fork: Job) -> None:

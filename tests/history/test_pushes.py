@@ -24,7 +24,14 @@ def test_the_next_push_knows_what_the_last_one_showed(tmp_path: Path) -> None:
 
 def test_a_re_run_of_the_same_test_knows_what_its_first_run_knew(tmp_path: Path) -> None:
     pushes(tmp_path, "first").add({ROW: RED})
-    assert pushes(tmp_path, "first").earlier() == {}
+    assert pushes(tmp_path, "first").earlier(resumed=[ROW]) == {}
+
+
+def test_a_re_run_knows_what_its_first_run_showed_of_rows_that_are_run_again(tmp_path: Path) -> None:
+    """It spends no more of the error budget than the first run did."""
+    pushes(tmp_path, "before").add({ROW: EarlierPushes(spent=4)})
+    pushes(tmp_path, "first").add({ROW: RED.model_copy(update={"spent": 5})})
+    assert pushes(tmp_path, "first").earlier() == {ROW: RED.model_copy(update={"spent": 4})}
 
 
 def test_another_pull_request_knows_nothing_of_it(tmp_path: Path) -> None:

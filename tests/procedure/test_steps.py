@@ -367,7 +367,7 @@ def test_a_failure_that_is_not_repeated_lets_the_others_go_on() -> None:
     ("line", "reason"),
     [
         ("docs det base:P head:X", "no trial was measured on head (infrastructure: because)"),
-        ("docs det base:M head:M", "no trial was measured on base and head (missing_agent: because)"),
+        ("docs det base:M head:M", "no trial was measured on base or head (missing_agent: because)"),
         ("docs base:P head:$$X", "no trial was measured on head (budget: because)"),
         ("docs det added head:S", "no trial was measured on head (setup: because)"),
     ],
@@ -385,7 +385,7 @@ def test_before_anything_was_seen_nothing_is_said_but_that() -> None:
     (conclusion,) = conclude(Story("docs base:P head:P").start)
     assert (conclusion.state, conclusion.reason) == (
         "not_measured",
-        "no trial was measured on base and head (unfinished)",
+        "no trial was measured on base or head (unfinished)",
     )
 
 
@@ -455,7 +455,7 @@ def test_a_drift_that_breaks_both_sides_says_that_baseline_changed() -> None:
 def test_a_row_that_recovers_is_ok_and_says_what_was_seen() -> None:
     conclusion = only("docs past:40/40 base:P head:FPPP")
     assert conclusion.state == "ok"
-    assert "looked worse at first, not on fresh trials: passes 5 of 5" in conclusion.reason
+    assert "looked worse at first, but not on fresh trials: passes 5 of 5" in conclusion.reason
 
 
 def test_what_cannot_be_confirmed_any_more_is_unconfirmed_and_says_what_it_would_take() -> None:
@@ -765,7 +765,7 @@ def test_no_more_head_trials_than_allowed_neither_prove_a_regression_nor_keep_a_
 def test_a_row_without_history_that_recovers_has_no_base_that_moved() -> None:
     said = Story("a base:P head:FFPP").conclusions[0]
     assert (said.state, said.baseline_changed) == ("ok", False)
-    assert said.reason.startswith("no regression detected: looked worse at first, not on fresh trials")
+    assert said.reason.startswith("no regression detected: looked worse at first, but not on fresh trials")
 
 
 def test_the_suite_is_not_tested_where_a_row_regressed() -> None:

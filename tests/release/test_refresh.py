@@ -41,6 +41,10 @@ def test_what_is_no_digest_or_day_is_refused(project: Release, digest: str, day:
     assert project.repo.git("status", "--porcelain") == ""
 
 
+def test_the_base_is_named_by_digest() -> None:
+    assert re.search(r"^ARG BASE=python:3\.12-slim-bookworm@sha256:[0-9a-f]{64}$", DOCKERFILE, re.M)
+
+
 def test_every_stage_comes_from_the_base_or_from_nothing() -> None:
     stages = re.findall(r"^FROM (\S+)(?: AS (\w+))?", DOCKERFILE, re.M)
 

@@ -15,8 +15,8 @@ from tests.conftest import Repository
 ROOT = Path(__file__).parents[2]
 DIGEST, AGENTS_DIGEST = "sha256:" + "a" * 64, "sha256:" + "b" * 64
 IMAGE = "registry.example/acme/tidegate"
-REUSABLE = sorted((ROOT / ".github/workflows").glob("reusable-*.yml"))
-PYPROJECT = '[project]\nname = "tidegate"\nversion = "{version}"\n'
+SOURCE = "https://github.com/acme/tidegate"
+PYPROJECT = f'[project]\nname = "tidegate"\nversion = "{{version}}"\nurls = {{{{Source = "{SOURCE}"}}}}\n'
 CHANGELOG = """\
 # Changelog
 
@@ -54,8 +54,7 @@ class Release:
         (folder / "bin/docker").chmod(0o755)
         self.path = f"{folder / 'bin'}:{os.environ['PATH']}"
         scripts = {f"release/{path.name}": path.read_text() for path in (ROOT / "release").iterdir() if path.is_file()}
-        workflows = {f".github/workflows/{path.name}": path.read_text() for path in REUSABLE}
-        self.repo.commit({**scripts, **workflows, "action.yml": (ROOT / "action.yml").read_text()})
+        self.repo.commit({**scripts, "action.yml": (ROOT / "action.yml").read_text()})
 
     def version(self, version: str) -> None:
         """Make it this version's."""
@@ -119,6 +118,16 @@ def test_a_version_that_is_not_the_projects_is_refused(release: Release, version
     assert not (release.repo.root / "notes.md").exists()
 
 
+@pytest.mark.parametrize("urls", ["", 'urls = {Source = "https://github.com/other/tidegate"}\n'])
+def test_a_wheel_that_does_not_name_its_repository_is_refused(release: Release, urls: str) -> None:
+    """`tidegate init` writes it into workflows."""
+    release.repo.commit({"pyproject.toml": f'[project]\nname = "tidegate"\nversion = "1.2.3"\n{urls}'})
+    done = release.run("python3", "release/check.py", "1.2.3", "notes.md")
+
+    assert done.returncode == 1
+    assert f'urls = {{Source = "{SOURCE}"}}' in done.stderr
+
+
 def test_a_version_without_notes_is_refused(release: Release) -> None:
     release.repo.commit({"CHANGELOG.md": "# Changelog\n\n## [1.2.3]\n\n## [0.0.1]\n\n- Old.\n"})
     assert "says nothing" in release.run("python3", "release/check.py", "1.2.3", "notes.md").stderr
@@ -168,18 +177,6 @@ def test_the_tags_actions_start_the_images_by_digest_and_no_branch_has_them(rele
         assert release.tagged("v1", file) == release.tagged("v1.2.3", file)
     assert release.repo.git("ls-remote", "--heads", "origin") == ""
     assert release.repo.git("rev-parse", "main~1") == before
-
-
-@pytest.mark.parametrize("path", REUSABLE, ids=lambda path: path.stem)
-def test_the_tags_reusable_workflows_start_the_image_by_digest(release: Release, path: Path) -> None:
-    assert release.tag("1.2.3").returncode == 0
-
-    ours, pinned = path.read_text(), release.tagged("v1.2.3", f".github/workflows/{path.name}")
-    ((before, after),) = [
-        pair for pair in zip(ours.splitlines(), pinned.splitlines(), strict=True) if pair[0] != pair[1]
-    ]
-    assert "docker://tidegate.invalid/not-released" in before
-    assert after.strip() == f"- uses: docker://{IMAGE}@{DIGEST}"
 
 
 def test_the_major_versions_tag_follows_forwards_only(release: Release) -> None:

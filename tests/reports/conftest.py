@@ -417,7 +417,7 @@ def partly_not_measured() -> Result:
             "",
             "",
             agent="claude",
-            reason="no trial was measured on base and head (secret: needs ${API_URL}, which is not set here)",
+            reason="no trial was measured on base or head (secret: needs ${API_URL}, which is not set here)",
             not_measured="secret",
         ),
         calm_row("add_task"),
@@ -427,7 +427,7 @@ def partly_not_measured() -> Result:
 
 def not_run() -> Result:
     """The provider is down, and nothing could be measured."""
-    reason = "no trial was measured on base and head (outage: the provider answered 529, overloaded)"
+    reason = "no trial was measured on base or head (outage: the provider answered 529, overloaded)"
     names = ("add_task", "sync", "import_csv")
     rows = (row(name, "not_measured", "", "", agent="claude", reason=reason, not_measured="outage") for name in names)
     return result(*rows)
@@ -573,7 +573,9 @@ COMMENTS: dict[str, Callable[[], str]] = {
     "fork_without_key": lambda: render_not_run(
         "fork_without_key", "No secret reaches this pull request: agent claude needs ANTHROPIC_API_KEY."
     ),
-    "draft": lambda: render_not_run("draft", "The pull request is a draft, and the input `drafts` says to skip those."),
+    "draft": lambda: render_not_run(
+        "draft", "The pull request is a draft, and the input `drafts` is set to skip drafts."
+    ),
     "missing_key": lambda: render_could_not_run(
         "the agent `claude` needs a key: ANTHROPIC_API_KEY is not set.",
         "Set it in the environment; in a workflow, pass the secret on: `env: {ANTHROPIC_API_KEY: ${{ secrets.X }}}`.",

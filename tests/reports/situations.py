@@ -46,7 +46,7 @@ def added_and_removed() -> Result:
 
 
 def budget_used_up() -> Result:
-    reason = "no trial was measured on base and head (budget: the run's 5 minutes were used up)"
+    reason = "no trial was measured on base or head (budget: the run's 5 minutes were used up)"
     return _result(
         _row("sync", "not_measured", (0, 0), (0, 0), reason, "budget"),
         _row("import_csv", "not_measured", (0, 0), (0, 0), reason, "budget"),
@@ -90,7 +90,8 @@ def baseline_changed() -> Result:
         scenario="search_text",
         agent="claude",
         state="baseline_changed",
-        reason="base itself passes 1 of 3 trials now, 39 of 40 before: the provider or the world changed",
+        reason="base itself passes 1 of 3 trials now, 39 of 40 before: something outside the repository changed"
+        ", for example the provider",
         base=BaseCounts(passes=40, trials=43, history=(39, 40), fresh=(1, 3)),
         head=HeadCounts(passes=2, trials=6, screen=(1, 3), confirm=(1, 3)),
     )
@@ -186,7 +187,7 @@ def infrastructure() -> Result:
 
 def setup_not_measured() -> Result:
     """Each of three rows for a reason of its own, and so with an advice of its own."""
-    where = "no trial was measured on base and head"
+    where = "no trial was measured on base or head"
     return _result(
         _row("sync", "not_measured", (0, 0), (0, 0), f"{where} (build: `make` ended with exit 2)", "build"),
         _row("import", "not_measured", (0, 0), (0, 0), f"{where} (auth: the provider answered 401)", "auth"),

@@ -192,8 +192,8 @@ def test_trends_are_lines_that_can_be_read_aloud(opened: Opened, stories: Storie
     assert line.get_attribute("aria-label") == "success over 3 commits of base: from 100% to 100%; this head: 0%"
     assert page.locator(".rows svg.spark").count() == 2
     page.evaluate("location.hash = '#add_task/docs'")
-    page.get_by_role("heading", name="Over base").wait_for()
-    rows = page.get_by_role("table", name="This row over base").locator("tbody tr")
+    page.get_by_role("heading", name="Trend on the base branch").wait_for()
+    rows = page.get_by_role("table", name="Trend of this row on the base branch").locator("tbody tr")
     assert [rows.nth(n).locator("th").inner_text() for n in range(rows.count())] == ["success", "duration"]
     assert rows.nth(1).locator("svg.spark circle.base").count() == 2
     assert rows.nth(1).locator("svg.spark circle.head").count() == 1
@@ -322,6 +322,23 @@ def test_search_finds_what_only_a_transcript_says(opened: Opened, stories: Stori
     page.wait_for_selector(".steps")
     page.keyboard.press("/")
     page.locator("#search:focus").wait_for()
+
+
+def test_transcripts_are_opened_before_the_first_search(opened: Opened, stories: Stories) -> None:
+    result = stories["one_regression"]()
+    page = opened(result, told)
+    ready = "() => new Promise((done) => { const look = () => index ? done(index.length) : setTimeout(look); look(); })"
+    assert page.evaluate(ready) == len(result.trials)
+
+
+def test_a_column_in_which_nothing_was_reported_is_left_out(opened: Opened, stories: Stories) -> None:
+    result = stories["one_regression"]()
+    page = opened(result)
+    assert page.get_by_role("columnheader", name="error rate").count() == 1
+    bare = result.model_copy(update={"rows": tuple(row.model_copy(update={"metrics": {}}) for row in result.rows)})
+    page = opened(bare)
+    assert page.locator(ROWS).count() == 4
+    assert page.get_by_role("columnheader", name="error rate").count() == 0
 
 
 def test_keys_move_through_the_report_and_are_listed(opened: Opened, stories: Stories) -> None:

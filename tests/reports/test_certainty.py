@@ -34,9 +34,9 @@ SOURCES = (
     "templates/page/opinions.js",
 )
 ABOUT_CERTAINTY = re.compile(
-    r"interval|\b[pq] = |, limit|noise|chance|at these rates|detected|power|not confirmed|would have shown|unchanged"
+    r"interval|\b[pq] = |, limit|noise|chance|at these rates|detected|power|not confirmed|Tidegate detects|may miss|unchanged"
     r"|unknown size|at least|every repeat agrees|verified|would be found|in about|How often|regressed by itself"
-    r"|nothing regressed|looks worse|on fresh trials|that takes|too weakly|left to verify|show it again|error budget",
+    r"|nothing regressed|no single row regressed|looks worse|on fresh trials|that takes|not significant|left to verify|show it again|error budget",
     re.IGNORECASE,
 )
 STEPS, HERE = "procedure/test_steps.py", "reports/test_certainty.py"
@@ -45,7 +45,7 @@ DERIVED = {
     "this may be noise": f"{HERE}::test_what_may_be_noise_is_above_its_limit",
     "p = {}, limit {}": f"{HERE}::test_p_and_limit_are_those_of_an_independent_calculation",
     "verified in a second batch": f"{STEPS}::test_head_and_base_are_interleaved_and_the_verification_is_a_batch_of_its_own",
-    "base's fresh trials alone show it too weakly": f"{HERE}::test_a_drop_within_its_limit_that_is_not_verified_says_what_is_missing",
+    "against base's fresh trials alone it is not significant": f"{HERE}::test_a_drop_within_its_limit_that_is_not_verified_says_what_is_missing",
     "the second batch does not show it again": f"{HERE}::test_a_drop_that_the_second_batch_does_not_show_is_said_so",
     "no trial was left to verify it": f"{HERE}::test_a_drop_that_the_second_batch_does_not_show_is_said_so",
     "at least {} of {} fresh trials pass on head": f"{HERE}::test_the_passes_that_clear_a_row_are_within_20_points_of_base",
@@ -55,7 +55,7 @@ DERIVED = {
     "trials.max allows no confirmation": "procedure/test_advice.py::test_the_least_limit_that_it_names_confirms_a_complete_failure_and_one_trial_less_does_not",
     "not confirmed: that takes": f"{HERE}::test_an_unconfirmed_flip_is_confirmed_by_the_trials_that_it_takes",
     "no regression detected; fails on both sides": f"{STEPS}::test_failing_on_both_sides_is_no_regression_and_says_so",
-    "looked worse at first, not on fresh trials": f"{STEPS}::test_a_row_that_recovers_is_ok_and_says_what_was_seen",
+    "looked worse at first, but not on fresh trials": f"{STEPS}::test_a_row_that_recovers_is_ok_and_says_what_was_seen",
     "base itself fails often": f"{STEPS}::test_a_row_whose_base_fails_often_is_labelled_and_confirmed_all_the_same",
     "no regression detected": f"{STEPS}::test_equal_rates_are_ok",
     "looks worse": f"{STEPS}::test_a_row_that_was_getting_worse_when_another_one_ended_the_run_is_unconfirmed_not_ok",
@@ -67,19 +67,21 @@ DERIVED = {
     "{} interval {}": "statistics/test_oracles.py::test_the_interval_of_a_difference_is_statsmodels_s",
     "90% interval": "comparison/test_whole_suite.py::test_success_over_the_suite_is_unbiased_and_its_interval_covers",
     "unchanged within ±10 points": "reports/test_view.py::test_a_suite_is_unchanged_only_if_the_whole_interval_is_small",
-    "95 % t interval": "comparison/test_metric_tests.py::test_a_row_s_interval_is_the_pooled_t_interval_on_the_metric_s_scale",
+    "95% t interval": "comparison/test_metric_tests.py::test_a_row_s_interval_is_the_pooled_t_interval_on_the_metric_s_scale",
     "95% interval of the difference": "statistics/test_moderated.py::test_one_row_alone_has_students_interval",
     "95% interval $": "statistics/test_rates.py::test_wilson_agrees_with_scipy",
     "95% interval {{ pair": "statistics/test_rates.py::test_wilson_agrees_with_scipy",
     "q = ": "comparison/test_metric_tests.py::test_more_metrics_make_each_of_them_less_surprising",
     "p = ": f"{HERE}::test_p_and_limit_are_those_of_an_independent_calculation",
     ", limit": f"{HERE}::test_p_and_limit_are_those_of_an_independent_calculation",
-    "This run would have shown": "procedure/test_detection.py::test_the_promise_for_a_screened_row_is_what_the_procedure_does_at_its_own_rate",
+    "With this many trials, Tidegate detects": "procedure/test_detection.py::test_the_promise_for_a_screened_row_is_what_the_procedure_does_at_its_own_rate",
     "How often a run like this one": "procedure/test_detection.py::test_the_promise_for_a_screened_row_is_what_the_procedure_does_at_its_own_rate",
     "how often a run like this one": "procedure/test_detection.py::test_the_promise_for_a_screened_row_is_what_the_procedure_does_at_its_own_rate",
     "The detection power is unknown": "reports/test_view.py::test_where_nothing_passes_nothing_is_promised",
     "each failure is re-run before it is reported": "reports/test_view.py::test_repeats_catch_nothing_where_they_could_not_be_asked_for",
+    "of its trials pass on head": "attempts/test_again.py::test_a_repair_of_a_deterministic_row_takes_five_more_trials",
     "every repeat agrees": f"{STEPS}::test_a_deterministic_row_takes_as_few_trials_as_can_be",
+    "no single row regressed": "verdict/test_decide.py::test_a_suite_that_regressed_as_a_whole_fails_and_a_suspicion_is_only_said",
     "nothing regressed": "verdict/test_decide.py::test_rows_make_a_verdict",
     "new session does something that none of them did": "replay/test_decide.py::test_sessions_with_a_shape_of_their_own_make_new_ones_likely",
     "unchanged by replay": "replay/test_decide.py::test_three_sessions_that_replay_alike_are_enough",
@@ -172,8 +174,8 @@ def test_what_may_be_noise_is_above_its_limit() -> None:
 def test_a_drop_within_its_limit_that_is_not_verified_says_what_is_missing(head: str) -> None:
     """It is no longer called noise, and the report names the test that decided."""
     row = only(f"docs past:40/40 base:P head:{head}")
-    p, limit, *_ = numbers(row.reason, r"\(p = (\S+), limit (\S+)\), but base's fresh trials alone")
-    fresh, of, beside, least = numbers(row.reason, r"weakly: (\d+) of (\d+) pass \(p = (\S+), limit (\S+)\)")
+    p, limit, *_ = numbers(row.reason, r"\(p = (\S+), limit (\S+)\), but against base's fresh trials alone")
+    fresh, of, beside, least = numbers(row.reason, r"not significant: (\d+) of (\d+) pass \(p = (\S+), limit (\S+)\)")
     assert row.state == "unconfirmed"
     assert p <= limit
     assert row.compared is not None

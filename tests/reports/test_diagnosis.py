@@ -25,12 +25,12 @@ def says(state: RowState, **metrics: Numbers) -> list[str]:
 @pytest.mark.parametrize(
     ("metrics", "words"),
     [
-        ({"error_rate": (0.0, 0.5), "help_count": (0, 0)}, "wrong examples in the docs"),
+        ({"error_rate": (0.0, 0.5), "help_count": (0, 0)}, "check the examples in the docs"),
         ({"error_rate": (0.0, 0.5), "help_count": (0, 3)}, "the help text is not enough"),
-        ({"error_rate": (0.0, 0.0), "help_count": (0, 3)}, "the docs give too little up front"),
-        ({"first_try_success_rate": (0.9, 0.4)}, "the docs mislead, or the CLI surprises"),
-        ({"step_efficiency": (0.9, 0.4)}, "confused planning"),
-        ({"command_count": (4, 6), "completed": (1, 1)}, "the workflow is not"),
+        ({"error_rate": (0.0, 0.0), "help_count": (0, 3)}, "the docs leave out what the help text explains"),
+        ({"first_try_success_rate": (0.9, 0.4)}, "the docs or the CLI are confusing"),
+        ({"step_efficiency": (0.9, 0.4)}, "poor planning"),
+        ({"command_count": (4, 6), "completed": (1, 1)}, "but not the workflow"),
     ],
 )
 def test_a_row_that_got_worse_is_diagnosed(metrics: dict[str, Numbers], words: str) -> None:
@@ -56,12 +56,12 @@ def test_what_base_does_too_or_what_is_small_is_no_news(metrics: dict[str, Numbe
 
 def test_where_errors_are_many_they_are_why_the_commands_are() -> None:
     (found,) = says("ok", error_rate=(0.0, 0.5), help_count=(0, 0), command_count=(3, 7), completed=(1, 1))
-    assert "wrong examples" in found
+    assert "check the examples" in found
 
 
 def test_where_not_even_help_can_be_had_the_target_is_to_blame() -> None:
     (found,) = says("regressed", error_rate=(0.0, 1.0), help_count=(0, 3), retry_rate=(0.0, 0.5))
-    assert "the target itself seems broken" in found
+    assert "the tool itself seems broken" in found
     assert "broken" not in "".join(says("regressed", error_rate=(0.0, 1.0), help_count=(0, 0)))
     assert "broken" not in "".join(says("regressed", error_rate=(1.0, 1.0), help_count=(0, 3)))
 
@@ -95,7 +95,7 @@ def test_the_suites_own_thresholds_count() -> None:
     worse = row("ok", {"error_rate": (0.0, 0.25), "help_count": (0, 0)})
     assert list(diagnose([worse], [])) == []
     (found,) = diagnose([worse], [], Diagnosis(error_rate=0.2))
-    assert "wrong examples in the docs" in found.says
+    assert "check the examples in the docs" in found.says
 
 
 def told(side: Side, *calls: tuple[str, CallStatus, str]) -> TrialResult:
@@ -114,7 +114,7 @@ HELP: tuple[str, CallStatus, str] = ("tool add --help", "ok", "")
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("claude-code", ["the help text is not enough", "retries on one subcommand"]),
+        ("claude-code", ["the help text is not enough", "one subcommand is retried"]),
         ("doc-follower", []),
         ("scripted", []),
         ("replay", []),

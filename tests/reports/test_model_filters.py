@@ -30,7 +30,7 @@ def test_a_call_that_is_repeated_at_once_is_shown_once() -> None:
 
 
 def test_a_side_that_had_ended_says_so() -> None:
-    assert model_filters.diff(Divergence(step=3, base="t a\n- t b", head="")) == "- $ t a - t b\n+ (had ended)"
+    assert model_filters.diff(Divergence(step=3, base="t a\n- t b", head="")) == "- $ t a - t b\n+ (no further call)"
 
 
 def test_an_interval_is_in_points() -> None:
@@ -72,15 +72,6 @@ def test_a_metric_has_its_own_unit(value: float | None, metric: str, shown: str)
     assert model_filters.measured(value, metric) == shown
 
 
-@pytest.mark.parametrize(("passes", "trials", "full"), [(0, 40, 0), (1, 40, 1), (20, 40, 5), (39, 40, 9), (40, 40, 10)])
-def test_a_bar_is_full_or_empty_only_where_all_or_none_passed(passes: int, trials: int, full: int) -> None:
-    assert model_filters.bar(HeadCounts(passes=passes, trials=trials)) == f"`{'█' * full}{'░' * (10 - full)}`"
-
-
-def test_what_was_not_measured_has_no_bar() -> None:
-    assert model_filters.bar(BaseCounts()) == ""
-
-
 def call(command: str, message: str = "", exit_code: int | None = 0) -> Call:
     return Call(command=command, exit_code=exit_code, status="error" if exit_code else "ok", message=message)
 
@@ -107,6 +98,18 @@ def test_output_of_both_sides_stands_once_if_only_the_exit_code_differs() -> Non
     head = call("t a", "x", exit_code=7)
     found = Divergence(step=1, base="", head="", base_steps=(call("t a", "x"),), head_steps=(head,))
     assert model_filters.diff(found).split("\n") == ["  $ t a", "      x", "+     [exit 7]"]
+
+
+def test_of_long_outputs_the_lines_that_differ_are_shown() -> None:
+    lines = [f"line {number}" for number in range(20)]
+    base = call("t --help", "\n".join(lines))
+    head = call("t --help", "\n".join([*lines[:9], "changed", *lines[10:]]))
+    found = Divergence(step=1, base="", head="", base_steps=(base,), head_steps=(head,))
+    assert model_filters.diff(found).split("\n") == [
+        *("  $ t --help", "      line 0", "      … 7 lines left out …", "      line 8"),
+        *("-     line 9", "+     changed"),
+        *("      line 10", "      … 8 lines left out …", "      line 19"),
+    ]
 
 
 def test_what_both_sides_did_and_got_stands_once() -> None:

@@ -94,7 +94,7 @@ def test_where_nothing_passes_the_first_gate_is_named_that_never_did(stories: St
 
 def test_what_no_row_shows_is_not_looked_for_in_one(stories: Stories) -> None:
     (said,) = advice(stories["suite_regressed"]())
-    assert said.startswith("No single row shows it")
+    assert said.startswith("No single row explains it")
 
 
 @pytest.mark.parametrize(

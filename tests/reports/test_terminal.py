@@ -32,8 +32,8 @@ def written(on: Console) -> str:
     return on.file.getvalue()
 
 
-def summary(result: Result, on: Console, *, verbose: bool = False) -> list[str]:
-    print_summary(result, on, verbose=verbose)
+def summary(result: Result, on: Console, *, verbose: bool = False, alone: bool = False) -> list[str]:
+    print_summary(result, on, verbose=verbose, alone=alone)
     on.print(final_line(result), soft_wrap=not on.is_terminal)
     return [line.rstrip() for line in written(on).splitlines()]
 
@@ -82,9 +82,19 @@ def test_the_summary_has_one_line_for_each_row_that_is_not_ok(stories: Stories) 
     lines = summary(stories["one_regression"](), console(terminal=False))
     assert lines[0] == "--- short summary ---"
     assert lines[1].startswith("regressed  add_high_priority × docs  2/2 → 0/3  ")
-    assert lines[2].startswith("What to do: Fix the regressed")
+    assert lines[2].startswith("Intentional? A maintainer can accept this")
     assert lines[3] == "failed: 1 regressed, 3 ok in 15 s"
     assert len(lines) == 4
+
+
+def test_what_to_do_is_said_once(stories: Stories) -> None:
+    """Where a finding says what to fix, the summary does not; printed alone, or without a known cause, it does."""
+    result = stories["one_regression"]()
+    unknown = result.model_copy(update={"causes": ()})
+    for shown, alone in ((result, True), (unknown, False)):
+        lines = summary(shown, console(terminal=False), alone=alone)
+        assert [line for line in lines if line.startswith("What to do: Fix the regressed")]
+    assert not [line for line in summary(result, console(terminal=False)) if "What to do" in line]
 
 
 def test_a_verbose_summary_has_all_rows(stories: Stories) -> None:

@@ -29,7 +29,7 @@ from tidegate.vcs.missing_commits import fetch_missing, require_whole_checkout
 from tidegate.vcs.revisions import checked_out_sides, require_checked_out
 
 PAUSE_S = 60.0  # wait before a verification, longer than most outages of a provider
-DRAFT = "The pull request is a draft, and the input `drafts` says to skip those."
+DRAFT = "The pull request is a draft, and the input `drafts` is set to skip drafts."
 
 
 async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:

@@ -19,10 +19,10 @@ from tidegate.reports.links import links_of
 
 ARTIFACT = "tidegate-result"
 NOTICE = (
-    "Not verified: this was measured by a run that the pull request's author controls. It is a hint for reviewers and"
-    " no gate; a maintainer can run it in this repository."
+    "Not verified: the pull request's author controls the run that measured this. Take it as a hint, not as a gate;"
+    " a maintainer can run Tidegate in this repository."
 )
-CONTRADICTED = "The workflow run itself ended with {conclusion}, whatever is said here. "
+CONTRADICTED = "The workflow run itself ended with {conclusion}, which contradicts this result. "
 
 
 async def publish(event: WorkflowRunEvent, job: Job) -> int:

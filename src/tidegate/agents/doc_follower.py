@@ -16,7 +16,7 @@ from tidegate.model.event import End, Message, Warning
 if TYPE_CHECKING:
     from tidegate.agents.instructions import Block, Example
 
-README = "README.md"
+READMES = ("README.md", "README.rst")
 MAX_LINES = 200
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9_-]*")
 MAX_CHARACTERS = 200_000  # characters of one document
@@ -26,7 +26,8 @@ class DocFollower(Agent):
     """Runs the commands in your docs verbatim. Deterministic, free and fast: it finds docs that no longer match the
     tool.
 
-    It reads the prompt, then the guidance files and README.md in the workspace; of `README.md#usage` only that section.
+    It reads the prompt, then the guidance files and README.md or README.rst in the workspace; of `README.md#usage` only
+    that section. Documents are Markdown or reStructuredText.
     It reads fences of a shell language (`sh`, `console`, …), fences without a language if all their lines are commands,
     and indented blocks (outside the prompt only those with prompts such as `$ `). In a block with prompts, it runs only
     the lines typed there. In blocks that call the tool under test, it runs the lines in order, identical lines once.
@@ -51,7 +52,7 @@ class DocFollower(Agent):
         return self.deterministic is not False
 
     async def run(self, session: Session) -> End:
-        """Follow the prompt, then the guidance, then README.md. Always completes."""
+        """Follow the prompt, then the guidance, then the README. Always completes."""
         reading = _Reading(session, run_all=self.run_all)
         for name, blocks in _documents(session):
             await reading.follow(name, blocks)
@@ -64,26 +65,29 @@ PROMPT = "the prompt"
 def _documents(session: Session) -> Iterator[tuple[str, tuple[Block, ...]]]:
     """Yield each document to follow, with its blocks. A document is only read when it is reached."""
     from tidegate.agents.instructions import anchors, blocks  # slow imports that only this agent needs
+    from tidegate.agents.restructured_text import markdown_of
 
     yield PROMPT, blocks(session.prompt, session.binary, indented=True)
     for path, sections in _sections(session.guidance).items():
         text = session.read_text(path) or ""
         if len(text) > MAX_CHARACTERS:
             session.emit(Warning(text=f"only the first {MAX_CHARACTERS} characters of {path} were read"))
-        text = text[:MAX_CHARACTERS]
+        text = markdown_of(path, text[:MAX_CHARACTERS])
         for lost in sorted({*sections} - {*(anchors(text) if sections else ())}):
             session.emit(Warning(text=f"{path} has no section #{lost}"))
         yield path, blocks(text, session.binary, sections=sections)
 
 
 def _sections(guidance: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return the Markdown files to read, each with the anchors of its sections; none: the whole file."""
+    """Return the documents to read, each with the anchors of its sections; none: the whole file."""
+    from tidegate.agents.restructured_text import SUFFIXES
+
     found: dict[str, tuple[str, ...]] = {}
     for entry in guidance:
         path, _, anchor = entry.partition("#")
-        if path.lower().endswith((".md", ".markdown", ".mkd")):
+        if path.lower().endswith(SUFFIXES):
             found[path] = (*found.get(path, ()), anchor) if anchor else ()
-    return {**found, README: found.get(README, ())}
+    return {**found, **{readme: found.get(readme, ()) for readme in READMES}}
 
 
 @dataclass
@@ -105,7 +109,7 @@ class _Reading:
         """Run the lines of one document."""
         if blocks:
             lines = sum(len(block.lines) for block in blocks)
-            self.session.emit(Message(text=f"Following {name}: {lines} lines in {len(blocks)} blocks."))
+            self.session.emit(Message(text=f"Following {name}. Commands: {lines}."))
         for block in blocks:
             state: list[str] = []  # state of the reader's shell after the block's earlier lines
             lacking: str | None = None  # the block's first step that was left out, which later lines may need

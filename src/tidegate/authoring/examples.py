@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from glob import escape
 from itertools import groupby, islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from tidegate.agents.doc_follower import READMES
 from tidegate.agents.doc_lines import foreign, missing_file, synopsis
 from tidegate.agents.instructions import Block, Example, blocks
+from tidegate.agents.restructured_text import SUFFIXES, markdown_of
 from tidegate.model.suite import GUIDANCE
 
 MOST_SCENARIOS = 6
@@ -17,8 +20,10 @@ MOST_COMMANDS = 8
 MOST_SUBCOMMANDS = 12
 MOST_CHARACTERS = 200_000
 LARGEST_FILE = 200_000
-_DOCUMENTS = ("README*", "readme*", "USAGE*", "docs/[uU]sage*", "docs/*[qQ]uick*")
-_MARKDOWN = {".md", ".mkd", ".markdown"}
+_DOCUMENTS = (
+    *("README*", "readme*", "USAGE*", "docs/[uU]sage*", "docs/*[qQ]uick*", "docs/index.*"),
+    *("docs/**/*[tT]utorial*", "docs/**/*[gG]etting*tarted*"),
+)
 _EXAMPLES = re.compile(r"^\W*examples?\b.*$", re.IGNORECASE | re.MULTILINE)
 _LISTS = re.compile(r"^\s*(?:[\w-]+ )*(?:commands|subcommands|actions)\b[^.]{0,40}:?\s*$", re.IGNORECASE)
 _NAMED = re.compile(r"^\s{1,8}([a-z][\w-]*)(?:[ ,|].*)?$")
@@ -64,8 +69,8 @@ def subcommands(text: str) -> Iterator[str]:
 def documented(root: Path, where: str, binary: str) -> Iterator[Candidate]:
     """Yield a candidate for each section of the docs with examples, and for the examples of README's kind of files."""
     taken: set[str] = set()
-    for path in _documents(root, where):
-        text = path.read_text(encoding="utf-8", errors="replace")[:MOST_CHARACTERS]
+    for path in _documents(root, where, binary):
+        text = _text(path)
         document = path.relative_to(root).as_posix()
         for heading, group in groupby(blocks(text, binary), key=lambda block: block.heading):
             lines = [line for block in group for line in _runnable(block, binary) if _can_fail(line, path.parent)]
@@ -90,13 +95,13 @@ def in_help(binary: str, text: str) -> Candidate | None:
 
 
 def followed(root: Path, where: str, binary: str) -> Candidate | None:
-    """Return the candidate that follows README.md, as each side has it; None if README.md has no example."""
-    readme = root / where / "README.md"
-    text = readme.read_text(encoding="utf-8", errors="replace")[:MOST_CHARACTERS] if readme.is_file() else ""
-    runnable = (line for block in blocks(text, binary) for line in _runnable(block, binary) if line.calls)
-    path = readme.relative_to(root).as_posix()
-    what = f"What {path} shows works."
-    return Candidate("docs", what, (), guidance=(path,)) if any(runnable) else None
+    """Return the candidate that follows the README, as each side has it; None if it has no example."""
+    for readme in filter(Path.is_file, (root / where / name for name in READMES)):
+        found = blocks(_text(readme), binary)
+        if any(line.calls for block in found for line in _runnable(block, binary)):
+            path = readme.relative_to(root).as_posix()
+            return Candidate("docs", f"What {path} shows works.", (), guidance=(path,))
+    return None
 
 
 def named_once(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
@@ -112,11 +117,17 @@ def named_once(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     return tuple(found.values())
 
 
-def _documents(root: Path, where: str) -> list[Path]:
+def _text(path: Path) -> str:
+    """Return the start of a document, as Markdown."""
+    return markdown_of(path.name, path.read_text(encoding="utf-8", errors="replace")[:MOST_CHARACTERS])
+
+
+def _documents(root: Path, where: str, binary: str) -> list[Path]:
     folder = root / where
-    globs = (*_DOCUMENTS, *(glob + "/*.md" if glob.endswith("**") else glob for glob in GUIDANCE))
+    own = (f"docs/**/{escape(binary)}.*", f"doc/**/{escape(binary)}.*")
+    globs = (*own, *_DOCUMENTS, *(glob + "/*.md" if glob.endswith("**") else glob for glob in GUIDANCE))
     found = (path for glob in globs for path in sorted(folder.glob(glob)))
-    return list(dict.fromkeys(path for path in found if path.suffix in _MARKDOWN and path.is_file()))
+    return list(dict.fromkeys(path for path in found if path.suffix in SUFFIXES and path.is_file()))
 
 
 def _runnable(block: Block, binary: str) -> Iterator[Example]:

@@ -8,7 +8,16 @@ from typing import Any
 
 from tidegate.authoring import examples, starter
 from tidegate.authoring.examples import Candidate
-from tidegate.authoring.observed_gates import Ran, change_gates, help_gates, output_gates, spread, succeeds, weaker
+from tidegate.authoring.observed_gates import (
+    Ran,
+    change_gates,
+    help_gates,
+    listed,
+    output_gates,
+    spread,
+    succeeds,
+    weaker,
+)
 from tidegate.authoring.server_suite import server_suite
 from tidegate.authoring.tool import Tool
 from tidegate.authoring.tryout import (
@@ -77,7 +86,7 @@ async def _observed(here: Tryout, where: str, tool: Tool) -> tuple[list[_Kept], 
     asking = examples.help_candidate(tool.binary, [f"{tool.binary} {way}" for way in _ASKING])
     (seen,) = (await here.run(draft(tool, [_scenario(tool, asking)]), OBSERVED)).values()
     answers = [ran for command, ran in _worked(seen).items() if command in asking.commands and ran[0].output.strip()]
-    answered = max(answers, key=lambda ran: len(list(help_gates(ran[0].output, ""))), default=None)
+    answered = max(answers, key=lambda ran: len(listed(ran[0].output)), default=None)
     found: list[Candidate] = []
     if answered is not None:
         command, text = answered[0].command, answered[0].output

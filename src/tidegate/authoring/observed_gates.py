@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -49,20 +48,19 @@ def commands_of(events: Iterable[Event]) -> dict[str, Ran]:
 
 
 def help_gates(text: str, command: str) -> Iterator[dict[str, Any]]:
-    """Yield gates for the options and subcommands that the help lists: one each, or some in one if they are many.
-
-    If it lists none, yield one for its first line, or for its success.
-    """
-    options = (option.strip() for option in _OPTION.findall(text))
-    listed = list(dict.fromkeys([*options, *subcommands(text)]))
-    if not listed:
+    """Yield a gate for what the help lists; if it lists nothing, one for its first line, or for its success."""
+    if words := listed(text):
+        described = f"{_short(command)} lists these options and commands"
+        yield {"type": "command_output_words", "command": command, "words": words, "description": described}
+    else:
         line = next(filter(tells, map(str.strip, text.splitlines())), None)
         yield _contains(command, line) if line else succeeds(command)
-    size = math.ceil(len(listed) / MOST_GATES) or 1
-    for some in (listed[place : place + size] for place in range(0, len(listed), size)):
-        words = [rf"(?<![\w-]){re.escape(one).replace(chr(92) + '-', '-')}(?![\w-])" for one in some]
-        pattern = words[0] if len(words) == 1 else "(?s)^" + "".join(f"(?=.*{word})" for word in words)
-        yield _matches(command, pattern, f"the help lists {', '.join(some)}")
+
+
+def listed(text: str) -> list[str]:
+    """Return the options and subcommands of a help text, in order."""
+    options = (option.strip() for option in _OPTION.findall(text))
+    return list(dict.fromkeys([*options, *subcommands(text)]))
 
 
 def succeeds(command: str) -> dict[str, Any]:
@@ -86,11 +84,11 @@ def weaker(gate: dict[str, Any]) -> dict[str, Any] | None:
 
     A command that changes something often prints another number when the gate runs it again. None: nothing is left.
     """
-    if gate["type"] not in ("command_output_contains", "command_output_matches"):
+    if gate["type"] not in ("command_output_contains", "command_output_words"):
         return None
     if not gate["command"].endswith(_BOTH):
         return gate | {"command": gate["command"] + _BOTH}
-    if gate["type"] == "command_output_matches":
+    if gate["type"] == "command_output_words":
         return None
     part = max(re.split(r"\W*\d+\W*", gate["substring"]), key=len)
     if part != gate["substring"] and len(part) >= FEWEST:
@@ -118,10 +116,6 @@ def spread(gates: Mapping[str, Sequence[dict[str, Any]]]) -> list[dict[str, Any]
 def _contains(command: str, line: str) -> dict[str, Any]:
     description = f"{_short(command)} prints {_short(line)}"
     return {"type": "command_output_contains", "command": command, "substring": line, "description": description}
-
-
-def _matches(command: str, pattern: str, description: str) -> dict[str, Any]:
-    return {"type": "command_output_matches", "command": command, "pattern": pattern, "description": description}
 
 
 def tells(line: str) -> bool:

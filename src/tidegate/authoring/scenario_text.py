@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -113,6 +114,16 @@ def flow(value: Any) -> str:
     """Return the value as one line of YAML."""
     text = _dumped(value, plain=True)
     return text if text.isprintable() else _dumped(value, plain=False)
+
+
+def item(gate: Mapping[str, Any]) -> str:
+    """Return the gate as YAML to follow `    - `: one line, or a line for each key if it has a long list of words."""
+    line = flow(dict(gate))
+    if len(line) <= LONGEST_LINE or "words" not in gate:
+        return line
+    words = textwrap.wrap(flow(list(gate["words"])), LONGEST_LINE - 14, break_long_words=False, break_on_hyphens=False)
+    rest = [f"{key}: {flow([value])[1:-1]}" for key, value in gate.items() if key != "words"]
+    return "\n      ".join([*rest, f"words: {words[0]}", *(f"  {row}" for row in words[1:])])
 
 
 def _dumped(value: Any, *, plain: bool) -> str:

@@ -8,56 +8,16 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from tidegate.authoring.examples import Candidate
-from tidegate.authoring.scenario_text import SCHEMAS, flow
+from tidegate.authoring.scenario_text import SCHEMAS, flow, item
 from tidegate.authoring.tool import Tool
 
-WORKFLOW = ".github/workflows/tidegate.yml"
 SUITE = "tidegate.yaml"
 SERVER_PROMPT = "List the tools of the server, and call those whose input is known."
-UNKNOWN_ACTION = "OWNER/tidegate@COMMIT"
 
 _PROVEN = "# Written by `tidegate init` from what the tool did, and run three times. Add what agents should get done."
 _UNPROVEN = (
     "# Written by `tidegate init` and not run yet. Write down a task, and gates for what agents should get done."
 )
-_WORKFLOW = """\
-name: tidegate
-on:
-  pull_request:
-    types: [opened, synchronize, reopened, ready_for_review, edited, labeled]
-  merge_group:
-permissions: {}
-concurrency:
-  # Other labels and new titles get a group of their own, so that they cancel no running job.
-  group: >-
-    tidegate-${{ github.event.pull_request.number || github.ref }}-${{
-    (github.event.action == 'labeled' && github.event.label.name != 'tidegate: accept' ||
-    github.event.action == 'edited' && !github.event.changes.base) && github.run_id }}
-  cancel-in-progress: true
-jobs:
-  tidegate:
-    name: tidegate
-    runs-on: ubuntu-24.04
-    timeout-minutes: 60
-    permissions:
-      contents: read # the checkout
-      pull-requests: write # the comment, and removing the label
-    steps:
-      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
-        with:
-          fetch-depth: 2
-          persist-credentials: false
-      - uses: ACTION
-      - uses: actions/upload-artifact@bbbca2ddaa5d8feaa63e36b76fdaad77386f024f # v7.0.0
-        if: always() # also after a failed verdict
-        with:
-          name: tidegate-report # the comment links to it
-          path: |
-            .tidegate/pr/report.html
-            .tidegate/pr/result.json
-          include-hidden-files: true
-          if-no-files-found: ignore
-"""
 
 
 def suite_text(tool: Tool | None, scenarios: Iterable[str], guidance: Iterable[str] | None = None) -> str:
@@ -153,7 +113,7 @@ def scenario_text(tool: Tool, candidate: Candidate, gates: Iterable[Mapping[str,
         *([f"guidance: {flow(list(candidate.guidance))}"] if candidate.guidance else []),
         "evaluation:",
         "  gates:",
-        *(f"    - {flow(dict(gate))}" for gate in gates),
+        *(f"    - {item(gate)}" for gate in gates),
         "    - {type: no_transcript_errors, description: no call failed}",
     ]
     return "\n".join(lines) + "\n"
@@ -177,22 +137,6 @@ def _is_odd(candidate: Candidate) -> bool:
     """Return True if a block of YAML would not keep the commands as they are."""
     rows = [row for command in candidate.commands for row in command.split("\n")]
     return any(not row.isprintable() or row != row.rstrip() for row in rows)
-
-
-def native_action(action: str) -> str:
-    """Return the native (container-less) variant of the action, from the same repository and commit."""
-    repository, at, commit = action.partition("@")
-    return f"{repository}/native{at}{commit}"
-
-
-def workflow_text(action: str, toolchain: str | None = None) -> str:
-    """Return the workflow that runs the action on pull requests. `action` is the value of `uses:`.
-
-    Pass the native action if the build needs a `toolchain` of the runner. `cargo` also gets RUSTUP_HOME.
-    """
-    env = "        env:\n          RUSTUP_HOME: /home/runner/.rustup # builds have a HOME of their own\n"
-    step = f"      - uses: {action}\n{env if toolchain == 'cargo' else ''}"
-    return _WORKFLOW.replace("      - uses: ACTION\n", step)
 
 
 def _globs(files: Iterable[str]) -> list[str]:

@@ -12,6 +12,7 @@ from tidegate.model.result import FileChange
 
 _HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _FILE_HEADER = ("---", "+++", "diff ", "index ", "new file", "deleted file")
+_COMMENT = re.compile(r"#(?!include|define|if|!)|//|/\*|\* |<!--")
 MOST = 200  # characters of a line
 
 
@@ -24,21 +25,29 @@ def changed_lines(changes: Iterable[FileChange]) -> Iterator[Place]:
 def changed_by(names: Sequence[str], changes: Sequence[FileChange]) -> tuple[Place | None, Place | None]:
     """Return the removed line that has one of the names and the line that replaced it; (None, None) if there is none.
 
-    The first name counts most. Without a removed line, an added one that has the name is returned.
+    The first name counts most. Without a removed line, an added one that has the name is returned. Comments count only
+    if no other line does.
     """
-    blocks = [block for _, block in _blocks(changes)]
+    blocks = [
+        ([line for line in block if line.side == "base"], [line for line in block if line.side == "head"])
+        for _, block in _blocks(changes)
+    ]
     for name in names:
-        for block in blocks:
-            gone = [line for line in block if line.side == "base" and named_in(line.text, name)]
-            new = [line for line in block if line.side == "head"]
-            if gone and not any(named_in(line.text, name) for line in new):
-                return gone[0], _closest(gone[0], new)
-        for block in blocks:
-            fresh = [line for line in block if line.side == "head" and named_in(line.text, name)]
-            if fresh:
-                replaced = [line for line in block if line.side == "base"]
-                return _closest(fresh[0], replaced), fresh[0]
+        removed = ((line, new) for old, new in blocks if not _naming(new, name) for line in _naming(old, name))
+        if found := min(removed, key=lambda pair: _is_comment(pair[0]), default=None):
+            return found[0], _closest(*found)
+        added = ((line, old) for old, new in blocks for line in _naming(new, name))
+        if found := min(added, key=lambda pair: _is_comment(pair[0]), default=None):
+            return _closest(*found), found[0]
     return only_change(changes)
+
+
+def _naming(lines: Iterable[Place], name: str) -> list[Place]:
+    return [line for line in lines if named_in(line.text, name)]
+
+
+def _is_comment(line: Place) -> bool:
+    return _COMMENT.match(line.text) is not None
 
 
 def only_change(changes: Sequence[FileChange]) -> tuple[Place | None, Place | None]:

@@ -29,8 +29,8 @@ KINDS: tuple[Callable[[Seen], Found | None], ...] = (  # the most specific first
     endings.exit_code,
     outputs.json_key,
     outputs.error_text,
-    outputs.output,
     outputs.missing_words,
+    outputs.output,
     guidance,
 )
 _EXPLAINED = frozenset({"regressed", "unconfirmed"})

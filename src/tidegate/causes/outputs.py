@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from tidegate.causes.diff_lines import changed_lines
-from tidegate.causes.guidance import is_doc
-from tidegate.causes.seen import Found, Pair, Seen, command_line, named_in
+from tidegate.causes.seen import Found, Pair, Seen, command_line
 from tidegate.comparison.noise import Words, masked
 from tidegate.model.measurement import TrialResult
 
@@ -16,8 +14,8 @@ _KEY = re.compile(r'"([^"\\]{1,60})"\s*:')
 _GATE_KEY = re.compile(r"^`(?P<path>[^`]+)` is missing(?: or null)? in the output$")
 _LAST_KEY = re.compile(r"([A-Za-z_][\w-]*)\W*$")
 _CUT = "…"
-_NO_MATCH = re.compile(r"^the output does not match `(?P<pattern>[^`]+)`: ")
-_WHOLE_WORD = re.compile(r"\(\?<!\[\\w-\]\)((?:[\w-]|\\.)+)\(\?!\[\\w-\]\)")
+_LACKS = re.compile(r"^the output lacks (?P<words>`.*`)(?: and (?P<more>\d+) more)?")
+_WORD = re.compile(r"`([^`]+)`")
 
 
 def json_key(seen: Seen) -> Found | None:
@@ -34,37 +32,29 @@ def json_key(seen: Seen) -> Found | None:
 
 
 def missing_words(seen: Seen) -> Found | None:
-    """Words that a check finds in base's output and not in head's, if the check's pattern names them as whole words.
-
-    Of several words, those count that only removed lines of the diff have.
-    """
+    """Words that a check finds in base's output and not in head's."""
     for gate in seen.head[0].gates if seen.head else ():
-        missed = _NO_MATCH.match(gate.message) if gate.type == "command_output_matches" and not gate.passed else None
-        asked = [_unescaped(word) for word in _WHOLE_WORD.findall(missed["pattern"])] if missed else []
-        here = all(_fails(trial, gate.label) for trial in seen.head)
+        lacks = _LACKS.match(gate.message) if gate.type == "command_output_words" and not gate.passed else None
+        here = all(_says(trial, gate.label, gate.message) for trial in seen.head)
         there = any(_fails(trial, gate.label) for trial in seen.base)
-        gone = [word for word in asked if _only_removed(word, seen)] or (asked if len(asked) == 1 else [])
-        if gone and seen.base and here and not there:
+        if lacks and seen.base and here and not there:
             read = gate.label.replace("`", "'")
-            words = " and ".join(f"`{word}`" for word in gone)
-            verb = "is" if len(gone) == 1 else "are"
-            says = f"{words} {verb} missing from the output that the check `{read}` reads"
+            gone = _WORD.findall(lacks["words"])
+            total = len(gone) + int(lacks["more"] or 0)
+            says = f"the check `{read}` no longer finds {_some(gone, total)}"
             return Found("output", says, tuple(gone))
     return None
 
 
+def _some(words: Sequence[str], total: int) -> str:
+    """Return at most three of the words, and how many more there are in total."""
+    shown = [f"`{word}`" for word in words[:3]]
+    last = f"{total - 3} more" if total > 3 else shown.pop()
+    return f"{', '.join(shown)} and {last}" if shown else last
+
+
 def _fails(trial: TrialResult, label: str) -> bool:
     return any(gate.label == label and not gate.passed for gate in trial.gates)
-
-
-def _unescaped(word: str) -> str:
-    return re.sub(r"\\(.)", r"\1", word)
-
-
-def _only_removed(word: str, seen: Seen) -> bool:
-    """Return True if watched lines that are not docs lost the word, and none gained it."""
-    sides = {line.side for line in changed_lines(seen.changes) if not is_doc(line.path) and named_in(line.text, word)}
-    return sides == {"base"}
 
 
 def output(seen: Seen) -> Found | None:

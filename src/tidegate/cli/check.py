@@ -78,11 +78,11 @@ def _root(folder: Path, config: str) -> Path:
 
 def _past(root: Path, suite: Suite, plan: Plan) -> Past:
     """Return the rows' history. Empty outside of a repository, or if no advice depends on history."""
+    if all(row.deterministic for row in plan.rows):
+        return {}
     from tidegate.errors import ConfigurationError
     from tidegate.history.known_results import history_counts
 
-    if all(row.deterministic for row in plan.rows):
-        return {}
     try:
         return history_counts(root, suite, plan)
     except ConfigurationError:

@@ -12,16 +12,22 @@ from typing import TYPE_CHECKING
 from tidegate.cli import options
 
 if TYPE_CHECKING:
+    from tidegate.authoring.callers import Place
     from tidegate.authoring.tool import Tool
     from tidegate.authoring.tryout import Tried
 
 NOT_TRIED = 4  # exit code: the files are written, but the suite could not be run
 
+_FILL_IN = """\
+  there is no release yet: in the workflows, replace OWNER with the account that has your copy of Tidegate (here:
+  acme), and COMMIT with the full hash of a commit in it, which the first line prints:
+  git ls-remote https://github.com/acme/tidegate HEAD
+  sed -i 's|OWNER/tidegate|acme/tidegate|; s|@COMMIT|@HASH|' .github/workflows/tidegate*.yml"""
 DESCRIPTION = """\
 Finds the repository's tool, in the folder where it is started first, and its existing scenarios. Builds the last
 commit in a checkout of its own and runs the tool's help and the examples of the docs there, as you (as separate
-users if you are root). Writes tidegate.yaml, scenarios with the checks that passed each time, and the workflow.
-Existing files are not changed.
+users if you are root). Writes tidegate.yaml, scenarios with the checks that passed each time, and the workflows: for
+pull requests, for those from forks, and for base's history. Existing files are not changed.
 Exits with 4 if the suite could not be run: what is missing is printed.
 """
 
@@ -34,13 +40,18 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--binary", metavar="NAME", help="the tool's name (default: detected)")
     parser.add_argument("--no-try", action="store_true", help="build and run nothing; scenarios are for you to write")
+    parser.add_argument(
+        "--commands", action="store_true", help="also write the workflow for `/tidegate ...` in comments"
+    )
     parser.add_argument("--quiet", action="store_true", help="hide progress")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the files that do not exist yet, then print what was written and the next steps."""
-    from tidegate.authoring.starter import SUITE, WORKFLOW, workflow_text
+    from tidegate.authoring.callers import PULL_REQUEST
+    from tidegate.authoring.own_place import own_place
+    from tidegate.authoring.starter import SUITE
     from tidegate.authoring.survey import missing_toolchain
     from tidegate.suite.load import load_suite
     from tidegate.vcs.revisions import repository_root
@@ -51,24 +62,24 @@ def run(args: argparse.Namespace) -> int:
     if (root / SUITE).exists():
         build = load_suite(root, environ=options.environ()).build
         print(f"kept {SUITE} and what it names, which are here already")
-        print(f"To start over, delete {SUITE}, its scenarios and {WORKFLOW}, and run `tidegate init` again.")
+        print(f"To start over, delete {SUITE}, its scenarios and {PULL_REQUEST}, and run `tidegate init` again.")
     else:
         tool, files, problem = _new_suite(root, args)
         build = tool.build if tool else ()
     toolchain = missing_toolchain(build)
-    action = _action(toolchain)
-    files[WORKFLOW] = workflow_text(action, toolchain).encode()
+    place = own_place()
+    files |= _workflows(root, place, toolchain, commands=args.commands)
     written = [name for name, content in files.items() if _write(root, name, content)]
     _write_schemas(root)
-    print(*(f"wrote {name}" for name in written), sep="\n")
+    print(*(f"wrote {name}" for name in written), sep="\n", end="\n" if written else "")
     if (root / SUITE).exists():
         load_suite(root, environ=options.environ())  # raises with what is wrong in files that were here before
-    if toolchain and WORKFLOW in written:
-        print(f"the build needs `{toolchain}`, which the container lacks: {WORKFLOW} uses {action.partition('@')[0]},")
+    if toolchain and PULL_REQUEST in written:
         print(
-            "which runs everything on the runner itself, as its user: for trusted contributors only (docs/install.md)"
+            f"the build needs `{toolchain}`, which the container lacks: `native: true` in the workflows runs everything"
         )
-    print(_next_steps(written, root, action))
+        print("on the runner itself, as its user: for trusted contributors only (docs/install.md)")
+    print(_next_steps(written, root, place))
     return 0 if problem is None else NOT_TRIED
 
 
@@ -210,38 +221,32 @@ def _write_schemas(root: Path) -> None:
         (folder / f"{kind}.json").write_text(json.dumps(file_schema(kind), indent=1), encoding="utf-8")
 
 
-def _action(toolchain: str | None) -> str:
-    """Return the value for `uses:`: the GitHub commit that this Tidegate was installed from, or a placeholder.
-
-    With a toolchain, it is the native action, since the container does not have the runner's toolchains.
-    """
-    from tidegate.authoring.starter import UNKNOWN_ACTION, native_action
-
-    action = _installed_from() or UNKNOWN_ACTION
-    return native_action(action) if toolchain else action
-
-
-def _installed_from() -> str | None:
-    from importlib import metadata
+def _workflows(root: Path, place: Place, toolchain: str | None, *, commands: bool) -> dict[str, bytes]:
+    """Return the workflows to write: all of them, or only that for commands where pull requests have one already."""
+    from tidegate.authoring.callers import COMMANDS, PULL_REQUEST, workflow_files
+    from tidegate.errors import ConfigurationError
+    from tidegate.vcs.revisions import default_base
 
     try:
-        origin = json.loads(metadata.distribution("tidegate").read_text("direct_url.json") or "{}")
-    except (metadata.PackageNotFoundError, ValueError):
-        origin = {}
-    commit = origin.get("vcs_info", {}).get("commit_id")
-    host, _, repository = str(origin.get("url", "")).removesuffix(".git").partition("github.com/")
-    return f"{repository}@{commit}" if host and repository and commit else None
+        branch = default_base(root).removeprefix("origin/")
+    except ConfigurationError:
+        branch = "main"
+    texts = workflow_files(place, branch, native=toolchain is not None, commands=commands)
+    if (root / PULL_REQUEST).exists():
+        print(f"kept {PULL_REQUEST}, which is here already")
+        texts = {name: text for name, text in texts.items() if name == COMMANDS}
+    return {name: text.encode() for name, text in texts.items()}
 
 
-def _next_steps(written: list[str], root: Path, action: str) -> str:
-    from tidegate.authoring.starter import WORKFLOW
+def _next_steps(written: list[str], root: Path, place: Place) -> str:
+    from tidegate.authoring.callers import FOLDER
     from tidegate.definitions.scenario_changes import few
     from tidegate.errors import ConfigurationError
     from tidegate.vcs.revisions import default_base, is_ignored
 
     lines = ["", "next:"]
-    if WORKFLOW in written and _installed_from() is None:
-        lines.append(f"  in {WORKFLOW}, replace {action} with where Tidegate is")
+    if any(name.startswith(FOLDER) for name in written) and not place.is_known:
+        lines.append(_FILL_IN)
     if written:
         ignored = [name for name in written if is_ignored(root, name)]
         if ignored:

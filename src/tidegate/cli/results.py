@@ -28,9 +28,10 @@ def tell_result(result: Result, out: Path | None, args: argparse.Namespace) -> N
     from tidegate.reports.terminal import final_line, print_result, print_summary
 
     console = Console()
-    if args.quiet < SUMMARY_ONLY:
+    alone = args.quiet >= SUMMARY_ONLY
+    if not alone:
         print_result(result, console, verbose=args.verbose)
-    print_summary(result, console, verbose=args.verbose)
+    print_summary(result, console, verbose=args.verbose, alone=alone)
     for name, file in _FILES:
         if out is not None and (out / file).exists():
             print(f"{name + ':':<9}{out / file}")

@@ -59,7 +59,7 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
             *_changed_since(base, head, definitions),
         ),
         excluded_share=_excluded_share((*base_trials, *head_trials)),
-        slower=_is_slower(sides),
+        slower=_is_slower(base, head, sides),
         warnings=(
             *_interrupted(base, head),
             *_warnings(conclusions, stored),
@@ -201,15 +201,19 @@ def _excluded_share(trials: Trials) -> float:
     return excluded / len(trials) if trials else 0.0
 
 
-def _is_slower(sides: Sequence[RowTrials]) -> bool:
-    """Return True if head's trials take more than twice as long as base's, over the rows measured on both sides."""
+def _is_slower(base: Run, head: Run, sides: Sequence[RowTrials]) -> bool:
+    """Return True if head's build and trials take more than twice as long as the same number would have taken on base.
+
+    Only the rows that are measured on both sides count.
+    """
     pairs = [(_seconds((*side.past, *side.base)), _seconds(side.head)) for side in sides]
-    both = [(fmean(base), fmean(head)) for base, head in pairs if base and head]
-    return sum(head for _, head in both) > SLOWER * sum(base for base, _ in both)
+    both = [(fmean(of_base) * len(of_head), sum(of_head)) for of_base, of_head in pairs if of_base and of_head]
+    expected = base.build_s + sum(of_base for of_base, _ in both)
+    return head.build_s + sum(of_head for _, of_head in both) > SLOWER * expected
 
 
 def _seconds(trials: Sequence[PastTrial | TrialResult]) -> list[float]:
-    return [trial.metrics.duration_s for trial in trials if trial.decides and trial.metrics.duration_s is not None]
+    return [trial.seconds for trial in trials if trial.decides and trial.seconds is not None]
 
 
 def _interrupted(*runs: Run) -> Iterator[str]:

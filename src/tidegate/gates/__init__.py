@@ -9,6 +9,7 @@ from pydantic import Field
 from tidegate.gates.command_json_path import CommandJsonPath
 from tidegate.gates.command_output_contains import CommandOutputContains
 from tidegate.gates.command_output_matches import CommandOutputMatches
+from tidegate.gates.command_output_words import CommandOutputWords
 from tidegate.gates.command_succeeds import CommandSucceeds
 from tidegate.gates.file_contains import FileContains
 from tidegate.gates.file_exists import FileExists
@@ -20,6 +21,7 @@ AnyGate = Annotated[
     CommandSucceeds
     | CommandOutputContains
     | CommandOutputMatches
+    | CommandOutputWords
     | CommandJsonPath
     | FileExists
     | FileContains

@@ -6,6 +6,7 @@ import shlex
 from typing import Literal
 
 from tidegate.invocations.metrics import counted, failed
+from tidegate.model.event import how_it_ended
 from tidegate.model.gate import Decision, Gate, Seen
 from tidegate.model.trial import Invocation
 from tidegate.text.shorten import excerpt
@@ -34,5 +35,5 @@ class NoTranscriptErrors(Gate):
 
 
 def _shown(call: Invocation) -> str:
-    end = "timed out" if call.status == "timeout" else f"exit {call.exit_code}"
-    return f"`{excerpt(shlex.join(call.argv), 120)}` ({end})"
+    ended = "timed out" if call.status == "timeout" else how_it_ended(call.status, call.exit_code)
+    return f"`{excerpt(shlex.join(call.argv), 120)}` ({ended})"

@@ -224,6 +224,7 @@ def past_trials(run: Run, counted: Collection[str] = ()) -> list[PastTrial]:
             uses=trial.invocations.uses,
             shapes=shapes_of(trial),
             metrics=trial.metrics,
+            around_s=trial.around_s,
         )
         for number, trial in enumerate(run.trials)
         if trial.decides is not None and trial.id not in counted

@@ -7,7 +7,7 @@ the same test replaces its own entry.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -52,10 +52,16 @@ class Pushes:
         self._test = _hash(sorted(keys))
         self._oldest, self._now = now - DAY * max_days, now
 
-    def earlier(self) -> dict[RowKey, EarlierPushes]:
-        """Return what the last push of another test left to know; nothing if there is none, or it is damaged."""
-        pushes = self._others()
-        return {one.row: one.earlier for one in pushes[-1].rows} if pushes else {}
+    def earlier(self, resumed: Collection[RowKey] = ()) -> dict[RowKey, EarlierPushes]:
+        """Return what the last push of another test left to know; nothing if there is none, or it is damaged.
+
+        Rows that are not `resumed` have new trials at a re-run. For them, what an earlier run of this test showed
+        counts as that of a push.
+        """
+        known = _last(self._others())
+        spent = max((one.spent for one in known.values()), default=0)
+        own = {row: one for row, one in _last(self._all()).items() if row not in resumed}
+        return known | {row: one.model_copy(update={"spent": spent}) for row, one in own.items()}
 
     def add(self, rows: Mapping[RowKey, EarlierPushes]) -> None:
         """Store what is known after this push."""
@@ -64,11 +70,18 @@ class Pushes:
         write_value(self._file, PushLog(pushes=(*self._others(), push)[-MOST:]))
 
     def _others(self) -> tuple[Push, ...]:
+        return tuple(push for push in self._all() if push.test != self._test)
+
+    def _all(self) -> tuple[Push, ...]:
         try:
             log = PushLog.model_validate_json(self._file.read_bytes())
         except (OSError, ValidationError):
             return ()
-        return tuple(push for push in log.pushes if push.test != self._test and push.at >= self._oldest)
+        return tuple(push for push in log.pushes if push.at >= self._oldest)
+
+
+def _last(pushes: Sequence[Push]) -> dict[RowKey, EarlierPushes]:
+    return {one.row: one.earlier for one in pushes[-1].rows} if pushes else {}
 
 
 def _hash(texts: Iterable[str]) -> str:

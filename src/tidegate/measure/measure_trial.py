@@ -30,9 +30,8 @@ def measure_trial(
 ) -> TrialResult:
     """Return the result of one trial. `price` is the price of the agent's model.
 
-    `base_checks` is base's scenario with the checks that head removed or changed. A trial that fails them counts as
-    failed, even if it passes head's: a pull request cannot pass by editing the scenario. A trial without an answer for
-    each gate and deciding evaluator is not measured: neither pass nor fail.
+    `base_checks` is base's scenario with the checks that head removed or changed. A trial that fails them has failed,
+    even if it passes head's. A trial without an answer for each gate and deciding evaluator is not measured.
     `outcome` includes the judge. `decides` is what the verdict counts; it leaves the judge out unless `judge_blocks`.
     If a judge is the only check, `decides` is None for a trial that it could not judge.
     """
@@ -58,6 +57,7 @@ def measure_trial(
         judge_use=judge_use(trial),
         composite=composite,
         calls=calls_of(trial, scenario.target.binary),
+        around_s=trial.around_s,
         warnings=(*trial.warnings, *warnings),
     )
 

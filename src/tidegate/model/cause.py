@@ -55,7 +55,7 @@ class Cause(Value):
     removed: Place | None = None  # the line of the diff that took something away
     added: Place | None = None  # the line of the diff that replaced it, or that is new
     still_named: Place | None = None  # the line of head's docs or scenarios that still names what is gone
-    also_named: tuple[Place, ...] = ()  # further lines of that file about the same call
+    also_named: tuple[Place, ...] = ()  # further lines about the same call, of any file
 
     @property
     def all_named(self) -> tuple[Place, ...]:

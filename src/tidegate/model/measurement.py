@@ -68,6 +68,10 @@ class Metrics(Value):
     judge_score: float | None = None
 
 
+def _seconds(metrics: Metrics, around_s: float | None) -> float | None:
+    return None if metrics.duration_s is None else metrics.duration_s + (around_s or 0.0)
+
+
 class GateResult(Value):
     """A gate's decision, with its display name."""
 
@@ -137,12 +141,18 @@ class TrialResult(Value):
     warnings: tuple[str, ...] = ()
     tokens_guessed: bool = False  # an answer of the model was cut off before all of its tokens were reported
     cost_guessed: bool = False  # a part of the cost is computed from tokens and prices, not reported by the agent
+    around_s: float | None = None  # seconds besides the agent's: setup, health check, gates and scripts
     reused: bool = False  # taken from an earlier run of the same test at no cost
 
     @property
     def key(self) -> RowKey:
         """The row that this trial belongs to."""
         return RowKey(scenario=self.scenario, agent=self.agent)
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds of the whole trial; None if its agent's are not known."""
+        return _seconds(self.metrics, self.around_s)
 
     @property
     def only_by_change(self) -> bool:
@@ -171,6 +181,12 @@ class PastTrial(Value):
     uses: int | None = None
     shapes: tuple[str, ...] | None = None
     metrics: Metrics = Metrics()
+    around_s: float | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds of the whole trial; None if its agent's are not known."""
+        return _seconds(self.metrics, self.around_s)
 
     @property
     def key(self) -> RowKey:
@@ -188,14 +204,16 @@ class Revision(Value):
 
 
 class EarlierPushes(Value):
-    """What earlier pushes of the same pull request showed for a row.
+    """What earlier runs of the same pull request showed for a row.
 
-    `state`: the last finding. `head`: passes and number of head's fresh trials since it regressed. `spent`: how many
-    rows earlier pushes have confirmed, this one or others; all pushes of a pull request share one error budget.
+    `state`: the last finding. `head`: passes and number of head's fresh trials since it regressed. `failed`: any run
+    had a failure on head and none on base. `spent`: how many rows earlier pushes have confirmed, this one or others;
+    all pushes of a pull request share one error budget.
     """
 
     state: Literal["regressed", "unconfirmed", "ok"] = "ok"
     head: tuple[int, int] = (0, 0)
+    failed: bool = False
     spent: int = 0
 
 
@@ -245,6 +263,7 @@ class Run(Value):
     agents: dict[str, AgentInfo]
     judge: JudgeInfo | None = None  # None if nothing was to be judged or there is no judge
     build_error: str | None = None
+    build_s: float = 0.0  # seconds of its build
     started_at: float
     seconds: float
     confinement: tuple[str, ...] = ()

@@ -116,6 +116,7 @@ class Trial(Value):
     started_at: float = 0.0
     agent_started_at: float = 0.0  # seconds since the epoch; 0 if it never started
     duration_s: float | None = None  # seconds of the agent's step only
+    around_s: float | None = None  # seconds of all else: setup, health check, gates and scripts
     steps: tuple[Step, ...] = ()
     events: tuple[Event, ...] = ()
     invocations: tuple[Invocation, ...] = ()

@@ -74,6 +74,10 @@ def _repeated(entry: RowSeen) -> Conclusion:
     """Return the conclusion on a deterministic row whose repeats all agree."""
     base, head = entry.tally("base"), entry.tally("head")
     counts = wording.passes_on(head, base)
+    if entry.flip is None and entry.row.earlier.state == "regressed" and not entry.cleared:
+        needed = f"at least {entry.passes_to_clear} of its trials pass on head"
+        reason = f"regressed in an earlier run, and is not shown to be fixed: {counts}; this takes {needed}"
+        return say(entry, "regressed", reason, clears_when=needed)
     if entry.flip is None:
         return say(entry, "ok", wording.nothing_detected(head, base))
     confirmed = entry.flip_is_confirmed
@@ -154,7 +158,7 @@ def _unmeasured(entry: RowSeen, sides: Sequence[Side]) -> Conclusion:
     kind = entry.cause(sides)
     detail = next((trial.reason for trial in trials if trial.not_measured == kind and trial.reason), "")
     detail = f": {detail.removeprefix(f'{kind}: ')}" if detail else ""
-    reason = f"no trial was measured on {' and '.join(sides)} ({kind}{detail})"
+    reason = f"no trial was measured on {' or '.join(sides)} ({kind}{detail})"
     return say(entry, "not_measured", reason).model_copy(update={"not_measured": kind})
 
 

@@ -9,7 +9,7 @@ from typing import Self
 from tidegate.model.measurement import Outcome, RunRow, TrialResult
 from tidegate.model.trial import SETUP_KINDS, NotMeasured, Phase, Side, is_inside
 from tidegate.model.value import Value
-from tidegate.procedure.repeats import Enough, Flip, Tally, enough_for, flip, repeats_needed
+from tidegate.procedure.repeats import CLEARS, Enough, Flip, Tally, enough_for, flip, repeats_needed
 from tidegate.procedure.rules import LEAST_HISTORY, Counts
 
 
@@ -137,6 +137,38 @@ class RowSeen(Value):
     def flip_is_confirmed(self) -> bool:
         """True if the sides differ in enough trials."""
         return self.flip is not None and not any(self.repeats_needed)
+
+    @property
+    def build_failed(self) -> bool:
+        """True if head's build failed, so that none of its trials began."""
+        return any(trial.not_measured == "build" for trial in self.of("head"))
+
+    @property
+    def passes_to_clear(self) -> int:
+        """Passes that head needs, without a failure, where it failed in an earlier run; 0 where repeats do not decide.
+
+        A tool that fails by chance is then not cleared by one lucky trial.
+        """
+        earlier = self.row.earlier
+        if self.by_chance or self.row.presence != "both" or not (earlier.failed or earlier.state != "ok"):
+            return 0
+        return min(CLEARS, self.most or CLEARS)
+
+    @property
+    def cleared(self) -> bool:
+        """True if head's failure of an earlier run no longer counts: enough trials pass, or base fails, too."""
+        if self.by_chance or not self.tally("head").measured or not self.tally("base").measured:
+            return False
+        return self.flip != "worse" and (
+            self.tally("head").passes >= self.passes_to_clear or not self.tally("base").passes
+        )
+
+    @property
+    def passes_missing(self) -> int:
+        """Number of head trials to run until a failure of an earlier run is cleared; 0 if they cannot clear it."""
+        if self.flip is not None or not self.tally("head").passes:
+            return 0
+        return max(0, self.passes_to_clear - len(self.of("head")))
 
     @property
     def repeats_needed(self) -> Enough:

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 HEAD_TRIALS = 3  # head trials of a confirmed flip: the first and two repeats
 BASE_TRIALS = 2  # base trials of a confirmed flip: the first and one repeat
 
+CLEARS = 6  # head trials that all pass after a failure in an earlier run: one that fails in 60 % has 0.4 % luck
 BY_CHANCE = 5  # trials of each side where both may lose trials at random
 
 Flip = Literal["setup", "unmeasurable", "worse", "better"]

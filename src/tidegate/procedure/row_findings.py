@@ -32,7 +32,7 @@ def _found(entry: RowSeen, row: Screened, q_better: float) -> Conclusion:
         return _confirmed(entry, row, row.confirmed)
     counts = wording.compared(row.head, row.compared_with)
     if row.hit:
-        reason = f"{counts}: looks worse, and was not confirmed before the {_what_ended(entry)} ended"
+        reason = f"{counts}: looks worse, but the {_what_ended(entry)} ended before it was confirmed"
         conclusion = say(entry, "unconfirmed", reason, clears_when=_CLEARS)
     elif entry.cut_short and _worse(row):
         # Another row's regression or the budget ended the run while this row was looking worse: "ok" would be wrong.
@@ -73,10 +73,14 @@ def _confirmed(entry: RowSeen, row: Screened, end: Confirmed) -> Conclusion:
         conclusion = say(entry, "regressed", f"{numbers}, verified in a second batch", clears_when=best)
     elif end.moved and end.found == "ok":
         conclusion = say(
-            entry, "baseline_changed", f"{wording.moved(end, entry.history)}; head does as base does now: {numbers}"
+            entry,
+            "baseline_changed",
+            f"{wording.moved(end, entry.history)}; head performs like base does now: {numbers}",
         )
     elif end.found == "ok":
-        conclusion = say(entry, "ok", f"no regression detected: looked worse at first, not on fresh trials: {numbers}")
+        conclusion = say(
+            entry, "ok", f"no regression detected: looked worse at first, but not on fresh trials: {numbers}"
+        )
     else:
         moved = f"; {wording.moved(end, entry.history)}" if end.moved else ""
         settle = _OUT_OF_BUDGET if entry.out_of_budget else wording.to_settle(end, entry.screening)

@@ -267,6 +267,8 @@ def _screening(entry: RowSeen) -> tuple[int, int]:
 
 
 def _repeats(entry: RowSeen) -> tuple[int, int]:
+    if missing := entry.passes_missing:
+        return 0, missing
     if not entry.confirmable:
         return 0, 0
     if entry.flip is None:

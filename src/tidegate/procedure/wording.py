@@ -85,7 +85,7 @@ def seen_once(end: Confirmed) -> str:
     p, limit = end.beside
     if p > limit:
         alone = f"{end.fresh[0]} of {end.fresh[1]} pass (p = {p:.2g}, limit {limit:.2g})"
-        return f"{confirmed(end)}, but base's fresh trials alone show it too weakly: {alone}"
+        return f"{confirmed(end)}, but against base's fresh trials alone it is not significant: {alone}"
     return f"{confirmed(end)}, but the second batch does not show it again"
 
 
@@ -94,7 +94,7 @@ def moved(end: Confirmed, history: Counts) -> str:
     now, before = end.fresh, history
     return (
         f"base itself passes {now[0]} of {now[1]} trials now, {before[0]} of {before[1]} before: "
-        "the provider or the world changed"
+        "something outside the repository changed, for example the provider"
     )
 
 

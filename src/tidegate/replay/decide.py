@@ -36,6 +36,8 @@ def _why_run(found: RowReplay, row: RunRow, rules: ReplayRules, *, begun: bool) 
         return "none of the sessions that replay alike passed"
     if row.earlier.state != "ok":
         return f"an earlier push of the pull request was {row.earlier.state}"
+    if row.earlier.failed:
+        return "an earlier run of the pull request had a failure on head"
     if begun:
         return "an earlier run of the same test began with agents"
     if found.unseen > rules.max_unseen:

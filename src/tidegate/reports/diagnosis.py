@@ -17,7 +17,7 @@ LOW_FIRST_TRY = 0.5
 LOW_STEP_EFFICIENCY = 0.5
 _RATE_MARGIN, _HELP_MARGIN = RULES["error_rate"].margin, RULES["help_count"].margin  # smaller changes are ignored
 _POOR_HELP = "the help text is not enough: missing examples, unclear arguments"
-_WRONG_SYNTAX = "the agent guesses wrong syntax: look for wrong examples in the docs"
+_WRONG_SYNTAX = "the agent guesses wrong syntax: check the examples in the docs"
 _NOT_THERE = MetricChange(base=None, head=None)
 _NEVER_REACT = frozenset({"doc-follower", "scripted", "replay"})  # to an error message, or to help
 
@@ -48,7 +48,7 @@ def diagnose(
     of_head = by_row(trial for trial in trials if trial.side == "head")
     for row in rows:
         if _never_starts(row):
-            says = "every call fails, and every call for help: the target itself seems broken"
+            says = "every call fails, even calls for help: the tool itself seems broken"
             yield _said(row, _rates("error rate", _metric(row, "error_rate")), says)
         elif row.head.trials:
             agent = (agents or {}).get(row.agent)
@@ -68,13 +68,13 @@ def _patterns(row: Row, limits: Diagnosis, *, reacts: bool) -> Iterator[Diagnose
     yield from _errors_and_help(row, limits, reacts=reacts)
     first_try, steps = _metric(row, "first_try_success_rate"), _metric(row, "step_efficiency")
     if _below(row, first_try, LOW_FIRST_TRY) and not _errors_high(row, limits):
-        yield _said(row, _rates("first-try success", first_try), "the docs mislead, or the CLI surprises")
+        yield _said(row, _rates("first-try success", first_try), "the docs or the CLI are confusing")
     if _below(row, steps, LOW_STEP_EFFICIENCY):
-        yield _said(row, _rates("step efficiency", steps), "confused planning, or redundant calls")
+        yield _said(row, _rates("step efficiency", steps), "poor planning or redundant calls")
     commands, completed = _metric(row, "command_count"), _metric(row, "completed")
     more = commands.base and commands.head and commands.head >= commands.base * limits.commands_ratio
     if more and completed.head == 1 and not _errors_high(row, limits):
-        yield _said(row, _amounts("commands", commands), "the commands are described, the workflow is not")
+        yield _said(row, _amounts("commands", commands), "the docs describe the commands, but not the workflow")
 
 
 def _errors_and_help(row: Row, limits: Diagnosis, *, reacts: bool) -> Iterator[Diagnosed]:
@@ -88,7 +88,7 @@ def _errors_and_help(row: Row, limits: Diagnosis, *, reacts: bool) -> Iterator[D
             says = _POOR_HELP if high_help else _WRONG_SYNTAX
             yield _said(row, numbers, says)
     elif high_help and _worse(row, calls_for_help, _HELP_MARGIN) and reacts:
-        yield _said(row, numbers, "the docs give too little up front, the help is good")
+        yield _said(row, numbers, "the docs leave out what the help text explains")
     elif row.state == "improved" and not high_help:
         yield _said(row, numbers, "docs and CLI are clear")
 
@@ -111,7 +111,7 @@ def _retries(row: Row, trials: Sequence[TrialResult], limits: Diagnosis) -> Iter
         yield Diagnosed(
             row=row,
             numbers=_rates("retry rate", rate),
-            says="retries on one subcommand, whose error message does not help to correct the call",
+            says="one subcommand is retried, and its error message does not show how to correct the call",
             about=max(retries, key=lambda name: retries[name]),
         )
 

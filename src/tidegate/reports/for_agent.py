@@ -48,7 +48,8 @@ def _finding(finding: Finding) -> Iterator[str]:
             lines = "\n".join(f"{place.where}: {place.text}" for place in cause.all_named)
             yield f"Still used in:\n{_quoted(lines)}"
     if row.evidence:
-        yield f"Failed check:\n{_quoted(f'{row.evidence.gate or str()}: {row.evidence.message}'.strip(': '))}"
+        label = "Failed check" if row.evidence.gate else "What failed"
+        yield f"{label}:\n{_quoted(f'{row.evidence.gate or str()}: {row.evidence.message}'.strip(': '))}"
         if row.evidence.divergence:
             yield f"First difference (- base, + head):\n{_quoted(diff(row.evidence.divergence))}"
         if row.evidence.files:

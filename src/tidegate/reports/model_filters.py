@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
 from itertools import chain, groupby
 from typing import Any
 from urllib.parse import quote
@@ -33,6 +34,7 @@ _SIGNS = dict(chain[tuple[str, str]](VERDICT_SIGNS.items(), STATE_SIGNS.items())
 _MESSAGE_LINES = 6
 _LINE = 280
 _ANSWER_LINES = 5
+_EQUAL_LINES = 2
 _FULL_HASH = re.compile("[0-9a-f]{40}")
 _SHORT_HASH = 7  # characters, as git and GitHub show
 
@@ -60,16 +62,6 @@ def words(name: str) -> str:
 def passed(counts: BaseCounts | HeadCounts) -> str:
     """A side's passes and trials: `3/3`; `–` if none was measured."""
     return f"{counts.passes}/{counts.trials}" if counts.trials else NONE
-
-
-def bar(counts: BaseCounts | HeadCounts) -> str:
-    """A side's pass rate as a bar of ten: full only if all passed, empty only if none did; '' if none was measured."""
-    if not counts.trials:
-        return ""
-    full = 10 * counts.passes // counts.trials
-    if counts.passes:
-        full = max(full, 1)
-    return f"`{'█' * full}{'░' * (10 - full)}`"
 
 
 def interval(ends: Interval) -> str:
@@ -117,18 +109,26 @@ def _rest(mark: str, steps: Sequence[Call]) -> list[str]:
 
 
 def _summary(mark: str, line: str) -> list[str]:
-    return [_command(mark, line) if line else f"{mark} (had ended)"]
+    return [_command(mark, line) if line else f"{mark} (no further call)"]
 
 
 def _same(base: Call, head: Call) -> Iterator[str]:
-    """Yield a command of both sides, the output that they share, and how each ended if that differs."""
+    """Yield a command of both sides, its output as a diff, and how each ended if that differs."""
     yield _command(" ", base.command)
-    if _output(base) == _output(head):
-        yield from _indented(" ", _output(base))
-        ours, theirs = _ending(base), _ending(head)
-        yield from _indented(" ", ours) if ours == theirs else [*_indented("-", ours), *_indented("+", theirs)]
-    else:
-        yield from [*_answer("-", base), *_answer("+", head)]
+    yield from _changes(_output(base), _output(head))
+    ours, theirs = _ending(base), _ending(head)
+    yield from _indented(" ", ours) if ours == theirs else [*_indented("-", ours), *_indented("+", theirs)]
+
+
+def _changes(before: list[str], after: list[str]) -> Iterator[str]:
+    """Yield the diff of two outputs. Runs of equal lines and long runs of changed lines are shortened."""
+    equal_lines = _ANSWER_LINES if before == after else _EQUAL_LINES
+    for kind, start, end, fresh, last in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind == "equal":
+            yield from _indented(" ", first_and_last(before[start:end], equal_lines))
+        else:
+            yield from _indented("-", first_and_last(before[start:end], _ANSWER_LINES))
+            yield from _indented("+", first_and_last(after[fresh:last], _ANSWER_LINES))
 
 
 def _command(mark: str, command: str) -> str:
@@ -137,12 +137,11 @@ def _command(mark: str, command: str) -> str:
 
 def _answer(mark: str, call: Call) -> list[str]:
     """Return the tool's output and how the call ended if it failed; [] if there is nothing to show."""
-    return _indented(mark, [*_output(call), *_ending(call)])
+    return _indented(mark, [*first_and_last(_output(call), _ANSWER_LINES), *_ending(call)])
 
 
 def _output(call: Call) -> list[str]:
-    lines = [shortened(line.rstrip(), _LINE) for line in visible(call.message).splitlines() if line.strip()]
-    return first_and_last(lines, _ANSWER_LINES)
+    return [shortened(line.rstrip(), _LINE) for line in visible(call.message).splitlines() if line.strip()]
 
 
 def _ending(call: Call) -> list[str]:
@@ -243,7 +242,6 @@ def measured(value: float | None, metric: str) -> str:
 PIECES: dict[str, Callable[..., Any]] = {
     made.__name__: made
     for made in (
-        bar,
         beside,
         by_row,
         cause_diff,

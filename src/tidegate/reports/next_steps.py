@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tidegate.model.result import Result
 
 _ACCEPT = "Intentional? A maintainer can accept this with the label `tidegate: accept` (setup: docs/github.md)."
-_AT_BASE = "It is read from the base branch: a change takes effect after merging."
+_AT_BASE = "This setting is read from the base branch: a change takes effect after merging."
 _AGAIN = "Run it again"
 _ACCEPTABLE: frozenset[VerdictReason] = frozenset({"regression", "weakened_check", "metric", "unproven"})
 
@@ -35,39 +35,39 @@ OF_VERDICT: dict[VerdictReason, str] = {
     ),
     "missing_key": "Give the agent its key as an environment variable of the job, from a secret.",
     "no_scenarios": "Name scenario files under `scenarios` in `tidegate.yaml`; `tidegate check` lists what it finds.",
-    "draft": "Mark the pull request as ready for review, and it is run.",
+    "draft": "Mark the pull request as ready for review to run Tidegate.",
     "fork_without_key": (
-        "A maintainer who has read the changes can run it with the key, where the repository has a workflow for it"
-        " (`workflow_dispatch`)."
+        "A maintainer can review the changes and then run Tidegate with the key, if the repository has a workflow for"
+        " that (`workflow_dispatch`)."
     ),
-    "cancelled": f"{_AGAIN}, or push again.",
+    "cancelled": f"{_AGAIN}, or push another commit.",
 }
 OF_UNMEASURED: dict[NotMeasured, str] = {
     "setup": "Fix the scenario's `setup`; the row shows its output.",
     "health_check": "Fix the tool under test, or its `health_check`; the row shows its output.",
     "build": "Fix `build` in `tidegate.yaml`, or what it builds; the row shows its output.",
-    "secret": "Name the variable in `pass_env`, and give it to the job from a secret; a fork's job is given none.",
+    "secret": "List the variable in `pass_env`, and set it in the job from a secret; jobs of forks get no secrets.",
     "missing_agent": "Install the agent's program where the job runs.",
-    "auth": "Give the agent a valid key: its provider refused the key of this job.",
+    "auth": "Give the agent a valid key: the provider refused this job's key.",
     "outage": f"{_AGAIN} when the provider answers; this pull request needs no change.",
-    "infrastructure": f"{_AGAIN}. If it ends like this again, fix what the trials' messages name on the machine.",
+    "infrastructure": f"{_AGAIN}. If it fails the same way again, fix what the trials' messages name on the machine.",
     "budget": f"Raise `budget` in `tidegate.yaml`, or run fewer scenarios or trials. {_AT_BASE}",
     "cancelled": OF_VERDICT["cancelled"],
     "judge": f"{_AGAIN} when the judge answers; the row shows why it did not.",
-    "unreadable_judge": "Find out what in the result keeps the judge from answering; the row shows its answer.",
+    "unreadable_judge": "Find out why the judge's answer cannot be read; the row shows it.",
     "evaluator": "Fix the evaluator; the row shows its message. `tidegate regrade` then needs no agent.",
-    "no_trace": "Take an agent that keeps a record of its calls, or an evaluator that needs none.",
+    "no_trace": "Use an agent that records its calls, or an evaluator that does not need them.",
     "unfinished": f"{_AGAIN}: the run ended first.",
-    "record_lost": "Find out what in the tool removes or empties the record of its calls.",
+    "record_lost": "Find out why the tool removes or empties the record of its calls.",
     "no_session": "Fix what keeps the agent's session or the MCP server from starting; the row has its output.",
-    "resources": f"{_AGAIN}. If it ends like this again, find out what fills the disk or the memory.",
+    "resources": f"{_AGAIN}. If it fails the same way again, find out what fills the disk or the memory.",
     "refused_request": "Fix the tool's description or schema that the model's provider refuses.",
-    "supervisor_lost": f"{_AGAIN}. If it ends like this again, find out what stops the trial's processes.",
+    "supervisor_lost": f"{_AGAIN}. If it fails the same way again, find out what stops the trial's processes.",
     "agent_error": "Fix what makes the agent's program stop; the row has its output.",
     "overtime": "Find out why head takes so much longer than base, or raise `budget` in `tidegate.yaml`.",
-    "reported_outage": f"{_AGAIN}. If it ends like this on head only, the agent's log shows what failed.",
+    "reported_outage": f"{_AGAIN}. If only head fails, see the agent's log.",
 }
-_OF_SUITE = "No single row shows it: read the table for what fell a little in many."
+_OF_SUITE = "No single row explains it: look in the table for small drops in many rows."
 _CALM: frozenset[VerdictReason] = frozenset({"no_regression", "nothing_to_do", "nothing_compared", "accepted"})
 
 

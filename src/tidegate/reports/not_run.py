@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from tidegate.model.verdict import VerdictReason
-from tidegate.reports.filters import cell, code, fenced
+from tidegate.reports.filters import code, fenced
+from tidegate.reports.model_filters import prose
 from tidegate.reports.next_steps import OF_VERDICT
 
 _WORDS: dict[VerdictReason, str] = {
     "fork_without_key": "a fork has no key",
-    "draft": "a draft",
+    "draft": "the pull request is a draft",
     "nothing_to_do": "nothing to do",
 }
 _NOT_GREEN = "Nothing was measured: this is neither a pass nor a failure."
@@ -18,7 +19,7 @@ _FORK = "The check is still green, because the author of a fork cannot fix this.
 def render_not_run(reason: VerdictReason, sentence: str) -> str:
     """Return the summary of a run that was skipped. Its heading must not look like a pass."""
     said = _WORDS.get(reason, reason.replace("_", " "))
-    parts = [f"## ⏭️ Tidegate: not run · {said}", cell(sentence, 600), _NOT_GREEN]
+    parts = [f"## ⏭️ Tidegate: not run · {said}", prose(sentence, 600), _NOT_GREEN]
     if reason == "fork_without_key":
         parts.append(_FORK)
     if reason in OF_VERDICT:
@@ -33,7 +34,7 @@ def render_could_not_run(message: str, advice: str) -> str:
 
 def render_error(message: str, advice: str) -> str:
     """Return an error and its advice, without a heading."""
-    return f"{fenced(message)}\n\n{_what_to_do(cell(advice, 600))}\n"
+    return f"{fenced(message)}\n\n{_what_to_do(prose(advice, 600))}\n"
 
 
 def render_no_verdict(instance: str, head: str, why: str, detail: str) -> str:
@@ -52,6 +53,6 @@ def _what_to_do(advice: str) -> str:
 
 
 CANCELLED = (
-    "The run was cancelled before it had a verdict: nothing is known of this commit.\n\n"
+    "The run was cancelled before it reached a verdict: nothing is known about this commit.\n\n"
     f"{_what_to_do(OF_VERDICT['cancelled'])}\n"
 )

@@ -71,7 +71,7 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
         summary=verdict.summary,
         notes=tuple(_notes(view)),
         causes=tuple(map(_cause, view.causes)),
-        advice=view.advice,
+        advice=view.next_steps,
         columns=tuple(title for title, _ in columns.values()),
         rows=tuple(
             row_view(line, PageOf(view, result, columns), trials[line.row.key], trends.get(line.row.key))
@@ -83,7 +83,7 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
         suite_text=_suite(view),
         suite_trends=suite_series(result),
         suite_metrics=tuple(suite_metrics(result)),
-        power=power_bars(view.suite.detection if view.catches else {}),
+        power=power_bars(view.suite.detection if view.catches and not view.repeats else {}),
         warnings=view.warnings,
         facts=tuple(_facts(result)),
         folders=dict(folders),
@@ -105,7 +105,7 @@ def _cause(cause: Cause) -> CauseView:
 def _notes(view: CommentView) -> Iterable[str]:
     verdict = view.verdict
     if verdict.accepted_by:
-        yield f"Accepted by {verdict.accepted_by}: what got worse does not block this pull request."
+        yield f"Accepted by {verdict.accepted_by}: the findings do not block this pull request."
     if verdict.mode == "advisory":
         blocked = "been blocked" if verdict.would_block else "passed"
         yield f"Advisory: nothing is blocked. In blocking mode this pull request would have {blocked}."
@@ -136,14 +136,15 @@ def _facts(result: Result) -> Iterable[tuple[str, str]]:
         yield from judge_facts(result.judge)
     yield from _cost(cost)
     if result.confinement:
-        yield "confinement", ", ".join(result.confinement)
+        yield "isolation", ", ".join(result.confinement)
     yield "Tidegate", result.tidegate_version
 
 
 def _cost(cost: Cost) -> Iterable[tuple[str, str]]:
     yield "trials", f"{cost.trials.base} on base, {cost.trials.head} on head"
     yield "time", seconds(cost.seconds)
-    yield "cost", spent(cost)
+    if cost.usd is not None:
+        yield "cost", spent(cost)
     if cost.tokens_in is not None or cost.tokens_out is not None:
         about = "about " if cost.tokens_guessed else ""
         yield "tokens", f"{about}{number(cost.tokens_in)} in, {number(cost.tokens_out)} out"

@@ -74,13 +74,15 @@ def _record(trial: TrialResult, record: Record, noise: Words) -> dict[str, Any]:
 
 
 def _step(step: Step, noise: Words) -> dict[str, Any]:
-    """Return the step; `same` is its title without noise, by which steps of two trials are compared."""
-    return {**step.model_dump(), "same": masked(step.title, noise) if step.kind == "call" else step.title}
+    """Return the step; `same` is its title without noise, if that differs: steps of two trials are compared by it."""
+    same = masked(step.title, noise) if step.kind == "call" else step.title
+    return step.model_dump() | ({"same": same} if same != step.title else {})
 
 
 def _call(call: Call, noise: Words) -> dict[str, Any]:
-    """Return the call; `same` is its command and its output without noise."""
-    return {**call.model_dump(), "same": [masked(call.command, noise), masked(call.message, noise)]}
+    """Return the call; `same` is its command and its output without noise, if that differs."""
+    same = [masked(call.command, noise), masked(call.message, noise)]
+    return call.model_dump() | ({"same": same} if same != [call.command, call.message] else {})
 
 
 def _compressed(text: str) -> str:

@@ -87,10 +87,14 @@ def row_path(key: RowKey) -> str:
 
 
 def page_columns(view: CommentView) -> dict[str, tuple[str, str]]:
-    """Return the metrics of the overview, with title and unit: the comment's, and the cost if an agent reports it."""
-    costs = (line.row.metrics.get("cost_usd") for line in view.table)
-    known = any(cost and (cost.base is not None or cost.head is not None) for cost in costs)
-    return COLUMNS | ({"cost_usd": ("cost per trial", "money")} if known else {})
+    """Return the metrics of the overview that a row has, with title and unit: the comment's, and the cost."""
+    found = {name for line in view.table for name in line.row.metrics if _is_known(line.row.metrics[name])}
+    columns = COLUMNS | {"cost_usd": ("cost per trial", "money")}
+    return {name: column for name, column in columns.items() if name in found}
+
+
+def _is_known(change: MetricChange) -> bool:
+    return change.base is not None or change.head is not None
 
 
 class PageOf(NamedTuple):
@@ -192,7 +196,7 @@ def _row_facts(row: Row) -> Iterable[str]:
 
 def _metric_lines(row: Row) -> Iterable[MetricLine]:
     for name, change in row.metrics.items():
-        if change.base is not None or change.head is not None:
+        if _is_known(change):
             yield MetricLine(
                 key=name,
                 name=words(name).removesuffix(" s").removesuffix(" usd"),

@@ -23,8 +23,7 @@ from tidegate.model.suite import RowState
 from tidegate.reports.comment import terminal_markdown
 from tidegate.reports.filters import code, score, seconds, signed
 from tidegate.reports.model_filters import passed, words
-from tidegate.reports.next_steps import advice
-from tidegate.reports.view import STATE_SIGNS
+from tidegate.reports.view import STATE_SIGNS, comment_view
 from tidegate.text.safe import log_line, one_line
 from tidegate.text.shorten import shortened
 
@@ -54,15 +53,20 @@ def print_result(result: Result, console: Console, *, verbose: bool = False) -> 
     print_markdown(terminal_markdown(result, verbose=verbose), console)
 
 
-def print_summary(result: Result, console: Console, *, verbose: bool = False) -> None:
-    """Print one line for each row that is not `ok`, with `verbose` for each row, and what to do."""
+def print_summary(result: Result, console: Console, *, verbose: bool = False, alone: bool = False) -> None:
+    """Print one line for each row that is not `ok`, with `verbose` for each row, and what to do.
+
+    `alone`: the findings were not printed; otherwise what they say about the fix is not repeated.
+    """
     lines = list(_summary_lines(result, verbose, console.width if console.is_terminal else _LONGEST_LINE))
     if lines:
         _print_rule("short summary", console)
     for line in lines:
         _print(line, console)
-    for step in advice(result):
-        console.print(Text(f"What to do: {step}"), soft_wrap=not console.is_terminal)
+    view = comment_view(result)
+    label = "" if view.explained and not alone else "What to do: "
+    for step in view.advice if alone else view.next_steps:
+        console.print(Text(f"{label}{step}"), soft_wrap=not console.is_terminal)
 
 
 def final_line(result: Result) -> Text:

@@ -112,6 +112,13 @@ class CommentView(Value):
         explained = {key for cause in fixes for key in cause.rows}
         return self.verdict.reason == "regression" and len(regressed) > 0 and regressed <= explained
 
+    @property
+    def next_steps(self) -> tuple[str, ...]:
+        """What the reader should do, apart from what the causes already say."""
+        if self.explained:
+            return (self.acceptance,) if self.acceptance else ()
+        return self.advice
+
 
 def comment_view(result: Result) -> CommentView:
     """Return everything that the comment needs, grouped and sorted. The template makes the text."""
@@ -186,8 +193,10 @@ def _judge_rank(row: Row) -> tuple[bool, bool]:
 def _reasons(result: Result) -> Iterator[str]:
     """Yield the reasons that neither the summary nor a row nor a definition change already gives."""
     told = (*(row.reason for row in result.rows), *(change.detail for change in result.definitions))
+    metrics = tuple(f"{warning.metric}: " for warning in _suite_warnings(result.suite))
     for reason in result.verdict.reasons:
-        if reason not in result.verdict.summary and not any(reason.endswith(f": {words}") for words in told):
+        known = reason.startswith(metrics) or any(reason.endswith(f": {words}") for words in told)
+        if reason not in result.verdict.summary and not known:
             yield reason
     if result.verdict.reason == "nothing_passes":
         yield from (f"{row.key}: no trial passes the gate “{gate}”" for row, gate in _never_passed(result.rows))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import cache
 
 from tidegate.streams import STREAMS
 from tidegate.text.safe import printable
@@ -21,12 +22,6 @@ _FOLDERS = re.compile(
     rf"{_ABOVE}/trials/(?:(?:base|head)/)?[^/\n]+/[^/\n]+/\d+/(workspace|home|tmp|record)(?![\w-])"
     rf"|{_ABOVE}/tidegate-\w+/(?:base|head|trials|prepared|agents)(?![\w-])"
 )
-_NAMES = "|".join(name for stream in STREAMS.values() for name in stream.names)
-_MODELS = re.compile(
-    rf"(?<![\w./-])(?:{_NAMES})"
-    r"(?:[ -](?:code|cli))?(?:[ -]\d[\w.-]*|-[a-z][\w.-]*)?(?![\w/]|\.\w)",
-    re.IGNORECASE,
-)
 _SECRETS = re.compile(
     r"\b(?:sk-[\w-]{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|AKIA[0-9A-Z]{16}|xox[abpr]-[\w-]{10,})"
     r"|(?<=Bearer )[\w.~+/-]{16,}"
@@ -37,7 +32,15 @@ def anonymous(text: str) -> str:
     """Return the text without folders that name a side or agent, names of models and agents, and likely API keys."""
     text = _FOLDERS.sub(lambda found: f"/{found[1]}" if found[1] else "/checkout", text)
     text = _SECRETS.sub("[secret]", text)
-    return _MODELS.sub("the-agent", text)
+    return _models().sub("the-agent", text)
+
+
+@cache
+def _models() -> re.Pattern[str]:
+    """Return the pattern of the names of models and agents. It takes longer to compile than most modules to load."""
+    names = "|".join(name for stream in STREAMS.values() for name in stream.names)
+    after = r"(?:[ -](?:code|cli))?(?:[ -]\d[\w.-]*|-[a-z][\w.-]*)?(?![\w/]|\.\w)"
+    return re.compile(rf"(?<![\w./-])(?:{names}){after}", re.IGNORECASE)
 
 
 def fenced(name: str, text: str, limit: int = MAX_TEXT) -> str:

@@ -19,14 +19,14 @@ from tidegate.model.plan import RowKey
 from tidegate.model.session import RowReplay
 from tidegate.model.trial import Phase
 from tidegate.plan import run_rows
-from tidegate.procedure.pushes import after_push
-from tidegate.procedure.steps import RunTrials, State, next_step, observe, start, stops_early
+from tidegate.procedure.pushes import after_run
+from tidegate.procedure.steps import RunTrials, State, conclude, next_step, observe, start, stops_early
 from tidegate.replay.decide import decided, shapes_by_session
 from tidegate.run.made_by_build import made_by_head
 from tidegate.run.replays import new_sessions, replay_rows
 from tidegate.run.run_job import Options, RunJob, run_of, runner_of
 from tidegate.run.runner import Runner
-from tidegate.vcs.revisions import own_commits
+from tidegate.vcs.revisions import own_commits, repository_root, working_tree
 
 STAGES: dict[Phase, str] = {
     "screen": "screening both sides",
@@ -63,7 +63,7 @@ async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
         keys = work.test_keys(repo, fingerprints)
         known = earlier.begin(fingerprints, keys, own := _own_commits(repo, work))
         pushes = _pushes(repo, work, options, keys.values())
-        before = pushes.earlier() if pushes else {}
+        before = pushes.earlier(keys) if pushes else {}
         rows = _with_earlier(run_rows(work.plan, work.suite), before)
         sessions = earlier.sessions(own)
         replays = await _replays(work, runner, rows, sessions.by_row, known, options)
@@ -83,7 +83,7 @@ async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
     runs = BothRuns(base, head, (*known.warnings, *sessions.warnings), made)
     _keep(work, runs, earlier)
     if pushes:
-        pushes.add(after_push(state.played.by_row, before))
+        pushes.add(after_run(state.rows, conclude(state), state.played.by_row, before))
     return runs
 
 
@@ -130,11 +130,13 @@ def _with_replays(rows: Sequence[RunRow], replays: Mapping[RowKey, RowReplay]) -
 
 
 def _pushes(repo: Path, work: RunJob, options: Options, keys: Iterable[str]) -> Pushes | None:
-    """Return the pushes of this pull request; None outside of GitHub, and in a merge queue."""
-    names = (options.instance, *(side.revision.ref for side in work.sides))
-    if options.origin is None or not options.gate or names[-1] in ("HEAD", MERGE_QUEUE):
+    """Return the pushes of this pull request; None if head has no branch to know it by, and in a merge queue."""
+    base, head = (side.revision.ref for side in work.sides)
+    if head == "HEAD" and options.origin is None:
+        head = working_tree(repository_root(repo)).ref
+    if not options.gate or head in ("HEAD", MERGE_QUEUE):
         return None
-    return open_pushes(repo, work.suite, names, keys)
+    return open_pushes(repo, work.suite, (options.instance, base, head), keys)
 
 
 def _with_earlier(rows: Sequence[RunRow], before: Mapping[RowKey, EarlierPushes]) -> tuple[RunRow, ...]:

@@ -161,7 +161,11 @@ class Attempts:
                 attempt = replace(attempt, most_secs=await self.pace.limits(spec))
                 self.context.progress.started(spec)
                 with with_lease(attempt, self.model_proxy) as lent:
-                    return redacted(await run_trial(lent), self.context.around.redaction)
+                    began = time.monotonic()
+                    trial = await run_trial(lent)
+                    around = max(0.0, time.monotonic() - began - (trial.duration_s or 0.0))
+                    trial = trial.model_copy(update={"around_s": round(around, 3)})
+                    return redacted(trial, self.context.around.redaction)
         except OSError as error:
             return Trial(spec=spec, not_measured="resources", reason=f"the trial could not be run: {error}")
 

@@ -46,6 +46,7 @@ class Pace:
         for trial in trials:
             if (not isinstance(trial, TrialResult) or trial.side == "base") and trial.decides is not None:
                 self._raise(self._agent, trial.key, trial.metrics.duration_s)
+                self._raise(self._setup, trial.key, trial.around_s)
 
     def expect(self, specs: Sequence[TrialSpec]) -> None:
         """Prepare for these trials, which start in this order.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -74,11 +75,10 @@ class Runner:
         self.attempts = Attempts(context, spending, OutageWaits(pause_s, context.deadline, progress))
         self._judging = Judging(context, self._bench, self.attempts)
         self._users: Users | None = None
-        self._networks = SlotNetworks(suite.network, progress)
-        self._files = SlotFiles(suite, scratch, progress)
+        self._networks, self._files = SlotNetworks(suite.network, progress), SlotFiles(suite, scratch, progress)
         self._measuring = asyncio.Lock()
         self._open = AsyncExitStack()
-        self.build_errors: dict[Side, str] = {}
+        self.build_errors, self.build_secs = dict[Side, str](), dict[Side, float]()
         self.versions: dict[str, str | None] = {}
         # Called with each result at once; for a judged trial, first with the result before judging.
         self.on_result: Callable[[TrialResult], None] = _nothing
@@ -121,7 +121,7 @@ class Runner:
     def confinement(self) -> tuple[str, ...]:
         """Return how trials are isolated: by user, files and network; and whether the model proxy holds the keys."""
         relayed = ("keys kept by the model proxy",) if self.attempts.model_proxy else ()
-        user = "the user of Tidegate" if self._users is None else "own user"
+        user = "same user as Tidegate" if self._users is None else "own user"
         return (user, *self._files.confinement, *self._networks.confinement, *relayed)
 
     async def run(
@@ -199,6 +199,7 @@ class Runner:
         confinement = Confinement(files=self._files.jail)
         confinement.use(self._files.of_build(checkout.folder))
         async with context.slots.slot(), await Supervisor.start(builder, confinement) as supervisor:
+            began = time.monotonic()
             error = await build(
                 context.suite,
                 checkout,
@@ -207,6 +208,7 @@ class Runner:
                 deadline=context.deadline,
                 progress=context.progress,
             )
+            self.build_secs[checkout.side] = round(time.monotonic() - began, 3)
         if builder is not None:
             await asyncio.to_thread(make_readable, checkout.folder)
         if error is not None:

@@ -30,7 +30,7 @@ def _with_docs(root: Path, head: Revision, suite: Suite, cause: Cause) -> Cause:
 
 
 def _still_named(root: Path, head: Revision, suite: Suite, cause: Cause) -> tuple[Place, ...]:
-    """Return the most important line first, then the others of its file that are about the same call."""
+    """Return the most important line first, then all others that are about the same call, of any file."""
     if cause.kind not in GONE or not cause.names or "now requires" in cause.says:
         return ()
     name = cause.names[0]
@@ -47,12 +47,12 @@ def _still_named(root: Path, head: Revision, suite: Suite, cause: Cause) -> tupl
         if not Path(line.path).stem.lower().startswith(_HISTORY)
         if line.path not in paths or any(_asks(scenario, line) for scenario in scenarios)
     ]
-    first = min(found, key=lambda line: _rank(line, folders, paths), default=None)
+    found.sort(key=lambda line: _rank(line, folders, paths))
     told = re.findall("`([^`]+)`", cause.says)[:2]  # the call, and the name that it no longer accepts
     return tuple(
         Place(side="head", path=line.path, line=line.number, text=line.text.strip()[:MOST])
         for line in found
-        if first and (line == first or (line.path == first.path and all(named_in(line.text, words) for words in told)))
+        if line is found[0] or all(named_in(line.text, words) for words in told)
     )
 
 
@@ -63,9 +63,9 @@ def _asks(scenario: Scenario, line: Line) -> bool:
     return line.path == scenario.file and (text in scenario.prompt or value in scenario.prompt)
 
 
-def _rank(line: Line, folders: tuple[str, ...], paths: Collection[str]) -> tuple[int, int, str]:
-    """Return a sort key: first what the row's own agent reads, then files near the root, by name."""
+def _rank(line: Line, folders: tuple[str, ...], paths: Collection[str]) -> tuple[int, int, str, int]:
+    """Return a sort key: first what the rows' own agents read, then files near the root, by name and line."""
     depth = line.path.count("/")
     if line.path.startswith(folders) or line.path in paths:
-        return 0, depth, line.path
-    return (1 if depth == 0 else 2), depth, line.path
+        return 0, depth, line.path, line.number
+    return (1 if depth == 0 else 2), depth, line.path, line.number

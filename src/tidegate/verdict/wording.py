@@ -49,11 +49,11 @@ def summary(comparison: Comparison, decision: Decision, weakened: Sequence[Defin
         parts.append(_SUITE_NEWS[suite])
     if decision.reason == "nothing_passes":
         return _nothing_passes(len(decision.rows), rows)
-    parts += _bad_news(rows, states, "nothing regressed by itself" if suite in _SUITE_NEWS else "nothing regressed")
+    parts += _bad_news(rows, states, "no single row regressed" if suite in _SUITE_NEWS else "nothing regressed")
     if comparison.excluded_share > MOST_EXCLUDED:
         parts.append(_left_out(comparison))
     if states["regressed"] and decision.reason not in ("regression", "setup_regression"):
-        parts.append("by the policy that does not block")
+        parts.append("not blocked by the policy")
     parts += _cannot_fail(rows)
     parts += [f"{states[state]} {words}" for state, words in _OTHER_NEWS.items() if states[state]]
     parts += _opinions(rows)
@@ -67,8 +67,8 @@ def summary(comparison: Comparison, decision: Decision, weakened: Sequence[Defin
 def _nothing_passes(count: int, rows: Sequence[Row]) -> str:
     suite = len(present(rows))
     if count == suite:
-        return f"of {_things(count, rows)} none passes on either side, so nothing could have regressed"
-    return f"{count} of {_things(suite, rows)} pass on neither side, so a regression of these could not have been found"
+        return f"none of {_things(count, rows)} passes on either side, so none can show a regression"
+    return f"{count} of {_things(suite, rows)} pass on neither side, so these cannot show a regression"
 
 
 def _cannot_fail(rows: Sequence[Row]) -> list[str]:
@@ -132,7 +132,7 @@ def reasons(
 
 
 def _left_out(comparison: Comparison) -> str:
-    return f"{comparison.excluded_share:.0%} of the trials had to be left out"
+    return f"{comparison.excluded_share:.0%} of the trials could not be measured"
 
 
 def _things(count: int, rows: Sequence[Row]) -> str:

@@ -36,6 +36,12 @@ def validate_command() -> list[str]:
     return [str(node), str(HERE / "validate_workflows.mjs"), str(_installed(node, HERE) / "node_modules")]
 
 
+def evaluate_command() -> list[str]:
+    """GitHub's own evaluator of expressions, on what it reads from stdin."""
+    node = _node()
+    return [str(node), str(HERE / "evaluate.mjs"), str(_installed(node, HERE) / "node_modules")]
+
+
 def _command(program: str) -> list[str]:
     node = _node()
     return [str(node), str(_installed(node, HERE) / "node_modules" / program)]

@@ -2,6 +2,7 @@
 // Prints one line for each finding; `uses:` of our own action is checked against ACTION_YML, that of others is not.
 import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
+import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 
 registerHooks({
@@ -21,11 +22,19 @@ const actionsMetadataProvider = {
   fetchActionMetadata: async (action) => (isOurs(action) ? ours : { name: action.name, description: "another's" }),
 };
 
+// Reusable workflows of ours are read beside ACTION_YML, whatever commit is named.
+const fileProvider = {
+  getFileContent: async (file) => ({
+    name: file.path,
+    content: readFileSync(`${dirname(actionFile)}/${file.path}`, "utf8"),
+  }),
+};
+
 const anothers = (message) => message.startsWith("Invalid action input");
 for (const file of files) {
   const text = readFileSync(file, "utf8");
   const document = TextDocument.create(pathToFileURL(file).href, "yaml", 1, text);
-  for (const found of await validate(document, { actionsMetadataProvider })) {
+  for (const found of await validate(document, { actionsMetadataProvider, fileProvider })) {
     const line = text.split("\n")[found.range.start.line];
     if (anothers(found.message) && !usesOurs(text, found.range.start.line)) continue;
     console.log(`${file}:${found.range.start.line + 1}: ${found.message}: ${line.trim()}`);

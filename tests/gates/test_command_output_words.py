@@ -1,0 +1,43 @@
+"""The gate `command_output_words`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from pydantic import ValidationError
+
+from tidegate.gates.command_output_words import CommandOutputWords
+from tidegate.model.gate import Decision, Seen
+
+GATE = CommandOutputWords(command="taskmgr --help", words=("--prio", "add"))
+
+
+def test_passes_when_the_output_has_every_word(shell: Callable[[str], Seen]) -> None:
+    decision = GATE.decide(shell("echo 'add   Adds a task'; echo '[--prio=P]'"))
+    assert decision == Decision(passed=True, message="the output has all 2 words")
+
+
+@pytest.mark.parametrize("printed", ["add --priority", "add x--prio", "add --prio-high"])
+def test_names_the_words_that_are_missing_as_a_whole(shell: Callable[[str], Seen], printed: str) -> None:
+    decision = GATE.decide(shell(f"echo '{printed}'"))
+    assert decision == Decision(passed=False, message="the output lacks `--prio`")
+
+
+def test_of_many_missing_words_it_names_the_first_and_counts_the_rest(shell: Callable[[str], Seen]) -> None:
+    gate = CommandOutputWords(command="x", words=tuple(f"-{letter}" for letter in "abcdefghijk"))
+    assert gate.decide(shell("true")).message.endswith("`-g`, `-h` and 3 more")
+
+
+def test_fails_when_the_command_fails(shell: Callable[[str], Seen]) -> None:
+    assert not GATE.decide(shell("echo add --prio; exit 1")).passed
+
+
+def test_a_cut_output_shows_what_is_there_but_never_what_is_not(sees: Callable[..., Seen]) -> None:
+    assert GATE.decide(sees(stdout="add --prio …", truncated=True)).passed
+    assert "the output was cut" in GATE.decide(sees(stdout="add …", truncated=True)).message
+
+
+def test_no_words_are_refused_since_the_gate_could_not_fail() -> None:
+    with pytest.raises(ValidationError, match="at least 1 item"):
+        CommandOutputWords(command="x", words=())
