@@ -12,6 +12,7 @@ from architecture_page import architecture
 from attempts_page import attempts
 from escapes_page import escapes
 from judges_page import JUDGES
+from mutants_table import prove_page
 from native_action import native_action
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -218,6 +219,7 @@ def main() -> int:
         "templates.md": templates(),
         "architecture.md": architecture(),
         "security.md": escapes(attempts()),
+        "prove.md": prove_page(),
         "../native/action.yml": native_action(),
     }
     stale = []

@@ -82,13 +82,13 @@ class Job:
     def run(self, token: str | None = None, inputs: dict[str, str] | None = None, **changes: Any) -> tuple[Ran, Step]:
         """One run of the job; `attempt`: the run's id and the attempt, for a re-run."""
         self.runs += 1
-        run = changes.pop("attempt", (self.runs, 1))
+        run, more = changes.pop("attempt", (self.runs, 1)), changes.pop("environ", {})
         head, base = self.repo.git("rev-parse", "pr"), self.repo.git("rev-parse", "main")
         self.pull.push(head)
         payload = pull_request_payload(self.pull.repository, self.pull.number, head, base, head_ref="pr", **changes)
         step = self.make_step(self.repo.root, self.github.api_url)
         given = {"github_token": token or self.github.token, **(inputs or {})}
-        return self.start(step, step.environ("pull_request", payload, given, run)), step
+        return self.start(step, {**step.environ("pull_request", payload, given, run), **more}), step
 
     def publish(
         self, run: int, head: str | None = None, inputs: dict[str, str] | None = None, **changes: Any

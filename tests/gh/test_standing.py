@@ -22,19 +22,51 @@ def repeated(step: Step) -> bool:
     return "changes nothing that is compared" in step.summary()
 
 
+KEY = {"ANTHROPIC_API_KEY": "sk-of-the-job"}
+
+
 @pytest.mark.parametrize("event", EVENTS, ids=["a label", "a title"])
 @pytest.mark.parametrize("red", [True, False])
 def test_a_verdict_of_the_same_commit_stands(job: Job, event: dict[str, Any], red: bool) -> None:
     if not red:
         job.fix()
-    job.run(action="synchronize")
+    job.run(action="synchronize", environ=KEY)
 
-    ran, step = job.run(**event)
+    ran, step = job.run(**event, environ=KEY)
 
     assert (ran.exit_code, step.outputs()["verdict"]) == ((1, "failed") if red else (0, "passed")), ran.stderr
     assert step.outputs()["comment_url"] == job.pull.bot_comments()[0].url
     assert "stands" in step.summary()
     assert repeated(step)
+
+
+@pytest.mark.attempt(
+    "has the record in Tidegate's comment edited to a pass, and its title changed", "its own run decides"
+)
+@pytest.mark.parametrize("code", ["0", "256"])
+@pytest.mark.parametrize("environ", [KEY, {}], ids=["with a key", "without"])
+def test_a_pass_that_another_workflow_wrote_into_the_comment_is_not_repeated(
+    job: Job, environ: dict[str, str], code: str
+) -> None:
+    job.run(action="synchronize", environ=environ)
+    (comment,) = job.pull.repo.comments
+    comment.body = comment.body.replace("verdict=failed", "verdict=passed").replace("exit=1", f"exit={code}")
+    assert f"exit={code}" in comment.body.partition("\n")[0]
+
+    ran, step = job.run(**EVENTS[1], environ=environ)
+
+    assert ran.exit_code == 1
+    assert not repeated(step)
+
+
+def test_a_pass_without_a_key_is_run_again(job: Job) -> None:
+    """Without a model, this costs next to nothing."""
+    job.fix()
+    job.run(action="synchronize")
+
+    ran, step = job.run(**EVENTS[0])
+
+    assert (ran.exit_code, repeated(step)) == (0, False)
 
 
 @pytest.mark.parametrize(

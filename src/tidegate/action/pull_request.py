@@ -11,7 +11,7 @@ from tidegate.action.deadline import Deadline
 from tidegate.action.git_credentials import origin_of
 from tidegate.action.job import OUT, Job
 from tidegate.action.publishing import Subject, comment_on, note
-from tidegate.action.standing import standing_verdict
+from tidegate.action.standing import seal_key, standing_verdict
 from tidegate.errors import MissingKeyError
 from tidegate.gh.comment import Statement
 from tidegate.gh.event import MergeGroupEvent, PullRequestEvent
@@ -111,7 +111,7 @@ async def say(result: Result, acceptance: Acceptance | None, subject: Subject, j
     result = _accepted(result, acceptance, job)
     pages = links_of(result, job.runner.repository_url, job.runner.run_url)
     body = _tell(result, pages, job)
-    statement = Statement(result=result, body=body, pages=pages, accepted=acceptance)
+    statement = Statement(result=result, body=body, pages=pages, accepted=acceptance, key=seal_key(job))
     # Both at the same time, so that neither takes the other's.
     checking = asyncio.create_task(job.check.conclude(result, body, job, deadline)) if job.check else None
     await comment_on(subject, statement, job, deadline)

@@ -14,6 +14,7 @@ from tidegate.agents.doc_lines import foreign, missing_file, synopsis
 from tidegate.agents.instructions import Block, Example, blocks
 from tidegate.agents.restructured_text import SUFFIXES, markdown_of
 from tidegate.model.suite import GUIDANCE
+from tidegate.surface.help_text import subcommands
 
 MOST_SCENARIOS = 6
 MOST_COMMANDS = 8
@@ -25,9 +26,6 @@ _DOCUMENTS = (
     *("docs/**/*[tT]utorial*", "docs/**/*[gG]etting*tarted*"),
 )
 _EXAMPLES = re.compile(r"^\W*examples?\b.*$", re.IGNORECASE | re.MULTILINE)
-_LISTS = re.compile(r"^\s*(?:[\w-]+ )*(?:commands|subcommands|actions)\b[^.]{0,40}:?\s*$", re.IGNORECASE)
-_NAMED = re.compile(r"^\s{1,8}([a-z][\w-]*)(?:[ ,|].*)?$")
-_BRACES = re.compile(r"\{([a-z][\w-]*(?:,[\w-]+)+)\}")
 
 
 class Candidate(NamedTuple):
@@ -53,17 +51,6 @@ def subcommands_candidate(command: str, text: str) -> Candidate | None:
     commands = tuple(f"{program} {name} {asking}" for name in names if asking.startswith("-"))
     described = f"`{program}` explains its subcommands."
     return Candidate("subcommands", described, commands, asks_help=True) if len(commands) > 1 else None
-
-
-def subcommands(text: str) -> Iterator[str]:
-    """Yield the subcommands that a help text lists, in order."""
-    listed, is_list = dict.fromkeys(_braced(text)), False
-    for row in text.splitlines():
-        if row.strip() and not row[:1].isspace():
-            is_list = _LISTS.match(row) is not None
-        elif is_list and (found := _NAMED.match(row)):
-            listed[found[1]] = None
-    yield from listed
 
 
 def documented(root: Path, where: str, binary: str) -> Iterator[Candidate]:
@@ -154,11 +141,6 @@ def _files(root: Path, beside: Path, lines: Iterable[Example]) -> tuple[str, ...
         if path is not None and path == root / word and path.stat().st_size <= LARGEST_FILE:
             found.append(word)
     return tuple(found)
-
-
-def _braced(text: str) -> list[str]:
-    found = _BRACES.search(text)
-    return found[1].split(",") if found else []
 
 
 def _slug(text: str) -> str:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tidegate.authoring.examples import subcommands
 from tidegate.authoring.scenario_text import proposed_gates
 from tidegate.model.event import Event, ToolCall, ToolResult
+from tidegate.surface.help_text import subcommands
 
 MOST_GATES = 20
 MOST_LINES = 2  # of one command's output

@@ -41,6 +41,7 @@ COMMANDS = (
     "doctor",
     "pr",
     "replay",
+    "prove",
     "run",
     "compare",
     "show",

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Literal
 
+from pydantic import Field
+
 from tidegate.gh.fixed_since import fixed_since, next_marker
 from tidegate.gh.port import Comment, CommentPort, PublishError
 from tidegate.model.marker import Acceptance, Marker
@@ -43,6 +45,7 @@ class Statement(Value):
     notice: str = ""
     pages: Pages | None = None
     accepted: Acceptance | None = None
+    key: bytes = Field(b"", repr=False)  # seals the verdict
 
 
 class Publication(Value):
@@ -139,6 +142,7 @@ class _CommentUpdate:
             marker = marker.model_copy(update={"accepted": self._statement.accepted})
             if self._statement.notice:  # not verified: no later job may repeat it as its own verdict
                 marker = marker.model_copy(update={"exit_code": None})
+            marker = marker.sealed(self._statement.key)
             fixed, body = fixed_since(before, self._result), self._statement.body
             if fixed or not body:
                 body = comment_body(self._result, fixed, self._statement.pages, notice=self._statement.notice)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import re
 from collections.abc import Iterable, Iterator
 from typing import Self
@@ -41,7 +42,8 @@ class Marker(Value):
 
     `run` and `attempt` are GitHub's run id and attempt, 0 outside GitHub. `regressed` lists the rows shown as
     regressed. `accepted` is set if a maintainer accepted this head. `exit_code` is None without a verdict, and for
-    one of a fork's own run. `base` is the branch that head was compared with.
+    one of a fork's own run. `base` is the branch that head was compared with. `seal` shows that a job with the
+    model's key wrote it.
     """
 
     instance: str
@@ -53,6 +55,18 @@ class Marker(Value):
     base: str = ""
     regressed: tuple[RowKey, ...] = ()
     accepted: Acceptance | None = None
+    seal: str = ""
+
+    def sealed(self, key: bytes) -> Self:
+        """Return the marker with a seal that cannot be forged without the key; none without a key or a verdict."""
+        accepted = self.accepted.format() if self.accepted else ""
+        text = "\0".join((self.instance, self.head, self.base[:200], self.verdict, str(self.exit_code), accepted))
+        known = key and self.exit_code is not None
+        return self.model_copy(update={"seal": hmac.new(key, text.encode(), "sha256").hexdigest() if known else ""})
+
+    def has_seal_of(self, key: bytes) -> bool:
+        """Return True if a job with this key wrote the verdict."""
+        return bool(key) and hmac.compare_digest(self.sealed(key).seal, self.seal)
 
     @property
     def age(self) -> tuple[int, int]:
@@ -71,6 +85,7 @@ class Marker(Value):
             "exit": "" if self.exit_code is None else str(self.exit_code),
             "regressed": ",".join(_that_fit(self.regressed)),
             "accepted": self.accepted.format() if self.accepted else "",
+            "seal": self.seal,
         }
         return f"<!-- tidegate {' '.join(f'{name}={value}' for name, value in values.items() if value)} -->"
 
@@ -94,6 +109,7 @@ class Marker(Value):
             exit_code=int(values["exit"]) if values.get("exit", "").isdecimal() else None,
             regressed=tuple(_rows(values.get("regressed", ""))),
             accepted=Acceptance.parse(values.get("accepted", "")),
+            seal=values.get("seal", "") if values.get("seal", "").isalnum() else "",
         )
 
 

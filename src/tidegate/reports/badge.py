@@ -6,6 +6,7 @@ import json
 
 from tidegate.model.measurement import Run
 from tidegate.model.plan import by_row
+from tidegate.model.proof import Proof
 from tidegate.reports.filters import count, percent
 
 LABEL = "agents pass"
@@ -24,3 +25,14 @@ def badge_json(run: Run) -> str:
         message, colour = "not measured", "lightgrey"
     badge = {"schemaVersion": 1, "label": LABEL, "message": message, "color": colour}
     return json.dumps(badge, indent=2) + "\n"
+
+
+def proof_badge(proof: Proof) -> str:
+    """Return badge.json with the share of mutants that the suite catches; grey if none was run."""
+    share = proof.share
+    message = "not measured" if share is None else f"{percent(share)} of {count(len(proof.mutants), 'mutant')}"
+    colour = "lightgrey" if share is None else next(colour for limit, colour in _COLOURS if share >= limit)
+    return (
+        json.dumps({"schemaVersion": 1, "label": "breakages caught", "message": message, "color": colour}, indent=2)
+        + "\n"
+    )

@@ -24,7 +24,6 @@ from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.run.build import Checkout, HostEnvironment
 from tidegate.run.outage_waits import OutageWaits
 from tidegate.run.pace import Pace
-from tidegate.store.run_folder import RunFolder
 from tidegate.text.redaction import Redaction
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.directories import Attempt, Folders, TrialDirectories
@@ -89,6 +88,7 @@ class Attempts:
     pace: Pace = field(default_factory=Pace)
     halted: bool = False  # no further trial starts
     refused: dict[str, str] = field(default_factory=dict)  # agents whose provider refused their key, with its message
+    front: Path | None = None  # of scripts in front of the tool, which write into its folder `calls`
     hidden: tuple[str, ...] = ()  # programs of the system that head's `path` folders hide, and base's do not
     _begun: int = 0
     _prepared: dict[tuple[object, ...], asyncio.Future[Prepared]] = field(default_factory=dict)
@@ -118,13 +118,16 @@ class Attempts:
             if attempts > RETRIES and not waited:
                 return trial
 
-    def elsewhere(self, stores: Mapping[Side, RunFolder]) -> Attempts:
-        """Return the same with records in other folders, without progress: for replays, which no budget counts."""
-        checkouts = {side: replace(one, store=stores[side]) for side, one in self.context.checkouts.items()}
+    def elsewhere(self, checkouts: Mapping[Side, Checkout], *, same_files: bool = True) -> Attempts:
+        """Return the same with other checkouts, without progress: for trials that no budget of trials counts.
+
+        `same_files`: they have the same guidance files, so workspaces are shared.
+        """
         suite = self.context.suite
         unlimited = suite.model_copy(update={"budget": suite.budget.model_copy(update={"trials": None})})
-        context = replace(self.context, suite=unlimited, checkouts=checkouts, progress=Silent())
-        return Attempts(context, self.spending, self.outage_waits, hidden=self.hidden, _prepared=self._prepared)
+        context = replace(self.context, suite=unlimited, checkouts=dict(checkouts), progress=Silent())
+        prepared = self._prepared if same_files else {}
+        return Attempts(context, self.spending, self.outage_waits, hidden=self.hidden, _prepared=prepared)
 
     async def script(self, request: RunJudge, trial: Trial, row: PlanRow) -> Answer | None:
         """Run a script that needs the judge's answer after the trial has ended; return None if it cannot be run."""
@@ -209,6 +212,7 @@ class Attempts:
             limits=context.suite.limits,
             network=context.suite.network,
             readable=parts_of_checkout(checkout.folder),
+            front=self.front,
         )
 
     def _new_folder(self) -> Path:

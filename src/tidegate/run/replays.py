@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from tidegate.agents.recorded_session import RecordedSession
@@ -43,8 +44,8 @@ async def replay_rows(
     """Return what base's sessions show, for each row that has some. With `every`, a difference ends nothing."""
     if runner.build_errors:
         return {}
-    stores = {side.side: RunFolder(side.store.folder / "replays") for side in work.sides}
-    place = _Place(runner.attempts.elsewhere(stores), work.sides[0].revision.sha, every)
+    checkouts = {side.side: replace(side, store=RunFolder(side.store.folder / "replays")) for side in work.sides}
+    place = _Place(runner.attempts.elsewhere(checkouts), work.sides[0].revision.sha, every)
     rows = [row for row in work.plan.rows if row.presence == "both" and not row.deterministic and row.key in sessions]
     rows = [row for row in rows if not row.scenario.target.secrets]
     found = await asyncio.gather(*(_row(place, row, sessions[row.key][:MOST]) for row in rows))

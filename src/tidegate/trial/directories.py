@@ -43,6 +43,7 @@ class TrialDirectories:
     limits: Limits
     network: NetworkAccess
     readable: tuple[Path, ...]  # of the side's checkout
+    front: Path | None = None  # of the scripts that `tidegate prove` puts in front of the tool
 
     @property
     def output_bytes(self) -> int:
@@ -183,10 +184,11 @@ class Attempt:
         """Return the files that this step's commands may use. What judges a trial is none of the agent's business."""
         folders, place = self.folders, self.place
         judged = (place.definitions, place.base_definitions) if step == "gates" else ()
+        front, spool = ((place.front, place.definitions), (place.front / "calls",)) if place.front else ((), ())
         ours = ("recorder", "terminal", "server-check", *(f"shared/{name}" for name in _SHOWN))
         return FileRules(
-            read=(*place.readable, *judged, *(folders.scratch / name for name in ours)),
-            write=(folders.workspace, folders.home, folders.tmp, folders.results),
+            read=(*place.readable, *judged, *front, *(folders.scratch / name for name in ours)),
+            write=(folders.workspace, folders.home, folders.tmp, folders.results, *spool),
             feed=(folders.calls,),
             list=(folders.scratch, place.repo),
             tmp=folders.shared_tmp,

@@ -1,0 +1,90 @@
+"""`tidegate prove`: shows what the suite would catch, and what of the tool no scenario uses."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tidegate.cli import options
+
+BELOW = 1  # exit code: fewer mutants are caught than `--min` asks for
+
+DESCRIPTION = """\
+Changes the tool under test in small ways, one at a time, without touching its source: an option is ignored, a
+subcommand is gone, a key of JSON output is renamed. Runs the scenarios whose calls meet the change, and lets the
+procedure of pull requests decide which changes the suite catches. Prints those that it does not, and how much of the
+tool's surface the scenarios use. Needs no key: agents that cost are run only with --agent.
+Exits with 0, or with 1 if fewer mutants are caught than --min asks for.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = commands.add_parser(
+        "prove", help="show what the suite would catch, and what it misses", description=DESCRIPTION
+    )
+    parser.add_argument("--rev", metavar="REV", help="a branch, tag or commit (default: the working tree)")
+    parser.add_argument("--surface", action="store_true", help="run no mutants: only map what the scenarios use")
+    parser.add_argument(
+        "--aa", type=options.positive, default=0, metavar="N", help="also run N pull requests that change nothing"
+    )
+    parser.add_argument(
+        "--mutants", type=options.positive, metavar="N", help="run a sample of N mutants (default: all)"
+    )
+    parser.add_argument(
+        "--kind", action="append", default=[], metavar="KIND", help="only mutants of this kind; repeatable"
+    )
+    parser.add_argument("--max-usd", type=float, metavar="USD", help="stop agents that cost at this sum")
+    parser.add_argument(
+        "--min", type=options.rate, metavar="SHARE", help="exit with 1 if a smaller share is caught: 0.7"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed of the sample")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/runs/TIME)")
+    options.add_repository(parser)
+    options.add_selection(parser)
+    options.add_json(parser, "the result")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prove the suite, print what was found, and return the exit code."""
+    from rich.console import Console
+
+    from tidegate.cli.progress import make_progress
+    from tidegate.reports.badge import proof_badge
+    from tidegate.reports.prove_text import prove_text
+    from tidegate.run.checkouts import make_run_folder
+    from tidegate.run.prove import Wanted, prove
+    from tidegate.store.run_folder import write_text
+    from tidegate.vcs.revisions import repository_root
+
+    root = repository_root(args.repo)
+    out = options.new_folder(args.out or make_run_folder(root))
+    wanted = Wanted(
+        mutants=not args.surface,
+        kinds=_kinds(args.kind),
+        most_mutants=args.mutants,
+        alike=args.aa,
+        max_usd=args.max_usd,
+        seed=args.seed,
+    )
+    with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
+        chosen = options.pipeline_options(args, progress)
+        proof = options.run_until_stopped(lambda: prove(root, args.rev, out, chosen, wanted))
+    write_text(out / "proof.json", proof.model_dump_json(indent=2) + "\n")
+    write_text(out / "badge.json", proof_badge(proof))
+    print(
+        proof.model_dump_json(indent=2) if args.json else prove_text(proof, every=args.verbose),
+        end="\n" if args.json else "",
+    )
+    return BELOW if args.min is not None and (proof.share or 0.0) < args.min else 0
+
+
+def _kinds(asked: list[str]) -> tuple[str, ...]:
+    """Return the kinds of mutants. Raises ConfigurationError for one that there is not."""
+    from tidegate.errors import ConfigurationError
+    from tidegate.mutants.listed import KINDS
+
+    if unknown := [kind for kind in asked if kind not in KINDS]:
+        raise ConfigurationError(f"there is no kind of mutant `{unknown[0]}`.", f"Kinds: {', '.join(KINDS)}.")
+    return tuple(asked)

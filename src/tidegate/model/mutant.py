@@ -1,0 +1,69 @@
+"""A mutant: the tool under test or its docs with one change, as the wrapper in front of the tool makes it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tidegate.model.value import Value
+
+MutantKind = Literal[
+    "option_removed",
+    "option_ignored",
+    "option_renamed",
+    "subcommand_removed",
+    "subcommand_renamed",
+    "exit_fails",
+    "exit_succeeds",
+    "error_emptied",
+    "error_wrong",
+    "json_key_renamed",
+    "json_key_dropped",
+    "json_key_retyped",
+    "line_dropped",
+    "output_truncated",
+    "output_emptied",
+    "help_dropped",
+    "streams_swapped",
+    "prompts",
+    "slower",
+    "hangs",
+    "crashes_after",
+    "effect_lost",
+    "section_dropped",
+    "flag_misspelt",
+    "tool_removed",
+    "tool_renamed",
+    "parameter_renamed",
+    "parameter_required",
+    "description_emptied",
+    "error_flag_flipped",
+    "result_reshaped",
+    "result_emptied",
+]
+MutantState = Literal["caught", "alive", "not_reached", "no_change", "not_run"]
+
+
+class Mutant(Value):
+    """One change. `name` is the option, key, parameter or heading that it changes; `command` the subcommand or tool.
+
+    `aliases`: other names of the option. `file`: the guidance file. `words`: the change in a maintainer's words.
+    """
+
+    kind: MutantKind
+    words: str
+    command: str = ""
+    name: str = ""
+    aliases: tuple[str, ...] = ()
+    takes_value: bool = False
+    commands: tuple[str, ...] = ()  # all subcommands of the tool, the longest first
+    file: str = ""
+
+
+class MutantResult(Value):
+    """What became of a mutant. `caught_by`: the scenarios that regressed; `met_by`: those whose calls meet it."""
+
+    mutant: Mutant
+    state: MutantState
+    why: str = ""
+    met_by: tuple[str, ...] = ()
+    caught_by: tuple[str, ...] = ()

@@ -1,0 +1,58 @@
+"""What `tidegate prove` finds: how much of the tool the suite uses, which mutants it catches, and its false alarms."""
+
+from __future__ import annotations
+
+from tidegate.model.mutant import MutantResult
+from tidegate.model.surface import Part
+from tidegate.model.value import Value
+
+
+class UsedPart(Value):
+    """A part of the surface and the scenarios that use it."""
+
+    part: Part
+    scenarios: tuple[str, ...]
+
+
+class AlikeSides(Value):
+    """Pull requests that change nothing: how many were run, blocked, and had a row that was left unconfirmed."""
+
+    runs: int
+    blocked: int = 0
+    unconfirmed: int = 0
+    trials: int = 0
+
+
+class ToolProof(Value):
+    """What was found for one tool under test. `counts`: how much of its surface is used, in words."""
+
+    tool: str
+    counts: str
+    parts: tuple[UsedPart, ...]
+    mutants: tuple[MutantResult, ...] = ()
+
+
+class Proof(Value):
+    """All of it. `notes`: sentences about what was left out."""
+
+    sha: str
+    tools: tuple[ToolProof, ...]
+    alike: AlikeSides | None = None
+    notes: tuple[str, ...] = ()
+    trials: int = 0
+    seconds: float = 0.0
+
+    @property
+    def mutants(self) -> tuple[MutantResult, ...]:
+        """The mutants of all tools."""
+        return tuple(one for tool in self.tools for one in tool.mutants)
+
+    def count(self, *states: str) -> int:
+        """Return how many mutants are in one of these states."""
+        return sum(one.state in states for one in self.mutants)
+
+    @property
+    def share(self) -> float | None:
+        """The share of caught mutants among those that change something and were decided; None if there is none."""
+        decided = self.count("caught", "alive", "not_reached")
+        return self.count("caught") / decided if decided else None

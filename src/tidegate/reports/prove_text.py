@@ -1,0 +1,95 @@
+"""Render what `tidegate prove` found as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from tidegate.model.mutant import MutantResult
+from tidegate.model.proof import AlikeSides, Proof, ToolProof
+from tidegate.reports.filters import count, percent
+from tidegate.statistics.rates import wilson
+
+MOST = 20  # mutants listed
+
+
+def prove_text(proof: Proof, *, every: bool = False) -> str:
+    """Return the text. `every`: list all mutants, with their state."""
+    return "\n".join(_lines(proof, every)) + "\n"
+
+
+def _lines(proof: Proof, every: bool) -> Iterator[str]:
+    if proof.alike is not None:
+        yield alike_text(proof.alike)
+    for tool in proof.tools:
+        if tool.mutants:
+            yield mutants_text(tool)
+            yield from listed(tool.mutants) if every else alive_lines(tool.mutants)
+        if tool.counts:
+            yield f"surface: {tool.counts} used by a passing scenario"
+            yield from unused_lines(tool)
+    for note in proof.notes:
+        yield f"note: {note}"
+    yield f"{count(proof.trials, 'trial')}, {proof.seconds:.0f} s"
+
+
+def alike_text(alike: AlikeSides) -> str:
+    """Return what pull requests that change nothing showed, with the bound of a 95 % interval."""
+    low, high = wilson(alike.blocked, alike.runs)
+    verb = "changes" if alike.runs == 1 else "change"
+    told = f"A/A: {count(alike.runs, 'pull request')} that {verb} nothing: {alike.blocked} blocked"
+    told += f" (95 % interval {percent(low)} to {percent(high)})"
+    return f"{told}, {alike.unconfirmed} with an unconfirmed row"
+
+
+def mutants_text(tool: ToolProof) -> str:
+    """Return the counts of a tool's mutants."""
+    states = [one.state for one in tool.mutants]
+    caught, same = states.count("caught"), states.count("no_change")
+    alive = states.count("alive") + states.count("not_reached")
+    share = f" ({percent(caught / (caught + alive))})" if caught + alive else ""
+    told = f"{count(len(states), 'mutant')} of {tool.tool or 'the docs'}: {caught} caught{share}"
+    told += f", {same} that {'changes' if same == 1 else 'change'} nothing, {alive} alive"
+    if missed := states.count("not_reached"):
+        told += f", {missed} of them in parts that no scenario uses"
+    if left := states.count("not_run"):
+        told += f", {left} not run"
+    return told
+
+
+def alive_lines(mutants: Iterable[MutantResult]) -> Iterator[str]:
+    """Yield the mutants that scenarios meet and do not catch; changes of one part in one line.
+
+    Those of unused parts are in the list of the surface.
+    """
+    groups: dict[tuple[str, ...], list[MutantResult]] = {}
+    for one in mutants:
+        if one.state == "alive":
+            groups.setdefault((one.mutant.command, one.mutant.name, one.mutant.file, one.why), []).append(one)
+    for (first, *others), _ in zip(groups.values(), range(MOST), strict=False):
+        more = f" (and {count(len(others), 'more change')} of it)" if others else ""
+        yield f"alive  {first.mutant.words + more:<62} {first.why}"
+    if len(groups) > MOST:
+        yield f"       … and {len(groups) - MOST} more: `-v` lists all"
+
+
+def listed(mutants: Iterable[MutantResult]) -> Iterator[str]:
+    """Yield all mutants."""
+    for one in mutants:
+        by = f"caught by {', '.join(one.caught_by)}" if one.caught_by else one.why
+        yield f"{one.state.replace('_', ' '):<12} {one.mutant.words:<62} {by}"
+
+
+def unused_lines(tool: ToolProof) -> Iterator[str]:
+    """Yield what no scenario uses, by subcommand."""
+    unused = [
+        one.part for one in tool.parts if not one.scenarios and one.part.kind not in ("exit_code", "file", "argument")
+    ]
+    gone = {part.name for part in unused if part.kind in ("subcommand", "tool")}
+    names = [f"`{part.name}`" for part in unused if part.name in gone]
+    if names:
+        yield f"unused {', '.join(names)}"
+    rest = [part for part in unused if part.name not in gone and part.command not in gone]
+    for command, parts in groupby(sorted(rest, key=lambda part: part.command), key=lambda part: part.command):
+        named = ", ".join(f"`{part.name}`" for part in parts)
+        yield f"unused {named} of `{command or tool.tool}`"

@@ -1,0 +1,81 @@
+"""The scripts that stand in front of the tool under test: they record each call and make the mutant's change."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from tidegate.model.mutant import Mutant
+from tidegate.model.surface import ObservedCall
+from tidegate.mutants import change
+from tidegate.trial import mutant_wrapper, recorder
+from tidegate.trial.mcp import mutant_proxy
+
+MOST_RECORDED_CALLS = 5_000
+TOOL_LIST = "tools/list"
+
+
+class Front(NamedTuple):
+    """The folder to put first on PATH, or the command that starts the MCP server; and where calls are recorded."""
+
+    path: tuple[str, ...]
+    command: str
+    spool: Path
+
+    def calls(self, home: str = "") -> tuple[ObservedCall, ...]:
+        """Return what was recorded, in order; of one trial, if its HOME is given."""
+        found = []
+        for file in sorted(self.spool.glob("*.json"))[:MOST_RECORDED_CALLS]:
+            try:
+                call = ObservedCall.model_validate_json(file.read_bytes())
+            except (OSError, ValidationError):
+                continue  # the trial's user may write anything there
+            if not home or call.home == home:
+                found.append(call)
+        return tuple(found)
+
+
+def in_front_of_program(folder: Path, binary: str, search_path: str, mutant: Mutant | None) -> Front:
+    """Write the wrapper of a program into the folder. `search_path`: where it finds the real one."""
+    spool, path = _folders(folder)
+    data = mutant.model_dump(mode="json") if mutant else {}
+    call = f"\nmain({binary!r}, {search_path!r}, {str(spool)!r}, {data!r})\n"
+    recorder.write_script(path / binary, (_source(change.__file__) + _source(mutant_wrapper.__file__) + call).encode())
+    return Front((str(path),), "", spool)
+
+
+def in_front_of_server(folder: Path, command: str, mutant: Mutant | None) -> Front:
+    """Write the proxy of an MCP server into the folder."""
+    spool, path = _folders(folder)
+    data = mutant.model_dump(mode="json") if mutant else {}
+    call = f"\nos._exit(main({command!r}, {str(spool)!r}, {data!r}))\n"
+    script = path / "server"
+    recorder.write_script(script, (_source(mutant_proxy.__file__) + call).encode())
+    return Front((), shlex.quote(str(script)), spool)
+
+
+def tools_of(calls: tuple[ObservedCall, ...]) -> list[dict[str, object]]:
+    """Return the tools of an MCP server, from a recorded list of them."""
+    listed = next((call.stdout for call in calls if call.argv[0] == TOOL_LIST), "[]")
+    tools = json.loads(listed)
+    return [tool for tool in tools if isinstance(tool, dict)]
+
+
+def _folders(folder: Path) -> tuple[Path, Path]:
+    spool, path = folder / "calls", folder / "bin"
+    spool.mkdir(parents=True)
+    path.mkdir()
+    for place in (folder, path):
+        place.chmod(0o755)
+    spool.chmod(0o1777)  # every trial has a user of its own
+    return spool, path
+
+
+@cache
+def _source(file: str) -> str:
+    return Path(file).read_text(encoding="utf-8")

@@ -1,0 +1,181 @@
+"""Run the trials of mutants, and decide by the procedure of pull requests what they show."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from tidegate.comparison.compare import compare
+from tidegate.measure.measure_trial import measure_trial
+from tidegate.model.comparison import Comparison
+from tidegate.model.gate import Gate
+from tidegate.model.measurement import Run, TrialResult
+from tidegate.model.mutant import Mutant
+from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.surface import ObservedCall
+from tidegate.model.trial import Side, Trial, TrialSpec
+from tidegate.model.verdict import Verdict
+from tidegate.plan import run_rows
+from tidegate.procedure.steps import RunTrials, next_step, observe, start
+from tidegate.run.build import Checkout
+from tidegate.run.mutant_front import Front, in_front_of_program, in_front_of_server
+from tidegate.run.run_job import RunJob, run_of
+from tidegate.run.runner import Runner
+from tidegate.store.run_folder import RunFolder
+from tidegate.trial.environment import side_path
+from tidegate.verdict.decide import decide
+
+LEAST_SECS, TIMES = 5.0, 10  # a mutant's trial may take as long; so that one that hangs is cheap
+
+
+class Ran(NamedTuple):
+    """One trial: its record, its result, the calls of the tool in all of its steps, and what it left behind."""
+
+    trial: Trial
+    result: TrialResult
+    calls: tuple[ObservedCall, ...]
+    diff: str
+
+
+class Shown(NamedTuple):
+    """What a mutant, or a pull request that changes nothing, shows."""
+
+    verdict: Verdict
+    comparison: Comparison
+    head: tuple[Ran, ...]
+
+
+@dataclass
+class MutantTrials:
+    """Runs trials on base as it is, and on a head that differs from it by one mutant."""
+
+    work: RunJob
+    runner: Runner
+    scratch: Path
+    search_path: str
+    numbers: itertools.count[int] = field(default_factory=itertools.count)
+    ran: int = 0
+    _base: dict[tuple[RowKey, int], asyncio.Task[Ran]] = field(default_factory=dict)
+    _secs: dict[RowKey, float] = field(default_factory=dict)
+
+    async def base(self, row: PlanRow, index: int) -> Ran:
+        """Return base's trial of that number. All mutants share it."""
+        key = (row.key, index)
+        if key not in self._base:
+            self._base[key] = asyncio.ensure_future(self._of_base(row, index))
+        return await asyncio.shield(self._base[key])
+
+    async def _of_base(self, row: PlanRow, index: int) -> Ran:
+        ran = await self.run(TrialSpec(side="base", scenario=row.key.scenario, agent=row.key.agent, index=index), row)
+        self._secs[row.key] = max(self._secs.get(row.key, 0.0), ran.result.metrics.duration_s or 0.0)
+        return ran
+
+    async def shown(
+        self, rows: Sequence[PlanRow], mutant: Mutant | None, changed: Path | None = None, *, fresh: bool = False
+    ) -> Shown:
+        """Return what the procedure of pull requests finds, if head has the mutant. `changed`: head's checkout.
+
+        `fresh`: base is run again, too.
+        """
+        plan, suite = Plan(rows=tuple(rows)), self.work.suite
+        policy = suite.policy.model_copy(update={"fail_fast": True, "mode": "blocking"})
+        by_key = {row.key: row for row in rows}
+        state, ran = start(run_rows(plan, suite), policy), list[Ran]()
+        results: list[TrialResult] = []
+        front = None if mutant is None else self.front(rows[0], mutant)
+
+        async def one(spec: TrialSpec) -> Ran:
+            row = by_key[RowKey(scenario=spec.scenario, agent=spec.agent)]
+            if spec.side == "base" and not fresh:
+                return await self.base(row, spec.index)
+            quick = row if mutant is None else self._quick(row)
+            return await self.run(spec, quick, front=front, changed=changed, bare=mutant is None)
+
+        while isinstance(step := next_step(state), RunTrials):
+            batch = await asyncio.gather(*map(one, step.specs))
+            phases = zip(batch, step.specs, strict=True)
+            new = [got.result.model_copy(update={"phase": spec.phase}) for got, spec in phases]
+            ran += [got for got, spec in zip(batch, step.specs, strict=True) if spec.side == "head"]
+            results += new
+            state = observe(state, new)
+        base, head = (self._run(side, plan, results).model_copy(update={"policy": policy}) for side in ("base", "head"))
+        comparison = compare(base, head)
+        return Shown(decide(comparison, policy), comparison, tuple(ran))
+
+    def front(self, row: PlanRow, mutant: Mutant | None) -> Front:
+        """Write the scripts in front of the row's tool."""
+        folder, target = self.scratch / f"front-{next(self.numbers)}", row.scenario.target
+        if target.mcp is not None:
+            return in_front_of_server(folder, target.mcp.command, mutant)
+        own = mutant if mutant is None or not mutant.file else None
+        return in_front_of_program(folder, target.binary, self.search_path, own)
+
+    async def run(
+        self,
+        spec: TrialSpec,
+        row: PlanRow,
+        *,
+        front: Front | None = None,
+        changed: Path | None = None,
+        bare: bool = False,
+    ) -> Ran:
+        """Run one trial behind the front, in the changed checkout if there is one. `bare`: nothing is in front."""
+        front = None if bare else front or self.front(row, None)
+        (here,) = self.work.sides
+        suite, store = self.work.suite, RunFolder(self.scratch / f"run-{next(self.numbers)}")
+        own = (*(front.path if front else ()), *(str(here.folder / folder) for folder in here.path_of(suite)))
+        checkout = Checkout(
+            spec.side, here.revision, changed or here.folder, store, own=suite.model_copy(update={"path": own})
+        )
+        attempts = self.runner.attempts.elsewhere({spec.side: checkout}, same_files=changed is None)
+        attempts.front = front.spool.parent if front else None
+        if front is not None and front.command:
+            row = _served_by(row, front.command)
+        trial = await attempts.trial(spec, row)
+        assert trial is not None
+        self.ran += 1
+        price = suite.price_of_budget(row.agent.model)
+        result = await asyncio.to_thread(measure_trial, trial, row.scenario, price, None, judge_blocks=False)
+        calls = front.calls(f"{trial.places.trial}/home") if front else ()
+        diff = store.record_folder(spec) / "workspace.diff"
+        return Ran(trial, result, calls, diff.read_text(errors="replace") if diff.is_file() else "")
+
+    def _quick(self, row: PlanRow) -> PlanRow:
+        """Return the row with time limits near what base needs."""
+        limit = max(LEAST_SECS, TIMES * self._secs.get(row.key, 0.0))
+        scenario = row.scenario
+        gates = tuple(_limited(gate, limit) for gate in scenario.gates)
+        timeout = min(limit, scenario.timeout_secs or limit)
+        return row.model_copy(
+            update={"scenario": scenario.model_copy(update={"gates": gates, "timeout_secs": timeout})}
+        )
+
+    def _run(self, side: Side, plan: Plan, results: Sequence[TrialResult]) -> Run:
+        now = time.time()
+        (here,) = self.work.sides
+        work = replace(self.work, plan=plan)
+        run = run_of(work, replace(here, side=side), (), now, now)
+        return run.model_copy(update={"trials": tuple(one for one in results if one.side == side)})
+
+
+def _limited(gate: Gate, limit: float) -> Gate:
+    own = getattr(gate, "timeout_secs", None)
+    return gate if own is None else gate.model_copy(update={"timeout_secs": min(own, limit)})
+
+
+def _served_by(row: PlanRow, command: str) -> PlanRow:
+    target, server = row.scenario.target, row.scenario.target.mcp
+    assert server is not None
+    target = target.model_copy(update={"mcp": server.model_copy(update={"command": command})})
+    return row.model_copy(update={"scenario": row.scenario.model_copy(update={"target": target})})
+
+
+def search_path_of(work: RunJob, path: str) -> str:
+    """Return where the wrapper finds the real tool."""
+    (here,) = work.sides
+    return side_path(here.folder, here.path_of(work.suite), path)

@@ -1,0 +1,289 @@
+"""Prove a suite: map what it uses of the tool, and run its rows on mutants and on pull requests that change nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tidegate.agents.scripted import LIST
+from tidegate.errors import NothingToRunError
+from tidegate.model.agent import FREE
+from tidegate.model.event import ToolCall
+from tidegate.model.mutant import Mutant, MutantResult
+from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.progress import Progress
+from tidegate.model.proof import AlikeSides, Proof, ToolProof, UsedPart
+from tidegate.model.suite import Budget, Suite
+from tidegate.model.surface import ObservedCall, Part
+from tidegate.mutants.listed import of_guidance, of_program, of_server
+from tidegate.mutants.met import meets, server_meets
+from tidegate.mutants.wording import survived
+from tidegate.plan import make_plan
+from tidegate.run.checkouts import one_side, scratch_folder
+from tidegate.run.guidance_mutants import Guidance
+from tidegate.run.mutant_front import tools_of
+from tidegate.run.mutant_trials import MutantTrials, Ran, search_path_of
+from tidegate.run.run_job import Options, RunJob, runner_of
+from tidegate.run.surface_survey import survey
+from tidegate.store.judge_answers import AnswerStore
+from tidegate.suite.load import load_suite
+from tidegate.surface.parts import of_calls, of_tools
+from tidegate.surface.used import Scenario, counts, users
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to prove. `kinds`: of mutants; none: all. `most_mutants`: a sample of those that calls meet; None: all.
+
+    `alike`: so many pull requests that change nothing.
+    """
+
+    mutants: bool = True
+    kinds: tuple[str, ...] = ()
+    most_mutants: int | None = None
+    alike: int = 0
+    max_usd: float | None = None
+    seed: int = 0
+
+
+async def prove(repo: Path, rev: str | None, out: Path, options: Options, wanted: Wanted) -> Proof:
+    """Return what is found about the suite at `rev`, or in the working tree if that is None."""
+    began = time.monotonic()
+    with scratch_folder() as scratch, one_side(repo, rev, scratch, out) as side:
+        base = replace(side, side="base")
+        suite = load_suite(base.folder, options.config, environ=options.environ)
+        suite = suite.model_copy(update={"budget": Budget(minutes=None, usd=wanted.max_usd)})
+        rows, notes = _rows(suite, options)
+        if not rows:
+            raise NothingToRunError("no row can be run without a key.", "Name an agent with `--agent` and `--max-usd`.")
+        work = RunJob(suite, Plan(rows=rows), (base,), scratch, AnswerStore(None))
+        async with runner_of(work, options) as runner:
+            if runner.build_errors:
+                raise NothingToRunError("; ".join(runner.build_errors.values()), "Fix the build first.")
+            work.scratch.joinpath("mutants").mkdir(mode=0o711)
+            path = search_path_of(work, options.environ.get("PATH", os.defpath))
+            proving = _Proving(MutantTrials(work, runner, scratch / "mutants", path), wanted, options.progress)
+            tools, more = await proving.tools(rows)
+            alike = await proving.alike(rows) if wanted.alike else None
+    return Proof(
+        sha=base.revision.sha,
+        tools=tools,
+        alike=alike,
+        notes=(*notes, *more),
+        trials=proving.trials.ran,
+        seconds=round(time.monotonic() - began, 1),
+    )
+
+
+def _rows(suite: Suite, options: Options) -> tuple[tuple[PlanRow, ...], tuple[str, ...]]:
+    """Return the rows to run, without judges, and what is left out: agents that cost are run only if they are named."""
+    rows, notes = [], dict[str, None]()
+    for row in make_plan(suite, options.selection).rows:
+        free = row.agent.type in FREE or not (row.agent.variables or row.agent.provider)
+        if not free and row.agent.type != "command" and not options.selection.agents:
+            notes[f"the agent {row.key.agent} was not run, since it costs: name it with `--agent` and `--max-usd`"] = (
+                None
+            )
+        elif not free and not options.selection.agents:
+            notes[f"the agent {row.key.agent} was not run, since it needs a key"] = None
+        elif row.scenario.target.tty:
+            notes[f"{row.key.scenario} was left out: mutants of a tool on a terminal (`tty`) are not supported"] = None
+        elif "/" in row.scenario.target.binary:
+            notes[f"{row.key.scenario} was left out: its tool is called by a path, where no wrapper can stand"] = None
+        else:
+            rows.append(row.model_copy(update={"scenario": _unjudged(row)}))
+    return tuple(rows), tuple(notes)
+
+
+def _unjudged(row: PlanRow) -> object:
+    evaluators = tuple(one for one in row.scenario.evaluators if not one.judged)
+    return row.scenario.model_copy(update={"judge": None, "evaluators": evaluators})
+
+
+def _tool(row: PlanRow) -> str:
+    target = row.scenario.target
+    return target.mcp.name if target.mcp is not None else target.binary
+
+
+@dataclass
+class _Proving:
+    """One run of `prove`."""
+
+    trials: MutantTrials
+    wanted: Wanted
+    progress: Progress
+
+    async def tools(self, rows: Sequence[PlanRow]) -> tuple[tuple[ToolProof, ...], tuple[str, ...]]:
+        """Return what is found for each tool, and the rows that were left out."""
+        self.progress.stage("running base")
+        seen = [*zip(rows, await asyncio.gather(*map(self._on_base, rows)), strict=True)]
+        notes = [f"{row.key} was left out: {why}" for row, why in seen if isinstance(why, str)]
+        usable = [(row, ran) for row, ran in seen if not isinstance(ran, str)]
+        proofs = []
+        for tool in dict.fromkeys(_tool(row) for row, _ in usable):
+            own = {row.key: (row, ran) for row, ran in usable if _tool(row) == tool}
+            proofs.append(await _OneTool(self, tool, own).proof())
+        return tuple(proofs), tuple(notes)
+
+    async def _on_base(self, row: PlanRow) -> tuple[Ran, ...] | str:
+        ran = await asyncio.gather(*(self.trials.base(row, index) for index in (1, 2)))
+        if row.deterministic and any(one.result.decides != "pass" for one in ran):
+            return (
+                f"it does not pass on base ({next(one.result.reason for one in ran if one.result.decides != 'pass')})"
+            )
+        return tuple(ran)
+
+    async def alike(self, rows: Sequence[PlanRow]) -> AlikeSides:
+        """Run pull requests that change nothing."""
+        self.progress.stage("pull requests that change nothing")
+        before, found = self.trials.ran, AlikeSides(runs=self.wanted.alike)
+        for number in range(self.wanted.alike):
+            shown = await self.trials.shown(rows, None, fresh=True)
+            blocked = found.blocked + (shown.verdict.would_block and shown.verdict.state != "not_run")
+            unconfirmed = any(row.state == "unconfirmed" for row in shown.comparison.rows)
+            found = found.model_copy(update={"blocked": blocked, "unconfirmed": found.unconfirmed + unconfirmed})
+            self.progress.say(f"{number + 1} of {found.runs} pull requests that change nothing: {blocked} blocked")
+        return found.model_copy(update={"trials": self.trials.ran - before})
+
+
+@dataclass
+class _OneTool:
+    """The rows of one tool, each with its trials of base."""
+
+    proving: _Proving
+    tool: str
+    rows: dict[RowKey, tuple[PlanRow, tuple[Ran, ...]]]
+    single: set[tuple[str, str, str]] = field(default_factory=set)  # options that take one value only
+
+    async def proof(self) -> ToolProof:
+        """Return what is found for the tool."""
+        calls = tuple(call for _, ran in self.rows.values() for call in ran[0].calls)
+        parts = await self._parts(calls)
+        used = users(parts, {key.scenario: self._scenario(*pair) for key, pair in self.rows.items()})
+        found = ToolProof(
+            tool=self.tool,
+            counts=counts(parts, used),
+            parts=tuple(UsedPart(part=part, scenarios=used[part.id]) for part in parts),
+        )
+        if not self.proving.wanted.mutants:
+            return found
+        self.single = {part.id for part in parts if part.kind == "option" and len(part.choices) == 1}
+        return found.model_copy(update={"mutants": await self._results(self._mutants(parts, calls))})
+
+    async def _parts(self, calls: tuple[ObservedCall, ...]) -> tuple[Part, ...]:
+        row = next(iter(self.rows.values()))[0]
+        if row.scenario.target.mcp is not None:
+            return of_tools(tools_of(calls))
+        if not row.scenario.target.binary:
+            return ()
+        listed = await survey(self.proving.trials, row)
+        return (*listed, *of_calls(calls, listed))
+
+    def _scenario(self, row: PlanRow, ran: tuple[Ran, ...]) -> Scenario:
+        checks = [gate.model_dump_json() for gate in row.scenario.gates]
+        checks += [evaluator.model_dump_json() for evaluator in row.scenario.evaluators]
+        commands = [event.line for event in ran[0].trial.events if isinstance(event, ToolCall)]
+        return Scenario(ran[0].calls, "\n".join([row.scenario.prompt, *checks, *commands]))
+
+    def _mutants(self, parts: tuple[Part, ...], calls: tuple[ObservedCall, ...]) -> list[Mutant]:
+        target = next(iter(self.rows.values()))[0].scenario.target
+        read = any(row.agent.type not in FREE for row, _ in self.rows.values())
+        found: list[Mutant] = []
+        if target.mcp is not None:
+            found += of_server(parts, calls, read=read)
+        elif target.binary:
+            found += of_program(parts, calls, target.binary)
+        found += of_guidance(self._guidance.texts, read=read)
+        kinds = self.proving.wanted.kinds
+        return [one for one in found if not kinds or one.kind in kinds]
+
+    @property
+    def _guidance(self) -> Guidance:
+        (here,) = self.proving.trials.work.sides
+        rows = [row for row, _ in self.rows.values()]
+        return Guidance.of(here.folder, self.proving.trials.work.suite, rows)
+
+    async def _results(self, mutants: Sequence[Mutant]) -> tuple[MutantResult, ...]:
+        """Return what became of each mutant; as many are run at once as there are slots."""
+        proving, guidance = self.proving, self._guidance
+        met = {number: self._met(mutant, guidance) for number, mutant in enumerate(mutants)}
+        reached = [number for number in met if met[number]]
+        chosen = random.Random(proving.wanted.seed).sample(reached, len(reached))[: proving.wanted.most_mutants]
+        proving.progress.stage(f"{len(chosen)} mutants of {self.tool or 'the docs'}")
+        found: dict[int, MutantResult] = {}
+        slots = asyncio.Semaphore(2 * (os.cpu_count() or 1))
+
+        async def one(number: int) -> None:
+            async with slots:
+                found[number] = await self._result(mutants[number], met[number], guidance)
+            caught = sum(result.state == "caught" for result in found.values())
+            if len(found) % 10 == 0 or len(found) == len(chosen):
+                proving.progress.say(f"{len(found)} of {len(chosen)} mutants run, {caught} caught")
+
+        async with asyncio.TaskGroup() as group:
+            for number in sorted(chosen):
+                group.create_task(one(number))
+        return tuple(found.get(number) or self._not_run(mutants[number], met[number]) for number in met)
+
+    def _not_run(self, mutant: Mutant, met: Sequence[RowKey]) -> MutantResult:
+        if met:
+            return MutantResult(mutant=mutant, state="not_run", why="not in the sample", met_by=_names(met))
+        return MutantResult(mutant=mutant, state="not_reached", why=survived(mutant, ()))
+
+    def _met(self, mutant: Mutant, guidance: Guidance) -> list[RowKey]:
+        """Return the rows whose recorded calls, or whose guidance, meet the mutant."""
+        found = []
+        for key, (row, (first, *_)) in self.rows.items():
+            if mutant.file:
+                hit = row.agent.type != "scripted" and mutant.file in guidance.files[key]
+            elif row.scenario.target.mcp is not None:
+                lists = any(isinstance(event, ToolCall) and event.tool == LIST for event in first.trial.events)
+                hit = any(server_meets(mutant, call, lists=lists) for call in first.calls)
+            else:
+                hit = any(meets(mutant, call) for call in first.calls)
+            found += [key] if hit else []
+        return found
+
+    async def _result(self, mutant: Mutant, met: Sequence[RowKey], guidance: Guidance) -> MutantResult:
+        """Run the rows that meet the mutant, the quickest first, until one catches it."""
+        trials, result = self.proving.trials, MutantResult(mutant=mutant, state="alive", met_by=_names(met))
+        changed = guidance.changed(mutant, trials.scratch / f"docs-{next(trials.numbers)}") if mutant.file else None
+        same, lost = mutant.kind not in ("slower", "hangs"), ""
+        for key in sorted(met, key=lambda key: self.rows[key][1][0].result.metrics.duration_s or 0.0):
+            shown = await trials.shown([self.rows[key][0]], mutant, changed)
+            if shown.verdict.state == "not_run":
+                lost = shown.verdict.summary
+            elif shown.verdict.would_block:
+                return result.model_copy(update={"state": "caught", "caught_by": (key.scenario,)})
+            same = same and all(self._same(one) for one in shown.head)
+        if lost:
+            return result.model_copy(update={"state": "not_run", "why": lost})
+        other_values = mutant.kind == "option_ignored" and ("option", mutant.command, mutant.name) not in self.single
+        if same and not other_values:
+            return result.model_copy(update={"state": "no_change", "why": "all outputs and files stay the same"})
+        return result.model_copy(update={"why": survived(mutant, _names(met), same=same)})
+
+    def _same(self, head: Ran) -> bool:
+        """Return True if the trial shows what base's trials showed, apart from what differs between these."""
+        first, second = self.rows[head.result.key][1][:2]
+        ours, theirs = _told(head), _told(first)
+        steady = [one == other for one, other in zip(theirs, _told(second), strict=False)]
+        if len(ours) != len(theirs):
+            return False
+        alike = all(one == other for one, other, keep in zip(ours, theirs, steady, strict=False) if keep)
+        return alike and (head.diff == first.diff or first.diff != second.diff)
+
+
+def _told(ran: Ran) -> list[tuple[object, ...]]:
+    """Return what the calls of a trial showed, without the names of its folders."""
+    places = ran.trial.places
+    return [(call.argv, call.exit_code, places.hide(call.stdout), places.hide(call.stderr)) for call in ran.calls]
+
+
+def _names(met: Sequence[RowKey]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(key.scenario for key in met))

@@ -1,0 +1,62 @@
+"""Ask a command-line tool for its help, and that of its subcommands, in a trial of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tidegate.agents.scripted import Scripted
+from tidegate.model.plan import PlanRow, RowKey
+from tidegate.model.surface import ObservedCall, Part
+from tidegate.model.trial import TrialSpec
+from tidegate.run.mutant_trials import MutantTrials
+from tidegate.surface.help_text import NOT_SUBCOMMANDS, read_help
+from tidegate.surface.parts import of_help
+
+DEPTH, MOST_PAGES = 3, 150
+SECONDS = 120.0
+_NAME = "surface"
+
+
+async def survey(trials: MutantTrials, row: PlanRow) -> tuple[Part, ...]:
+    """Return the parts that the help pages of the row's tool list."""
+    binary, pages = row.scenario.target.binary, dict[str, str]()
+    waiting = [""]
+    for depth in range(DEPTH):
+        calls = await _ask(trials, row, [_asking(binary, command) for command in waiting], depth)
+        found = {command: _page(calls, command) for command in waiting}
+        pages |= {command: text for command, text in found.items() if text and text not in pages.values()}
+        waiting = [
+            f"{command} {name}".strip()
+            for command in waiting
+            if command in pages
+            for name in read_help(pages[command], f"{binary} {command}".strip()).subcommands
+            if name not in NOT_SUBCOMMANDS
+        ][: MOST_PAGES - len(pages)]
+        if not waiting:
+            break
+    return of_help(pages, binary)
+
+
+def _asking(binary: str, command: str) -> str:
+    if command:
+        return f"{binary} {command} --help"
+    return f"{binary} --help || {binary} -h || {binary} help"
+
+
+def _page(calls: Iterable[ObservedCall], command: str) -> str:
+    """Return the help that was printed; programs that fail after printing it, or print it to stderr, count too."""
+    own = [call for call in calls if list(call.argv[:-1]) == command.split()]
+    texts = [text for call in own for text in (call.stdout, call.stderr) if len(text.splitlines()) > 1]
+    return next((text for text in texts if "usage" in text.lower() or "--" in text), "")
+
+
+async def _ask(trials: MutantTrials, row: PlanRow, commands: list[str], depth: int) -> tuple[ObservedCall, ...]:
+    plain = {"setup": (), "post": (), "gates": (), "evaluators": (), "evaluator_scripts": (), "guidance": ()}
+    more = {"name": _NAME, "timeout_secs": SECONDS, "template": None}
+    target = row.scenario.target.model_copy(update={"health_check": None})
+    scenario = row.scenario.model_copy(update={**plain, **more, "target": target})
+    agent = Scripted(type="scripted", steps={_NAME: tuple(commands)})
+    key = RowKey(scenario=_NAME, agent=_NAME)
+    asking = row.model_copy(update={"scenario": scenario, "agent": agent, "key": key})
+    spec = TrialSpec(side="base", scenario=_NAME, agent=_NAME, index=depth + 1)
+    return (await trials.run(spec, asking)).calls

@@ -1,0 +1,1 @@
+"""The surface of the tool under test: read from help texts, tool lists and recorded calls, and what uses it. Pure."""

@@ -1,0 +1,191 @@
+"""Read what a help text lists: subcommands, options with their values, and arguments.
+
+Shapes: argparse, click, clap, cobra, commander, docopt, yargs, and what programs without a library print alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|.\x08")
+_HEADING = re.compile(r"^\s*(?:[\w-]+ )*(?:commands|subcommands|actions)\b[^.]{0,40}:?\s*$", re.IGNORECASE)
+_POSITIONAL = re.compile(r"^positional arguments:\s*$", re.IGNORECASE)
+_METAVAR = re.compile(r"^\s{1,4}(?:[A-Z_]+|<?(?:sub)?command>?|\{[a-z][\w-]*(?:,[\w-]+)*\})(?:\s*\.\.\.)?\s*$")
+_ENTRY = re.compile(r"^(?P<indent>\s{1,8})(?P<words>[a-z][\w:.-]*(?:, ?[a-z][\w:.-]*)*)(?=\s|\*|$)(?P<rest>.*)$")
+_BRACES = re.compile(r"(?<![\w=\]-])\{([a-z][\w-]*(?:,[\w-]+)*)\}")
+_SPEC = re.compile(r"^\s{0,16}(?P<spec>-{1,2}[A-Za-z0-9?#@\[].*)$")
+_NAME = re.compile(r"(?<![\w-])(--?\[no-\][a-zA-Z][\w-]*|--?[A-Za-z0-9?][\w.-]*)")
+_VALUE = re.compile(
+    r"^(?:=|\[=|\s=\s|\s)\[?(?P<value><[^>]*>|\[[A-Za-z][\w|,. -]*\]|\{[^}]*\}|[A-Z][A-Z0-9_:,./|-]*|"
+    r"(?:string|strings|stringArray|stringToString|int|ints|uint|float|float64|duration|bool|value|file|path|bytes)\b)"
+)
+_ATTACHED = re.compile(r"^=(?P<value>\S+)")
+_CHOICES = (
+    re.compile(r"\[possible values: ([^\]]+)\]"),
+    re.compile(r"[\[(]choices: ([^\])]+)[\])]"),
+    re.compile(r"\{([\w.+-]+(?:,[\w.+-]+)*)\}"),
+    re.compile(r"(?<=[ =])\[([\w.+-]+(?:\|[\w.+-]+)+)\]"),
+    re.compile(r"(?<=[ =])<?([a-z0-9][\w.+-]*(?:\|[a-z0-9][\w.+-]*)+)>?(?=\s|$)"),
+)
+_TYPED = re.compile(r"\[(?:string|number|array|count)\]")
+_USAGE = re.compile(r"^\s*usage:?\s*(?P<line>.*)$", re.IGNORECASE)
+_ARGUMENT = re.compile(r"<([\w .-]+)>|\b([A-Z][A-Z0-9_-]+)\b")
+_WORD = re.compile(r"[a-z][\w-]*")
+NOT_SUBCOMMANDS = frozenset({"help", "completion", "completions"})
+
+
+class HelpOption(NamedTuple):
+    """An option of a help text. `names[0]` is the long name if there is one."""
+
+    names: tuple[str, ...]
+    takes_value: bool
+    choices: tuple[str, ...]
+
+
+class HelpText(NamedTuple):
+    """What a help text lists."""
+
+    subcommands: tuple[str, ...]
+    options: tuple[HelpOption, ...]
+    arguments: tuple[str, ...]
+
+
+def read_help(text: str, called: str) -> HelpText:
+    """Return what the help of `called` (`tool add`) lists."""
+    text = _COLOUR.sub("", text).replace("\t", "        ")
+    found: dict[str, HelpOption] = {}
+    for option in (*_listed_options(text), *_usage_options(text, called)):
+        if not any(name in known.names for known in found.values() for name in option.names):
+            found[option.names[0]] = option
+    return HelpText(tuple(subcommands(text, called)), tuple(found.values()), tuple(_arguments(text, called)))
+
+
+def subcommands(text: str, called: str = "") -> Iterator[str]:
+    """Yield the subcommands that a help text lists, in order. `called`: the words before `--help` that asked for it."""
+    listed = dict.fromkeys(_braced(text))
+    listed |= dict.fromkeys(_under_headings(text, called))
+    if called:
+        listed |= dict.fromkeys(_in_usage(text, called))
+    yield from listed
+
+
+def _under_headings(text: str, called: str) -> Iterator[str]:
+    """Yield the names in lists of commands; lines that are indented more than the first go on with its description."""
+    listing, indent, arguments = False, None, False
+    for row in text.splitlines():
+        if row.strip() and not row[:1].isspace():
+            listing, indent, arguments = _HEADING.match(row) is not None, None, _POSITIONAL.match(row) is not None
+        elif arguments and _METAVAR.match(row):
+            listing, indent = True, None  # argparse lists subcommands below their placeholder
+        elif listing and (found := _ENTRY.match(_without_call(row, called))):
+            indent = len(found["indent"]) if indent is None else indent
+            if len(found["indent"]) == indent and _is_entry(found["rest"]):
+                yield from (name.strip() for name in found["words"].split(",")[:1])
+
+
+def _without_call(row: str, called: str) -> str:
+    """Return a row of yargs' list without the program's name."""
+    return re.sub(rf"^(\s+){re.escape(called)} ", r"\1", row) if called else row
+
+
+def _is_entry(rest: str) -> bool:
+    """Return True if what follows a name is nothing, arguments, or a description apart from it."""
+    return not rest.strip() or rest[:2].isspace() or bool(re.match(r"[*:]?\s+(?:[\[<{(*-]|[A-Z])|:\s", rest))
+
+
+def _braced(text: str) -> list[str]:
+    """Return argparse's subcommands in braces: those that are no option's choices."""
+    for row in text.splitlines():
+        for found in _BRACES.finditer(row):
+            before = row[: found.start()].rstrip()
+            if not before.endswith(("[", "=")) and not re.search(r"(?:^|[\s\[])-[\w-]+$", before):
+                return found[1].split(",") if "," in found[1] or row.rstrip().endswith("...") else []
+    return []
+
+
+def _in_usage(text: str, called: str) -> Iterator[str]:
+    """Yield docopt's subcommands: words after the program's name in two or more lines of its usage."""
+    rows = [row.strip() for row in text.splitlines()]
+    pattern = re.compile(rf"(?:usage:\s*)?{re.escape(called)} ([a-z][\w-]*)(?=\s|$)", re.IGNORECASE)
+    words = [found[1] for row in rows if (found := pattern.match(row))]
+    yield from (word for word in dict.fromkeys(words) if len(words) > 1 and _WORD.fullmatch(word))
+
+
+def _listed_options(text: str) -> Iterator[HelpOption]:
+    rows = text.splitlines()
+    for number, row in enumerate(rows):
+        found = _SPEC.match(row)
+        if found is None:
+            continue
+        spec, _, description = re.sub(r"\s{2,}(?!-)", "\x00", found["spec"].strip(), count=1).partition("\x00")
+        spec = re.sub(r"\s{2,}(?=-)", " ", spec)
+        below = " ".join(_below(rows[number + 1 :]))
+        if (option := _option(spec, f"{description} {below}")) is not None:
+            yield option
+
+
+def _below(rows: list[str]) -> Iterator[str]:
+    """Yield the rest of a description: indented rows up to the next option or empty row."""
+    for row in rows[:8]:
+        if _SPEC.match(row) or not row.strip() or not row[:1].isspace():
+            return
+        yield row.strip()
+
+
+def _option(spec: str, description: str) -> HelpOption | None:
+    found = [match for match in _NAME.finditer(spec) if _is_name(spec, match.start())]
+    names = dict.fromkeys(name for match in found for name in _both(match[1].rstrip(".,")))
+    if not names:
+        return None
+    after = [spec[match.end() :] for match in found]
+    takes = any(_VALUE.match(rest) or _ATTACHED.match(rest) for rest in after) or bool(_TYPED.search(description))
+    choices = next((_split(match[1]) for way in _CHOICES[2:] if (match := way.search(spec))), ())
+    choices = choices or next((_split(match[1]) for way in _CHOICES[:2] if (match := way.search(description))), ())
+    return HelpOption(tuple(sorted(names, key=lambda name: not name.startswith("--"))), takes or bool(choices), choices)
+
+
+def _is_name(spec: str, start: int) -> bool:
+    """Return True if an option's name begins there: after a comma, a slash, a bar or a value, not in a sentence."""
+    before = spec[:start].rstrip()
+    words = before.split()
+    return not words or before.endswith((",", "/", "|", "[")) or all(not word[:1].islower() for word in words)
+
+
+def _both(name: str) -> tuple[str, ...]:
+    """Return the two options that `--[no-]color` stands for, or the option itself."""
+    return (name.replace("[no-]", ""), name.replace("[no-]", "no-")) if "[no-]" in name else (name,)
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(word.strip().strip("\"'") for word in re.split(r"[,|]", text) if word.strip())
+
+
+def _usage(text: str, called: str) -> Iterator[str]:
+    """Yield the lines of the usage that begin with the call, without it."""
+    inside = False
+    for row in text.splitlines():
+        usage = _USAGE.match(row)
+        inside = bool(usage) or (inside and row[:1].isspace() and bool(row.strip()))
+        line = (usage["line"] if usage else row).strip()
+        if inside and line:
+            yield line.removeprefix(called).strip() if line.startswith(called) else line
+
+
+def _usage_options(text: str, called: str) -> Iterator[HelpOption]:
+    """Yield options that only the usage names: `[--due DATE]`."""
+    joined = " ".join(_usage(text, called))
+    for match in re.finditer(r"\[(--?[A-Za-z][\w-]*)((?:[ =][^\]\[|]+)?)\]", joined):
+        if (option := _option(match[1] + match[2], "")) is not None:
+            yield option
+
+
+def _arguments(text: str, called: str) -> Iterator[str]:
+    """Yield the arguments that the first line of the usage names, without options' values."""
+    first = next(_usage(text, called), "")
+    plain = re.sub(r"\[?--?[\w-]+(?:[ =](?:<[^>]*>|[A-Z][\w-]*|\{[^}]*\}))?\]?|\{[^}]*\}", " ", first)
+    for match in _ARGUMENT.finditer(plain):
+        name = (match[1] or match[2]).strip()
+        if name.upper() not in ("OPTIONS", "OPTION", "FLAGS", "COMMAND", "SUBCOMMAND", "ARGS", "COMMANDS"):
+            yield name

@@ -1,0 +1,192 @@
+"""What each kind of mutant changes in a call."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tidegate.model.mutant import Mutant, MutantKind
+from tidegate.model.surface import ObservedCall
+from tidegate.mutants import change
+from tidegate.mutants.met import meets
+from tidegate.run.mutant_front import Front, in_front_of_program
+
+NAMES = ("add", "list")
+DUE = {"name": "--due", "aliases": ("-d",), "takes_value": True, "command": "add"}
+HELP = """\
+usage: t add [-h] [--due DATE] TITLE
+
+options:
+  -h, --help  show this help message and exit
+  -d, --due DATE
+              the last day
+  --quiet     print less
+"""
+
+
+def mutant(kind: MutantKind, **fields: Any) -> Mutant:
+    return Mutant(**{"kind": kind, "words": "w", "commands": NAMES, **fields})
+
+
+def changed(one: Mutant, argv: list[str], result: change.Result = (0, "", "")) -> tuple[list[str], change.Result]:
+    data = one.model_dump(mode="json")
+    given, instead = change.before(data, argv)
+    return given, change.after(data, argv, instead or result)
+
+
+@pytest.mark.parametrize(
+    "argv", [["add", "--due", "1", "T"], ["add", "--due=1", "T"], ["add", "-d", "1", "T"], ["add", "-d1", "T"]]
+)
+def test_an_option_is_ignored_or_refused_in_every_spelling(argv: list[str]) -> None:
+    given, result = changed(mutant("option_ignored", **DUE), argv)
+    assert (given, result) == (["add", "T"], (0, "", ""))
+    assert changed(mutant("option_removed", **DUE), argv)[1][0] == change.USAGE_ERROR
+
+
+def test_a_switch_is_ignored_without_the_word_after_it() -> None:
+    quiet = mutant("option_ignored", name="--quiet", command="add")
+    assert changed(quiet, ["add", "--quiet", "T"])[0] == ["add", "T"]
+
+
+def test_options_of_other_subcommands_and_after_two_dashes_stay() -> None:
+    for argv in (["list", "--due", "1"], ["add", "--", "--due"], ["add", "T"]):
+        assert changed(mutant("option_removed", **DUE), argv) == (argv, (0, "", ""))
+
+
+def test_a_renamed_option_has_its_new_name_in_calls_and_help() -> None:
+    renamed = mutant("option_renamed", **DUE)
+    assert changed(renamed, ["add", "--new-due", "1", "T"])[0] == ["add", "--due", "1", "T"]
+    assert changed(renamed, ["add", "--due", "1", "T"])[1][0] == change.USAGE_ERROR
+    assert "--new-due DATE" in changed(renamed, ["add", "--help"], (0, HELP, ""))[1][1]
+
+
+def test_the_help_loses_the_entry_of_the_option_and_nothing_else() -> None:
+    (_, text, _) = changed(mutant("help_dropped", **DUE), ["add", "--help"], (0, HELP, ""))[1]
+    assert text == HELP.replace(" [--due DATE]", "").replace("  -d, --due DATE\n              the last day\n", "")
+
+
+def test_a_renamed_subcommand_works_under_its_new_name_alone() -> None:
+    renamed = mutant("subcommand_renamed", name="add")
+    assert changed(renamed, ["add-item", "T"])[0] == ["add", "T"]
+    assert changed(renamed, ["add", "T"])[1] == (2, "", "error: unknown command 'add'\n")
+    assert changed(renamed, ["list"]) == (["list"], (0, "", ""))
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "after"),
+    [
+        ("exit_fails", (0, "a", ""), (1, "a", "")),
+        ("exit_succeeds", (3, "a", "e"), (0, "a", "e")),
+        ("error_emptied", (2, "", "no such id\n"), (2, "", "")),
+        ("error_emptied", (0, "", "a note\n"), (0, "", "a note\n")),
+        ("error_wrong", (2, "", "no such id\n"), (2, "", change.WRONG_ERROR)),
+        ("line_dropped", (0, "a\nb\n", ""), (0, "a\n", "")),
+        ("line_dropped", (0, "a\n", ""), (0, "a\n", "")),
+        ("output_truncated", (0, "abcd", ""), (0, "ab", "")),
+        ("output_emptied", (0, "abcd", ""), (0, "", "")),
+        ("streams_swapped", (0, "o", "e"), (0, "e", "o")),
+    ],
+)
+def test_changed_results(kind: MutantKind, before: change.Result, after: change.Result) -> None:
+    assert changed(mutant(kind, command="list"), ["list"], before)[1] == after
+    assert changed(mutant(kind, command="add"), ["list"], before)[1] == before
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_json_keeps_its_style_when_a_key_changes(indent: int | None) -> None:
+    def text(value: object) -> str:
+        return json.dumps(value, indent=indent) + "\n"
+
+    before = text([{"id": 1, "tags": ["x"]}])
+    wanted = {
+        "json_key_renamed": text([{"id_": 1, "tags": ["x"]}]),
+        "json_key_dropped": text([{"tags": ["x"]}]),
+        "json_key_retyped": text([{"id": "1", "tags": ["x"]}]),
+    }
+    kinds: tuple[MutantKind, ...] = ("json_key_renamed", "json_key_dropped", "json_key_retyped")
+    for kind in kinds:
+        assert changed(mutant(kind, command="list", name="id"), ["list"], (0, before, ""))[1][1] == wanted[kind]
+
+
+def test_a_call_meets_a_mutant_that_would_change_it() -> None:
+    calls = {
+        "writes": ObservedCall(argv=("add", "T"), exit_code=0, stdout="added\n", written=("t.json",)),
+        "reads": ObservedCall(argv=("list",), exit_code=0, stdout="[ ] 1 T\n"),
+        "help": ObservedCall(argv=("add", "--help"), exit_code=0, stdout=HELP),
+        "fails": ObservedCall(argv=("add",), exit_code=2, stderr="TITLE?\n"),
+    }
+    wanted = {
+        mutant("effect_lost", command="add"): {"writes"},
+        mutant("prompts", command="list"): set[str](),
+        mutant("option_removed", **DUE): {"help"},
+        mutant("option_ignored", **DUE): set[str](),
+        mutant("exit_fails", command="add"): {"writes"},
+        mutant("error_emptied", command="add"): {"fails"},
+        mutant("line_dropped", command="list"): set[str](),
+        mutant("hangs", command="add"): {"writes", "fails"},
+    }
+    for one, met in wanted.items():
+        assert {name for name, call in calls.items() if meets(one, call)} == met, one.kind
+
+
+TOOL = f"""\
+#!{sys.executable} -IS
+import sys
+open("tasks", "a").write(sys.argv[-1] + "\\n") if sys.argv[1] == "add" else None
+print(open("tasks").read(), end="")
+"""
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Path:
+    """A trial's folders, and a tool that writes a file."""
+    for name in ("workspace", "home", "tool"):
+        (tmp_path / name).mkdir()
+    program = tmp_path / "tool" / "t"
+    program.write_text(TOOL)
+    program.chmod(0o755)
+    return tmp_path
+
+
+def ran(folders: Path, one: Mutant | None, *argv: str) -> tuple[subprocess.CompletedProcess[str], Front]:
+    """Run the tool behind its wrapper."""
+    kind = one.kind if one else "none"
+    front = in_front_of_program(folders / kind, "t", str(folders / "tool"), one)
+    env = {"PATH": f"{front.path[0]}:{os.defpath}", "HOME": str(folders / "home")}
+    done = subprocess.run(
+        [f"{front.path[0]}/t", *argv], cwd=folders / "workspace", env=env, capture_output=True, text=True, check=False
+    )
+    return done, front
+
+
+def test_the_wrapper_records_the_call_and_the_files_that_it_wrote(folders: Path) -> None:
+    done, front = ran(folders, None, "add", "x y")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "x y\n", "")
+    (call,) = front.calls(str(folders / "home"))
+    assert (call.argv, call.exit_code, call.stdout, call.written) == (("add", "x y"), 0, "x y\n", ("tasks",))
+    assert front.calls("/another/home") == ()
+
+
+def test_a_lost_effect_prints_what_the_tool_does_and_leaves_no_file(folders: Path) -> None:
+    done, _ = ran(folders, mutant("effect_lost", command="add"), "add", "x")
+    assert (done.returncode, done.stdout) == (0, "x\n")
+    assert not (folders / "workspace" / "tasks").exists()
+
+
+def test_a_crash_comes_after_the_effect_and_before_the_output(folders: Path) -> None:
+    done, _ = ran(folders, mutant("crashes_after", command="add"), "add", "x")
+    assert (done.returncode, done.stdout) == (-11, "")
+    assert (folders / "workspace" / "tasks").read_text() == "x\n"
+
+
+def test_a_refused_call_does_not_reach_the_tool(folders: Path) -> None:
+    done, front = ran(folders, mutant("prompts", command="add"), "add", "x")
+    assert (done.returncode, done.stdout) == (1, "Are you sure? [y/N] ")
+    assert not (folders / "workspace" / "tasks").exists()
+    assert front.calls()[0].exit_code == 1

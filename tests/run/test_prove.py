@@ -1,0 +1,107 @@
+"""A suite is proved: what its rows catch on mutants of a real tool, what no row uses, and what stays the same."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+
+import pytest
+
+from tidegate.model.mutant import MutantResult
+from tidegate.model.progress import Silent
+from tidegate.model.proof import Proof
+from tidegate.reports.badge import proof_badge
+from tidegate.reports.prove_text import prove_text
+from tidegate.run.prove import Wanted, prove
+from tidegate.run.run_job import Options
+
+TOOL = """\
+#!/bin/sh
+case "$1 $2" in
+  "--help "*) printf 'Usage: t COMMAND\\n\\nCommands:\\n  add    Adds\\n  show   Shows\\n  wipe   Deletes all\\n';;
+  "add --help") printf 'Usage: t add [--loud] [--due DATE] TEXT\\n\\nOptions:\\n  --loud      x\\n  --due DATE  x\\n';;
+  "show --help") printf 'Usage: t show [--format {text}]\\n\\nOptions:\\n  --format {text}  x\\n';;
+  "add --loud") echo "$3!" >> notes; echo "added $3";;
+  "add "*) echo "$2" >> notes; echo "added $2";;
+  "show "*) cat notes;;
+  *) echo "what?" >&2; exit 2;;
+esac
+"""
+SUITE = """\
+version: 1
+scenarios: [s.yaml]
+path: [bin]
+agents: {docs: {type: doc-follower}}
+"""
+SCENARIO = """\
+name: keep
+description: Keep a note.
+target: {binary: t}
+task: "Keep a note:\\n\\n```console\\n$ t add --loud tide\\n$ t show --format text\\n```\\n"
+evaluation:
+  gates:
+    - {type: file_contains, path: notes, substring: "tide!"}
+"""
+KINDS = ("option_ignored", "subcommand_removed", "effect_lost", "output_emptied", "flag_misspelt")
+
+
+@pytest.fixture(scope="module")
+def proof(tmp_path_factory: pytest.TempPathFactory) -> Proof:
+    """What is found about the suite; no test changes it."""
+    repo = tmp_path_factory.mktemp("repo")
+    (repo / "bin").mkdir()
+    for name, text in {"bin/t": TOOL, "tidegate.yaml": SUITE, "s.yaml": SCENARIO}.items():
+        (repo / name).write_text(text)
+    (repo / "bin/t").chmod(0o755)
+    (repo / "AGENTS.md").write_text("# Notes\n\n```sh\nt add --loud twice\n```\n")
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(repo)]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
+        subprocess.run([*git, *words], check=True)
+    options = Options(environ=dict(os.environ), progress=Silent())
+    wanted = Wanted(kinds=KINDS, alike=1)
+    return asyncio.run(prove(repo, None, tmp_path_factory.mktemp("out") / "run", options, wanted))
+
+
+def state(proof: Proof, words: str) -> MutantResult:
+    return next(one for one in proof.mutants if one.mutant.words == words)
+
+
+def test_a_break_of_what_a_gate_checks_is_caught(proof: Proof) -> None:
+    for words in ("`--loud` is ignored by `add`", "`add` is gone", "`add` reports success and changes nothing"):
+        assert (state(proof, words).state, state(proof, words).caught_by) == ("caught", ("keep",)), words
+
+
+def test_a_break_that_no_gate_looks_at_is_alive(proof: Proof) -> None:
+    found = state(proof, "`show` prints nothing")
+    assert (found.state, found.why) == ("alive", "keep meets it, and passes")
+
+
+def test_what_no_call_meets_is_not_run(proof: Proof) -> None:
+    for words in ("`wipe` is gone", "`--due` is ignored by `add`"):
+        assert state(proof, words).state == "not_reached", words
+    assert state(proof, "`wipe` is gone").why == "no scenario uses `wipe`"
+
+
+def test_an_option_with_one_choice_changes_nothing_if_it_is_ignored(proof: Proof) -> None:
+    assert state(proof, "`--format` is ignored by `show`").state == "no_change"
+
+
+def test_a_misspelt_option_in_the_guidance_is_met_by_the_agent_that_reads_it(proof: Proof) -> None:
+    assert state(proof, "AGENTS.md: `--loud` is misspelt").met_by == ("keep",)
+
+
+def test_the_surface_and_the_score_are_printed(proof: Proof) -> None:
+    text = prove_text(proof)
+    assert "surface: 2 of 3 subcommands, 2 of 3 options used by a passing scenario" in text
+    assert "A/A: 1 pull request that changes nothing: 0 blocked" in text
+    assert "unused `wipe`" in text
+    assert "unused `--due` of `add`" in text
+    assert proof.share is not None
+    assert f'"message": "{round(100 * proof.share)}%' in proof_badge(proof)
+
+
+def test_no_trial_is_run_for_mutants_that_no_call_meets(proof: Proof) -> None:
+    reached = sum(one.state != "not_reached" for one in proof.mutants)
+    assert proof.alike is not None
+    assert proof.trials - proof.alike.trials <= 3 + 2 + 1 + 3 * reached  # base, help, and three of each mutant

@@ -1,0 +1,166 @@
+"""Help texts of common libraries are read."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidegate.surface.help_text import HelpOption, read_help
+
+ARGPARSE = """\
+usage: taskmgr [-h] [--version] COMMAND ...
+
+Tasks in a folder.
+
+positional arguments:
+  COMMAND
+    add       Add a task.
+    list      Show all tasks.
+
+options:
+  -h, --help  show this help message and exit
+"""
+ARGPARSE_SUB = """\
+usage: taskmgr add [-h] [--priority {low,normal,high}] TITLE
+
+positional arguments:
+  TITLE
+
+options:
+  -h, --help            show this help message and exit
+  --priority {low,normal,high}
+                        how soon it is needed
+"""
+CLICK = """\
+Usage: repo [OPTIONS] COMMAND [ARGS]...
+
+Options:
+  --format [json|text]  Shape of the output.
+  --shout / --no-shout  Loud.
+  -n, --count INTEGER   How often.
+  --help                Show this message and exit.
+
+Commands:
+  clone   Clones a repository.
+  delete  Deletes it,
+          for good.
+"""
+CLAP = """\
+A finder
+
+Usage: fnd [OPTIONS] <PATTERN> [COMMAND]
+
+Commands:
+  index  Build the index
+  help   Print this message or the help of the given subcommand(s)
+
+Arguments:
+  <PATTERN>  What to find
+
+Options:
+  -o, --output <FILE>  Where to write
+      --color <WHEN>   When to colour [possible values: auto, always, never]
+  -q, --quiet          Less
+  -h, --help           Print help
+"""
+COBRA = """\
+Work with issues.
+
+Usage:
+  ish [command]
+
+Available Commands:
+  create      Create an issue
+  list        List issues
+
+Flags:
+      --due string   last day
+  -h, --help         help for ish
+  -v, --verbose      more
+
+Use "ish [command] --help" for more information about a command.
+"""
+COMMANDER = """\
+Usage: pack [options] [command]
+
+Options:
+  -V, --version          output the version number
+  -c, --cheese <type>    kind of cheese (choices: "brie", "gouda")
+  -h, --help             display help for command
+
+Commands:
+  add [options] <title>  add one
+  help [command]         display help for command
+"""
+DOCOPT = """\
+Naval Fate.
+
+Usage:
+  fate ship new <name>...
+  fate mine set <x> <y>
+  fate --version
+
+Options:
+  -h --help     Show this screen.
+  --speed=<kn>  Speed in knots [default: 10].
+"""
+YARGS = """\
+tally <command>
+
+Commands:
+  tally add <title>  add one
+  tally list         list all
+
+Options:
+      --version   Show version number                                  [boolean]
+  -p, --priority  how soon              [string] [choices: "low", "high"]
+      --help      Show help                                            [boolean]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "called", "subcommands", "options"),
+    [
+        (ARGPARSE, "taskmgr", ("add", "list"), {"--version": (False, ())}),
+        (ARGPARSE_SUB, "taskmgr add", (), {"--priority": (True, ("low", "normal", "high"))}),
+        (
+            CLICK,
+            "repo",
+            ("clone", "delete"),
+            {"--format": (True, ("json", "text")), "--shout": (False, ()), "--count": (True, ())},
+        ),
+        (
+            CLAP,
+            "fnd",
+            ("index", "help"),
+            {"--output": (True, ()), "--color": (True, ("auto", "always", "never")), "--quiet": (False, ())},
+        ),
+        (COBRA, "ish", ("create", "list"), {"--due": (True, ()), "--verbose": (False, ())}),
+        (COMMANDER, "pack", ("add", "help"), {"--cheese": (True, ("brie", "gouda")), "--version": (False, ())}),
+        (DOCOPT, "fate", ("ship", "mine"), {"--speed": (True, ())}),
+        (YARGS, "tally", ("add", "list"), {"--version": (False, ()), "--priority": (True, ("low", "high"))}),
+    ],
+    ids=["argparse", "argparse of a subcommand", "click", "clap", "cobra", "commander", "docopt", "yargs"],
+)
+def test_the_help_of_common_libraries(
+    text: str, called: str, subcommands: tuple[str, ...], options: dict[str, tuple[bool, tuple[str, ...]]]
+) -> None:
+    found = read_help(text, called)
+    assert found.subcommands == subcommands
+    assert {
+        one.names[0]: (one.takes_value, one.choices) for one in found.options if "--help" not in one.names
+    } == options
+
+
+def test_arguments_are_those_of_the_usage_line() -> None:
+    assert read_help(ARGPARSE_SUB, "taskmgr add").arguments == ("TITLE",)
+    assert read_help(CLAP, "fnd").arguments == ("PATTERN",)
+
+
+def test_an_option_that_a_sentence_mentions_is_none() -> None:
+    text = "Options:\n  --fix  Apply fixes. See also --no-fix.\n"
+    assert read_help(text, "t").options == (HelpOption(("--fix",), takes_value=False, choices=()),)
+
+
+def test_both_forms_of_a_switch_are_options() -> None:
+    (found,) = read_help("Options:\n  --[no-]colour  Colours.\n", "t").options
+    assert found.names == ("--colour", "--no-colour")

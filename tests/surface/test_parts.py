@@ -1,0 +1,82 @@
+"""Parts of a surface, and what uses them."""
+
+from __future__ import annotations
+
+from tidegate.model.surface import ObservedCall, Part
+from tidegate.surface.changed import surface_change
+from tidegate.surface.parts import command_of, commands, json_keys, of_calls, of_help, of_tools
+from tidegate.surface.used import Scenario, counts, users
+
+PAGES = {
+    "": "Usage: t [options]\n\nCommands:\n  add  Adds\n  remote  Others\n\nOptions:\n  --quiet  Less\n",
+    "add": "Usage: t add TITLE\n\nOptions:\n  --due DATE  When\n  --quiet  Less\n",
+    "remote": "Usage: t remote\n\nCommands:\n  add  Adds one\n",
+}
+
+
+def call(*argv: str, **fields: object) -> ObservedCall:
+    return ObservedCall.model_validate({"argv": argv, "exit_code": 0, **fields})
+
+
+def test_options_of_the_tool_are_not_listed_again_for_subcommands() -> None:
+    named = [str(part) for part in of_help(PAGES, "t")]
+    assert named == ["`add`", "`remote`", "`--quiet`", "`--due` of `add`", "`TITLE` of `add`", "`remote add`"]
+
+
+def test_the_subcommand_of_a_call_comes_after_options_and_their_values() -> None:
+    names = commands(of_help(PAGES, "t"))
+    given = [["add", "x"], ["--dir", "p", "add"], ["remote", "add", "x"], ["remote", "x"], ["x", "add"], ["--quiet"]]
+    assert [command_of(argv, names) for argv in given] == ["add", "add", "remote add", "remote", "", ""]
+
+
+def test_calls_show_keys_exit_codes_and_files() -> None:
+    calls = [call("add", stdout='{"tasks": [{"id": 1}]}', written=(".t/3.json",)), call("--help", stdout="{}")]
+    found = of_calls(calls, of_help(PAGES, "t"))
+    assert [str(part) for part in found] == [
+        "exit code 0 of `add`",
+        "key `tasks` of `add`",
+        "key `id` of `add`",
+        "`.t/N.json` of `add`",
+    ]
+
+
+def test_json_line_by_line_has_keys_and_text_has_none() -> None:
+    assert json_keys('{"a": 1}\n{"b": 2}\n') == ("a", "b")
+    assert json_keys("[x] 1 Write") == () == json_keys("42")
+
+
+def test_use_by_scenarios() -> None:
+    parts = (*of_help(PAGES, "t"), Part(kind="json_key", name="id", command="add"), Part(kind="json_key", name="x"))
+    scenario = Scenario((call("add", "--due=1", "T"), call("remote", "--help")), 'path: "$.id"')
+    used = users(parts, {"s": scenario})
+    assert {str(part) for part in parts if used[part.id]} == {
+        "`add`",
+        "`--due` of `add`",
+        "`TITLE` of `add`",
+        "key `id` of `add`",
+    }
+    assert counts(parts, used) == "1 of 3 subcommands, 1 of 2 options, 1 of 2 JSON keys"
+
+
+def test_parameters_of_tools_are_used_by_their_input() -> None:
+    schema = {"properties": {"a": {}, "b": {}}, "required": ["a"]}
+    parts = of_tools([{"name": "sum", "inputSchema": schema}, {"name": "undo"}])
+    used = users(parts, {"s": Scenario((call("sum", '{"a": 1}'),), "")})
+    assert [str(part) for part in parts if used[part.id]] == ["`sum`", "`a` of `sum`"]
+    assert [part.required for part in parts] == [False, True, False, False]
+
+
+def test_a_change_names_what_is_new_gone_and_different() -> None:
+    base = of_help(PAGES, "t")
+    head = of_help(
+        {
+            "": PAGES[""].replace("--quiet", "--silent").replace("remote  Others", "undo  Undoes"),
+            "add": PAGES["add"].replace("--due DATE", "--due {now,later}"),
+            "undo": "Usage: t undo\n\nOptions:\n  --all  All\n",
+        },
+        "t",
+    )
+    change = surface_change(base, head)
+    assert [str(part) for part in change.added] == ["`undo`", "`--silent`", "`--quiet` of `add`"]
+    assert [str(part) for part in change.removed] == ["`remote`", "`--quiet`"]
+    assert [str(new) for _, new in change.changed] == ["`--due` of `add`"]
