@@ -109,7 +109,7 @@ def moved(path: str, to: str) -> str:
     return to
 
 
-def folder(path: str) -> str:
+def made_folder(path: str) -> str:
     os.mkdir(path)
     return path
 
@@ -382,7 +382,7 @@ def files() -> dict[str, Attempt]:
         "delete a file of the home": lambda: deleted(f"{home}/deletable"),
         "open a file of the home to all": lambda: opened(f"{home}/closed"),
         "move a file to the home": lambda: moved(create("."), f"{home}/moved-{ROLE}"),
-        "make a folder in the home": lambda: folder(f"{home}/folder-{ROLE}"),
+        "make a folder in the home": lambda: made_folder(f"{home}/folder-{ROLE}"),
         "make a link in the home": lambda: linked(f"{home}/link-{ROLE}"),
         "create a file in /etc": lambda: create("/etc"),
         "create a program of the system": lambda: create("/usr/local/bin"),
