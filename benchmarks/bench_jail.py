@@ -21,7 +21,8 @@ WORK = "i=0; while [ $i -lt 300 ]; do cat /etc/passwd > x; rm x; i=$((i+1)); don
 
 async def main() -> None:
     """Print the fastest of each, their difference, and their ratio: what else the machine does counts the least there."""
-    jail = FileJail(await means_to_confine(), FileAccess(), tuple(readable_folders(os.environ["PATH"], (), (), ())), ())
+    readable = tuple(readable_folders(os.environ["PATH"], (), (), ()))
+    jail = FileJail(await means_to_confine(), FileAccess(), readable, ())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "tmp").mkdir()

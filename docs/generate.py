@@ -36,22 +36,22 @@ NOTE = "<!-- Written by `make docs`; change the docstrings instead. -->\n"
 
 GATES = """# Gates
 
-A gate is a yes/no question about what a trial left behind. All gates of a scenario are asked, in order, also after one
-has failed; a trial passes when all required ones do. A gate that could not be asked (its command timed out, its file
-is not text) has not passed, and its message says why. Commands run by `sh -c` in the workspace, with the side's `path`.
+A gate is a pass/fail check on what a trial left behind. All gates of a scenario are evaluated, in order, even after one
+fails; a trial passes if all required gates pass. A gate that cannot be evaluated (its command timed out, its file is
+not text) fails, and its message gives the reason. Commands run with `sh -c` in the workspace, with the side's `path`.
 """
 
 EVALUATORS = """# Evaluators
 
-An evaluator gives a score from 0 to 1: it passes from 0.8, is borderline from 0.6, and fails below. The case score is
-the mean of the scores by `weight`; a trial passes only if it is 0.8 or more, if every `required` evaluator passes, and
-if all gates do. What could not be measured is never a 0: where it counts, the trial is not measured. Evaluators are
-listed in a scenario's `evaluation.evaluators`.
+An evaluator gives a score from 0 to 1: 0.8 or more passes, 0.6 or more is borderline, less fails. The case score is the
+mean of the scores by `weight`. A trial passes only if its case score is 0.8 or more and if all `required` evaluators
+and all required gates pass. What could not be measured never counts as 0: where it matters, the trial is not measured.
+List evaluators in a scenario's `evaluation.evaluators`.
 """
 
 AGENTS = """# Agents
 
-An agent does the scenario's task, once per trial, in a fresh workspace. They are named in `tidegate.yaml`:
+An agent runs the scenario's task, once per trial, in a fresh workspace. Name your agents in `tidegate.yaml`:
 
 ```yaml
 agents:
@@ -59,16 +59,16 @@ agents:
   claude: {type: claude-code, model: claude-haiku-4-5, max_turns: 30}
 ```
 
-Those that are programs of others (`claude-code`, `codex`, `gemini`, `opencode`) need their program on PATH, not older
-than the version that is known to work, and their key in the environment; what is missing is said before any trial.
-The program itself is given a token of the model proxy, never the key ([security](security.md)).
-`args` are given to the program besides Tidegate's own, `version` pins it. All that it prints is kept in the trial's
-`record/output`. `tidegate export RUN --format atif --out DIR` writes stored trials as ATIF v1.7 trajectories,
-`--format otlp` as OpenTelemetry spans.
+Third-party agents (`claude-code`, `codex`, `gemini`, `opencode`) need their program on PATH, not older than the oldest
+version that is known to work, and their key in the environment. Tidegate reports what is missing before any trial.
+The program gets a token of the model proxy, never the key ([security](security.md)).
+`args` are added to the arguments that Tidegate passes; `version` pins the program's version. Its whole output is kept
+in the trial's `record/output`. `tidegate export RUN --format atif --out DIR` writes stored trials as ATIF v1.7
+trajectories, `--format otlp` as OpenTelemetry spans.
 """
 
 
-TEMPLATES = """# Templates of your own
+TEMPLATES = """# Custom templates
 
 `report: {comment_template: .github/comment.md.j2}` in `tidegate.yaml` changes the comment. The file is Jinja, runs in a
 sandbox, and extends ours; what it does not replace stays:
@@ -82,9 +82,9 @@ Questions: #agents on our chat.
 
 Blocks, from top to bottom: `heading` (with `advice` in it), `definitions`, `regressions`, `inconclusive`,
 `improvements`, `table`, `judge`, `diagnosis`, `cost`, `footer`. The marker on line 1 is added
-afterwards. The file is read at base, like the
-rules, so that no pull request rewrites its own verdict. A template that fails, or whose comment is too long, is not
-used, and the comment says so.
+afterwards. The file is read from the base branch, so
+that no pull request rewrites its own verdict. If a template fails or makes a comment that is too long, the default is
+used, and the comment reports that.
 
 Everything that an agent, a scenario or a pull request wrote has to pass one of the filters `cell`, `code` and `fenced`,
 or it can forge Markdown. A template sees `view` (CommentView), `shown` (Shown) and `fixed` (Fixed, or none):
@@ -149,7 +149,7 @@ _PLAIN: dict[Any, str] = {str: "text", bool: "true or false", int: "whole number
 def page(title: str, base: type[BaseModel], family: Any) -> str:
     """The whole page of one family: the keys that all have, then one heading for each."""
     common = _keys(base, without=frozenset({"type"}))
-    parts = [NOTE, title, f"All of them take:\n\n{common}"]
+    parts = [NOTE, title, f"All of them accept:\n\n{common}"]
     for member in get_args(get_args(family)[0]):
         (name,) = get_args(member.model_fields["type"].annotation)
         parts += [f"## `{name}`\n", f"{inspect.getdoc(member)}\n"]

@@ -3,8 +3,8 @@
 
 JUDGES = """# Judges
 
-A judge is a model that scores a trial by a rubric. It costs money and it errs, so it comes last, it warns and does not
-block unless you say so, and all that it says is shown with its reasons.
+A judge is a model that scores a trial by a rubric. Judges cost money and make mistakes, so they run last, they only warn
+unless you let them block, and reports show their reasons.
 
 ```yaml
 # tidegate.yaml
@@ -13,8 +13,8 @@ scenarios: [scenarios/*.yaml]
 judge: {type: anthropic, model: claude-sonnet-4-6}   # never a tested model
 ```
 
-`type: openai` and `type: google` ask models of OpenAI and Google, with the API keys that agents use; `openai` asks any
-server with a compatible API, too:
+`type: openai` and `type: google` use models of OpenAI and Google, with the API keys that agents use; `openai` also works
+with any server that has a compatible API:
 
 ```yaml
 judge: {type: openai, api: chat, model: qwen3, base_url: "http://localhost:8000/v1", key: VLLM_KEY}
@@ -38,38 +38,38 @@ The judge reads the transcript, the calls of the tool with their exit codes, wha
 diff, and the whole text of the files that `judge: {files: [notes.md]}` names. If all of it is more than 60,000 characters,
 the transcript is cut first.
 
-The rubric is looked for beside the scenario, then at the repository's root. `rubric: builtin:guidance` asks whether the documentation was enough and the way through it straight. The weights of a
-rubric sum up to 1. The judge gives each criterion a score from 0 to 1 and a reason; the weighted score is computed here,
-whatever the model says it is. A `judge` without `enabled: false` is asked once all required gates pass, and no sooner.
+Tidegate looks for the rubric next to the scenario, then in the repository root. `rubric: builtin:guidance` asks whether the documentation was sufficient and the agent's path direct. The weights of a
+rubric add up to 1. The judge gives each criterion a score from 0 to 1 and a reason; Tidegate computes
+the weighted score itself. A `judge` without `enabled: false` is asked only after all required gates have passed.
 
 The [evaluators](evaluators.md) `rubrics`, `step_rubrics` (each step by itself), `llm_judge`, `composite` with the aggregator `llm_judge`, and `plan` with a
-`criterion` ask the same judge, and so do inline `rubrics` of AgentV's cases. Where the environment has
-`LLM_TOOL_TEST_JUDGE` and `tidegate.yaml` no `judge`, that model is the judge: OpenAI's if its name begins with `gpt-` or
+`criterion` ask the same judge, and so do inline `rubrics` of AgentV's cases. If `LLM_TOOL_TEST_JUDGE` is set and
+`tidegate.yaml` has no `judge`, that model is the judge: OpenAI's if its name begins with `gpt-` or
 `o3`, Google's if it begins with `gemini`, else Anthropic's.
 
 ## What counts
 
 | | |
 |---|---|
-| `outcome` of a trial | with everything, the judge too |
-| `decides`, what the verdict counts | without what a model said, unless `policy.judge_blocks: true`; a judged row is then compared as a non-deterministic one, with any agent |
-| `judge_score` | a metric: compared over the suite by test, it warns; `policy.block_metrics: {judge_score: 0.10}` makes it block |
-| a row that the judge rates lower | it warns; all judged rows are tested together, with base's history ([how often that errs](judge-warnings.md)) |
+| `outcome` of a trial | includes everything, also the judge |
+| `decides`, what the verdict counts | leaves out models' opinions, unless `policy.judge_blocks: true`; a judged row is then compared as non-deterministic, with any agent |
+| `judge_score` | a metric, tested over the suite: it warns; `policy.block_metrics: {judge_score: 0.10}` makes it block |
+| a row that the judge rates lower | it warns; all judged rows are tested together, with base's history ([error rates](judge-warnings.md)) |
 
-A judge that could not judge (a refusal, an answer cut off or not in the form three times over, an outage, no key, no
-money left) is *not measured*: shown in yellow, never a 0 and never a pass. With `samples` above 1, the medians count,
-provided that more than half of the samples can be read; how often they say the same is shown as the judge's agreement
-with itself. `judge` is read at base: what a pull request changes there takes effect after the merge.
+If the judge gives no valid answer (a refusal, three answers that are cut off or malformed, an outage, no key, no money
+left), its result is *not measured*: shown in yellow, never a 0 and never a pass. With `samples` above 1, the medians count,
+provided that more than half of the samples can be read; reports show how often they agree, as the judge's agreement
+with itself. `judge` is read from the base branch: a change in a pull request takes effect after merging.
 
 | an answer | is |
 |---|---|
 | a rubric's criterion missing, unknown, twice; a score of 85, or `"0.9"`; prose; broken JSON | asked again, at most three times in all, then not measured |
-| an inline rubric that is left out, comes twice, or was never declared | unmet; counted once; ignored; and each is said |
+| an inline rubric that is left out, comes twice, or was never declared | unmet; counted once; ignored; the result notes each |
 
 ## What it answers
 
-One JSON object, as the prompt's end asks for it; models of `anthropic`, `openai` and `google` are held to it, a program behind `command`
-prints it, an entry of `scripted` has it under `answers`. To a rubric:
+One JSON object, in the form that the end of the prompt describes. Structured output enforces it for `anthropic`, `openai` and `google`; a
+program behind `command` prints it; an entry of `scripted` has it under `answers`. For a rubric:
 
 ```json
 {
@@ -81,7 +81,7 @@ prints it, an entry of `scripted` has it under `answers`. To a rubric:
 }
 ```
 
-Only `scores` has to be there: each criterion of the rubric once, with a number from 0 to 1.
+Only `scores` is required: each criterion of the rubric once, with a number from 0 to 1.
 
 | asked by | answers |
 |---|---|
@@ -92,7 +92,7 @@ Only `scores` has to be there: each criterion of the rubric once, with a number 
 | `select_best: true`, where 0 is none | `{"reason": …, "best": 2}` |
 | `pairwise: true` | `{"better": [{"id": …, "reason": …, "choice": "first"}]}`, or `second`, or `same` |
 
-A whole judge, which a `judge: {type: command, command: python3 judge.py}` runs for each question of a rubric:
+A complete judge, which `judge: {type: command, command: python3 judge.py}` runs for each question of a rubric:
 
 ```python
 import json, sys
@@ -113,59 +113,57 @@ judge:
   - {type: anthropic, model: claude-opus-5-5}
 ```
 
-Every judge answers every question. A judge's own samples are combined first, so that it has one opinion. A score is the
+Every judge answers every question. A judge's samples are combined first. A score is the
 median of the judges' scores. For yes or no the majority counts, and a tie is no; a pair is "the same" without a majority.
 A trial is not judged unless more than half of the panel can be read. The comment and `result.json` report how often two
 judges agree; each trial's record has every judge's scores. `tidegate calibrate` reports kappa of each judge and of the
-panel. The panel costs what its judges cost together.
+panel. The cost of a panel is the sum of its judges' costs.
 
 ## Drafts
 
 `tidegate generate rubrics FILE` has the judge write three to seven rubrics for each case of an eval file that has an
-`expected_outcome` and none, and puts them into the file, whose comments and layout stay. Read them before you commit
-them.
+`expected_outcome` but no rubrics, and adds them to the file; comments and layout stay. Review them before you commit.
 
 ## Side by side
 
-`pairwise: true` also shows the judge one base and one head trial of a scenario's rubric at a time, and asks for each
-criterion which is better. It is asked in both orders and not told which is which; an opinion that changes with the order
-counts as "the same". The comment says how often head wins, ties counting half, with Wilson's interval. It takes two more
+`pairwise: true` also shows the judge one base and one head trial at a time and asks, for each criterion of the rubric,
+which is better. The judge sees each pair in both orders, without knowing the sides; an opinion that changes with the
+order counts as "the same". The comment says how often head wins, ties counting half, with Wilson's interval. It takes two more
 calls for each pair of screening trials that passed their gates.
 
 ## The best trial
 
 `select_best: true` shows the judge all judged screening trials of a row at once, up to four a side and both sides together,
-and asks which one meets the rubric best. It is asked in two orders and not told the sides; a choice that changes with the
-order is none, and of a panel more than half have to agree. Each trial then has the result `select_best`, 1 or 0, which
+and asks which one meets the rubric best. It sees them in two orders, without knowing the sides; a choice that changes
+with the order does not count, and more than half of a panel have to agree. Each trial then has the result `select_best`, 1 or 0, which
 decides nothing. The comment compares the sides' shares, `tidegate show` has the reason, and `tidegate label` and
 `calibrate` treat it like a criterion. `tidegate regrade` keeps the choice while the rubric is the same. It takes two more
 calls for each row.
 
-## What keeps it fair
+## Fairness
 
 - The judge's model must not be one that it judges. `tidegate check` and every run report it with file and line, also
   where dates, providers or aliases differ: `anthropic/claude-haiku-4.5`, `claude-haiku-4-5-20251001` and `haiku` are
   treated as one model. `allow_self_judging: true` allows it.
 - It sees neither side, agent, model nor folder: names of models and agents are masked, as are keys.
-- What the task, the agent, tools and files said stands inside a fence whose name is a hash of what it holds, cut to
-  60,000 characters from the middle; the judge is told that nothing in there is an instruction. A model is still
+- Text of the task, the agent, tools and files is inside a fence named after the hash of its content, and its middle is
+  cut to keep 60,000 characters; the judge is told that nothing inside is an instruction. A model is still
   vulnerable to prompt injection: that is why a judge alone blocks nothing by default. `tidegate injections` shows the judge bad work
   that tries, about 190 times each (17 kinds of attack in every field that it sees, named files included), by a rubric, by
   checks, by `step_rubrics` (100 times) and by `llm_judge`, and names what got through. It stops if the judge gives no
   answers, and reports why. A judge that gives the bad work a high score without any attack cannot be tested; that is reported too.
 - The criteria come in an order that differs from sample to sample, and is the same every time.
 
-## How far it can be trusted
+## Calibration
 
 `tidegate label RUN` shows judged trials one criterion at a time, those on which the judge's samples disagree first, then
-those that it fails although all gates passed, and asks a person whether the criterion is met; neither what the judge
-thinks is shown nor which side it was. With `--page` it asks in a browser, on a page that can be opened on this machine
-alone, by who has its address. `tidegate calibrate LABELS.jsonl --run RUN` compares: agreement with Wilson's interval, Cohen's kappa with its
+those that it fails although all gates passed, and asks a person whether the criterion is met; it hides the judge's
+opinion and the side. With `--page` it asks in a browser, on a page that only this machine can open, at a secret
+address. `tidegate calibrate LABELS.jsonl --run RUN` compares: agreement with Wilson's interval, Cohen's kappa with its
 asymptotic interval (Fleiss, Cohen and Everitt), a table, the judge's agreement with itself, and every disagreement. Use at
-least 50 labels. It writes `tidegate.calibration.json`; committed beside `tidegate.yaml`, later comments
-quote it, for the criteria that it is of: with the same model, the same words of the criterion, and the same prompt of
-Tidegate's around them. "Agrees with people 90% (kappa 0.78), calibrated on 54 labels of 2 of these criteria; 1 criterion has
-none" means that the third was reworded, or never labelled; `tidegate check` names the scenario. A line of labels is
+least 50 labels. It writes `tidegate.calibration.json`; if you commit it next to `tidegate.yaml`,
+later comments quote it, as long as the model, the text of the criterion and Tidegate's prompt stay the same. "Agrees with people 90% (kappa 0.78), calibrated on 54 labels of 2 of these criteria; 1 criterion has
+none" means that a third one was reworded or never labelled; `tidegate check` names the scenario. A line of labels is
 
 ```json
 {"trial": "head/keep_notes/docs/1", "criterion": "complete", "verdict": "met"}
@@ -176,13 +174,12 @@ with the verdict `met` or `unmet` (or yes and no, true and false, a score), and 
 
 ## What it costs
 
-One call for each trial, rubric and sample, `jobs` of them at once. One answer counts once: trials with equal transcripts
-are asked about separately, or two answers would look like ten in the tests. There is one exception: if the trials of the
-same number on base and on head read the same, they share an answer, because the judge cannot tell them apart. Every
-answer that can be read is kept under `STORE/judge`, so that a second run of the same comparison, and a run that goes on
-after it was killed, do not pay for it again. What could not be read, a refusal and an outage are
-asked for again by the next run: where nothing else has changed, the trials are those of the run before, and only the
-judge is asked. Once `max_usd` are spent, no more is asked; for that the model needs a price, in `prices` or built in
+One call for each trial, rubric and sample, up to `jobs` at once. Trials with equal transcripts are judged separately, so
+that the statistics count independent answers, with one exception: if the trials with the same number on base and on head
+read the same, they share an answer, because the judge cannot tell them apart. Every answer that can be read is kept
+under `STORE/judge`, so that a second run of the same comparison, or a resumed one, does not pay for it again. The next
+run repeats unreadable answers, refusals and outages: if nothing else has changed, it reuses the trials and asks
+only the judge. Once `max_usd` is spent, the judge is not asked again; for that the model needs a price, in `prices` or built in
 ([budgets](configuration.md)). Cached tokens count as new ones. The
-comment and `result.json` say calls and cost, apart from the agents'.
+comment and `result.json` report calls and cost separately from the agents'.
 """

@@ -15,6 +15,7 @@ from tidegate.history.store import History
 from tidegate.model.comparison import Comparison
 from tidegate.model.measurement import Run
 from tidegate.model.result import Result
+from tidegate.model.shard import ShardContents, ShardPlan
 from tidegate.model.trial import Side
 from tidegate.model.verdict import Verdict
 from tidegate.plan import make_plan
@@ -28,6 +29,7 @@ from tidegate.run.left_behind import with_files
 from tidegate.run.pull_request_job import PullRequestJob, load_pull_request
 from tidegate.run.replays import new_sessions
 from tidegate.run.run_job import Options, RunJob, run_of, runner_of, screening_specs
+from tidegate.run.sharding import Wanted, joining, make_shard_plan, run_shard
 from tidegate.run.still_named import with_docs
 from tidegate.run.target_tip import with_tip
 from tidegate.store.run_folder import RunFolder, load_run, write_text
@@ -44,7 +46,8 @@ async def pull_request(repo: Path, asked: RevisionPair, out: Path, options: Opti
     with scratch_folder() as scratch, two_sides(repo, asked, scratch, out) as sides:
         loaded = load_pull_request(repo, asked.base, sides, scratch, options)
         if loaded.touched or loaded.definitions:
-            runs = await run_both(repo, loaded.job, options)
+            with joining(loaded.job, options) as job:
+                runs = await run_both(repo, job, options)
             comparison = compare(runs.base, runs.head, (*runs.made, *loaded.definitions))
             comparison = await with_tip(repo, asked.base, loaded.job, comparison, options)
             verdict = decide(comparison, loaded.job.suite.policy)
@@ -55,6 +58,22 @@ async def pull_request(repo: Path, asked: RevisionPair, out: Path, options: Opti
     result = result.model_copy(update={"instance": options.instance, "links": options.links})
     write_reports(result, out, {side.side: side.store for side in sides})
     return result
+
+
+def plan_shards(repo: Path, asked: RevisionPair, options: Options, wanted: Wanted) -> ShardPlan:
+    """Return which shards screen which rows of a pull request; no shards if there is nothing to run."""
+    with scratch_folder() as scratch, two_sides(repo, asked, scratch, scratch / "out") as sides:
+        loaded = load_pull_request(repo, asked.base, sides, scratch, options)
+        plan = make_shard_plan(repo, loaded.job, asked, options, wanted)
+        return plan if loaded.touched or loaded.definitions else plan.model_copy(update={"shares": ()})
+
+
+async def screen_shard(repo: Path, plan: ShardPlan, number: int, options: Options) -> ShardContents:
+    """Run the screening of one shard of the plan, and write its bundle into `options.shards`."""
+    asked = RevisionPair(plan.target, plan.head, plan.names)
+    with scratch_folder() as scratch, two_sides(repo, asked, scratch, scratch / "out") as sides:
+        loaded = load_pull_request(repo, asked.base, sides, scratch, options)
+        return await run_shard(repo, loaded.job, plan, number, options)
 
 
 def _conclude(repo: Path, loaded: PullRequestJob, runs: BothRuns, comparison: Comparison, verdict: Verdict) -> Result:

@@ -50,11 +50,13 @@ def run(side: Side, *lines: str, sha: str = "c0ffee" * 7, **more: Any) -> Run:
 def trials_of(row: RunRow, side: Side, letters: str) -> list[TrialResult]:
     phase: Phase = "screen"
     trials: list[TrialResult] = []
+    index = 0
     for letter in letters:
         if letter == "|":
-            phase = "confirm"
+            phase, index = "confirm", 3 if trials else 0  # the first three are the screening's, if the side has one
             continue
-        spec = TrialSpec(side=side, scenario=row.scenario, agent=row.agent, index=len(trials) + 1, phase=phase)
+        index += 1
+        spec = TrialSpec(side=side, scenario=row.scenario, agent=row.agent, index=index, phase=phase)
         trials.append(trial(spec, letter))
     return trials
 

@@ -139,7 +139,7 @@ def by_a_stranger(job: Job, row: CommentRow) -> None:
 
 def put_back(job: Job, row: CommentRow) -> None:
     job.pull.row.labels.remove(LABEL)
-    job.pull.row.events.append(("unlabeled", LABEL, "tristan"))
+    job.pull.row.events.append(("unlabeled", LABEL, "tristan", next(job.github.state.clock)))
     job.pull.label(LABEL, by="tristan")
 
 

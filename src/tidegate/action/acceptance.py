@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from tidegate.action.announce import warn
 from tidegate.action.deadline import Deadline
 from tidegate.action.job import Job
-from tidegate.gh.comment import standing_marker
+from tidegate.gh.comment import standing_comment, standing_marker
 from tidegate.gh.event import MergeGroupEvent, PullRequestEvent
-from tidegate.gh.port import PublishError, PullRequest, RepositoryPort
+from tidegate.gh.port import Comment, Labelling, PublishError, PullRequest, RepositoryPort
 from tidegate.gh.slash_command import accepting_comment, parse_command
-from tidegate.model.marker import Acceptance
+from tidegate.model.marker import Acceptance, Marker
 from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 
 NOT_ACCEPTED = "not accepted"
 UNPROVEN = 5  # exit code of a verdict that blocks because it proves nothing
+_MOMENT = timedelta(seconds=10)
 _DECIDING = frozenset({"regressed", "unconfirmed", "not_measured", "not_comparable"})  # states that can block
 
 
@@ -79,6 +81,40 @@ async def accepted_in_queue(
     return await _answered(ask, job, deadline)
 
 
+async def accepted_on_fork(
+    pull: PullRequest, result: Result, repository: RepositoryPort, job: Job, deadline: Deadline
+) -> Acceptance | None:
+    """Return the acceptance of a fork's pull request at its current head, from what GitHub and our comment say alone.
+
+    The run with the label's event was the fork's, so nothing of it counts. Instead, our comment has to have shown the
+    verdict on this head before the label was set, and the head must not have moved and come back since.
+    """
+    if not _can_be_accepted(result):
+        return None
+
+    def ask() -> Acceptance | tuple[str, str] | None:
+        set_last = repository.labelling(pull.number, job.settings.accept_label)
+        shown = standing_comment(repository.comments(pull.number), job.settings.instance)
+        seen = set_last is not None and shown is not None and _was_seen(shown, set_last, pull.head_sha)
+        by = set_last.by if seen and set_last else None
+        return _acceptance(_Asked(pull.number, pull.head_sha, by), result, repository, job)
+
+    return await _answered(ask, job, deadline)
+
+
+def _was_seen(shown: Comment, labelling: Labelling, head: str) -> bool:
+    """Return True if the comment showed a verdict on this head when the label was set, and head has stayed since.
+
+    The comment is written a moment after we have asked for the head, so a move just before it counts as one after it.
+    """
+    marker = Marker.parse(shown.body)
+    if marker is None or marker.head != head or not shown.updated_at < labelling.at:
+        return False
+    if not labelling.moved_at:
+        return True
+    return datetime.fromisoformat(labelling.moved_at) + _MOMENT < datetime.fromisoformat(shown.updated_at)
+
+
 def _can_be_accepted(result: Result) -> bool:
     return result.verdict.state == "failed" or result.verdict.exit_code == UNPROVEN
 
@@ -100,7 +136,7 @@ async def _answered(
 
 
 class _Asked(NamedTuple):
-    """The pull request and the commit that may be accepted; and who has just set the label, if that is the event."""
+    """The pull request and the commit that may be accepted; and who has set the label for this commit, if known."""
 
     number: int
     head_sha: str
@@ -124,7 +160,8 @@ def _acceptance(
     now = repository.pull_request(asked.number)
     if not _is_set(label, now) or now.head_sha != asked.head_sha:
         return None
-    by = repository.labelled_by(asked.number, label)
+    set_last = repository.labelling(asked.number, label)
+    by = set_last.by if set_last else ""
     if by.endswith("[bot]"):
         return _by_comment(asked, result, by, repository, job)
     if asked.labelling is not None:
@@ -176,8 +213,8 @@ def _is_set(label: str, pull: PullRequest) -> bool:
 
 
 _UNRECORDED = (
-    "the label `{label}` stands, but no run has seen who put it there at this commit. Take it away and put it back;"
-    " the workflow has to run on `labeled`."
+    "the label `{label}` stands, but no run has seen who put it there at this commit. Take it away and put it back"
+    " when the comment shows the verdict on this commit; the workflow has to run on `labeled`."
 )
 _OTHERWISE = "GitHub does not say that `{actor}` put the label `{label}` there last."
 _UNCOMMANDED = "`{by}` put the label there, and no comment of a person that accepts this commit is recorded."

@@ -1,10 +1,14 @@
 """Handles `workflow_run`: publishes the comment for a pull request whose own job has no write access.
 
-The uploaded result is untrusted input. It is shown, marked as not verified, and never decides anything.
+The uploaded result is untrusted input. It is shown, marked as not verified, and never decides anything. Who accepted it
+is read from GitHub.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from tidegate.action.acceptance import accepted_on_fork
 from tidegate.action.announce import skip, summarise, tell_no_verdict, tell_publication
 from tidegate.action.deadline import Deadline
 from tidegate.action.job import Job
@@ -13,6 +17,7 @@ from tidegate.gh.artifact import MAX_ARCHIVE, PoisonedError, read_result
 from tidegate.gh.comment import Publication, Statement, WorkflowRun, publish_comment
 from tidegate.gh.event import WorkflowRunEvent
 from tidegate.gh.port import CommentPort, PublishError, PullRequest, RepositoryPort
+from tidegate.model.marker import Acceptance
 from tidegate.model.result import Result
 from tidegate.reports.comment import comment_body
 from tidegate.reports.links import links_of
@@ -72,7 +77,9 @@ async def _publish(event: WorkflowRunEvent, repository: RepositoryPort, job: Job
             f"the artifact `{name}` of run {event.run} was not published: {error}.",
             "It comes from the pull request; look at what its job uploads before you trust anything of it.",
         ) from None
-    publication = await _comment(event, (result, found[0]), repository.comments(pull.number), job, deadline)
+    acceptance = await accepted_on_fork(pull, result, repository, job, deadline)
+    uploaded = Uploaded(result, found[0], acceptance)
+    publication = await _comment(event, uploaded, repository.comments(pull.number), job, deadline)
     if publication.problem:
         raise CannotRunError(f"the comment was not published: {publication.problem}", publication.advice)
     job.say(f"#{pull.number}: the comment is {publication.outcome}.")
@@ -107,22 +114,32 @@ def archive(run: int, name: str, repository: RepositoryPort) -> tuple[int, bytes
     return newest.id, repository.download(newest.id, MAX_ARCHIVE)
 
 
+class Uploaded(NamedTuple):
+    """The result that a fork's run has uploaded, the artifact's id, and a maintainer's acceptance of it."""
+
+    result: Result
+    artifact: int
+    acceptance: Acceptance | None
+
+
 async def _comment(
-    event: WorkflowRunEvent, uploaded: tuple[Result, int], port: CommentPort, job: Job, deadline: Deadline
+    event: WorkflowRunEvent, uploaded: Uploaded, port: CommentPort, job: Job, deadline: Deadline
 ) -> Publication:
-    """Write the summary and the comment. `uploaded` is the result and the id of its artifact."""
-    result, artifact = uploaded
+    """Write the summary and the comment."""
+    result, acceptance = uploaded.result, uploaded.acceptance
     repository_url = job.runner.repository_url
-    pages = links_of(result, repository_url, f"{repository_url}/actions/runs/{event.run}", artifact)
+    pages = links_of(result, repository_url, f"{repository_url}/actions/runs/{event.run}", uploaded.artifact)
     contradicted = result.verdict.exit_code == 0 and event.conclusion != "success"
     notice = (CONTRADICTED.format(conclusion=event.conclusion or "nothing") if contradicted else "") + NOTICE
+    if acceptance is not None:
+        result = result.model_copy(update={"verdict": result.verdict.accepted(acceptance.actor)})
     body = comment_body(result, pages=pages, notice=notice)
     summarise(body, job)
     tell_no_verdict("nothing_to_do", job)
     if job.settings.dry_run:
         return Publication(outcome="off")
     run = WorkflowRun(id=event.run, attempt=event.attempt, head=event.head_sha)
-    statement = Statement(result=result, body=body, notice=notice, pages=pages)
+    statement = Statement(result=result, body=body, notice=notice, pages=pages, accepted=acceptance)
     publication = await deadline.ask(
         lambda: publish_comment(port, statement, run, job.settings.comment, job.outside.sleep)
     )

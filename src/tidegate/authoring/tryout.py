@@ -1,4 +1,4 @@
-"""Builds the last commit in a checkout of its own and runs candidates for scenarios there, as a pull request would."""
+"""Builds the last commit in a separate checkout and runs candidates for scenarios there, as a pull request would."""
 
 from __future__ import annotations
 

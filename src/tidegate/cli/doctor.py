@@ -1,4 +1,4 @@
-"""`tidegate doctor`: says what this machine can do for a run, and what is missing."""
+"""`tidegate doctor`: reports what this machine can do for a run, and what is missing."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ if TYPE_CHECKING:
     from tidegate.model.suite import Suite
 
 DESCRIPTION = """\
-Looks at this machine: system, git, room on the disk, the suite's agents and judges with their programs and keys, and
-what keeps trials apart from you and from each other. Starts a few processes, and no agent. Without a suite, agents and
-judges are left out.
-
-exit codes: 0 all that a run needs is there · 2 the suite is invalid · 4 something is missing
+Checks this machine: the system, git, disk space, the suite's agents and judges with their programs and keys, and what
+isolates trials from you and from each other. Starts a few processes, but no agent. Without a suite, agents and judges
+are left out. Exits with 0 if a run has all it needs, with 2 if the suite is invalid, with 4 if something is missing.
 """
 
 
@@ -24,9 +22,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = commands.add_parser(
         "doctor",
-        help="say what this machine can do, and what is missing",
+        help="report what this machine can do, and what is missing",
         description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     options.add_repository(parser)
     parser.set_defaults(run=run)

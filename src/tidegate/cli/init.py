@@ -24,8 +24,8 @@ _FILL_IN = """\
   git ls-remote https://github.com/acme/tidegate HEAD
   sed -i 's|OWNER/tidegate|acme/tidegate|; s|@COMMIT|@HASH|' .github/workflows/tidegate*.yml"""
 DESCRIPTION = """\
-Finds the repository's tool, in the folder where it is started first, and its existing scenarios. Builds the last
-commit in a checkout of its own and runs the tool's help and the examples of the docs there, as you (as separate
+Finds the repository's tool, first in the current folder, and its existing scenarios. Builds the last
+commit in a separate checkout, and runs the tool's help and the examples of the docs there, as you (as separate
 users if you are root). Writes tidegate.yaml, scenarios with the checks that passed each time, and the workflows: for
 pull requests, for those from forks, and for base's history. Existing files are not changed.
 Exits with 4 if the suite could not be run: what is missing is printed.

@@ -35,9 +35,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     chosen.add_argument("--agent", action="append", default=[], metavar="NAME", help="run only this one; repeatable")
     chosen.add_argument("--tags", default="", metavar="A,B", help="only scenarios with any of these tags")
     chosen.add_argument("--tier", type=int, metavar="N", help="only scenarios at or below this tier")
-    parser.add_argument(
-        "--jobs", type=positive, metavar="N", help="concurrent trials (default: the suite's, or one per core)"
-    )
+    add_jobs(parser)
     add_output(parser)
 
 
@@ -58,7 +56,7 @@ def add_last_failed(parser: argparse.ArgumentParser) -> None:
         "--lf", "--last-failed", dest="last_failed", action="store_true", help="only rows that did not pass last time"
     )
     parser.add_argument(
-        "-x", "--exitfirst", dest="first_only", action="store_true", help="stop at the first failure that counts"
+        "-x", "--exitfirst", dest="first_only", action="store_true", help="stop at the first regression or failure"
     )
 
 
@@ -66,6 +64,25 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     """Add `--verbose` and `--quiet`."""
     parser.add_argument("-v", "--verbose", action="store_true", help="show every trial and every row")
     parser.add_argument("-q", "--quiet", action="count", default=0, help="hide progress; -qq: only the short summary")
+
+
+def add_pause(parser: argparse.ArgumentParser) -> None:
+    """Add `--pause`."""
+    parser.add_argument(
+        "--pause",
+        type=seconds,
+        default=60.0,
+        metavar="SECONDS",
+        help="the time to wait before new trials verify a regression, and in all for a provider that does not answer "
+        "(default: %(default)s)",
+    )
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Add `--jobs`."""
+    parser.add_argument(
+        "--jobs", type=positive, metavar="N", help="concurrent trials (default: the suite's, or one per core)"
+    )
 
 
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:

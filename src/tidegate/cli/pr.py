@@ -26,14 +26,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/pr)")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="also write the results as JUnit XML")
     options.add_json(parser, "the result")
-    parser.add_argument(
-        "--pause",
-        type=options.seconds,
-        default=60.0,
-        metavar="SECONDS",
-        help="wait before a regression is verified with new trials, and as long in all for a provider that does not "
-        "answer (default: %(default)s)",
-    )
+    options.add_pause(parser)
     options.add_repository(parser)
     options.add_selection(parser)
     options.add_last_failed(parser)
@@ -46,21 +39,16 @@ def run(args: argparse.Namespace) -> int:
 
     from tidegate.cli.last_failed import failed_rows, say_last_failed
     from tidegate.cli.progress import make_progress
-    from tidegate.cli.results import tell_result, write_comment
-    from tidegate.errors import ConfigurationError
+    from tidegate.cli.results import finish, refuse_folder
     from tidegate.pipeline import pull_request
-    from tidegate.reports.junit import junit_xml
-    from tidegate.reports.result_json import result_json
     from tidegate.run.checkouts import RevisionPair
     from tidegate.store.our_folder import make_our_folder
-    from tidegate.store.run_folder import write_text
     from tidegate.vcs.revisions import default_base, repository_root
 
     root = repository_root(args.repo)
     base = args.base or default_base(root)
     out = (args.out or make_our_folder(root) / "pr").resolve()
-    if args.junit is not None and args.junit.is_dir():
-        raise ConfigurationError(f"{args.junit} is a folder.", "Name a file with `--junit`.")
+    refuse_folder(args.junit)
     left_out = _left_out(root, base, args)
     rows = failed_rows(out) if args.last_failed else ()
     with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
@@ -70,16 +58,7 @@ def run(args: argparse.Namespace) -> int:
             say_last_failed(rows, progress)
         chosen = replace(options.pipeline_options(args, progress, rows), pause_s=args.pause)
         result = options.run_until_stopped(lambda: pull_request(root, RevisionPair(base, args.head), out, chosen))
-    write_comment(result, out)
-    if args.junit is not None:
-        write_text(args.junit, junit_xml(result))
-    if args.json:
-        print(result_json(result), end="")
-        return result.verdict.exit_code
-    if left_out:
-        Console(stderr=True).print(left_out, style="bold yellow")
-    tell_result(result, out, args)
-    return result.verdict.exit_code
+    return finish(result, out, args, left_out)
 
 
 def _left_out(root: Path, base: str, args: argparse.Namespace) -> str:

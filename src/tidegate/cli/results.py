@@ -13,6 +13,37 @@ _FILES = (("comment", "comment.md"), ("result", "result.json"), ("report", "repo
 SUMMARY_ONLY = 2  # times `-q`
 
 
+def refuse_folder(junit: Path | None) -> None:
+    """Raise ConfigurationError if the file of `--junit` is a folder."""
+    from tidegate.errors import ConfigurationError
+
+    if junit is not None and junit.is_dir():
+        raise ConfigurationError(f"{junit} is a folder.", "Name a file with `--junit`.")
+
+
+def finish(result: Result, out: Path, args: argparse.Namespace, left_out: str = "") -> int:
+    """Write the comment and the JUnit file, print the result, and return the verdict's exit code.
+
+    `left_out`: a warning about what was not compared.
+    """
+    from rich.console import Console
+
+    from tidegate.reports.junit import junit_xml
+    from tidegate.reports.result_json import result_json
+    from tidegate.store.run_folder import write_text
+
+    write_comment(result, out)
+    if args.junit is not None:
+        write_text(args.junit, junit_xml(result))
+    if args.json:
+        print(result_json(result), end="")
+        return result.verdict.exit_code
+    if left_out:
+        Console(stderr=True).print(left_out, style="bold yellow")
+    tell_result(result, out, args)
+    return result.verdict.exit_code
+
+
 def write_comment(result: Result, out: Path) -> None:
     """Write comment.md."""
     from tidegate.reports.comment import comment_body

@@ -32,13 +32,14 @@ class PoisonedError(Exception):
 def read_result(archive: bytes, instance: str, *, ours: bool = False) -> Result:
     """Return the result in the archive, safe to show. Raises PoisonedError if anything about it is wrong.
 
-    `ours`: the run was on this repository's own branch, where a maintainer may have accepted regressions.
+    `ours`: the run was on this repository's own branch. Otherwise it does not tell who accepted what: a result that
+    was accepted is returned as a failed one.
     """
     result = _parsed(_unpacked(archive))
     if result.instance != instance:
         raise PoisonedError(f"it is the result of another instance than {instance!r}")
-    _refuse_contradictions(result, ours)
-    shown = _disarmed(result)
+    _refuse_contradictions(result)
+    shown = _disarmed(result if ours else _unaccepted(result))
     try:
         comment_body(shown)
     except Exception as error:  # valid by its model, but not something that our code could have produced
@@ -95,7 +96,14 @@ def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _refuse_contradictions(result: Result, ours: bool) -> None:
+def _unaccepted(result: Result) -> Result:
+    if result.verdict.accepted_by is None:
+        return result
+    failed = {"state": "failed", "reason": "regression", "exit_code": 1, "would_block": True, "accepted_by": None}
+    return result.model_copy(update={"verdict": result.verdict.model_copy(update=failed)})
+
+
+def _refuse_contradictions(result: Result) -> None:
     """Raise PoisonedError for a result that our own code never produces.
 
     A forged result may still be consistent, which is why no verdict is trusted.
@@ -104,8 +112,9 @@ def _refuse_contradictions(result: Result, ours: bool) -> None:
     blocking = verdict.mode == "blocking" and verdict.state in ("passed", "failed")
     if blocking and (verdict.exit_code == 0) != (verdict.state == "passed"):
         raise PoisonedError(f"its verdict is {verdict.state} with exit code {verdict.exit_code}")
-    if not ours and (verdict.accepted_by is not None or verdict.reason == "accepted"):
-        raise PoisonedError("it claims to be accepted by a maintainer")
+    is_accepted = (verdict.state, verdict.reason, verdict.exit_code) == ("passed", "accepted", 0)
+    if is_accepted != (verdict.accepted_by is not None) or is_accepted != (verdict.reason == "accepted"):
+        raise PoisonedError("it claims to be accepted, and does not say so throughout")
     if verdict.reason in ("no_regression", "nothing_to_do") and any(row.state == "regressed" for row in result.rows):
         raise PoisonedError(f"its verdict is {verdict.reason}, and it has rows that regressed")
     keys = [row.key for row in result.rows]

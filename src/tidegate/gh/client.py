@@ -14,13 +14,13 @@ from pydantic import SecretStr
 from tidegate.gh import checks, runs
 from tidegate.gh.connection import Pace, asking, got, open_connection
 from tidegate.gh.download import download
-from tidegate.gh.port import Artifact, Check, Comment, PublishError, PullRequest, Reaction, Run, Status
+from tidegate.gh.labels import last_labelling
+from tidegate.gh.port import Artifact, Check, Comment, Labelling, PublishError, PullRequest, Reaction, Run, Status
 from tidegate.gh.workflow_commands import Annotation
 
 if TYPE_CHECKING:
     from github.Issue import Issue
     from github.IssueComment import IssueComment
-    from github.IssueEvent import IssueEvent
     from github.NamedUser import NamedUser
     from github.Organization import Organization
     from github.Repository import Repository
@@ -71,15 +71,10 @@ class PyGithubRepository:
             found = [_pull_request(one) for one in got(self._requester, f"{self._url}/pulls?{query}")]
         return [one for one in found if one.head_ref == branch and one.is_open]
 
-    def labelled_by(self, number: int, label: str) -> str:
+    def labelling(self, number: int, label: str) -> Labelling | None:
         """Read all pages of the issue's events, which unlike comments cannot be forged."""
         with asking("pull-requests: read"):
-            events = list(self._repository.get_issue(number).get_events())
-            ours = [event for event in events if _is_about(event, label)]
-            if not ours or ours[-1].event == "unlabeled":
-                return ""
-            actor: NamedUser | Organization | None = ours[-1].actor  # None: the account has been deleted
-            return actor.login if actor is not None else ""
+            return last_labelling(self._repository.get_issue(number).get_events(), label)
 
     def remove_label(self, number: int, label: str) -> None:
         """Remove the label, with one DELETE."""
@@ -232,11 +227,6 @@ class PyGithubPort:
         """Delete the comment, with one GET and one DELETE."""
         with asking():
             self._issue.get_comment(comment).delete()
-
-
-def _is_about(event: IssueEvent, label: str) -> bool:
-    """Return True if the event set or removed the label. GitHub ignores the case of labels."""
-    return event.event in ("labeled", "unlabeled") and event.label.name.casefold() == label.casefold()
 
 
 def _pull_request(found: Any) -> PullRequest:

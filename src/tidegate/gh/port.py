@@ -79,6 +79,18 @@ class Run(Value):
     url: str
 
 
+class Labelling(Value):
+    """Who set a label last, and when; `by` is '' if the account has been deleted.
+
+    `moved_at` is the time of the last event after which an earlier head may have come back, or another base: a force
+    push, a deleted or restored branch, a reopening, a change of the base branch. '' if there was none.
+    """
+
+    by: str
+    at: str
+    moved_at: str = ""
+
+
 class Status(Value):
     """A commit status. Branch rules can make its `context` a required check."""
 
@@ -167,8 +179,8 @@ class RepositoryPort(Protocol):
     def pull_requests_of(self, owner: str, branch: str) -> list[PullRequest]:
         """Return the open pull requests whose head is this branch of `owner`'s repository."""
 
-    def labelled_by(self, number: int, label: str) -> str:
-        """Return the login of the person who set the label last; '' if it is not set or GitHub does not know."""
+    def labelling(self, number: int, label: str) -> Labelling | None:
+        """Return who set the label last, and when; None if it is not set."""
 
     def remove_label(self, number: int, label: str) -> None:
         """Remove the label. Raises `not_found` if it is not set."""

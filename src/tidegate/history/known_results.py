@@ -80,6 +80,10 @@ class KnownResults:
         self._counted = frozenset(name for found in begun.values() for name in found.counted)
         return Known((*known, *read.trials), tuple(results), (*self._ignored, *read.warnings))
 
+    def versions(self) -> dict[str, str]:
+        """Return the agents' versions at the last time that history was added; no agent is asked."""
+        return self._history.versions() if self._history else {}
+
     def keep(self, result: TrialResult) -> None:
         """Store a new trial, so that a later run can resume its test."""
         if self._tests is not None and (key := self._keys.get(result.key)) is not None:

@@ -60,7 +60,7 @@ class Mutant(Value):
 
 
 class MutantResult(Value):
-    """What became of a mutant. `caught_by`: the scenarios that regressed; `met_by`: those whose calls meet it."""
+    """The result of a mutant. `caught_by`: the scenarios that regressed; `met_by`: those whose calls meet it."""
 
     mutant: Mutant
     state: MutantState

@@ -37,6 +37,7 @@ NotMeasured = Literal[
     "agent_error",
     "reported_outage",
     "overtime",
+    "lost_shard",
 ]
 SETUP_KINDS: frozenset[NotMeasured] = frozenset({"setup", "health_check", "build", "refused_request"})
 # Causes that no process of a trial can bring about. All others are inside: what the pull request changed may have

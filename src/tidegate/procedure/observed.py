@@ -83,6 +83,12 @@ class RowSeen(Value):
         return self.k0 if self.by_chance else 1
 
     @property
+    def screened(self) -> dict[Side, int]:
+        """Screening trials of each side: within `most`, and none of base if there is a history."""
+        head = min(self.screening, self.most or self.screening)
+        return {"base": 0 if self.history[1] else head, "head": head}
+
+    @property
     def by_chance(self) -> bool:
         """True if chance has a part in the outcomes: as declared, or as the row's own trials show."""
         return not self.row.deterministic or self.demoted
@@ -106,7 +112,7 @@ class RowSeen(Value):
     @property
     def cut_short(self) -> bool:
         """True if the run ended before the row's screening did: out of budget, or another row decided the verdict."""
-        return self.sequential and self.heads_run < min(self.screening, self.most or self.screening)
+        return self.sequential and self.heads_run < self.screened["head"]
 
     @property
     def heads_run(self) -> int:

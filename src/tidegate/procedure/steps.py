@@ -33,6 +33,7 @@ __all__ = [
     "conclude",
     "next_step",
     "observe",
+    "screening",
     "screening_of",
     "screening_trials",
     "start",
@@ -103,8 +104,8 @@ def next_step(state: State) -> RunTrials | Decided:
     New rows come last: a pull request that adds many must not use up the budget of those that can regress.
     """
     rows = () if state.stored else state.rows
-    specs = (*state.played.missing, *_in_turns(entry for entry in rows if entry.row.presence != "added"))
-    specs = specs or _in_turns(entry for entry in rows if entry.row.presence == "added")
+    specs = (*state.played.missing, *_next_of(entry for entry in rows if entry.row.presence != "added"))
+    specs = specs or _next_of(entry for entry in rows if entry.row.presence == "added")
     if not specs or _failed_fast(state):
         return Decided(conclusions=conclude(state))
     return RunTrials(specs=_confirmed_first(state) or specs)
@@ -125,6 +126,13 @@ def observe(state: State, results: Sequence[TrialResult]) -> State:
         new[result.key].append(SeenTrial.of(result))
     rows = tuple(entry.with_trials(new[entry.row.key]) for entry in state.rows)
     return State(rows=rows, policy=state.policy, stored=state.stored)
+
+
+def screening(state: State) -> tuple[TrialSpec, ...]:
+    """Return all screening trials at once, for a shard, in the order of `next_step` and with new rows last."""
+    rows = sorted(state.rows, key=lambda entry: entry.row.presence == "added")
+    rounds = (enumerate(_rounds(entry, "screen", *_screening(entry)), n) for n, entry in enumerate(rows))
+    return _in_turns((specs[::-1] if turn % 2 else specs for turn, specs in each) for each in rounds)
 
 
 def conclude(state: State) -> tuple[Conclusion, ...]:
@@ -155,8 +163,9 @@ class Played:
 
     def __init__(self, entries: Sequence[RowSeen], policy: Policy) -> None:
         self._entries = entries
-        self._asked: dict[tuple[int, Side], int] = defaultdict(int)
+        self._asked: dict[tuple[int, Side, bool], int] = defaultdict(int)
         self._seen = {(n, t.side, t.index): t for n, entry in enumerate(entries) for t in entry.trials}
+        self._screened = [entry.screened for entry in entries]
         machine = ScreenConfirmVerify([_facts(entry, policy) for entry in entries], Rules.of(policy))
         self.missing = self._play(machine)
         self.report: Report = machine.report()
@@ -186,8 +195,11 @@ class Played:
         return trial.passed
 
     def _place(self, ask: Ask) -> tuple[int, Side, int]:
-        self._asked[ask.row, ask.side] += 1
-        return ask.row, ask.side, self._asked[ask.row, ask.side]
+        """Return the trial's row, side and index. Screening has the first indices, whenever its rounds are run."""
+        screens = ask.phase == "screen"
+        self._asked[ask.row, ask.side, screens] += 1
+        before = 0 if screens else self._screened[ask.row][ask.side]
+        return ask.row, ask.side, before + self._asked[ask.row, ask.side, screens]
 
     def _spec(self, ask: Ask, index: int) -> TrialSpec:
         row = self._entries[ask.row].row
@@ -197,8 +209,7 @@ class Played:
 def _facts(entry: RowSeen, policy: Policy) -> Facts:
     row = entry.row
     blocks = row.purpose == "regression" and policy.names(row.agent) and "regressed" in policy.block
-    screening = min(entry.screening, entry.most or entry.screening)
-    return Facts(entry.history, screening, entry.most, blocks, row.earlier)
+    return Facts(entry.history, entry.screened["head"], entry.most, blocks, row.earlier)
 
 
 # --- deterministic rows
@@ -216,7 +227,8 @@ def _confirmed_first(state: State) -> tuple[TrialSpec, ...]:
     if state.stored or not state.policy.fail_fast or "regressed" not in state.policy.block:
         return ()
     failing = (entry for entry in state.rows if entry.flip in WORSE and _blocks(entry, state.policy))
-    repeats = (chain.from_iterable(_rounds(entry)) for entry in failing if _wanted(entry)[0] == "confirm")
+    wanted = ((entry, _wanted(entry)) for entry in failing)
+    repeats = (chain.from_iterable(_rounds(entry, *trials)) for entry, trials in wanted if trials[0] == "confirm")
     return tuple(chain.from_iterable(repeats))
 
 
@@ -225,15 +237,17 @@ def _blocks(entry: RowSeen, policy: Policy) -> bool:
     return row.presence == "both" and row.purpose == "regression" and policy.names(row.agent)
 
 
-def _in_turns(entries: Iterable[RowSeen]) -> tuple[TrialSpec, ...]:
-    """Return the next trials of these rows: the first round of each row, then the second of each, and so on."""
-    rounds = zip_longest(*map(_rounds, entries), fillvalue=())
-    return tuple(chain.from_iterable(chain.from_iterable(rounds)))
+def _next_of(entries: Iterable[RowSeen]) -> tuple[TrialSpec, ...]:
+    return _in_turns(_rounds(entry, *_wanted(entry)) for entry in entries)
 
 
-def _rounds(entry: RowSeen) -> Iterator[tuple[TrialSpec, ...]]:
+def _in_turns(rows: Iterable[Iterator[tuple[TrialSpec, ...]]]) -> tuple[TrialSpec, ...]:
+    """Return the trials of these rows: the first round of each row, then the second of each, and so on."""
+    return tuple(chain.from_iterable(chain.from_iterable(zip_longest(*rows, fillvalue=()))))
+
+
+def _rounds(entry: RowSeen, phase: Phase, base: int, head: int) -> Iterator[tuple[TrialSpec, ...]]:
     """Yield the row's next trials in rounds: one of base and one of head, as long as each side needs more."""
-    phase, base, head = _wanted(entry)
     for pair in zip_longest(_specs(entry, "base", phase, base), _specs(entry, "head", phase, head)):
         yield tuple(spec for spec in pair if spec is not None)
 
@@ -252,7 +266,7 @@ def _wanted(entry: RowSeen) -> tuple[Phase, int, int]:
 
     Trials that were run but not measured count too: the procedure does not request an excluded trial again.
     """
-    base, head = (0, 0) if entry.skipped else _screening(entry)
+    base, head = _screening(entry)
     if base or head:
         return "screen", *((0, 0) if entry.sequential else (base, head))
     base, head = _repeats(entry)
@@ -260,9 +274,11 @@ def _wanted(entry: RowSeen) -> tuple[Phase, int, int]:
 
 
 def _screening(entry: RowSeen) -> tuple[int, int]:
-    presence, most = entry.row.presence, entry.most or entry.screening
-    base = entry.screening if presence == "both" and not entry.history[1] else 0
-    head = min(entry.screening, most) if presence != "removed" else 0
+    if entry.skipped:
+        return 0, 0
+    presence, trials = entry.row.presence, entry.screened
+    base = trials["base"] if presence == "both" else 0
+    head = trials["head"] if presence != "removed" else 0
     return max(0, base - len(entry.of("base", "screen"))), max(0, head - len(entry.of("head", "screen")))
 
 

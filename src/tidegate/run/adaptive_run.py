@@ -17,7 +17,7 @@ from tidegate.model.comparison import DefinitionChange
 from tidegate.model.measurement import EarlierPushes, Run, RunRow, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.session import RowReplay
-from tidegate.model.trial import Phase
+from tidegate.model.trial import Phase, TrialSpec
 from tidegate.plan import run_rows
 from tidegate.procedure.pushes import after_run
 from tidegate.procedure.steps import RunTrials, State, conclude, next_step, observe, start, stops_early
@@ -59,6 +59,8 @@ async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
     )
     options.progress.stage("getting ready")
     async with runner_of(work, options) as runner:
+        if work.joined:
+            work.joined.leave_other_versions(runner.versions)
         fingerprints = work.fingerprints(runner.versions)
         keys = work.test_keys(repo, fingerprints)
         known = earlier.begin(fingerprints, keys, own := _own_commits(repo, work))
@@ -66,21 +68,21 @@ async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
         before = pushes.earlier(keys) if pushes else {}
         rows = _with_earlier(run_rows(work.plan, work.suite), before)
         sessions = earlier.sessions(own)
-        replays = await _replays(work, runner, rows, sessions.by_row, known, options)
+        replays = await replays_of(work, runner, rows, sessions.by_row, known, options)
         runner.on_result = earlier.keep
         made = _made(work, runner)
         _begin(work, runner, known, started, options)
         runner.learn((*known.past, *known.results))
         results = await runner.judged_again(known.results)
-        rows = _with_replays(rows, replays)
+        rows = with_replays(rows, replays)
         state = start(rows, work.suite.policy, outcomes_by_row(known.past), unsteady(known.past))
         state, results = await _until_decided(work, runner, state, results, options)
         options.progress.stage("")
         pairs, results = await runner.side_by_side(results)
     base, head = (run_of(work, side, results, started, time.time(), runner) for side in work.sides)
     base = base.model_copy(update={"history": known.past})
-    head = head.model_copy(update={"pairs": pairs, "rows": _with_replays(_with_earlier(head.rows, before), replays)})
-    runs = BothRuns(base, head, (*known.warnings, *sessions.warnings), made)
+    head = head.model_copy(update={"pairs": pairs, "rows": with_replays(_with_earlier(head.rows, before), replays)})
+    runs = BothRuns(base, head, (*known.warnings, *sessions.warnings, *_of_shards(work)), made)
     _keep(work, runs, earlier)
     if pushes:
         pushes.add(after_run(state.rows, conclude(state), state.played.by_row, before))
@@ -102,7 +104,7 @@ def _keep(work: RunJob, runs: BothRuns, earlier: KnownResults) -> None:
     earlier.add(runs.base, new_sessions(work, runs.base, work.sides[0].store))
 
 
-async def _replays(
+async def replays_of(
     work: RunJob,
     runner: Runner,
     rows: Sequence[RunRow],
@@ -117,6 +119,7 @@ async def _replays(
     options.progress.stage("replaying recorded sessions of base")
     found = await replay_rows(runner, work, sessions)
     begun = {result.key for result in known.results if result.side == "head"}
+    begun |= work.joined.rows if work.joined else set()
     shapes = {key: shapes_by_session([one for one in known.past if one.key == key]) for key in found}
     return {
         row.key: decided(found[row.key], row, shapes[row.key], rules, begun=row.key in begun)
@@ -125,7 +128,8 @@ async def _replays(
     }
 
 
-def _with_replays(rows: Sequence[RunRow], replays: Mapping[RowKey, RowReplay]) -> tuple[RunRow, ...]:
+def with_replays(rows: Sequence[RunRow], replays: Mapping[RowKey, RowReplay]) -> tuple[RunRow, ...]:
+    """Return the rows, each with what base's sessions show."""
     return tuple(row.model_copy(update={"replay": replays.get(row.key)}) for row in rows)
 
 
@@ -151,12 +155,33 @@ async def _until_decided(
     """Run the trials that the procedure requests, and return its state with the results of all trials."""
     state = observe(state, results)
     while isinstance(step := next_step(state), RunTrials):
+        if found := _from_shards(work, runner, step.specs):
+            results = [*results, *found]
+            state = observe(state, found)
+            continue
         await _pause(step, results, work, options)
         _say_stage(step, results, options)
         batch = await runner.run(step.specs, _enough(state, step, at_once=options.first_only))
         results = [*results, *batch]
         state = observe(state, batch)
     return state, results
+
+
+def _from_shards(work: RunJob, runner: Runner, specs: Sequence[TrialSpec]) -> list[TrialResult]:
+    """Return the results of those of these trials that shards have run or lost, as if they had just been run."""
+    found = work.joined.take(specs, {side.side: side.store for side in work.sides}) if work.joined else []
+    for result in found:
+        runner.on_result(result)
+    runner.learn(found)
+    return found
+
+
+def _of_shards(work: RunJob) -> tuple[str, ...]:
+    """Return the lost shards, what was ignored, and how many trials were not needed as the run ended before."""
+    if work.joined is None:
+        return ()
+    left = work.joined.left
+    return (*work.joined.say(), *([f"{left} trials of shards were not needed: the run ended before"] if left else []))
 
 
 def no_runs(work: RunJob) -> BothRuns:

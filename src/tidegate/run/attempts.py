@@ -84,13 +84,13 @@ class Attempts:
     context: RunContext
     spending: Spending
     outage_waits: OutageWaits
+    begun: int = 0  # trials, as the budget counts them
     model_proxy: ModelProxy | None = None
     pace: Pace = field(default_factory=Pace)
     halted: bool = False  # no further trial starts
     refused: dict[str, str] = field(default_factory=dict)  # agents whose provider refused their key, with its message
     front: Path | None = None  # of scripts in front of the tool, which write into its folder `calls`
     hidden: tuple[str, ...] = ()  # programs of the system that head's `path` folders hide, and base's do not
-    _begun: int = 0
     _prepared: dict[tuple[object, ...], asyncio.Future[Prepared]] = field(default_factory=dict)
 
     async def trial(self, spec: TrialSpec, row: PlanRow) -> Trial | None:
@@ -150,11 +150,11 @@ class Attempts:
         budget = self.context.suite.budget
         if time.monotonic() >= self.context.deadline:
             return f"the run's {budget.minutes:g} minutes were used up"
-        if budget.trials is not None and self._begun >= budget.trials:
+        if budget.trials is not None and self.begun >= budget.trials:
             return f"the run's {budget.trials} trials were used up"
         if (spent := self.spending.used_up()) is not None:
             return spent
-        self._begun += 1
+        self.begun += 1
         return None
 
     async def _attempt(self, spec: TrialSpec, row: PlanRow, supervisor: Supervisor) -> Trial:

@@ -1,4 +1,4 @@
-"""The scripts that stand in front of the tool under test: they record each call and make the mutant's change."""
+"""The scripts in front of the tool under test: they record each call and make the mutant's change."""
 
 from __future__ import annotations
 

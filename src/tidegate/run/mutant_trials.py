@@ -52,7 +52,7 @@ class Shown(NamedTuple):
 
 @dataclass
 class MutantTrials:
-    """Runs trials on base as it is, and on a head that differs from it by one mutant."""
+    """Runs trials on unchanged base, and on a head that differs from it by one mutant."""
 
     work: RunJob
     runner: Runner

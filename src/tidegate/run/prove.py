@@ -209,7 +209,7 @@ class _OneTool:
         return Guidance.of(here.folder, self.proving.trials.work.suite, rows)
 
     async def _results(self, mutants: Sequence[Mutant]) -> tuple[MutantResult, ...]:
-        """Return what became of each mutant; as many are run at once as there are slots."""
+        """Return the result of each mutant; as many are run at once as there are slots."""
         proving, guidance = self.proving, self._guidance
         met = {number: self._met(mutant, guidance) for number, mutant in enumerate(mutants)}
         reached = [number for number in met if met[number]]

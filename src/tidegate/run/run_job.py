@@ -24,7 +24,8 @@ from tidegate.model.trial import TrialSpec
 from tidegate.plan import Selection, refuse_self_judging, run_rows, suite_hash
 from tidegate.procedure.steps import screening_trials
 from tidegate.run.build import Checkout
-from tidegate.run.runner import Runner
+from tidegate.run.runner import NOTHING, Runner
+from tidegate.shards.join import Joined
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.suite.load import judge_place
 from tidegate.vcs.revisions import tree_hash
@@ -49,6 +50,7 @@ class Options:
     gate: bool = True  # False: measure everything, ignore earlier runs, and block nothing
     origin: Origin | None = None  # on GitHub, for a history on a branch
     links: Links = field(default_factory=Links)
+    shards: Path | None = None  # the plan and the bundles of shards to merge
     pause_s: float = 0.0  # seconds before a verification, and in all for a provider that does not answer
     began: float = field(default_factory=time.monotonic)  # checkouts count in the run's budget
 
@@ -63,6 +65,7 @@ class RunJob:
     scratch: Path
     answers: AnswerStore
     watched: tuple[str, ...] = ()  # globs of the files that differ by side: code, docs, guidance
+    joined: Joined | None = None  # in the merge of shards: their trials
 
     @property
     def definitions(self) -> Path:
@@ -145,6 +148,7 @@ def runner_of(work: RunJob, options: Options) -> Runner:
         jobs=options.jobs,
         began=options.began,
         pause_s=options.pause_s,
+        before=work.joined.spent if work.joined else NOTHING,
     )
 
 

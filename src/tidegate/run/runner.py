@@ -16,6 +16,7 @@ from tidegate.model.judgement import PairJudgement
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.progress import Progress
+from tidegate.model.shard import Spent
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Side, Trial, TrialSpec
 from tidegate.model_proxy.proxy import ModelProxy
@@ -37,10 +38,14 @@ from tidegate.trial.supervisor_pool import SupervisorPool
 from tidegate.trial.users import BUILDERS, Users, advice_on_users, give, make_readable, why_not
 
 T = TypeVar("T")
+NOTHING = Spent()
 
 
 class Runner:
-    """Runs trials of a plan on one or two sides. An async context manager: nothing that it starts outlives it."""
+    """Runs trials of a plan on one or two sides. An async context manager: nothing that it starts outlives it.
+
+    `on_result` is called with each result at once; for a judged trial, first with the result before judging.
+    """
 
     def __init__(
         self,
@@ -56,6 +61,7 @@ class Runner:
         jobs: int | None = None,
         began: float,
         pause_s: float = 0.0,
+        before: Spent = NOTHING,
     ) -> None:
         self._plan = plan
         context = RunContext(
@@ -70,9 +76,9 @@ class Runner:
         )
         self._context = context
         self._bench = PanelClient.of(suite, checkouts[0].folder, environ, answers, context.deadline)
-        spending = Spending(suite.budget, lambda: (self._bench.spent_usd, self._bench.spent_tokens))
+        spending = Spending(suite.budget, lambda: self._spent_besides_agents(before))
         self._bench.end_with(spending.used_up)
-        self.attempts = Attempts(context, spending, OutageWaits(pause_s, context.deadline, progress))
+        self.attempts = Attempts(context, spending, OutageWaits(pause_s, context.deadline, progress), before.trials)
         self._judging = Judging(context, self._bench, self.attempts)
         self._users: Users | None = None
         self._networks, self._files = SlotNetworks(suite.network, progress), SlotFiles(suite, scratch, progress)
@@ -80,7 +86,6 @@ class Runner:
         self._open = AsyncExitStack()
         self.build_errors, self.build_secs = dict[Side, str](), dict[Side, float]()
         self.versions: dict[str, str | None] = {}
-        # Called with each result at once; for a judged trial, first with the result before judging.
         self.on_result: Callable[[TrialResult], None] = _nothing
 
     async def __aenter__(self) -> Self:
@@ -111,6 +116,12 @@ class Runner:
 
     async def __aexit__(self, *_: object) -> None:
         await self._open.aclose()
+
+    @property
+    def spent(self) -> Spent:
+        """Return what was spent so far, including what shards had spent before."""
+        usd, tokens = self.attempts.spending.spent()
+        return Spent(usd=usd, tokens=tokens, trials=self.attempts.begun)
 
     @property
     def hidden_programs(self) -> tuple[str, ...]:
@@ -160,6 +171,10 @@ class Runner:
         """Have the judge compare trials in pairs and choose the best ones, as far as the suite enables it."""
         rows = self._plan.rows
         return await self._judging.pairs(rows, results), await self._judging.with_best(rows, results)
+
+    def _spent_besides_agents(self, before: Spent) -> tuple[float, int]:
+        """Return the US dollars and the tokens of judges, and of all that shards had spent `before`."""
+        return before.usd + self._bench.spent_usd, before.tokens + self._bench.spent_tokens
 
     async def _choose_users(self) -> Users | None:
         """Return a pool of users, one per slot; None if trials cannot run as separate users. Reports which once."""

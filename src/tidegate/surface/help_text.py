@@ -96,7 +96,7 @@ def _is_entry(rest: str) -> bool:
 
 
 def _braced(text: str) -> list[str]:
-    """Return argparse's subcommands in braces: those that are no option's choices."""
+    """Return argparse's subcommands in braces: those that are not the choices of an option."""
     for row in text.splitlines():
         for found in _BRACES.finditer(row):
             before = row[: found.start()].rstrip()

@@ -93,7 +93,7 @@ def json_keys(text: str) -> tuple[str, ...]:
 
 
 def parsed(text: str) -> list[Any] | None:
-    """Return the JSON values of an output; None if it is no JSON, or has neither an object nor a list."""
+    """Return the JSON values of an output; None if it is not JSON, or has neither an object nor a list."""
     stripped = text.strip()
     if not stripped.startswith(("{", "[")):
         return None

@@ -28,12 +28,17 @@ class Spending:
     def used_up(self) -> str | None:
         """Return a message if the run's budget is used up, else None."""
         usd, tokens = self._budget.usd, self._budget.tokens
-        other_usd, other_tokens = self._others()
-        if usd is not None and other_usd + sum(meter.usd for meter in self._meters) >= usd:
+        spent_usd, spent_tokens = self.spent()
+        if usd is not None and spent_usd >= usd:
             return f"the run's ${usd:g} were used up"
-        if tokens is not None and other_tokens + sum(meter.tokens for meter in self._meters) >= tokens:
+        if tokens is not None and spent_tokens >= tokens:
             return f"the run's {tokens:,} tokens were used up"
         return None
+
+    def spent(self) -> tuple[float, int]:
+        """Return the US dollars and the tokens that were spent so far."""
+        usd, tokens = self._others()
+        return usd + sum(meter.usd for meter in self._meters), tokens + sum(meter.tokens for meter in self._meters)
 
 
 class CostMeter:

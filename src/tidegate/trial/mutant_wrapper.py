@@ -150,7 +150,7 @@ def record(spool: str, argv: list[str], result: "tuple[int, str, str]", more: "d
 
 
 def write(number: int, data: bytes) -> None:
-    """Write all of it; a reader that has gone is no error."""
+    """Write all of it; a reader that has gone is not an error."""
     with suppress(OSError):
         while data:
             data = data[os.write(number, data) :]

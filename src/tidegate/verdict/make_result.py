@@ -87,8 +87,8 @@ def _approximate(trials: Sequence[TrialResult]) -> Iterator[str]:
 
 
 def _never_begun(trial: TrialResult) -> bool:
-    """Return True if the trial was not started, so that it cost nothing: no budget, or no valid key, was left."""
-    return trial.not_measured in ("budget", "auth") and trial.end is None
+    """Return True if the trial is not known to have cost anything: no budget or key was left, or its shard is lost."""
+    return trial.not_measured in ("budget", "auth", "lost_shard") and trial.end is None
 
 
 def _reused(run: Run) -> bool:

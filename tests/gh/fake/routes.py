@@ -170,10 +170,11 @@ class Routes(RunRoutes):
                 {
                     "id": number,
                     "event": event,
-                    "label": {"name": label},
+                    "created_at": told_time(when),
+                    **({"label": {"name": label}} if label else {}),
                     "actor": {"login": actor, "id": 1, "type": "User"},
                 }
-                for number, (event, label, actor) in enumerate(asked.pull.events)
+                for number, (event, label, actor, when) in enumerate(asked.pull.events)
             ],
         )
 
@@ -184,7 +185,7 @@ class Routes(RunRoutes):
             raise Refused(404, "Label does not exist")
         pull.labels.remove(label)
         assert asked.token is not None
-        pull.events.append(("unlabeled", label, asked.token.login))
+        pull.events.append(("unlabeled", label, asked.token.login, next(self.state.clock)))
         return said([{"name": name} for name in pull.labels])
 
     def _add_labels(self, asked: Asked) -> Answer:
@@ -195,7 +196,7 @@ class Routes(RunRoutes):
         for label in asked.body["labels"]:
             if label.casefold() not in (one.casefold() for one in pull.labels):
                 pull.labels.append(label)
-                pull.events.append(("labeled", label, asked.token.login))
+                pull.events.append(("labeled", label, asked.token.login, next(self.state.clock)))
         return said([{"name": name} for name in pull.labels])
 
     def _list_pulls(self, asked: Asked) -> Answer:

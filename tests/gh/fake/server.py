@@ -103,7 +103,12 @@ class PullRequest:
     def label(self, name: str, by: str = OWNER) -> None:
         """A person puts a label there."""
         self.row.labels.append(name)
-        self.row.events.append(("labeled", name, by))
+        self.row.events.append(("labeled", name, by, next(self.github.state.clock)))
+
+    def force_push(self, sha: str) -> None:
+        """The author replaces the branch's commits."""
+        self.push(sha)
+        self.row.events.append(("head_ref_force_pushed", "", STRANGER, next(self.github.state.clock)))
 
     def upload(self, run: int, name: str, archive: bytes, *, size: int | None = None, expired: bool = False) -> None:
         """A run of the pull request's workflow uploads an artifact."""

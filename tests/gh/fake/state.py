@@ -91,7 +91,9 @@ class Pull:
     merged_by: str | None = None  # the commit on the base branch
     locked: bool = False
     labels: list[str] = field(default_factory=list)
-    events: list[tuple[str, str, str]] = field(default_factory=list)  # labeled or unlabeled, label, actor
+    events: list[tuple[str, str, str, int]] = field(
+        default_factory=list
+    )  # labeled, unlabeled or another; label, actor, when
 
 
 @dataclass

@@ -148,7 +148,7 @@ class Passing:
 
 
 def parsed(line: bytes) -> Message | None:
-    """Return the message in a line; None for a batch and for what is no message."""
+    """Return the message in a line; None for a batch and for anything that is not a message."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,0 +1,61 @@
+"""`tidegate merge`: joins the bundles of all shards, and decides as one machine would."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from tidegate.cli import options
+
+DESCRIPTION = """\
+Joins the bundles of `tidegate shard`, runs the trials that are needed to confirm what they show, and reports and
+decides as `tidegate pr` does on one machine. DIR has the plan and the bundles, also in folders below it.
+
+The rows of a shard are not measured if its bundle is missing, was cut off or changed, exists in several versions, or is
+of another plan, commit, suite or version. They never pass: by default the exit code is then 5 at best.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = commands.add_parser("merge", help="join the shards of a plan, and decide", description=DESCRIPTION)
+    parser.add_argument(
+        "shards", type=Path, nargs="?", metavar="DIR", help="plan and bundles (default: .tidegate/shards)"
+    )
+    parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/pr)")
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="also write the results as JUnit XML")
+    options.add_json(parser, "the result")
+    options.add_pause(parser)
+    parser.add_argument(
+        "--repo", type=Path, default=Path(), metavar="DIR", help="the repository (default: current folder)"
+    )
+    options.add_jobs(parser)
+    options.add_output(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Merge, print the comment, and return the verdict's exit code."""
+    from rich.console import Console
+
+    from tidegate.cli.progress import make_progress
+    from tidegate.cli.results import finish, refuse_folder
+    from tidegate.pipeline import pull_request
+    from tidegate.run.checkouts import RevisionPair
+    from tidegate.run.run_job import Options
+    from tidegate.run.sharding import PLAN_FILE, read_plan, shards_folder
+    from tidegate.store.our_folder import make_our_folder
+    from tidegate.vcs.revisions import repository_root
+
+    root = repository_root(args.repo)
+    out = (args.out or make_our_folder(root) / "pr").resolve()
+    refuse_folder(args.junit)
+    shards = (args.shards or shards_folder(root)).resolve()
+    plan = read_plan(shards / PLAN_FILE)
+    asked = RevisionPair(plan.target, plan.head, plan.names)
+    with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
+        chosen = Options(environ=options.environ(), progress=progress, config=plan.config, jobs=args.jobs)
+        chosen = replace(chosen, pause_s=args.pause, shards=shards)
+        result = options.run_until_stopped(lambda: pull_request(root, asked, out, chosen))
+    return finish(result, out, args)

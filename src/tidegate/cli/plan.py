@@ -1,0 +1,96 @@
+"""`tidegate plan`: splits the screening of a branch over several jobs."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tidegate.cli import options
+
+DESCRIPTION = """\
+Splits the trials of `tidegate pr` over several jobs, for suites that take too long on one machine. Runs no agent.
+Writes the plan, and prints the matrix of a GitHub workflow: one entry per job.
+
+Then each job screens its rows, and the last command does the rest:
+  tidegate plan --shards 3           the plan: .tidegate/shards/plan.json
+  tidegate shard 1/3                 run the rows of shard 1; also 2/3 and 3/3
+  tidegate merge                     confirm, decide and report as `tidegate pr`
+
+Rows are assigned by the time that they took in base's history, the longest first. A row without a history is taken to
+need the median of the others, or its time limit. A shard has two rows or more on average; a matrix has 256 jobs or
+less. docs/github.md has the workflow.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = commands.add_parser("plan", help="split `tidegate pr` over several jobs", description=DESCRIPTION)
+    parser.add_argument("--base", metavar="REV", help="the target branch (default: main)")
+    parser.add_argument("--head", metavar="REV", default="HEAD", help="the branch to merge (default: HEAD)")
+    add_shards(parser)
+    parser.add_argument("--out", type=Path, metavar="FILE", help="the plan (default: .tidegate/shards/plan.json)")
+    options.add_repository(parser)
+    options.add_jobs(parser)
+    options.add_output(parser)
+    parser.set_defaults(run=run)
+
+
+def add_shards(parser: argparse.ArgumentParser) -> None:
+    """Add `--shards` and `--minutes`."""
+    parser.add_argument(
+        "--shards",
+        type=number_of_shards,
+        metavar="N|auto",
+        help="how many; auto: as many as --minutes needs (default: auto)",
+    )
+    parser.add_argument(
+        "--minutes",
+        type=_minutes,
+        default=10.0,
+        metavar="GOAL",
+        help="with auto, the minutes within which the trials of every shard should end (default: %(default)g)",
+    )
+
+
+def number_of_shards(text: str) -> int | None:
+    """Parse a number from 1 to 256, or `auto`, which is None."""
+    from tidegate.shards.assign import MOST_JOBS
+
+    if text == "auto":
+        return None
+    number = options.positive(text)
+    if number > MOST_JOBS:
+        raise argparse.ArgumentTypeError(f"a matrix has at most {MOST_JOBS} jobs")
+    return number
+
+
+def _minutes(text: str) -> float:
+    number = float(text)
+    if not 0 < number <= 1440:
+        raise argparse.ArgumentTypeError("must be above 0 and at most a day")
+    return number
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the plan and print the matrix."""
+    from rich.console import Console
+
+    from tidegate.cli.progress import make_progress
+    from tidegate.pipeline import plan_shards
+    from tidegate.run.checkouts import RevisionPair
+    from tidegate.run.run_job import Options
+    from tidegate.run.sharding import PLAN_FILE, Wanted, shards_folder
+    from tidegate.shards.matrix import matrix, overview
+    from tidegate.store.run_folder import write_value
+    from tidegate.vcs.revisions import default_base, repository_root
+
+    root = repository_root(args.repo)
+    out = args.out or shards_folder(root) / PLAN_FILE
+    asked = RevisionPair(args.base or default_base(root), args.head)
+    with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
+        chosen = Options(environ=options.environ(), progress=progress, config=args.config, jobs=args.jobs)
+        plan = plan_shards(root, asked, chosen, Wanted(args.shards, args.minutes * 60))
+    write_value(out, plan)
+    Console(stderr=True).print(f"{overview(plan)}\nplan: {out}", highlight=False, soft_wrap=True)
+    print(matrix(plan))
+    return 0

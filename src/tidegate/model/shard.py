@@ -1,0 +1,91 @@
+"""A plan that splits the screening over several jobs, and what the bundle of one of them states."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from typing import Literal
+
+from tidegate.model.plan import RowKey
+from tidegate.model.suite import Budget
+from tidegate.model.value import Value
+
+
+class Spent(Value):
+    """A part of a budget: US dollars and tokens, of agents and judges, and started trials."""
+
+    usd: float = 0.0
+    tokens: int = 0
+    trials: int = 0
+
+    def __add__(self, other: Spent) -> Spent:
+        """Return the sum."""
+        return Spent(usd=self.usd + other.usd, tokens=self.tokens + other.tokens, trials=self.trials + other.trials)
+
+
+class Share(Value):
+    """The rows of one shard, the number of their screening trials, and how many seconds these are estimated to take."""
+
+    rows: tuple[RowKey, ...]
+    trials: int
+    seconds: float
+
+
+class ShardPlan(Value):
+    """Which shard runs which rows. All jobs of a run have the same plan.
+
+    `target`: tip of the target branch; `base`, `head`: the commits that are compared; `names`: their branches.
+    `suite_hash`: of the suite in force, with its scenarios.
+    """
+
+    schema_version: Literal[1] = 1
+    tidegate_version: str
+    config: str
+    target: str
+    base: str
+    head: str
+    names: tuple[str, str]
+    suite_hash: str
+    budget: Budget
+    shares: tuple[Share, ...]
+
+    @cached_property
+    def id(self) -> str:
+        """The plan's identity: a SHA-256 of all of it."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+    def part_of_budget(self, number: int) -> Spent:
+        """Return what shard `number` may spend: its share of the budget by its number of trials.
+
+        The parts of all shards sum to the budget. Each job has the budget's minutes for itself.
+        """
+        before = sum(share.trials for share in self.shares[: number - 1])
+        after = before + self.shares[number - 1].trials
+        whole = sum(share.trials for share in self.shares) or 1
+        budget = self.budget
+        return Spent(
+            usd=(budget.usd or 0) * (after - before) / whole,
+            tokens=(budget.tokens or 0) * after // whole - (budget.tokens or 0) * before // whole,
+            trials=(budget.trials or 0) * after // whole - (budget.trials or 0) * before // whole,
+        )
+
+
+class ShardContents(Value):
+    """What a bundle states about itself. `plan` is the id of its plan; `versions`: of the agents' programs.
+
+    `trials`: the number of its results.
+    """
+
+    schema_version: Literal[1] = 1
+    tidegate_version: str
+    plan: str
+    number: int
+    of: int
+    base: str
+    head: str
+    suite_hash: str
+    rows: tuple[RowKey, ...]
+    versions: dict[str, str | None]
+    trials: int
+    spent: Spent
+    seconds: float

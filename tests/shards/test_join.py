@@ -1,0 +1,226 @@
+"""Joining bundles: each shard that is missing, doubled, foreign, cut off or changed is found, and its rows are lost."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests import make
+from tidegate.model.measurement import TrialResult
+from tidegate.model.plan import RowKey
+from tidegate.model.shard import ShardContents, ShardPlan, Share, Spent
+from tidegate.model.suite import Budget
+from tidegate.model.trial import Side, TrialSpec
+from tidegate.shards.bundle import bundle_name, write_bundle
+from tidegate.shards.join import join
+from tidegate.store.run_folder import RunFolder
+
+SHARDS = 3
+SIDES: tuple[Side, Side] = ("base", "head")
+ROWS = tuple(RowKey(scenario=f"s{number}", agent="a:b") for number in range(2 * SHARDS))
+PLAN = ShardPlan(
+    tidegate_version="0.1.0",
+    config="tidegate.yaml",
+    target="c" * 40,
+    base=make.BASE_SHA,
+    head=make.HEAD_SHA,
+    names=("main", "change"),
+    suite_hash="5" * 64,
+    budget=Budget(usd=3, tokens=100, trials=10),
+    shares=tuple(Share(rows=ROWS[n::SHARDS], trials=4, seconds=1) for n in range(SHARDS)),
+)
+
+
+def contents(number: int, **changes: Any) -> ShardContents:
+    fields: dict[str, Any] = {
+        "tidegate_version": "0.1.0",
+        "plan": PLAN.id,
+        "number": number,
+        "of": SHARDS,
+        "base": PLAN.base,
+        "head": PLAN.head,
+        "suite_hash": PLAN.suite_hash,
+        "rows": PLAN.shares[number - 1].rows,
+        "versions": {"a:b": "1.0"},
+        "trials": 4,
+        "spent": Spent(usd=0.25, tokens=5, trials=4),
+        "seconds": 2.0,
+    }
+    return ShardContents(**{**fields, **changes})
+
+
+def specs(number: int) -> list[TrialSpec]:
+    rows = PLAN.shares[number - 1].rows
+    return [make.spec(side=side, scenario=row.scenario, agent=row.agent) for row in rows for side in SIDES]
+
+
+def results(number: int) -> list[TrialResult]:
+    return [make.trial_result(**spec.model_dump()) for spec in specs(number)]
+
+
+def write(path: Path, number: int, ran: Path, **changes: Any) -> None:
+    stores = {side: RunFolder(ran / side) for side in SIDES}
+    for spec in specs(number):
+        record = stores[spec.side].record_folder(spec)
+        (record / "output").mkdir(parents=True, exist_ok=True)
+        (record / "prompt.txt").write_text(f"do {spec.id}")
+        (record / "output/call-001.stdout").write_text("printed")
+    given = changes.pop("results", results(number))
+    write_bundle(path, contents(number, **changes), given, stores)
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the bundle of every shard, each in a folder of its own."""
+    folder = tmp_path_factory.mktemp("bundles")
+    for number in range(1, SHARDS + 1):
+        write(folder / f"job-{number}" / bundle_name(number, SHARDS), number, folder.parent / "ran")
+    return folder
+
+
+@pytest.fixture
+def bundles(good: Path, tmp_path: Path) -> Path:
+    """A copy that a test may damage."""
+    return Path(shutil.copytree(good, tmp_path / "bundles"))
+
+
+def path_of(bundles: Path, number: int) -> Path:
+    return bundles / f"job-{number}" / bundle_name(number, SHARDS)
+
+
+def test_all_trials_of_whole_bundles_are_handed_out_with_what_reports_read(bundles: Path, tmp_path: Path) -> None:
+    joined = join(bundles, PLAN)
+    stores = {side: RunFolder(tmp_path / "merged" / side) for side in SIDES}
+
+    assert (joined.lost, joined.warnings, joined.left) == ({}, (), 12)
+    assert joined.spent == Spent(usd=0.75, tokens=15, trials=12)
+    assert joined.take(specs(2), stores) == results(2)
+    assert joined.left == 8
+    assert joined.take(specs(2), stores) == []
+    spec = specs(2)[1]
+    assert stores["head"].prompt(spec) == f"do {spec.id}"
+    assert next(stores["head"].finished_trials()) == results(2)[1]
+    assert not (stores["head"].record_folder(spec) / "output").exists()
+
+
+def test_a_trial_of_another_phase_is_no_answer(bundles: Path, tmp_path: Path) -> None:
+    """Only what was run for the screening counts as screening, and nothing of it as a confirmation."""
+    confirm = specs(1)[0].model_copy(update={"phase": "confirm"})
+    assert join(bundles, PLAN).take([confirm], {"base": RunFolder(tmp_path)}) == []
+
+
+def test_a_lost_shard_s_rows_are_not_measured_on_both_sides_and_in_every_phase(bundles: Path, tmp_path: Path) -> None:
+    path_of(bundles, 2).unlink()
+    joined = join(bundles, PLAN)
+    asked = [one.model_copy(update={"phase": "confirm", "index": 7}) for one in specs(2)] + specs(2)
+
+    found = joined.take(asked, {side: RunFolder(tmp_path / side) for side in SIDES})
+
+    assert {(one.not_measured, one.decides) for one in found} == {("lost_shard", None)}
+    assert found[0].reason == "shard 2 of 3 is lost: there is no bundle of it"
+    assert [one.spec for one in found] == asked
+    # It may have spent its whole part: a third of the budget.
+    assert joined.spent == Spent(usd=0.5 + 1.0, tokens=10 + 33, trials=8 + 3)
+
+
+def cut_off(bundles: Path, number: int, chance: Random) -> None:
+    path = path_of(bundles, number)
+    os.truncate(path, chance.randrange(path.stat().st_size))
+
+
+def tampered(bundles: Path, number: int, chance: Random) -> None:
+    data = bytearray(path_of(bundles, number).read_bytes())
+    data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    path_of(bundles, number).write_bytes(data)
+
+
+def doubled(bundles: Path, number: int, chance: Random) -> None:
+    again = [one.model_copy(update={"outcome": "fail", "decides": "fail"}) for one in results(number)]
+    name = chance.choice([bundle_name(number, SHARDS), "copy.zip"])
+    write(bundles / "again" / name, number, bundles.parent / "ran", results=again)
+
+
+def missing(bundles: Path, number: int, chance: Random) -> None:
+    path_of(bundles, number).unlink()
+
+
+def foreign(bundles: Path, number: int, chance: Random) -> None:
+    other = {
+        "plan": "0" * 64,
+        "tidegate_version": "9",
+        "base": "e" * 40,
+        "head": "e" * 40,
+        "suite_hash": "0" * 64,
+        "of": 4,
+        "rows": PLAN.shares[number % SHARDS].rows,
+    }
+    key = chance.choice(list(other))
+    write(path_of(bundles, number), number, bundles.parent / "ran", **{key: other[key]})
+
+
+def not_its_results(bundles: Path, number: int, chance: Random) -> None:
+    own = results(number)
+    renamed = own[3].model_copy(update={"id": "head/other/a/1"})
+    theirs = chance.choice([results(number % SHARDS + 1), own[1:], [*own[:3], renamed]])
+    write(path_of(bundles, number), number, bundles.parent / "ran", results=theirs)
+
+
+@pytest.mark.parametrize("damage", [cut_off, tampered, doubled, missing, foreign, not_its_results])
+def test_every_damage_is_found_in_100_of_100(
+    good: Path, tmp_path: Path, damage: Callable[[Path, int, Random], None]
+) -> None:
+    for seed in range(100):
+        chance = Random(seed)
+        number = chance.randint(1, SHARDS)
+        bundles = Path(shutil.copytree(good, tmp_path / f"{seed}"))
+        damage(bundles, number, chance)
+
+        joined = join(bundles, PLAN)
+
+        assert list(joined.lost) == [number], f"{damage.__name__} with seed {seed} went unnoticed"
+        assert joined.left == 8
+        joined.close()
+
+
+def test_the_same_bundle_twice_is_one(bundles: Path) -> None:
+    shutil.copy(path_of(bundles, 1), bundles / "copy.zip")
+    assert join(bundles, PLAN).lost == {}
+
+
+def test_a_complete_bundle_counts_beside_one_that_was_cut_off(bundles: Path) -> None:
+    """A job that was killed while it wrote, and was run again."""
+    (bundles / "first.zip").write_bytes(path_of(bundles, 1).read_bytes()[:-100])
+    joined = join(bundles, PLAN)
+    assert joined.lost == {}
+    assert joined.warnings == ("first.zip was cut off or changed: its seal does not match",)
+
+
+def test_a_shard_with_another_version_of_the_agent_is_lost(bundles: Path) -> None:
+    joined = join(bundles, PLAN)
+    joined.leave_other_versions({"a:b": "1.1"})
+    assert joined.lost[1] == "it ran a:b 1.0, and this job has 1.1"
+    assert joined.left == 0
+
+
+def test_a_link_that_a_trial_left_in_its_record_takes_nothing_along(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("the token")
+    record = RunFolder(tmp_path / "ran/head").record_folder(specs(1)[1])
+    record.mkdir(parents=True)
+    (record / "events.jsonl").symlink_to(secret)
+    os.mkfifo(record / "stdout")
+    path = tmp_path / bundle_name(1, SHARDS)
+    write(path, 1, tmp_path / "ran")
+    assert b"events.jsonl" not in path.read_bytes()
+    assert join(tmp_path, PLAN).left == 4
+
+
+def test_the_parts_of_the_budget_sum_to_it() -> None:
+    parts = [PLAN.part_of_budget(number) for number in (1, 2, 3)]
+    assert sum(parts, Spent()) == Spent(usd=3, tokens=100, trials=10)
