@@ -99,8 +99,7 @@ class Runner:
             if context.suite.model_proxy and any(agent.provider for agent in agents.values()):
                 self.attempts.model_proxy = opened.enter_context(ModelProxy())
             await opened.enter_context(self._networks).choose(self.attempts.model_proxy)
-            checkouts = [checkout.folder for checkout in context.checkouts.values()]
-            await self._files.choose(context.around.environ, checkouts)
+            await self._files.choose(context.around.environ, [side.folder for side in context.sides])
             _ = context.agent_path  # found out before builds can change what a checkout belongs to
             await opened.enter_async_context(context.slots)
             built = [checkout for checkout in context.checkouts.values() if checkout.build_of(context.suite)]
@@ -211,17 +210,12 @@ class Runner:
     async def _build(self, checkout: Checkout) -> None:
         context, builder = self._context, self._builder(checkout)
         # Not the slot's own supervisor: a trial's user must not own what all trials of the side share.
-        confinement = Confinement(files=self._files.jail)
-        confinement.use(self._files.of_build(checkout.folder))
+        confinement = self._files.of_build(checkout.folder)
         async with context.slots.slot(), await Supervisor.start(builder, confinement) as supervisor:
             began = time.monotonic()
+            deadline, progress = context.deadline, context.progress
             error = await build(
-                context.suite,
-                checkout,
-                context.around,
-                supervisor,
-                deadline=context.deadline,
-                progress=context.progress,
+                context.suite, checkout, context.around, supervisor, deadline=deadline, progress=progress
             )
             self.build_secs[checkout.side] = round(time.monotonic() - began, 3)
         if builder is not None:

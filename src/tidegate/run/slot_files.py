@@ -9,6 +9,7 @@ from pathlib import Path
 from tidegate.model.files import FileAccess
 from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
+from tidegate.trial.confinement import Confinement
 from tidegate.trial.directories import make_shared_tmp
 from tidegate.trial.file_jail import FileJail, FileRules, Means, means_to_confine
 from tidegate.trial.readable import home_folders, readable_folders
@@ -67,11 +68,13 @@ class SlotFiles:
         calls = "system calls filtered" if means.calls else "all system calls: no filter is written for this machine"
         return _SAID[means.landlock, means.mounts], calls
 
-    def of_build(self, checkout: Path) -> FileRules:
-        """Return the files of a side's build: its checkout, and to read the repository that it belongs to."""
+    def of_build(self, checkout: Path) -> Confinement:
+        """Confine a side's build to its checkout, and to reading the repository that it belongs to."""
         tmp = self._scratch / secrets.token_hex(8)
         make_shared_tmp(tmp)
-        return FileRules(read=(self._repositories[checkout] / ".git",), write=(checkout,), tmp=tmp)
+        confinement = Confinement(files=self.jail)
+        confinement.use(FileRules(read=(self._repositories[checkout] / ".git",), write=(checkout,), tmp=tmp))
+        return confinement
 
 
 def _expanded(path: str, home: str) -> str:
