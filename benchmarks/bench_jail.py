@@ -20,7 +20,7 @@ WORK = "i=0; while [ $i -lt 300 ]; do cat /etc/passwd > x; rm x; i=$((i+1)); don
 
 
 async def main() -> None:
-    """Print the fastest of each, their difference, and their ratio: what else the machine does counts the least there."""
+    """Print the fastest of each, their difference, and their ratio: other work counts the least there."""
     readable = tuple(readable_folders(os.environ["PATH"], (), (), ()))
     jail = FileJail(await means_to_confine(), FileAccess(), readable, ())
     with tempfile.TemporaryDirectory() as name:

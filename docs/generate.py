@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from architecture_page import architecture
 from attempts_page import attempts
 from escapes_page import escapes
+from executors_page import EXECUTORS
 from judges_page import JUDGES
 from mutants_table import prove_page
 from native_action import native_action
@@ -19,10 +20,12 @@ from pydantic.fields import FieldInfo
 
 from tidegate.agents import AnyAgent
 from tidegate.evaluators import AnyEvaluator
+from tidegate.executors import AnyExecutor
 from tidegate.gates import AnyGate
 from tidegate.judges import AnyJudge
 from tidegate.model.agent import Agent
 from tidegate.model.evaluator import Evaluator
+from tidegate.model.executor import Executor
 from tidegate.model.gate import Gate
 from tidegate.model.judge import Judge
 from tidegate.model.marker import Fixed
@@ -149,7 +152,7 @@ _PLAIN: dict[Any, str] = {str: "text", bool: "true or false", int: "whole number
 def page(title: str, base: type[BaseModel], family: Any) -> str:
     """The whole page of one family: the keys that all have, then one heading for each."""
     common = _keys(base, without=frozenset({"type"}))
-    parts = [NOTE, title, f"All of them accept:\n\n{common}"]
+    parts = [NOTE, title, *([f"All of them accept:\n\n{common}"] if common else [])]
     for member in get_args(get_args(family)[0]):
         (name,) = get_args(member.model_fields["type"].annotation)
         parts += [f"## `{name}`\n", f"{inspect.getdoc(member)}\n"]
@@ -216,6 +219,7 @@ def main() -> int:
         "evaluators.md": page(EVALUATORS, Evaluator, AnyEvaluator),
         "agents.md": page(AGENTS, Agent, AnyAgent),
         "judges.md": page(JUDGES, Judge, AnyJudge),
+        "executors.md": page(EXECUTORS, Executor, AnyExecutor),
         "templates.md": templates(),
         "architecture.md": architecture(),
         "security.md": escapes(attempts()),

@@ -8,7 +8,8 @@ from tidegate.agents.doc_follower import DocFollower
 from tidegate.model.comparison import BaseCounts, Comparison, HeadCounts, Row, SuiteEffect
 from tidegate.model.measurement import Revision, Run, TrialResult
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides
-from tidegate.model.suite import Policy, RowState, Scenario, Suite, Target
+from tidegate.model.suite import Policy, RowState, Scenario, Suite
+from tidegate.model.target import Target
 from tidegate.model.trial import Trial, TrialSpec
 from tidegate.verdict.decide import decide
 

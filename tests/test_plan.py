@@ -15,7 +15,8 @@ from tidegate.agents.scripted import Scripted
 from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.gates.file_exists import FileExists
 from tidegate.model.plan import Plan
-from tidegate.model.suite import Policy, Scenario, Suite, Target, ToolMatrixEntry, TrialCounts
+from tidegate.model.suite import Policy, Scenario, Suite, ToolMatrixEntry, TrialCounts
+from tidegate.model.target import Target
 from tidegate.plan import (
     Selection,
     base_name,

@@ -230,7 +230,7 @@ def _check_names(suite: Suite, rows: tuple[PlanRow, ...], selection: Selection) 
         if name not in names
     ]
     if problems:
-        raise ConfigurationError.of(problems, "Ask for what the suite has; `tidegate check` lists it.")
+        raise ConfigurationError.of(problems, "Use names that the suite has; `tidegate check` lists them.")
 
 
 def _is_selected(row: PlanRow, selection: Selection) -> bool:

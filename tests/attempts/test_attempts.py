@@ -12,6 +12,7 @@ from tests.as_root import SYSTEM_PATH, needs_open_python, needs_root, tidegate
 from tests.attempts.attempt import FILES, Attempt
 from tests.attempts.by_budget import BUDGET
 from tests.attempts.by_definition import DEFINITIONS, LIMITS
+from tests.attempts.by_executor import EXECUTOR
 from tests.attempts.by_replay import REPLAY_LIMITS, REPLAYS
 from tests.attempts.by_repository import REPOSITORY
 from tests.attempts.by_suite import SUITES
@@ -20,7 +21,7 @@ from tests.conftest import Repository
 from tests.e2e.conftest import Ran
 from tests.warm import run_tidegate
 
-ALL = {**DEFINITIONS, **REPOSITORY, **BUDGET, **SUITES, **LIMITS, **REPLAYS, **REPLAY_LIMITS}
+ALL = {**DEFINITIONS, **REPOSITORY, **BUDGET, **SUITES, **LIMITS, **REPLAYS, **REPLAY_LIMITS, **EXECUTOR}
 HOSTILE = {**TOOL, **TOOL_LIMITS}
 
 

@@ -214,7 +214,7 @@ def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path: Path) -> Non
     done = run_demo(tmp_path, "--out", "mine")
 
     assert done.code == 2
-    assert "mine is there already" in done.stderr
+    assert "mine already exists" in done.stderr
     assert [entry.name for entry in (tmp_path / "mine").iterdir()] == ["thesis.md"]
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tidegate.authoring.scenario_text import Story, file_name, free_name, item, proposed_gates, scenario_text
 from tidegate.gates.file_contains import FileContains
-from tidegate.model.suite import Target
+from tidegate.model.target import Target
 from tidegate.suite.load import load_suite
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)

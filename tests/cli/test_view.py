@@ -119,4 +119,4 @@ def test_a_run_that_is_removed_meanwhile_is_an_error_that_says_so(view: View, un
 def test_a_folder_without_a_run_is_an_error(tmp_path: Path) -> None:
     done = run_tidegate("view", "--no-browser", str(tmp_path), cwd=tmp_path)
     assert done.returncode == 2
-    assert "holds no finished run" in done.stderr
+    assert "contains no finished run" in done.stderr

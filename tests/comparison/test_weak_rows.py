@@ -26,6 +26,7 @@ def test_a_row_that_works_leaves_no_doubt() -> None:
 
 def test_a_row_that_passes_on_neither_side_cannot_show_a_regression() -> None:
     assert cannot_guard(row(0, 0))
+    assert cannot_guard(row(0, 0, "flaky")), "a history of nothing but failures shows no more than fresh trials do"
     assert [cannot_guard(row(*passes)) for passes in ((1, 1), (1, 0), (0, 1))] == [False, False, False]
     assert list(doubts([row(0, 0)], [trial()])) == ["s × a: passes on neither side, so it cannot show a regression"]
 

@@ -20,7 +20,8 @@ from tidegate.model.edited import Edited
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.probe import CommandAnswer, FileAnswer
-from tidegate.model.suite import Scenario, Target
+from tidegate.model.suite import Scenario
+from tidegate.model.target import Target
 from tidegate.rubrics.samples import Criterion
 
 F1 = ToolF1(expected=("notes:add",))

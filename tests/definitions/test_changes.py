@@ -22,7 +22,8 @@ from tidegate.model.agent import Agent
 from tidegate.model.case import Case
 from tidegate.model.edited import Edited
 from tidegate.model.gate import Gate
-from tidegate.model.suite import Budget, Limits, Policy, Scenario, Script, Suite, Target, ToolMatrixEntry, TrialCounts
+from tidegate.model.suite import Budget, Limits, Policy, Scenario, Script, Suite, ToolMatrixEntry, TrialCounts
+from tidegate.model.target import Target
 from tidegate.plan import Selection
 from tidegate.rubrics.samples import Criterion
 

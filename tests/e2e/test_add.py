@@ -119,7 +119,7 @@ def test_a_transcript_of_a_real_failure(make_repository: Make, tidegate: Make) -
     (repo.root / "incident.jsonl").write_text("".join(json.dumps(line) + "\n" for line in CLAUDE))
 
     silent = tidegate("add", "incident.jsonl", cwd=repo.root)
-    assert (silent.code, "Say it with `--prompt TEXT`" in silent.stderr) == (2, True)
+    assert (silent.code, "Pass it with `--prompt TEXT`" in silent.stderr) == (2, True)
     done = tidegate("add", "incident.jsonl", "--prompt", "Keep x:\n  now", "--workspace", "incident", cwd=repo.root)
 
     assert done.code == 0, done.stderr

@@ -78,8 +78,11 @@ evaluation:
     - {type: file_contains, path: notes.json, substring: last}
     - {type: command_succeeds, command: "! grep -q first notes.json"}
 """
+CALLS = {"error_text": '$ notes add " "\n'}  # further lines of the guide
 # Further checks, for changes that leave the agent's work unharmed.
 GATES = {
+    "error_text": "notes add ' ' 2>&1 | grep -q 'text is empty'",
+    "slow": "timeout 1.5 notes show",
     "json_key": 'test "$(notes show --json)" = \'{"id": 1, "tag": "work"}\'',
     "output": "test \"$(notes show)\" = '1. last'",
     "exit_code": "notes clear",
@@ -95,6 +98,8 @@ CHANGES = {
         '    print(f"removed {count} notes")\n    return 7',
     ),
     "output": ("f\"{number}. {note['text']}\"", "f\"#{number} {note['text']}\""),
+    "error_text": ("error: the text is empty", "error: nothing to add"),
+    "slow": ("def show(args):", "def show(args):\n    time.sleep(2)"),
     "prompt": ("    count = len(load())", '    count = len(load())\n    input("Remove all notes? [y/N] ")'),
     "hang": ("    count = len(load())", "    count = len(load())\n    time.sleep(600)"),
     "crash": ('f"removed {count} notes"', 'f"removed {total} notes"'),
@@ -106,6 +111,8 @@ SAYS = {
     "json_key": "the JSON output of `notes show --json` no longer has the key `tag`, `label` is there instead",
     "exit_code": "`notes clear` now exits with status 7 (was 0)",
     "output": "`notes show` prints `#1 first` instead of `1. first`",
+    "error_text": "the error message of `notes add ' '` is `error: nothing to add` instead of",
+    "slow": "`notes show",
     "prompt": "`notes clear` now waits for input: `Remove all notes? [y/N]`",
     "hang": "`notes clear` timed out after",
     "crash": "`notes clear` crashes: `NameError: name 'total' is not defined`",
@@ -114,7 +121,8 @@ SAYS = {
 
 def files(kind: str) -> dict[str, str]:
     gate = f"    - {{type: command_succeeds, command: {json.dumps(GATES[kind])}}}\n" if kind in GATES else ""
-    return {"bin/notes": TOOL, "tidegate.yaml": SUITE, "scenarios/keep.yaml": SCENARIO + gate, "AGENTS.md": GUIDE}
+    guide = GUIDE.replace("$ notes show\n", f"{CALLS.get(kind, '')}$ notes show\n")
+    return {"bin/notes": TOOL, "tidegate.yaml": SUITE, "scenarios/keep.yaml": SCENARIO + gate, "AGENTS.md": guide}
 
 
 @pytest.mark.parametrize("kind", CHANGES)
@@ -134,7 +142,7 @@ def test_a_change_of_the_tool_is_named_in_the_first_lines(make_repository: Make,
     assert new.splitlines()[-1].strip().split("(")[0] in changed["text"]
     heading, first = [line for line in done.comment.splitlines() if line][:2]
     assert heading.startswith("## ❌")
-    assert first.startswith("**Likely cause:** ")
+    assert first.startswith("**Slower:** " if kind == "slow" else "**Likely cause:** ")
     assert f"bin/notes:{changed['line']}" in first
 
 

@@ -309,7 +309,11 @@ def test_head_that_is_base_is_said_and_keeps_the_last_run(make_repository: Make,
     repo.git("switch", "--quiet", "main")
 
     same = tidegate("pr", cwd=repo.root)
-    assert (same.code, "they are the same commit" in same.stderr, "right branch" in same.stderr) == (3, True, True)
+    assert (same.code, "has no commits that base" in same.stderr, "Check out the branch" in same.stderr) == (
+        3,
+        True,
+        True,
+    )
     repo.write({"AGENTS.md": "Changed.\n"})
     assert "not committed are not compared" in tidegate("pr", cwd=repo.root).stderr
     assert (last.out / "result.json").exists()

@@ -4,7 +4,7 @@ import pytest
 
 from tidegate.invocations.bypassed import bypassed, never_arrived
 from tidegate.model.event import CallStatus, Event, ToolCall, ToolResult
-from tidegate.model.suite import Target
+from tidegate.model.target import Target
 from tidegate.model.trial import Invocation
 
 TARGET = Target(binary="tool")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidegate.invocations.bypassed import logged_invocations
 from tidegate.invocations.printed import printed_invocations
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult
-from tidegate.model.suite import Target
+from tidegate.model.target import Target
 
 PATTERN = r"^\s*tool\s+(\S+)"
 

@@ -22,7 +22,8 @@ from tidegate.model.gate import Gate
 from tidegate.model.measurement import EvaluatorResult, TrialResult
 from tidegate.model.price import Price
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
-from tidegate.model.suite import Composite, Scenario, Target
+from tidegate.model.suite import Composite, Scenario
+from tidegate.model.target import Target
 from tidegate.model.trial import Invocation, Step, Trial
 
 SPEC = make.spec(scenario="link", agent="docs", index=2, phase="confirm")

@@ -10,7 +10,7 @@ from tests.make import DOCS, spec, trial, trial_result
 from tidegate.model.event import CallStatus, End, Event, ToolCall, ToolResult
 from tidegate.model.places import Places
 from tidegate.model.session import Session
-from tidegate.model.suite import Target
+from tidegate.model.target import Target
 from tidegate.model.trial import Trial
 from tidegate.replay.compare import Base, Replayed, difference, on_base, replayed
 from tidegate.replay.record import session_of

@@ -21,7 +21,8 @@ from tidegate.model.event import Message
 from tidegate.model.judge import Ask, Judge, JudgeContext
 from tidegate.model.measurement import Revision, Run, TrialResult
 from tidegate.model.question import AskModel, Reply
-from tidegate.model.suite import Policy, Scenario, Suite, Target
+from tidegate.model.suite import Policy, Scenario, Suite
+from tidegate.model.target import Target
 from tidegate.model.trial import Side, Trial, TrialSpec
 from tidegate.plan import make_plan, run_rows
 from tidegate.procedure.steps import RunTrials, next_step, observe, start

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from tidegate.authoring.drafts import drafts_for
 from tidegate.model.mutant import MutantResult
 from tidegate.model.progress import Silent
 from tidegate.model.proof import Proof
@@ -22,6 +23,7 @@ case "$1 $2" in
   "--help "*) printf 'Usage: t COMMAND\\n\\nCommands:\\n  add    Adds\\n  show   Shows\\n  wipe   Deletes all\\n';;
   "add --help") printf 'Usage: t add [--loud] [--due DATE] TEXT\\n\\nOptions:\\n  --loud      x\\n  --due DATE  x\\n';;
   "show --help") printf 'Usage: t show [--format {text}]\\n\\nOptions:\\n  --format {text}  x\\n';;
+  "add --due") echo "$4 by $3" >> notes; echo "added $4";;
   "add --loud") echo "$3!" >> notes; echo "added $3";;
   "add "*) echo "$2" >> notes; echo "added $2";;
   "show "*) cat notes;;
@@ -59,7 +61,7 @@ def proof(tmp_path_factory: pytest.TempPathFactory) -> Proof:
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
         subprocess.run([*git, *words], check=True)
     options = Options(environ=dict(os.environ), progress=Silent())
-    wanted = Wanted(kinds=KINDS, alike=1)
+    wanted = Wanted(kinds=KINDS, alike=1, drafter=drafts_for)
     return asyncio.run(prove(repo, None, tmp_path_factory.mktemp("out") / "run", options, wanted))
 
 
@@ -101,7 +103,14 @@ def test_the_surface_and_the_score_are_printed(proof: Proof) -> None:
     assert f'"message": "{round(100 * proof.share)}%' in proof_badge(proof)
 
 
-def test_no_trial_is_run_for_mutants_that_no_call_meets(proof: Proof) -> None:
-    reached = sum(one.state != "not_reached" for one in proof.mutants)
-    assert proof.alike is not None
-    assert proof.trials - proof.alike.trials <= 3 + 2 + 1 + 3 * reached  # base, help, and three of each mutant
+def test_a_draft_uses_what_no_scenario_uses_and_checks_what_differs_then(proof: Proof) -> None:
+    (scenario,) = [one for one in proof.tools[0].drafts if not one.gate]
+    assert scenario.catches == "`--due` is ignored by `add`"
+    assert "t add --due 2 --loud tide" in scenario.text
+    assert "substring: --loud by 2" in scenario.text
+
+
+def test_a_draft_for_what_a_scenario_meets_is_a_gate(proof: Proof) -> None:
+    (gate,) = [one for one in proof.tools[0].drafts if one.gate]
+    assert (gate.catches, gate.file) == ("`show` prints nothing", "s.yaml")
+    assert gate.text.startswith("    - {type: command_output_contains")

@@ -190,7 +190,7 @@ def test_two_imports_are_compared_without_a_word_on_how_to_run_them_again(tmp_pa
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "holds no results"),
+        ("", "contains no results"),
         ("hello\n", "line 1 is not a result of AgentV: Invalid JSON"),
         (json.dumps(ROW) + '\n{"a": 1}\n', "line 2 is not a result of AgentV: eval_id: Field required"),
         (json.dumps(ROW | {"score": 85}), "line 1 is not a result of AgentV: score: "),

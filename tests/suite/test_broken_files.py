@@ -51,13 +51,13 @@ IN_THE_SUITE = {
     "without `model` beside it",
     "agents: {a: {type: doc-follower, models: [m, n], timeout_secs: 0}}": "3:64: agents.a.timeout_secs: "
     "must be greater than 0",
-    "agents: {'a:b': {type: doc-follower}}": "3:10: agents.a:b: a name must not hold a colon",
+    "agents: {'a:b': {type: doc-follower}}": "3:10: agents.a:b: a name must not contain a colon",
     "pass_env: [A-B]": "3:12: pass_env[0]: must be the name of a variable: letters, digits and underscores",
     "pass_env: [GITHUB_TOKEN]": "3:12: pass_env[0]: never reaches a trial, since it steers the workflow",
     "path: [../bin]": "3:8: path[0]: must stay in the repository: a relative path without `..`",
     "target: {command_pattern: '('}": "3:27: target.command_pattern: is not a regular expression: "
     "missing ), unterminated subpattern at position 0",
-    "version: 1": "3:1: the key `version` is here twice (first in line 1)",
+    "version: 1": "3:1: the key `version` occurs twice (first in line 1)",
     "on: x": '3:1: YAML reads the key `on` as true; quote it: "on"',
     "1: x": '3:1: a key must be text; quote it: "1"',
     "? [a]\n: x": "3:3: a key must be text, not a list or a mapping",
@@ -72,7 +72,7 @@ IN_THE_SUITE = {
     "---\nversion: 1": "3:1: only one document is allowed in a file (a second begins here)",
     "build:\n\t- x": "4:1: a tab cannot indent YAML; use spaces",
     "build: [x": "4:1: is not YAML: did not find expected ',' or ']' while parsing a flow sequence",
-    " build: x": "3:2: is not YAML: did not find expected key while parsing a block mapping; is the indentation right?",
+    " build: x": "3:2: is not YAML: did not find expected key while parsing a block mapping; check the indentation",
 }
 
 NOT_YET = {
@@ -146,7 +146,7 @@ IN_A_SCENARIO = {
     "missing ), unterminated subpattern at position 0",
     "gates: [{type: command_json_path, command: x, path: '$[', assertion: exists}]": "5:53: gates[0].path: "
     "is not a JSONPath: Parse error near the end of string!",
-    "gates: []\nevaluation: {gates: []}": "5:1: gates: are here twice: `evaluation.gates` has them, too",
+    "gates: []\nevaluation: {gates: []}": "5:1: gates: occur twice: `evaluation.gates` has them, too",
     "template_folder: nope": "5:18: template_folder: no such folder in the repository "
     "(looked for scenarios/nope, llm-test-fixtures/templates/nope, fixtures/nope, nope)",
     "template_folder: /etc": "5:18: template_folder: must be a folder in the repository",
@@ -258,7 +258,7 @@ def test_two_evaluators_of_one_name_are_an_error(load: Load) -> None:
     """Reports tell evaluators apart by name; unnamed ones are named like their type."""
     written = "evaluation: {evaluators: [{type: tool_f1, expected: [a]}, {type: tool_f1, expected: [b]}, "
     written += "{type: plan, name: tool_f1, from: first_message, expected: [a]}]}"
-    what = "two evaluators are named `tool_f1`; give each a `name` of its own"
+    what = "two evaluators are named `tool_f1`; give each a different `name`"
     assert said(load, {"scenarios/first.yaml": f"{SCENARIO}{written}\n"}).splitlines() == [
         f"scenarios/first.yaml:5:59: evaluation.evaluators[1]: {what}",
         f"scenarios/first.yaml:5:110: evaluation.evaluators[2].name: {what}",
@@ -309,7 +309,7 @@ def test_every_mistake_of_every_file_is_said_at_once_and_in_order(load: Load) ->
         "scenarios/a.yaml:2:1: is not YAML: did not find expected node content while parsing a flow node",
         "scenarios/first.yaml:1:7: name: `first` is already the name of scenarios/b.yaml:1",
         "scenarios/first.yaml:5:7: tier: must be a whole number",
-        "scenarios/first.yaml:6:1: the key `name` is here twice (first in line 1)",
+        "scenarios/first.yaml:6:1: the key `name` occurs twice (first in line 1)",
     ]
 
 

@@ -24,10 +24,10 @@ from tidegate.model.suite import (
     Scenario,
     Script,
     Suite,
-    Target,
     ToolMatrixEntry,
     TrialCounts,
 )
+from tidegate.model.target import Target
 from tidegate.suite.load import load_suite, try_load_suite
 
 Load = Callable[..., Suite]
@@ -144,7 +144,7 @@ def test_every_key_of_both_files_arrives(load: Load) -> None:
             binary="taskmgr2",
             command_pattern=r"taskmgr\s+(\S+)",
             health_check="taskmgr2 --version",
-            env={"A": "own-t0k", "B": "x", "C": "$HOME"},
+            env={"A": "own-${TOKEN}", "B": "x", "C": "$HOME"},
         ),
         prompt="Tidy up.",
         max_turns=30,

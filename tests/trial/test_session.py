@@ -17,7 +17,8 @@ from tests import mcp_server
 from tidegate.model.agent import ServerScript, ServerTools
 from tidegate.model.event import End, Message, ToolCall, ToolResult, Warning
 from tidegate.model.price import Price
-from tidegate.model.suite import Budget, Limits, McpServer
+from tidegate.model.suite import Budget, Limits
+from tidegate.model.target import McpServer
 from tidegate.trial.call_log import receiving
 from tidegate.trial.cost_meter import CostMeter, Spending
 from tidegate.trial.directories import Folders

@@ -39,7 +39,7 @@ async def run_for_maintainer(event: DispatchEvent, job: Job) -> int:
     try:
         pull = await job.deadline().ask(lambda: _asked(event, number, repository, job))
     except PublishError as error:
-        raise ConfigurationError(f"GitHub was asked about #{number}: {error.message}", error.advice) from error
+        raise ConfigurationError(f"GitHub's answer about #{number}: {error.message}", error.advice) from error
     _check_head(pull, sha)
     subject = Subject(number, sha, repository)
     require_whole_checkout(job.workspace)
@@ -86,7 +86,7 @@ def _check_actors(event: DispatchEvent, repository: RepositoryPort, job: Job) ->
 
 def _check_head(pull: PullRequest, sha: str) -> None:
     if not pull.is_open:
-        raise ConfigurationError(f"#{pull.number} is closed.", "Reopen it, or leave it alone.")
+        raise ConfigurationError(f"#{pull.number} is closed.", "Reopen it to run Tidegate.")
     if pull.head_sha != sha:
         raise ConfigurationError(
             f"#{pull.number} is at {pull.head_sha} now, not at {sha}.",

@@ -93,7 +93,7 @@ class CodingAgent(Agent):
         found = _VERSION.search(result.stdout) if result.ok else None
         if found is None:
             last = (result.stderr.strip() or result.stdout.strip() or result.how_it_ended()).splitlines()[-1]
-            raise CannotRunError(f"`{self.program} --version` told no version: {last}", self._install())
+            raise CannotRunError(f"`{self.program} --version` printed no version: {last}", self._install())
         self._check_version(found[0])
         if not has_key:
             raise MissingKeyError(

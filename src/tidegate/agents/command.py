@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Mapping
-from string import Formatter
 from typing import ClassVar, Literal
 
 from pydantic import field_validator
@@ -15,6 +12,7 @@ from tidegate.model.agent import Agent, Session
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Message, ToolCall
 from tidegate.streams import STREAMS, StreamName, agentv
+from tidegate.text.placeholders import check_placeholders, filled_command
 
 _WHOLE = ("agentv", "atif")  # formats that are one document, read after the program has ended
 PLACEHOLDERS = ("prompt", "prompt_file", "workspace", "repo", "mcp_config")
@@ -44,17 +42,7 @@ class CommandAgent(Agent):
     @field_validator("command")
     @classmethod
     def _known_placeholders(cls, command: str) -> str:
-        before = ""
-        for literal, name in _parts(command):
-            before += literal
-            if name is None:
-                continue
-            if name not in PLACEHOLDERS:
-                known = ", ".join(f"{{{known}}}" for known in PLACEHOLDERS)
-                raise ValueError(f"unknown placeholder {{{name}}}; there are {known}; write {{{{ for a brace")
-            if _is_quoted(before):
-                raise ValueError(f"{{{name}}} stands inside quotes; it is quoted already, write it bare")
-        return command
+        return check_placeholders(command, PLACEHOLDERS)
 
     @property
     def reports_calls(self) -> bool:
@@ -82,7 +70,7 @@ class CommandAgent(Agent):
 
         silent = self.output in ("text", *_WHOLE)
         result = await session.program(
-            _filled(self.command, values),
+            filled_command(self.command, values),
             stdin=stdin,
             env={MCP_CONFIG: servers} if servers else None,
             watch=watch,
@@ -95,26 +83,6 @@ class CommandAgent(Agent):
         if self.output in ("text", "agentv"):
             return _end_by_status(result, traced=self.output == "agentv" and agentv.is_traced(result.stdout))
         return own_end(next((event for event in reversed(events) if isinstance(event, End)), None), result)
-
-
-def _parts(command: str) -> Iterator[tuple[str, str | None]]:
-    """Yield the literal texts of the command, each with the placeholder that follows it, if any."""
-    for literal, name, specification, conversion in Formatter().parse(command):
-        if specification or conversion:
-            raise ValueError(f"{{{name}}}: a placeholder is a name in braces and nothing more")
-        yield literal, name
-
-
-def _is_quoted(before: str) -> bool:
-    try:
-        shlex.split(before)
-    except ValueError:
-        return True
-    return False
-
-
-def _filled(command: str, values: Mapping[str, str]) -> str:
-    return "".join(literal + ("" if name is None else shlex.quote(values[name])) for literal, name in _parts(command))
 
 
 def _end_by_status(result: CommandResult, *, traced: bool) -> End:

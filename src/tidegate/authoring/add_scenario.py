@@ -15,7 +15,8 @@ from tidegate.errors import ConfigurationError
 from tidegate.invocations.from_log import logged_calls
 from tidegate.model.event import Event, Message, ToolCall
 from tidegate.model.measurement import TrialResult
-from tidegate.model.suite import Scenario, Suite, Target
+from tidegate.model.suite import Scenario, Suite
+from tidegate.model.target import Target
 from tidegate.store.run_folder import RESULT_FILE, RUN_FILE, RunFolder, load_run
 from tidegate.streams import STREAMS, StreamName
 from tidegate.streams.recognize import TRANSCRIPTS, described, recognized
@@ -132,7 +133,7 @@ def _stored(folder: Path) -> tuple[TrialResult, RunFolder]:
         raise ConfigurationError(f"{folder / RESULT_FILE} is damaged.", "Name another trial.") from None
     above = next((parent for parent in folder.resolve().parents if (parent / RUN_FILE).is_file()), None)
     if above is None:
-        raise ConfigurationError(f"{folder} is not in a stored run.", "Name a trial where `tidegate run` has put it.")
+        raise ConfigurationError(f"{folder} is not in a stored run.", "Name a trial's folder in a stored run.")
     return result, RunFolder(above)
 
 
@@ -149,7 +150,7 @@ def _read_somehow(text: str, source: Path) -> tuple[Event, ...]:
 
 def _needed(prompt: str, source: Path) -> str:
     if not prompt.strip():
-        raise ConfigurationError(f"{source} does not tell what the agent was asked.", "Say it with `--prompt TEXT`.")
+        raise ConfigurationError(f"{source} does not contain the agent's prompt.", "Pass it with `--prompt TEXT`.")
     return prompt.strip()
 
 
@@ -161,7 +162,9 @@ def _tool(suite: Suite, story: Story, wish: ScenarioRequest) -> Target:
         return story.target
     found = next((one.target for one in suite.scenarios if one.target.binary), None)
     if found is None:
-        raise ConfigurationError("No scenario of the suite says which tool is under test.", "Say it with `--binary`.")
+        raise ConfigurationError(
+            "No scenario of the suite says which tool is under test.", "Name it with `--binary NAME`."
+        )
     return found
 
 

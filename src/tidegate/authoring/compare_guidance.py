@@ -42,7 +42,7 @@ async def compare_guidance(repo: Path, texts: Texts, out: Path, options: Options
         if not file.is_file():
             raise ConfigurationError(f"there is no file {file}.", "Name two texts: tidegate guidance A.md B.md")
     if texts.first.read_bytes() == texts.second.read_bytes():
-        raise ConfigurationError("both texts are the same.", "There is nothing to compare.")
+        raise ConfigurationError("both texts are the same.", "Name two different texts.")
     parent = resolve(root, texts.rev).sha
     first = commit_with(root, parent, texts.name, texts.first)
     second = commit_with(root, first, texts.name, texts.second)

@@ -34,7 +34,8 @@ from tidegate.authoring.tryout import (
     write_files,
 )
 from tidegate.model.measurement import TrialResult
-from tidegate.model.suite import Scenario, Target
+from tidegate.model.suite import Scenario
+from tidegate.model.target import Target
 from tidegate.run.run_job import Options
 
 _ASKING = ("--help", "-h", "help")

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from tidegate.model.gate import Gate
-from tidegate.model.suite import Target
+from tidegate.model.target import Target
 from tidegate.model.value import Value
 
 SCHEMAS = ".tidegate/schema"  # local copies for the editor, ignored by git

@@ -27,7 +27,8 @@ from tidegate.authoring.tryout import (
 )
 from tidegate.model.agent import Agent, Session, Tool
 from tidegate.model.event import End, Message, ToolCall, ToolResult
-from tidegate.model.suite import McpServer, Scenario, Target
+from tidegate.model.suite import Scenario
+from tidegate.model.target import McpServer, Target
 
 SCENARIO = "tools"
 NAME = "target"  # of the server, for agents

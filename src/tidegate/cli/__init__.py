@@ -61,6 +61,7 @@ COMMANDS = (
     "guidance",
     "simulate",
     "schema",
+    "trials",
     "action",
 )  # in the order of `tidegate --help`
 

@@ -69,7 +69,7 @@ def _made_anew(out: Path) -> Path:
     """Return an empty folder. Only a folder that an earlier demo created is ever deleted."""
     marker = out / ".made-by-tidegate-demo"
     if out.exists() and not marker.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ConfigurationError(f"{out} is there already.", "Name a new folder: `tidegate demo --out DIR`.")
+        raise ConfigurationError(f"{out} already exists.", "Name a new folder: `tidegate demo --out DIR`.")
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     marker.touch()

@@ -38,7 +38,9 @@ def run(args: argparse.Namespace) -> int:
     suite = load_suite(root, args.config, environ=environ)
     judge = judge_of_model(args.judge) if args.judge else suite.judge and suite.judge.members[0]
     if judge is None:
-        raise ConfigurationError("no judge is set up.", "Name one by `--judge MODEL`, or `judge` in tidegate.yaml.")
+        raise ConfigurationError(
+            "no judge is configured.", "Name one with `--judge MODEL`, or set `judge` in tidegate.yaml."
+        )
     path = args.file.resolve()
     name = path.relative_to(root.resolve()).as_posix() if path.is_relative_to(root.resolve()) else str(path)
     cases = [scenario for scenario in suite.scenarios if scenario.file == name]

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     suite = load_suite(root, args.config, environ=environ)
     judge = suite.judge
     if judge is None:
-        raise ConfigurationError("tidegate.yaml has no `judge`.", "Name the judge that is to be tried.")
+        raise ConfigurationError("tidegate.yaml has no `judge`.", "Add the judge to test.")
     deadline = time.monotonic() + PATIENCE_SECS
 
     async def tried() -> Injected:

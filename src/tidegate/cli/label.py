@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     labels = read_labels(file) if file.exists() else []
     left = items([trial for run in runs for trial in run.trials], labels, _unconfirmed(place / "result.json"))
     if not left and not labels:
-        raise ConfigurationError(f"{place} holds nothing that a judge has judged.", "Give its scenarios a `judge`.")
+        raise ConfigurationError(f"{place} contains no judged trial.", "Give its scenarios a `judge`.")
     given: dict[int, Mark] = {}
 
     def keep(number: int, verdict: Mark) -> None:

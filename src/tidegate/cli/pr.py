@@ -79,9 +79,9 @@ def _left_out(root: Path, base: str, args: argparse.Namespace) -> str:
         )
     if merge_base(root, resolve(root, base), head).sha == head.sha:
         raise NothingToRunError(
-            f"head (`{args.head}`) is in base (`{base}`) already: at {head.sha[:12]} they are the same commit.",
+            f"head (`{args.head}`) has no commits that base (`{base}`) lacks: both are at {head.sha[:12]}.",
             "Changes that are not committed are not compared: commit them on a branch."
             if dirty
-            else "Are you on the right branch? Name the two with `--base` and `--head`.",
+            else "Check out the branch to compare, or name both with `--base` and `--head`.",
         )
     return "not compared: the working tree has changes that are not committed" if dirty else ""

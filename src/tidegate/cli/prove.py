@@ -24,6 +24,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "prove", help="show what the suite would catch, and what it misses", description=DESCRIPTION
     )
     parser.add_argument("--rev", metavar="REV", help="a branch, tag or commit (default: the working tree)")
+    parser.add_argument(
+        "--base", metavar="REV", help="also list what is new, gone or different in the surface since this branch"
+    )
     parser.add_argument("--surface", action="store_true", help="run no mutants: only map what the scenarios use")
     parser.add_argument(
         "--aa", type=options.positive, default=0, metavar="N", help="also run N pull requests that change nothing"
@@ -38,6 +41,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--min", type=options.rate, metavar="SHARE", help="exit with 1 if a smaller share is caught: 0.7"
     )
+    parser.add_argument(
+        "--draft", action="store_true", help="draft checks for five mutants that are alive, and try them"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed of the sample")
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/runs/TIME)")
     options.add_repository(parser)
@@ -50,6 +56,7 @@ def run(args: argparse.Namespace) -> int:
     """Prove the suite, print what was found, and return the exit code."""
     from rich.console import Console
 
+    from tidegate.authoring.drafts import drafts_for
     from tidegate.cli.progress import make_progress
     from tidegate.reports.badge import proof_badge
     from tidegate.reports.prove_text import prove_text
@@ -65,6 +72,8 @@ def run(args: argparse.Namespace) -> int:
         kinds=_kinds(args.kind),
         most_mutants=args.mutants,
         alike=args.aa,
+        base=args.base,
+        drafter=drafts_for if args.draft else None,
         max_usd=args.max_usd,
         seed=args.seed,
     )
@@ -72,6 +81,8 @@ def run(args: argparse.Namespace) -> int:
         chosen = options.pipeline_options(args, progress)
         proof = options.run_until_stopped(lambda: prove(root, args.rev, out, chosen, wanted))
     write_text(out / "proof.json", proof.model_dump_json(indent=2) + "\n")
+    for draft in (one for tool in proof.tools for one in tool.drafts if not one.gate):
+        write_text(out / "drafts" / draft.file, draft.text)
     write_text(out / "badge.json", proof_badge(proof))
     print(
         proof.model_dump_json(indent=2) if args.json else prove_text(proof, every=args.verbose),

@@ -34,6 +34,7 @@ READ_AT_BASE = (
     "network",
     "files",
     "store",
+    "executor",
     "comment_template",
     "guidance",  # globs; the files are each side's own
 )
@@ -157,7 +158,7 @@ def _values(key: str, before: object, after: object) -> Iterator[str]:
     """Yield lines such as `policy.alpha: 0.02 → 0.05`."""
     if isinstance(before, Value) and isinstance(after, Value):
         for name in different(before, after):
-            yield from _values(f"{key}.{name}", getattr(before, name), getattr(after, name))
+            yield from _values(f"{key}.{name}", getattr(before, name, None), getattr(after, name, None))
     elif before != after:
         yield f"{key}: {_shown(before)} → {_shown(after)}"
 

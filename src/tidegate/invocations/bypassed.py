@@ -9,7 +9,7 @@ from tidegate.invocations.from_log import LoggedCall, logged_calls, logged_tool_
 from tidegate.invocations.printed import printed_invocations
 from tidegate.invocations.shell_grammar import Call
 from tidegate.model.event import Event, is_traced
-from tidegate.model.suite import Target
+from tidegate.model.target import Target
 from tidegate.model.trial import Invocation
 
 _EXPANDED = frozenset("$`*?[{~\\")  # characters that a shell may expand

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tidegate.model.event import COUNTED, CallStatus, End, ToolCall
 from tidegate.model.measurement import InvocationCounts, Metrics, SubcommandCounts
 from tidegate.model.price import Price
-from tidegate.model.suite import Target
+from tidegate.model.target import Target
 from tidegate.model.trial import Invocation, Trial
 from tidegate.text.patterns import PatternTooSlowError, search
 

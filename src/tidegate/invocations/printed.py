@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tidegate.invocations.shell_grammar import Call, shell_lines
 from tidegate.invocations.shell_status import Tells
 from tidegate.model.event import Event, Message
-from tidegate.model.suite import Target
+from tidegate.model.target import Target
 from tidegate.model.trial import Invocation
 from tidegate.text.patterns import PatternTooSlowError, search
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from tidegate.model.mutant import MutantResult
 from tidegate.model.surface import Part
 from tidegate.model.value import Value
@@ -14,6 +16,33 @@ class UsedPart(Value):
     scenarios: tuple[str, ...]
 
 
+class DocLine(Value):
+    """A line of the docs."""
+
+    path: str
+    line: int
+    text: str
+
+
+class ChangedPart(Value):
+    """A part that a branch adds, removes or changes. `before`: base's form. `docs`: lines that name what is gone."""
+
+    state: Literal["added", "removed", "changed"]
+    part: Part
+    before: Part | None = None
+    scenarios: tuple[str, ...] = ()
+    docs: tuple[DocLine, ...] = ()
+
+
+class Draft(Value):
+    """A check that catches a mutant: the text of a new scenario's file, or with `gate` a line for an existing one."""
+
+    catches: str
+    file: str
+    text: str
+    gate: bool = False
+
+
 class AlikeSides(Value):
     """Pull requests that change nothing: how many were run, blocked, and had a row that was left unconfirmed."""
 
@@ -24,12 +53,14 @@ class AlikeSides(Value):
 
 
 class ToolProof(Value):
-    """What was found for one tool under test. `counts`: how much of its surface is used, in words."""
+    """What was found for one tool under test. `counts`: how much of its surface is used; `changes`: since base."""
 
     tool: str
     counts: str
     parts: tuple[UsedPart, ...]
     mutants: tuple[MutantResult, ...] = ()
+    changes: tuple[ChangedPart, ...] = ()
+    drafts: tuple[Draft, ...] = ()
 
 
 class Proof(Value):

@@ -12,6 +12,7 @@ from tidegate.model.builtin_prices import BUILTIN_PRICES
 from tidegate.model.calibration import Calibration
 from tidegate.model.case import Case
 from tidegate.model.evaluator import Evaluator
+from tidegate.model.executor import Executor, LocalExecutor
 from tidegate.model.field_types import (
     Alpha,
     BranchName,
@@ -20,7 +21,6 @@ from tidegate.model.field_types import (
     Name,
     Positive,
     Seconds,
-    ServerName,
     Share,
     Text,
     Trials,
@@ -32,6 +32,7 @@ from tidegate.model.judge import Judge
 from tidegate.model.model_name import bare_model
 from tidegate.model.network import NetworkAccess
 from tidegate.model.price import Price
+from tidegate.model.target import Target
 from tidegate.model.value import Value
 
 # Defaults of the suite file and of a suite.
@@ -53,28 +54,6 @@ RowState = Literal[
     "not_measured",
     "unchanged",
 ]
-
-
-class McpServer(Value):
-    """An MCP (Model Context Protocol) server, started by `sh -c command` in the workspace. It speaks on stdio."""
-
-    command: Text
-    name: ServerName = "target"  # its name for agents and in reports
-
-
-class Target(Value):
-    """The tool under test. `binary` is its program, or the name of an MCP server.
-
-    An AgentV eval case may have no tool; then `binary` is empty.
-    """
-
-    binary: str
-    command_pattern: str | None = None
-    health_check: str | None = None
-    env: dict[str, str] = {}
-    secrets: tuple[str, ...] = ()  # variables that `env` refers to; jobs of forks do not have them
-    mcp: McpServer | None = None
-    tty: bool = False  # its calls run on a pseudo-terminal
 
 
 class Script(Value):
@@ -271,6 +250,7 @@ class Suite(Value):
     files: FileAccess = FileAccess()
     pass_env: tuple[str, ...] = ()
     store: Store = Store()
+    executor: SerializeAsAny[Executor] = LocalExecutor()
     prices: dict[str, Price] = {}  # by model
     model_proxy: bool = True  # agents get a proxy token instead of their API key
     diagnosis: Diagnosis = Diagnosis()

@@ -37,6 +37,7 @@ NotMeasured = Literal[
     "agent_error",
     "reported_outage",
     "overtime",
+    "worker_lost",
     "lost_shard",
 ]
 SETUP_KINDS: frozenset[NotMeasured] = frozenset({"setup", "health_check", "build", "refused_request"})

@@ -24,7 +24,7 @@ from tidegate.model.agent import Provider
 from tidegate.model_proxy.connections import HEAD_SECS, LARGEST_REQUEST, Connections, HeadReader, size_of
 from tidegate.model_proxy.headers import KEY_HEADERS, NOT_PASSED, headers_for
 from tidegate.model_proxy.token_usage import Answer, request_letters
-from tidegate.model_proxy.traffic import Lease, Traffic, TrafficLimits
+from tidegate.model_proxy.traffic import SLOW_DOWN, Lease, Traffic, TrafficLimits
 from tidegate.model_proxy.upstream import TIMEOUT_SECS, connection_to
 from tidegate.streams.provider_answers import MOST_BYTES, error_words
 
@@ -43,6 +43,7 @@ class ModelProxy:
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
         self.port: int = self._listener.getsockname()[1]
         self._servers: list[tuple[_Server, Thread]] = []
+        self.throttled = 0  # answers by which providers asked for fewer requests, in trials that have ended
 
     def __enter__(self) -> Self:
         self.serve(self._listener)
@@ -86,6 +87,7 @@ class ModelProxy:
         try:
             yield lease
         finally:
+            self.throttled += lease.traffic.throttled
             del self._leases[token]
 
 
@@ -231,6 +233,7 @@ class _Handler(BaseHTTPRequestHandler):
             upstream.close()
 
     def _answer(self, answer: http.client.HTTPResponse, traffic: Traffic, asked: int) -> None:
+        traffic.throttled += answer.status in SLOW_DOWN
         if answer.status >= 400:
             traffic.note(answer.status)  # at once: the agent may end before the body has come
         self.send_response(answer.status)

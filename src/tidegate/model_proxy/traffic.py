@@ -14,6 +14,7 @@ from tidegate.model_proxy.token_usage import Answer
 from tidegate.streams.json_lines import end_of_api
 from tidegate.streams.provider_answers import Tokens
 
+SLOW_DOWN = (429, 529)  # by these, a provider asks for fewer requests
 REFUSED = 400  # the status of what is not passed on
 MOST_BYTES = 64 << 20  # of all requests of one trial that are read or passed on at once
 
@@ -38,6 +39,7 @@ class Traffic:
         self._failure: int | None = None  # the status of the last answer, if that was an error
         self._said = ""  # what it was, in words
         self._reserved = 0  # bytes
+        self.throttled = 0  # answers by which the provider asked for fewer requests
 
     def count(self, answer: Answer) -> None:
         """Count the tokens of an answer that begins. They count while it is under way, and if it is cut off."""

@@ -66,6 +66,10 @@ def of_program(parts: Sequence[Part], calls: Sequence[ObservedCall], binary: str
         if command or not names:
             found += _of_outputs(command, own, binary)
             found += _of_effects(command, own, binary)
+    for command in sorted(set(names) - set(used)):
+        if not any(name.startswith(f"{command} ") for name in names):  # it has no subcommands of its own
+            found.append(_mutant("exit_fails", f"`{command}` exits with 1", command))
+            found.append(_mutant("output_emptied", f"`{command}` prints nothing", command))
     often = Counter({command: len(own) for command, own in used.items() if command or not names}).most_common(1)
     for command, _ in often:
         found.append(_mutant("slower", f"`{command or binary}` takes ten times as long", command))

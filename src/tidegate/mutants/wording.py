@@ -27,4 +27,4 @@ def _use(mutant: Mutant) -> str:
         return "reads it"
     if mutant.file:
         return f"has an agent that reads {mutant.file}"
-    return f"calls `{mutant.command}` so" if mutant.command else "does so"
+    return f"calls `{mutant.command}`" if mutant.command else "does so"

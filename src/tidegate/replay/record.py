@@ -10,7 +10,7 @@ from tidegate.model.agent import Agent
 from tidegate.model.event import CallStatus, Event, ToolCall, ToolResult, is_traced
 from tidegate.model.places import Places
 from tidegate.model.session import Session, SessionStep
-from tidegate.model.suite import Target
+from tidegate.model.target import Target
 from tidegate.model.trial import Trial
 from tidegate.replay.actions import CannotRepeatError, action_of
 

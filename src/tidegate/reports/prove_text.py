@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from tidegate.model.mutant import MutantResult
-from tidegate.model.proof import AlikeSides, Proof, ToolProof
+from tidegate.model.proof import AlikeSides, ChangedPart, Proof, ToolProof
+from tidegate.model.surface import Part
 from tidegate.reports.filters import count, percent
 from tidegate.statistics.rates import wilson
 
@@ -28,6 +29,10 @@ def _lines(proof: Proof, every: bool) -> Iterator[str]:
         if tool.counts:
             yield f"surface: {tool.counts} used by a passing scenario"
             yield from unused_lines(tool)
+        yield from map(change_text, tool.changes)
+        for draft in tool.drafts:
+            what = f"add to the gates of {draft.file}" if draft.gate else f"drafts/{draft.file}"
+            yield f"\ndraft  {what}, which catches: {draft.catches}\n{draft.text.rstrip()}"
     for note in proof.notes:
         yield f"note: {note}"
     yield f"{count(proof.trials, 'trial')}, {proof.seconds:.0f} s"
@@ -78,6 +83,33 @@ def listed(mutants: Iterable[MutantResult]) -> Iterator[str]:
     for one in mutants:
         by = f"caught by {', '.join(one.caught_by)}" if one.caught_by else one.why
         yield f"{one.state.replace('_', ' '):<12} {one.mutant.words:<62} {by}"
+
+
+def change_text(change: ChangedPart) -> str:
+    """Return one line on a part that a branch adds, removes or changes."""
+    used = f"used by {', '.join(change.scenarios)}" if change.scenarios else "no scenario uses it"
+    if change.state == "removed":
+        places = ", ".join(f"{line.path}:{line.line}" for line in change.docs)
+        return f"Removed: {change.part}" + (f"; still named in {places}" if places else "")
+    if change.state == "added":
+        return f"New: {change.part}; {used}"
+    return f"Changed: {change.part} ({_difference(change.before or change.part, change.part)}); {used}"
+
+
+def _difference(before: Part, after: Part) -> str:
+    """Return how the form of a part differs."""
+    told = []
+    if lost := [*({before.name, *before.aliases} - {after.name, *after.aliases})]:
+        told.append(f"no longer `{'`, `'.join(sorted(lost))}`")
+    if gone := [one for one in before.choices if one not in after.choices]:
+        told.append(f"no longer takes {', '.join(gone)}")
+    if new := [one for one in after.choices if one not in before.choices]:
+        told.append(f"takes {', '.join(new)}")
+    if before.takes_value != after.takes_value:
+        told.append("takes a value" if after.takes_value else "no longer takes a value")
+    if before.required != after.required:
+        told.append("required" if after.required else "no longer required")
+    return ", ".join(told) or "another form"
 
 
 def unused_lines(tool: ToolProof) -> Iterator[str]:

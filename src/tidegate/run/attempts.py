@@ -6,7 +6,7 @@ import asyncio
 import secrets
 import shutil
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -104,10 +104,8 @@ class Attempts:
             async with self.context.slots.slot(weight) as supervisor:
                 if self.halted and not attempts:
                     return None
-                if (refused := self.refused.get(spec.agent)) is not None:
-                    return Trial(spec=spec, not_measured="auth", reason=refused)
-                if (used_up := self._used_up()) is not None:
-                    return Trial(spec=spec, not_measured="budget", reason=used_up)
+                if (refused := self.refusal(spec)) is not None:
+                    return refused
                 trial = self.pace.charged(await self._attempt(spec, row, supervisor))
                 self.pace.saw(trial)
                 self.pace.ended(spec)
@@ -117,6 +115,19 @@ class Attempts:
             attempts += 1
             if attempts > RETRIES and not waited:
                 return trial
+
+    def expect(self, specs: Sequence[TrialSpec]) -> None:
+        """Prepare for these trials, which are requested in this order."""
+        self.halted = False
+        self.pace.expect(specs)
+
+    def refusal(self, spec: TrialSpec) -> Trial | None:
+        """Return why no attempt at the trial may start, as its record; else count the attempt and return None."""
+        if (refused := self.refused.get(spec.agent)) is not None:
+            return Trial(spec=spec, not_measured="auth", reason=refused)
+        if (used_up := self._used_up()) is not None:
+            return Trial(spec=spec, not_measured="budget", reason=used_up)
+        return None
 
     def elsewhere(self, checkouts: Mapping[Side, Checkout], *, same_files: bool = True) -> Attempts:
         """Return the same with other checkouts, without progress: for trials that no budget of trials counts.
@@ -274,10 +285,13 @@ def _clear_up(folders: Folders, kept: Path, redaction: Redaction) -> None:
     While a trial runs, the paths of its outputs must not tell its side.
     """
     folders.remove_scratch()
-    record = folders.record
-    redact_folder(record, redaction)
-    if not record.exists():
-        return
+    redact_folder(folders.record, redaction)
+    if folders.record.exists():
+        move_record(folders.record, kept)
+
+
+def move_record(record: Path, kept: Path) -> None:
+    """Move a trial's record to its place in the run."""
     kept.parent.mkdir(parents=True, exist_ok=True)
     try:
         record.rename(kept)

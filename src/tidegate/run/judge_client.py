@@ -13,7 +13,7 @@ from tidegate.model.price import Price
 from tidegate.model.question import SPOKEN, AskModel, ModelAnswer, Reply
 from tidegate.store.judge_answers import AnswerStore
 
-NO_JUDGE = "no judge is set up: tidegate.yaml has no `judge`, or base's has none yet"
+NO_JUDGE = "no judge is configured: tidegate.yaml has no `judge`, or base's has none yet"
 
 
 class JudgeClient:

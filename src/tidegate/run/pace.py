@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from tidegate.model.batch import RowPace
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.trial import Trial, TrialSpec
@@ -47,6 +48,21 @@ class Pace:
             if (not isinstance(trial, TrialResult) or trial.side == "base") and trial.decides is not None:
                 self._raise(self._agent, trial.key, trial.metrics.duration_s)
                 self._raise(self._setup, trial.key, trial.around_s)
+
+    def known(self, keys: Iterable[RowKey]) -> tuple[RowPace, ...]:
+        """Return what is known of these rows, for a worker elsewhere."""
+        return tuple(
+            RowPace(key=key, agent=self._agent.get(key), setup=self._setup.get(key), hung=key in self._hung)
+            for key in keys
+        )
+
+    def take_over(self, known: Iterable[RowPace]) -> None:
+        """Start with what another machine knows."""
+        for row in known:
+            self._raise(self._agent, row.key, row.agent)
+            self._raise(self._setup, row.key, row.setup)
+            if row.hung:
+                self._hung.add(row.key)
 
     def expect(self, specs: Sequence[TrialSpec]) -> None:
         """Prepare for these trials, which start in this order.

@@ -6,7 +6,7 @@ import asyncio
 import os
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from tidegate.model.event import ToolCall
 from tidegate.model.mutant import Mutant, MutantResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.progress import Progress
-from tidegate.model.proof import AlikeSides, Proof, ToolProof, UsedPart
+from tidegate.model.proof import AlikeSides, Draft, Proof, ToolProof, UsedPart
 from tidegate.model.suite import Budget, Suite
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.mutants.listed import of_guidance, of_program, of_server
@@ -26,27 +26,31 @@ from tidegate.mutants.wording import survived
 from tidegate.plan import make_plan
 from tidegate.run.checkouts import one_side, scratch_folder
 from tidegate.run.guidance_mutants import Guidance
-from tidegate.run.mutant_front import tools_of
 from tidegate.run.mutant_trials import MutantTrials, Ran, search_path_of
 from tidegate.run.run_job import Options, RunJob, runner_of
+from tidegate.run.surface_changes import base_parts, changed_parts, tool_name
 from tidegate.run.surface_survey import survey
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.suite.load import load_suite
-from tidegate.surface.parts import of_calls, of_tools
+from tidegate.surface.parts import of_calls
 from tidegate.surface.used import Scenario, counts, users
+
+Drafter = Callable[[MutantTrials, ToolProof, list[tuple[PlanRow, Ran]]], Awaitable[tuple[Draft, ...]]]
 
 
 @dataclass(frozen=True)
 class Wanted:
     """What to prove. `kinds`: of mutants; none: all. `most_mutants`: a sample of those that calls meet; None: all.
 
-    `alike`: so many pull requests that change nothing.
+    `alike`: so many pull requests that change nothing. `base`: a branch to compare the surface with.
     """
 
     mutants: bool = True
     kinds: tuple[str, ...] = ()
     most_mutants: int | None = None
     alike: int = 0
+    base: str | None = None
+    drafter: Drafter | None = None  # drafts checks for mutants that are alive
     max_usd: float | None = None
     seed: int = 0
 
@@ -70,6 +74,11 @@ async def prove(repo: Path, rev: str | None, out: Path, options: Options, wanted
             proving = _Proving(MutantTrials(work, runner, scratch / "mutants", path), wanted, options.progress)
             tools, more = await proving.tools(rows)
             alike = await proving.alike(rows) if wanted.alike else None
+        if wanted.base is not None:
+            firsts = {tool_name(row): row for row in reversed(rows)}
+            before = await base_parts(repo, wanted.base, work, [firsts[tool.tool] for tool in tools], options)
+            told = [changed_parts(tool, before[tool.tool], base.folder) for tool in tools]
+            tools = tuple(t.model_copy(update={"changes": c}) for t, c in zip(tools, told, strict=True))
     return Proof(
         sha=base.revision.sha,
         tools=tools,
@@ -105,11 +114,6 @@ def _unjudged(row: PlanRow) -> object:
     return row.scenario.model_copy(update={"judge": None, "evaluators": evaluators})
 
 
-def _tool(row: PlanRow) -> str:
-    target = row.scenario.target
-    return target.mcp.name if target.mcp is not None else target.binary
-
-
 @dataclass
 class _Proving:
     """One run of `prove`."""
@@ -125,9 +129,14 @@ class _Proving:
         notes = [f"{row.key} was left out: {why}" for row, why in seen if isinstance(why, str)]
         usable = [(row, ran) for row, ran in seen if not isinstance(ran, str)]
         proofs = []
-        for tool in dict.fromkeys(_tool(row) for row, _ in usable):
-            own = {row.key: (row, ran) for row, ran in usable if _tool(row) == tool}
-            proofs.append(await _OneTool(self, tool, own).proof())
+        for tool in dict.fromkeys(tool_name(row) for row, _ in usable):
+            own = {row.key: (row, ran) for row, ran in usable if tool_name(row) == tool}
+            proof = await _OneTool(self, tool, own).proof()
+            if self.wanted.drafter is not None:
+                self.progress.stage("drafting checks, and trying them")
+                drafts = await self.wanted.drafter(self.trials, proof, [(row, ran[0]) for row, ran in own.values()])
+                proof = proof.model_copy(update={"drafts": drafts})
+            proofs.append(proof)
         return tuple(proofs), tuple(notes)
 
     async def _on_base(self, row: PlanRow) -> tuple[Ran, ...] | str:
@@ -177,12 +186,8 @@ class _OneTool:
 
     async def _parts(self, calls: tuple[ObservedCall, ...]) -> tuple[Part, ...]:
         row = next(iter(self.rows.values()))[0]
-        if row.scenario.target.mcp is not None:
-            return of_tools(tools_of(calls))
-        if not row.scenario.target.binary:
-            return ()
         listed = await survey(self.proving.trials, row)
-        return (*listed, *of_calls(calls, listed))
+        return listed if row.scenario.target.mcp is not None else (*listed, *of_calls(calls, listed))
 
     def _scenario(self, row: PlanRow, ran: tuple[Ran, ...]) -> Scenario:
         checks = [gate.model_dump_json() for gate in row.scenario.gates]
@@ -264,6 +269,8 @@ class _OneTool:
         if lost:
             return result.model_copy(update={"state": "not_run", "why": lost})
         other_values = mutant.kind == "option_ignored" and ("option", mutant.command, mutant.name) not in self.single
+        if same and mutant.file:
+            return result.model_copy(update={"state": "not_run", "why": "only an agent with a model reads it"})
         if same and not other_values:
             return result.model_copy(update={"state": "no_change", "why": "all outputs and files stay the same"})
         return result.model_copy(update={"why": survived(mutant, _names(met), same=same)})

@@ -148,8 +148,16 @@ def runner_of(work: RunJob, options: Options) -> Runner:
         jobs=options.jobs,
         began=options.began,
         pause_s=options.pause_s,
+        withheld=_withheld(work, options),
         before=work.joined.spent if work.joined else NOTHING,
     )
+
+
+def _withheld(work: RunJob, options: Options) -> tuple[str, ...]:
+    """Return the variables that workers must not use: on forks, those that this job was not given either."""
+    agents = (row.agent for row in work.plan.rows)
+    names = (*work.suite.pass_env, *(name for agent in agents for name in agent.variables))
+    return tuple(sorted({name for name in names if options.lenient_keys and not options.environ.get(name)}))
 
 
 def run_of(

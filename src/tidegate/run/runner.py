@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Self
 
 from tidegate.errors import CannotRunError
 from tidegate.measure.measure_trial import measure_trial
@@ -22,13 +22,16 @@ from tidegate.model.trial import Side, Trial, TrialSpec
 from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.run.agent_checks import check_agents
 from tidegate.run.attempts import Attempts, RunContext
+from tidegate.run.batches import Batches
 from tidegate.run.build import Checkout, HostEnvironment, build
+from tidegate.run.executor import TrialExecutor
 from tidegate.run.grade import is_to_be_judged, without_lost
 from tidegate.run.judge_trials import Judging
 from tidegate.run.outage_waits import OutageWaits
 from tidegate.run.panel_client import PanelClient
 from tidegate.run.slot_files import SlotFiles
 from tidegate.run.slot_network import SlotNetworks
+from tidegate.run.together import together
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.suite.suggestions import unpriced
 from tidegate.trial.confinement import Confinement
@@ -37,7 +40,6 @@ from tidegate.trial.processes import Account, Supervisor
 from tidegate.trial.supervisor_pool import SupervisorPool
 from tidegate.trial.users import BUILDERS, Users, advice_on_users, give, make_readable, why_not
 
-T = TypeVar("T")
 NOTHING = Spent()
 
 
@@ -46,6 +48,8 @@ class Runner:
 
     `on_result` is called with each result at once; for a judged trial, first with the result before judging.
     """
+
+    _users: Users | None = None
 
     def __init__(
         self,
@@ -61,10 +65,11 @@ class Runner:
         jobs: int | None = None,
         began: float,
         pause_s: float = 0.0,
+        withheld: Sequence[str] = (),  # variables that workers on other machines must not use
         before: Spent = NOTHING,
     ) -> None:
         self._plan = plan
-        context = RunContext(
+        self._context = context = RunContext(
             suite=suite,
             checkouts={checkout.side: checkout for checkout in checkouts},
             scratch=scratch,
@@ -74,16 +79,15 @@ class Runner:
             slots=SupervisorPool(jobs or suite.jobs or os.cpu_count() or 1, self._start),
             deadline=began + suite.budget.seconds,
         )
-        self._context = context
         self._bench = PanelClient.of(suite, checkouts[0].folder, environ, answers, context.deadline)
         spending = Spending(suite.budget, lambda: self._spent_besides_agents(before))
         self._bench.end_with(spending.used_up)
         self.attempts = Attempts(context, spending, OutageWaits(pause_s, context.deadline, progress), before.trials)
         self._judging = Judging(context, self._bench, self.attempts)
-        self._users: Users | None = None
+        self._batches = Batches.of(self.attempts, plan, withheld)
+        self._executor: TrialExecutor = self._batches or self.attempts
         self._networks, self._files = SlotNetworks(suite.network, progress), SlotFiles(suite, scratch, progress)
-        self._measuring = asyncio.Lock()
-        self._open = AsyncExitStack()
+        self._measuring, self._open = asyncio.Lock(), AsyncExitStack()
         self.build_errors, self.build_secs = dict[Side, str](), dict[Side, float]()
         self.versions: dict[str, str | None] = {}
         self.on_result: Callable[[TrialResult], None] = _nothing
@@ -96,7 +100,9 @@ class Runner:
             if self._users is not None:
                 opened.enter_context(self._users)
             agents = {row.key.agent: row.agent for row in self._plan.rows}
-            if context.suite.model_proxy and any(agent.provider for agent in agents.values()):
+            if self._batches is not None:
+                await opened.enter_async_context(self._batches)
+            elif context.suite.model_proxy and any(agent.provider for agent in agents.values()):
                 self.attempts.model_proxy = opened.enter_context(ModelProxy())
             await opened.enter_context(self._networks).choose(self.attempts.model_proxy)
             await self._files.choose(context.around.environ, [side.folder for side in context.sides])
@@ -105,10 +111,10 @@ class Runner:
             built = [checkout for checkout in context.checkouts.values() if checkout.build_of(context.suite)]
             for text in dict.fromkeys(unpriced(context.suite, self._plan)):
                 context.progress.say(text)
-            await _together([self._build(checkout) for checkout in built])
+            await together([self._build(checkout) for checkout in built])
             if not self.build_errors:  # base's folders are complete: what only head's have is new
                 self._find_hidden()
-            self.versions = await check_agents(agents, context)
+            self.versions = await (self._batches.check(agents) if self._batches else check_agents(agents, context))
             await opened.enter_async_context(self._bench)
             self._open = opened.pop_all()
         return self
@@ -129,7 +135,9 @@ class Runner:
 
     @property
     def confinement(self) -> tuple[str, ...]:
-        """Return how trials are isolated: by user, files and network; and whether the model proxy holds the keys."""
+        """Return how trials are isolated: user, files, network and model proxy; on workers, all that they report."""
+        if self._batches is not None:
+            return self._batches.confinement
         relayed = ("keys kept by the model proxy",) if self.attempts.model_proxy else ()
         user = "same user as Tidegate" if self._users is None else "own user"
         return (user, *self._files.confinement, *self._networks.confinement, *relayed)
@@ -141,20 +149,19 @@ class Runner:
 
         `enough` is called with each result. Once it returns True, no further trial starts; those are left out.
         """
-        progress, attempts = self._context.progress, self.attempts
+        progress, executor = self._context.progress, self._executor
         progress.expect(len(specs))
-        attempts.halted = False
-        attempts.pace.expect(specs)
+        executor.expect([spec for spec in specs if self.cannot_run(spec) is None])
 
         async def one(spec: TrialSpec) -> TrialResult | None:
             try:
                 result = await self._trial(spec)
             finally:
-                attempts.pace.ended(spec)
-            attempts.halted |= result is not None and enough(result)
+                self.attempts.pace.ended(spec)
+            executor.halted |= result is not None and enough(result)
             return result
 
-        results = [result for result in await _together([one(spec) for spec in specs]) if result is not None]
+        results = [result for result in await together([one(spec) for spec in specs]) if result is not None]
         progress.expect(len(results) - len(specs))
         return results
 
@@ -164,7 +171,7 @@ class Runner:
 
     async def judged_again(self, results: Sequence[TrialResult]) -> list[TrialResult]:
         """Ask the judge again about earlier trials that it could not judge; no agent runs."""
-        return await _together([self._judged_again(result) for result in results])
+        return await together([self._judged_again(result) for result in results])
 
     async def side_by_side(self, results: list[TrialResult]) -> tuple[tuple[PairJudgement, ...], list[TrialResult]]:
         """Have the judge compare trials in pairs and choose the best ones, as far as the suite enables it."""
@@ -223,18 +230,22 @@ class Runner:
         if error is not None:
             self.build_errors[checkout.side] = error
 
-    async def _trial(self, spec: TrialSpec) -> TrialResult | None:
-        row = self._plan.row(RowKey(scenario=spec.scenario, agent=spec.agent))
+    def _row(self, spec: TrialSpec) -> PlanRow:
+        return self._plan.row(RowKey(scenario=spec.scenario, agent=spec.agent))
+
+    def cannot_run(self, spec: TrialSpec) -> Trial | None:
+        """Return the record of a trial that cannot run, as its side was not built or a secret is missing; else None."""
         if spec.side in self.build_errors:
-            trial = Trial(spec=spec, not_measured="build", reason=self.build_errors[spec.side])
-        elif secrets := row.scenario.target.secrets:
+            return Trial(spec=spec, not_measured="build", reason=self.build_errors[spec.side])
+        if secrets := self._row(spec).scenario.target.secrets:
             reason = f"no secret reaches this pull request: {', '.join(secrets)}"
-            trial = Trial(spec=spec, not_measured="secret", reason=reason)
-        else:
-            begun = await self.attempts.trial(spec, row)
-            if begun is None:
-                return None
-            trial = begun
+            return Trial(spec=spec, not_measured="secret", reason=reason)
+        return None
+
+    async def _trial(self, spec: TrialSpec) -> TrialResult | None:
+        row = self._row(spec)
+        if (trial := self.cannot_run(spec) or await self._executor.trial(spec, row)) is None:
+            return None
         if trial.not_measured == "auth":
             self._end_agent(spec.agent, trial.reason)
         if row.scenario.judged and await asyncio.to_thread(is_to_be_judged, trial, row.scenario):
@@ -287,13 +298,3 @@ def refused_key(agent: str, reason: str) -> str:
 
 def _nothing(_: TrialResult) -> None:
     pass
-
-
-async def _together(coroutines: Sequence[Coroutine[None, None, T]]) -> list[T]:
-    """Return all results in order. The first failure cancels the others and is raised unwrapped."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(coroutine) for coroutine in coroutines]
-    except ExceptionGroup as failures:
-        raise failures.exceptions[0] from None
-    return [task.result() for task in tasks]

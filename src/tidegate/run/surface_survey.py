@@ -1,4 +1,4 @@
-"""Ask a command-line tool for its help, and that of its subcommands, in a trial of its own."""
+"""Ask a tool what it offers, in a trial of its own: a program for its help, an MCP server for its tools."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from tidegate.agents.scripted import Scripted
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.model.trial import TrialSpec
+from tidegate.run.mutant_front import tools_of
 from tidegate.run.mutant_trials import MutantTrials
 from tidegate.surface.help_text import NOT_SUBCOMMANDS, read_help
-from tidegate.surface.parts import of_help
+from tidegate.surface.parts import of_help, of_tools
 
 DEPTH, MOST_PAGES = 3, 150
 SECONDS = 120.0
@@ -18,7 +19,11 @@ _NAME = "surface"
 
 
 async def survey(trials: MutantTrials, row: PlanRow) -> tuple[Part, ...]:
-    """Return the parts that the help pages of the row's tool list."""
+    """Return the parts that the help pages of the row's tool list, or the list of tools of its MCP server."""
+    if row.scenario.target.mcp is not None:
+        return of_tools(tools_of(await _ask(trials, row, [], 0)))
+    if not row.scenario.target.binary:
+        return ()
     binary, pages = row.scenario.target.binary, dict[str, str]()
     waiting = [""]
     for depth in range(DEPTH):

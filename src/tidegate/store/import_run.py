@@ -11,7 +11,8 @@ from tidegate.errors import ConfigurationError
 from tidegate.invocations.metrics import invocation_counts, trial_metrics
 from tidegate.model.event import End, Message
 from tidegate.model.measurement import AgentInfo, Revision, Run, RunRow, TrialResult
-from tidegate.model.suite import Policy, Target
+from tidegate.model.suite import Policy
+from tidegate.model.target import Target
 from tidegate.model.trial import Trial, TrialSpec
 from tidegate.store import import_agentv, import_llm_tool_test
 from tidegate.store.imported_attempt import PastAttempt
@@ -51,7 +52,7 @@ def _read(source: Path) -> list[PastAttempt]:
     except ValueError as error:
         raise ConfigurationError(f"{source}: {error}", _WANTED) from None
     if not attempts:
-        raise ConfigurationError(f"{source} holds no results.", _WANTED)
+        raise ConfigurationError(f"{source} contains no results.", _WANTED)
     return attempts
 
 

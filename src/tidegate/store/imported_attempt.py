@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidegate.invocations.bypassed import logged_invocations
 from tidegate.model.event import End, Event
 from tidegate.model.measurement import EvaluatorResult, GateResult, Outcome
-from tidegate.model.suite import Target
+from tidegate.model.target import Target
 from tidegate.model.trial import Trial, TrialSpec
 from tidegate.model.value import Value
 

@@ -134,7 +134,9 @@ def load_run(folder: Path) -> Run:
     except FileNotFoundError:
         sides = folder / "runs"
         where = f"`{sides}/base` or `{sides}/head`" if sides.is_dir() else "a folder that `tidegate run` has written"
-        raise ConfigurationError(f"{path} does not exist: {folder} holds no finished run.", f"Name {where}.") from None
+        raise ConfigurationError(
+            f"{path} does not exist: {folder} contains no finished run.", f"Name {where}."
+        ) from None
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror}.", "Check its permissions.") from None
     except ValidationError as error:

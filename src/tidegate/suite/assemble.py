@@ -16,9 +16,10 @@ from tidegate.model.agent import Agent
 from tidegate.model.builtin_prices import BUILTIN_PRICES
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.model_name import bare_model, same_model
-from tidegate.model.suite import Scenario, Target, ToolMatrixEntry, TrialCounts
+from tidegate.model.suite import Scenario, ToolMatrixEntry, TrialCounts
+from tidegate.model.target import Target
 from tidegate.plan import agent_with_model, base_name, did_you_mean
-from tidegate.suite.env_references import expanded, withheld
+from tidegate.suite.env_references import checked, withheld
 from tidegate.suite.evaluator_files import EvaluatorFiles
 from tidegate.suite.folders import find_template, stays_in
 from tidegate.suite.judge_files import JudgeFiles
@@ -97,12 +98,12 @@ class Assembly:
             self._check_traces(name, written)
             if isinstance(written, AnthropicAgent) and written.max_usd and not self._has_price(written.model):
                 path = ("agents", base_name(name), "max_usd")
-                self._complain(self.suite_document, path, f"needs `prices` for {written.model}, to know what it costs")
+                self._complain(self.suite_document, path, f"needs `prices` for {written.model}to compute its cost")
         self._check_panel()
         agents = self.suite_document.node(("agents",))
         for name in agents.keys if agents else ():
             if ":" in name:
-                self._complain(self.suite_document, ("agents", name), "a name must not hold a colon", at_key=True)
+                self._complain(self.suite_document, ("agents", name), "a name must not contain a colon", at_key=True)
 
     def _check_panel(self) -> None:
         """Report judges of a panel that have one model: its opinion would count twice."""
@@ -135,7 +136,7 @@ class Assembly:
     def _check_scenario(self, document: Document, file: ScenarioFile, target: Target | None) -> None:
         """Check the scenario's gates, its agents and its trial counts."""
         if file.gates is not None and file.evaluation.gates is not None:
-            self._complain(document, ("gates",), "are here twice: `evaluation.gates` has them, too", at_key=True)
+            self._complain(document, ("gates",), "occur twice: `evaluation.gates` has them, too", at_key=True)
         for index, entry in enumerate(file.tool_matrix):
             self._check_agent(document, ("tool_matrix", index, "tool"), entry.tool)
             self._check_models(document, ("tool_matrix", index, "models"), entry)
@@ -245,7 +246,7 @@ class Assembly:
             if self._secrets(target):
                 continue  # the scenario is not run, since a secret is missing
             try:
-                env[name] = expanded(text, self.suite.pass_env, self.environ)
+                env[name] = checked(text, self.suite.pass_env, self.environ)
             except ValueError as error:
                 self._complain(document, ("target", "env", name), str(error))
         return env

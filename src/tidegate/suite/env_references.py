@@ -1,21 +1,18 @@
-"""Replaces `${NAME}` in the environment of a target."""
+"""Checks `${NAME}` in the environment of a target."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
+from tidegate.model.target import REFERENCE
 from tidegate.plan import did_you_mean
 
-_REFERENCE = re.compile(r"\$\{([^}]*)\}")
 
-
-def expanded(text: str, pass_env: tuple[str, ...], environ: Mapping[str, str]) -> str:
-    """Return the text with every `${NAME}` replaced by its value.
-
-    Raises ValueError if a name is not in `pass_env` or is not set.
-    """
-    return _REFERENCE.sub(lambda reference: variable(reference[1], pass_env, environ), text)
+def checked(text: str, pass_env: tuple[str, ...], environ: Mapping[str, str]) -> str:
+    """Return the text. Raises ValueError if it refers to a name that is not in `pass_env` or is not set."""
+    for name in REFERENCE.findall(text):
+        variable(name, pass_env, environ)
+    return text
 
 
 def withheld(text: str, pass_env: tuple[str, ...], environ: Mapping[str, str]) -> list[str]:
@@ -23,7 +20,7 @@ def withheld(text: str, pass_env: tuple[str, ...], environ: Mapping[str, str]) -
 
     GitHub passes secrets as empty strings to workflows of forks, so an empty value counts as missing.
     """
-    return [name for name in _REFERENCE.findall(text) if name in pass_env and not environ.get(name)]
+    return [name for name in REFERENCE.findall(text) if name in pass_env and not environ.get(name)]
 
 
 def variable(name: str, pass_env: tuple[str, ...], environ: Mapping[str, str]) -> str:

@@ -40,7 +40,7 @@ class EvaluatorFiles:
         for index, evaluator in enumerate(evaluators):
             if evaluator.label in names:
                 place = (*path, index, "name") if evaluator.name else (*path, index)
-                self._complain(place, f"two evaluators are named `{evaluator.label}`; give each a `name` of its own")
+                self._complain(place, f"two evaluators are named `{evaluator.label}`; give each a different `name`")
             names.add(evaluator.label)
         return tuple(self._one(evaluator, (*path, index)) for index, evaluator in enumerate(evaluators))
 
@@ -102,7 +102,7 @@ class EvaluatorFiles:
             self._complain(path, f"{place} is not JSON: {error}")
             return {}
         if not isinstance(schema, dict):
-            self._complain(path, f"{place} holds no JSON Schema: it must be an object")
+            self._complain(path, f"{place} is not a JSON Schema: it must be an object")
             return {}
         from tidegate.evaluators.call_schemas import schema_problem
 

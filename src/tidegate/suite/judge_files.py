@@ -39,7 +39,7 @@ class JudgeFiles:
             return None
         place = (*path, "rubric")
         if file.rubric is None:
-            self._complain(path, "needs a `rubric`: a file beside the scenario, or builtin:guidance")
+            self._complain(path, "needs a `rubric`: a file next to the scenario, or builtin:guidance")
             return None
         rubric = self._rubric(file.rubric, place)
         if rubric is None:

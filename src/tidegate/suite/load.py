@@ -235,6 +235,7 @@ def _suite(file: str, suite: SuiteFile, scenarios: list[Scenario], targets: dict
         limits=suite.limits,
         pass_env=suite.pass_env,
         store=suite.store,
+        executor=suite.executor,
         prices=BUILTIN_PRICES if suite.prices == "builtin" else suite.prices,
         model_proxy=suite.model_proxy,
         network=suite.network,

@@ -20,7 +20,8 @@ from tidegate.model.field_types import (
     Text,
     VariableName,
 )
-from tidegate.model.suite import Composite, EvaluatorScript, McpServer, Script, ToolMatrixEntry, TrialCounts
+from tidegate.model.suite import Composite, EvaluatorScript, Script, ToolMatrixEntry, TrialCounts
+from tidegate.model.target import McpServer
 from tidegate.model.value import Value
 
 

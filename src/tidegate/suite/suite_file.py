@@ -8,7 +8,9 @@ from pydantic import Field, TypeAdapter
 
 from tidegate.agents import AnyAgent
 from tidegate.comparison.metric_tests import RULES
+from tidegate.executors import AnyExecutor
 from tidegate.judges import AnyJudge
+from tidegate.model.executor import LocalExecutor
 from tidegate.model.field_types import (
     Count,
     InsidePath,
@@ -83,5 +85,6 @@ class SuiteFile(Value):
     limits: Limits = Limits()
     prices: dict[str, Price] | Literal["builtin"] = {}
     store: Store = Store()
+    executor: AnyExecutor = LocalExecutor()
     diagnosis: Diagnosis = Diagnosis()
     report: ReportFile = ReportFile()

@@ -16,7 +16,7 @@ from tidegate.invocations.metrics import in_order
 from tidegate.invocations.printed import printed_invocations
 from tidegate.model.agent import NoAnswerError, ServerScript
 from tidegate.model.event import End, Event, is_traced
-from tidegate.model.suite import McpServer
+from tidegate.model.target import McpServer
 from tidegate.model.trial import Invocation, NotMeasured
 from tidegate.text.shorten import excerpt
 from tidegate.trial import recorder

@@ -73,8 +73,8 @@ class _TrialRun:
         self._warnings: list[str] = []
         self._started_at = time.time()
         self._network_step: NetworkStep = "setup"
-        target = scenario.target.env
         folders, place = attempt.folders, attempt.place
+        target = scenario.target.environment(place.passed_env)
         plain = base_environment(place.check_path, folders.home, folders.tmp, place.passed_env)
         variables = script_variables(attempt.spec, attempt.row.agent.model, self._folders)
         self._environment = {**plain, **target}

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tidegate.model.command import CommandResult
-from tidegate.model.suite import McpServer
+from tidegate.model.target import McpServer
 from tidegate.model.trial import NotMeasured, Step
 from tidegate.trial.directories import Attempt
 from tidegate.trial.mcp import recording

@@ -46,7 +46,7 @@ class StoredTrial:
         environment = {
             **base_environment(context.path, folders.home, folders.tmp, context.passed_env),
             **script_variables(trial.spec, model, folders),
-            **variables_with_port(scenario.target.env, free_port()),
+            **variables_with_port(scenario.target.environment(context.passed_env), free_port()),
         }
         self._scripts = JudgeScripts(folders, environment, context.limits, context.supervisor)
         self._is_ready: bool | None = None

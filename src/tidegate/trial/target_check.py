@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from tidegate.model.suite import Target
+from tidegate.model.target import Target
 
 
 def missing_target(target: Target, environment: Mapping[str, str], workspace: Path) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from tidegate.model.suite import Target
+from tidegate.model.target import Target
 from tidegate.trial.recorder import write_script
 
 SHIM = Path(__file__).with_name("terminal_shim.py")

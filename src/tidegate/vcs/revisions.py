@@ -20,7 +20,7 @@ def repository_root(folder: Path) -> Path:
     Raises ConfigurationError if `folder` does not exist or is not in a repository.
     """
     if not folder.is_dir():
-        raise ConfigurationError(f"there is no folder {folder}.", "Name the repository's own with `--repo`.")
+        raise ConfigurationError(f"there is no folder {folder}.", "Name the repository's folder with `--repo`.")
     done = git(folder, "rev-parse", "--show-toplevel")
     if done.returncode != 0:
         raise ConfigurationError(

@@ -122,7 +122,8 @@ targets:
 def test_the_tool_of_tidegate_yaml_is_that_of_all_cases_with_its_environment(load: Load) -> None:
     tool = "target: {binary: notes, health_check: notes --version, env: {MODE: 'a ${WORD}'}}\n"
     for scenario in load(FILES | {"tidegate.yaml": SUITE + tool}, ENVIRON).scenarios:
-        assert (scenario.target.binary, scenario.target.env) == ("notes", {"MODE": "a there"})
+        assert (scenario.target.binary, scenario.target.env) == ("notes", {"MODE": "a ${WORD}"})
+        assert scenario.target.environment(ENVIRON) == {"MODE": "a there"}
     with pytest.raises(ConfigurationError, match=r"tidegate\.yaml:4:\d+: target\.env\.MODE: \$\{WORDS\} is not in"):
         load(FILES | {"tidegate.yaml": SUITE + tool.replace("WORD", "WORDS")}, ENVIRON)
 
@@ -248,7 +249,7 @@ TARGETS_BROKEN = {
     "{name: default, provider: cli, command_template: x, comand: 1}": r"targets\[0\]\.comand: unknown key",
     "{name: default, provider: cli, command_template: 'x ${{ OTHER }}'}": r"\$\{OTHER\} .*\(target `default`\)",
     "{name: default, provider: cli, command_template: x, workers: 0}": r"workers: must be at least 1",
-    "{name: default, provider: mock, provider_batching: true}": r"provider_batching: is for the provider cli alone",
+    "{name: default, provider: mock, provider_batching: true}": r"provider_batching: is only for the provider `cli`",
     "{name: default, provider: cli, command_template: x, healthcheck: {type: ftp}}": r"healthcheck.*`ftp`",
     "{name: default, provider: cli, command_template: x, healthcheck: {type: http}}": r"healthcheck\.url: is required",
     "{name: default, provider: cli, command_template: x, healthcheck: {type: http, url: 'file:///'}}": r"check\.url: ",

@@ -20,7 +20,8 @@ from tests import mcp_server
 from tests.trial.test_processes import alive
 from tidegate.agents.offered_tools import offered
 from tidegate.model.agent import ServerTools, ToolAnswer
-from tidegate.model.suite import Limits, McpServer
+from tidegate.model.suite import Limits
+from tidegate.model.target import McpServer
 from tidegate.trial.mcp import recording
 from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError, connected
 from tidegate.trial.mcp.server_process import ServerProcess

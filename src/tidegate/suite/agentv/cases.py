@@ -18,7 +18,8 @@ from tidegate.evaluators.rubrics import Rubrics
 from tidegate.model.agent import Agent
 from tidegate.model.case import Case
 from tidegate.model.evaluator import Evaluator
-from tidegate.model.suite import Scenario, Target, ToolMatrixEntry
+from tidegate.model.suite import Scenario, ToolMatrixEntry
+from tidegate.model.target import Target
 from tidegate.plan import did_you_mean
 from tidegate.suite.agentv.eval_file import AgentVConfigFile, CaseFile, EvalFile, MessageFile, PartFile, TargetsFile
 from tidegate.suite.agentv.judge_targets import JUDGE_VARIABLE, JudgeTargets

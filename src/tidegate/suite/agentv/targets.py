@@ -70,7 +70,7 @@ class Targets:
         entry = self.file.targets[index]
         provider = _ALIASES.get(entry.provider, entry.provider)
         if entry.provider_batching and provider != "cli":
-            self._complain((*path, "provider_batching"), "is for the provider cli alone")
+            self._complain((*path, "provider_batching"), "is only for the provider `cli`")
             return None
         match provider:
             case "cli":
@@ -125,7 +125,7 @@ class Targets:
         key = self.document.node((*path, "api_key"))
         named = _VARIABLE.fullmatch(str(key.value)) if key else None
         if key and (named is None or named[1] != KEY):
-            self._complain((*path, "api_key"), f"must be ${{{{ {KEY} }}}}: a key is read from there and nowhere else")
+            self._complain((*path, "api_key"), f"must be ${{{{ {KEY} }}}}: the key is read from there only")
             return None
         file = self._read(AnthropicFile, path, "api_key")
         if file is None:

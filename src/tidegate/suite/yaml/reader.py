@@ -94,7 +94,7 @@ def _syntax_problem(error: yaml.MarkedYAMLError, text: str, file: str) -> Proble
     if line < len(lines) and lines[line][column : column + 1] == "\t":
         return Problem(file, line + 1, column + 1, "", "a tab cannot indent YAML; use spaces")
     what = " ".join(part for part in (error.problem, error.context) if part)
-    hint = "; is the indentation right?" if "block" in what else ""
+    hint = "; check the indentation" if "block" in what else ""
     return Problem(file, line + 1, column + 1, "", f"is not YAML: {what}{hint}")
 
 
@@ -170,7 +170,7 @@ class _Builder:
                 merged += self._merged(value)
             elif key is not None and key in children:
                 first = node.keys[key]
-                self._complain(_at(event), f"the key `{key}` is here twice (first in line {first.line})")
+                self._complain(_at(event), f"the key `{key}` occurs twice (first in line {first.line})")
             elif key is not None:
                 children[key], node.keys[key] = value, _at(event)
         for source in merged:
@@ -208,7 +208,7 @@ class _Builder:
 
     def _complain(self, at: Position, what: str) -> None:
         if len(self.problems) == MOST_PROBLEMS:
-            raise _Refused(at, "holds too many mistakes to go on")
+            raise _Refused(at, "contains too many errors to go on")
         self.problems.append(Problem(self.file, *at, "", what))
 
 

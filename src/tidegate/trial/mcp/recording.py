@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from tidegate.model.suite import McpServer
+from tidegate.model.target import McpServer
 from tidegate.model.trial import Invocation
 from tidegate.trial import recorder
 from tidegate.trial.mcp.recorder_proxy import GIVEN_UP_STATUS

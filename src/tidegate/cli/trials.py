@@ -1,0 +1,43 @@
+"""`tidegate trials run`: runs a batch of trials on a worker of an executor."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tidegate.cli import options
+
+DESCRIPTION = """\
+Runs the batch of trials in the folder BUNDLE, which an executor has written, and writes their records to the folder
+--out, with report.json last. The worker's environment has the agents' API keys and the variables of `pass_env`.
+docs/executors.md says what a worker needs.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = commands.add_parser("trials", help="run a batch of trials on a worker of an executor")
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    action = actions.add_parser("run", help="run the trials of a bundle", description=DESCRIPTION)
+    action.add_argument("bundle", type=Path, metavar="BUNDLE", help="the bundle's folder")
+    action.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder for the results")
+    action.add_argument(
+        "--jobs", type=options.positive, metavar="N", help="concurrent trials (default: the suite's, or one per core)"
+    )
+    options.add_output(action)
+    action.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Run the batch, and print how many trials were run."""
+    from rich.console import Console
+
+    from tidegate.cli.progress import make_progress
+    from tidegate.run.worker import run_batch
+
+    out = options.new_folder(args.out)
+    with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
+        report = options.run_until_stopped(
+            lambda: run_batch(args.bundle.resolve(), out, options.environ(), progress, args.jobs)
+        )
+    print(f"results: {out}, {len(report.files)} files")

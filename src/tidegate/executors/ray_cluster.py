@@ -1,0 +1,117 @@
+"""The executor `ray`."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from pydantic import Field
+
+from tidegate.errors import CannotRunError
+from tidegate.model.executor import BatchJob, BatchLostError, Carry, Engine, EngineContext
+from tidegate.text.shorten import excerpt
+
+
+class RayExecutor(Engine):
+    """Tasks on a Ray cluster that runs already. Needs `pip install 'tidegate[ray]'`, on each node too.
+
+    `address` is the cluster's, as for `ray.init`. Each batch is one task, which takes `cpus` of its node. A batch whose
+    node is lost is run again, on another one if there is one.
+    """
+
+    type: Literal["ray"]
+    address: str = "auto"
+    cpus: float = Field(default=1, gt=0)
+
+    @asynccontextmanager
+    async def opened(self, context: EngineContext) -> AsyncIterator[Carry]:
+        """Connect to the cluster."""
+        try:
+            ray: Any = import_module("ray")
+        except ImportError:
+            raise CannotRunError(
+                "The executor `ray` needs Ray.", "Install it: `pip install 'tidegate[ray]'`."
+            ) from None
+        try:
+            await asyncio.to_thread(ray.init, address=self.address, logging_level="warning", log_to_driver=False)
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            why = excerpt(str(error))
+            raise CannotRunError(
+                f"The Ray cluster `{self.address}` cannot be reached: {why}", "Check `executor.address`."
+            ) from None
+        try:
+            # Our own code carries on after a failure: a task that Ray repeats itself would mix both sides again.
+            task = ray.remote(num_cpus=self.cpus, max_retries=0)(run_bundle)
+
+            async def carry(job: BatchJob) -> None:
+                await _carry(ray, task, job)
+
+            yield carry
+        finally:
+            await asyncio.to_thread(ray.shutdown)
+
+
+class Ran(NamedTuple):
+    """How a batch ended on its node: its results as an archive, or the end of what the worker printed."""
+
+    results: bytes
+    status: int
+    said: str
+
+
+def run_bundle(bundle: bytes) -> Ran:
+    """Run a batch on this node, in processes of its own. Both bundle and results are tar archives."""
+    with tempfile.TemporaryDirectory(prefix="tidegate-") as name:
+        folder = Path(name)
+        _unpack(bundle, folder / "bundle")
+        words = [sys.executable, "-m", "tidegate", "trials", "run", str(folder / "bundle")]
+        ran = subprocess.run(
+            [*words, "--out", str(folder / "out")],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        results = _packed(folder / "out") if (folder / "out").is_dir() else b""
+        return Ran(results, ran.returncode, ran.stdout[-2000:].decode(errors="replace"))
+
+
+async def _carry(ray: Any, task: Any, job: BatchJob) -> None:
+    bundle = await asyncio.to_thread(_packed, job.bundle)
+    waiting = task.options(name=job.name).remote(bundle)
+    try:
+        async with asyncio.timeout(job.secs):
+            ran = await waiting
+    except TimeoutError:
+        ray.cancel(waiting, force=True)
+        raise BatchLostError(f"the Ray task did not end within {job.secs / 60:.3g} minutes") from None
+    except asyncio.CancelledError:
+        ray.cancel(waiting, force=True)
+        raise
+    except ray.exceptions.RayError as error:
+        raise BatchLostError(f"the Ray task was lost: {excerpt(str(error))}") from None
+    if ran.status:
+        raise BatchLostError(f"the worker ended with {ran.status}: {excerpt(ran.said) or 'it printed nothing'}")
+    await asyncio.to_thread(_unpack, ran.results, job.out)
+
+
+def _packed(folder: Path) -> bytes:
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w:gz", compresslevel=1) as tar:
+        tar.add(folder, arcname=".")
+    return archive.getvalue()
+
+
+def _unpack(data: bytes, folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as tar:
+        tar.extractall(folder, filter="data")

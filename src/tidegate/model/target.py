@@ -1,0 +1,43 @@
+"""The tool under test: a program or an MCP server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from tidegate.model.field_types import ServerName, Text
+from tidegate.model.value import Value
+
+REFERENCE = re.compile(r"\$\{([^}]*)\}")  # to a variable, in the values of `target.env`
+
+
+class McpServer(Value):
+    """An MCP (Model Context Protocol) server, started by `sh -c command` in the workspace. It speaks on stdio."""
+
+    command: Text
+    name: ServerName = "target"  # its name for agents and in reports
+
+
+class Target(Value):
+    """The tool under test. `binary` is its program, or the name of an MCP server.
+
+    An AgentV eval case may have no tool; then `binary` is empty. `env` refers to variables as `${NAME}`: their values
+    are part of no definition.
+    """
+
+    binary: str
+    command_pattern: str | None = None
+    health_check: str | None = None
+    env: dict[str, str] = {}
+    secrets: tuple[str, ...] = ()  # variables that `env` refers to; jobs of forks do not have them
+    mcp: McpServer | None = None
+    tty: bool = False  # its calls run on a pseudo-terminal
+
+    def environment(self, values: Mapping[str, str]) -> dict[str, str]:
+        """Return `env` with the values of the variables that it refers to."""
+        return {name: REFERENCE.sub(lambda found: values.get(found[1], ""), text) for name, text in self.env.items()}
+
+    @property
+    def references(self) -> frozenset[str]:
+        """Return the names of the variables that `env` refers to."""
+        return frozenset(name for text in self.env.values() for name in REFERENCE.findall(text))

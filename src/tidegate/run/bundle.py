@@ -1,0 +1,133 @@
+"""The folders that go to a worker and come back: a batch with both sides' files, and the records of its trials."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from tidegate import __version__
+from tidegate.errors import ConfigurationError
+from tidegate.model.batch import Batch, BatchReport
+from tidegate.model.executor import BatchLostError
+from tidegate.model.trial import Side, Trial, TrialSpec
+from tidegate.run.typed_json import dump, load
+from tidegate.store.run_folder import RunFolder, write_text, write_value
+from tidegate.trial.safe_files import open_regular
+
+BATCH_FILE, REPORT_FILE = "batch.json", "report.json"
+
+
+def pack(folder: Path, names: Sequence[str], archive: Path) -> str:
+    """Write the files of a checkout to a tar archive, links as links; return its SHA-256."""
+    with tarfile.open(archive, "w") as tar:
+        for name in names:
+            with suppress(FileNotFoundError):  # deleted in the working tree
+                tar.add(folder / name, arcname=name, recursive=False, filter=_of_nobody)
+    return digest_of(archive)
+
+
+def write_batch(bundle: Path, batch: Batch, archives: Mapping[Side, Path]) -> str:
+    """Write the bundle, and return the batch's SHA-256. The archives are linked, so that a batch takes little room."""
+    bundle.mkdir()
+    for side in batch.sides:
+        os.link(archives[side.side], bundle / f"{side.side}.tar")
+    text = dump(batch)
+    write_text(bundle / BATCH_FILE, text)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read_batch(bundle: Path) -> tuple[Batch, str]:
+    """Return a bundle's batch and its SHA-256. Raises ConfigurationError if it is damaged, or of another version."""
+    try:
+        data = (bundle / BATCH_FILE).read_bytes()
+        batch = load(data, Batch)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{bundle / BATCH_FILE} cannot be read: {error.strerror}.", "Name the folder of a bundle."
+        ) from None
+    except ValueError:
+        why = f"{BATCH_FILE} is damaged, or of another version of Tidegate than {__version__}"
+        raise _unusable(bundle, why) from None
+    if batch.tidegate_version != __version__:
+        raise _unusable(bundle, f"it is of Tidegate {batch.tidegate_version}, and this is {__version__}")
+    for side in batch.sides:
+        if not (archive := bundle / f"{side.side}.tar").is_file() or digest_of(archive) != side.digest:
+            raise _unusable(bundle, f"{archive.name} is missing or damaged")
+    return batch, hashlib.sha256(data).hexdigest()
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Extract a side's files; no file is written outside of `folder`."""
+    folder.mkdir()
+    with tarfile.open(archive) as tar:
+        tar.extractall(folder, filter="tar")
+
+
+def write_report(out: Path, report: BatchReport) -> None:
+    """Write the report, with the digests of all files of the results. It is written last and atomically."""
+    files = {name: digest_of(out / name) for name in _files(out)}
+    write_value(out / REPORT_FILE, report.model_copy(update={"files": files}))
+
+
+def read_report(out: Path, batch: str) -> BatchReport:
+    """Return the report on the batch with that SHA-256, if all of its files are complete; else BatchLostError."""
+    try:
+        report = BatchReport.model_validate_json((out / REPORT_FILE).read_bytes())
+    except FileNotFoundError:
+        raise BatchLostError(f"the worker wrote no {REPORT_FILE}, so its results are incomplete") from None
+    except (OSError, ValidationError):
+        raise BatchLostError(f"the worker's {REPORT_FILE} is damaged, or of another version of Tidegate") from None
+    if report.batch != batch:
+        raise BatchLostError("the worker's results belong to another batch")
+    if set(_files(out)) - {REPORT_FILE} != set(report.files):
+        raise BatchLostError("the worker's results lack files, or have more than it wrote")
+    for name, digest in report.files.items():
+        if digest_of(out / name) != digest:
+            raise BatchLostError(f"the worker's results are damaged: {name}")
+    return report
+
+
+def read_trial(out: Path, spec: TrialSpec) -> Trial:
+    """Return a trial's raw record from a worker's results. Raises BatchLostError if there is none."""
+    try:
+        trial = RunFolder(out / spec.side).trial(spec)
+    except (ConfigurationError, OSError):
+        trial = None
+    if trial is None or trial.spec != spec:
+        raise BatchLostError(f"the worker's results lack the trial {spec.id}")
+    return trial
+
+
+def digest_of(path: Path) -> str:
+    """Return the file's SHA-256; '' if it is not a plain file."""
+    if (file := open_regular(path)) is None:
+        return ""
+    found = hashlib.sha256()
+    with file:
+        while piece := file.read(1 << 20):
+            found.update(piece)
+    return found.hexdigest()
+
+
+def _files(folder: Path) -> Iterator[str]:
+    """Yield everything below the folder that is not a folder itself; links are not followed."""
+    for place, folders, names in os.walk(folder):
+        links = [name for name in folders if Path(place, name).is_symlink()]
+        for name in (*names, *links):
+            yield Path(place, name).relative_to(folder).as_posix()
+
+
+def _of_nobody(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    return entry
+
+
+def _unusable(bundle: Path, why: str) -> ConfigurationError:
+    return ConfigurationError(f"{bundle}: {why}.", "Make the bundle again, with the Tidegate that is to run it.")

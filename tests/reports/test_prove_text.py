@@ -1,0 +1,52 @@
+"""The text of `tidegate prove`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tidegate.model.mutant import Mutant, MutantResult
+from tidegate.model.proof import Proof, ToolProof, UsedPart
+from tidegate.model.surface import Part
+from tidegate.reports.badge import proof_badge
+from tidegate.reports.prove_text import change_text, prove_text
+from tidegate.run.surface_changes import changed_parts
+
+DUE = Part(kind="option", name="--due", command="add", takes_value=True)
+FORMAT = Part(kind="option", name="--format", command="list", takes_value=True, choices=("text", "yaml"))
+
+
+def mutant(name: str, state: str, why: str = "") -> MutantResult:
+    made = Mutant(kind="json_key_renamed", words=f"key `{name}` is renamed", command="list", name=name)
+    return MutantResult.model_validate({"mutant": made, "state": state, "why": why})
+
+
+def proof(*mutants: MutantResult) -> Proof:
+    return Proof(sha="a", tools=(ToolProof(tool="t", counts="1 of 2 options", parts=(), mutants=mutants),))
+
+
+def test_what_is_new_gone_and_different_is_told_with_its_users_and_the_docs(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# t\n\nCall `t link 2 1`, or linking.\nThe word link alone.\n")
+    (tmp_path / "CHANGELOG.md").write_text("* `t link` is gone\n")
+    parts = (UsedPart(part=DUE, scenarios=()), UsedPart(part=FORMAT, scenarios=("s",)))
+    base = (FORMAT.model_copy(update={"choices": ("text", "json")}), Part(kind="subcommand", name="link"))
+    found = changed_parts(ToolProof(tool="t", counts="", parts=parts), base, tmp_path)
+    assert [change_text(one) for one in found] == [
+        "New: `--due` of `add`; no scenario uses it",
+        "Changed: `--format` of `list` (no longer takes json, takes yaml); used by s",
+        "Removed: `link`; still named in README.md:3",
+    ]
+
+
+def test_changes_of_one_part_are_one_line() -> None:
+    text = prove_text(
+        proof(mutant("a", "alive", "s meets it"), mutant("a", "alive", "s meets it"), mutant("b", "alive"))
+    )
+    assert "key `a` is renamed (and 1 more change of it)" in text
+    assert "3 mutants of t: 0 caught (0%), 0 that change nothing, 3 alive" in text
+
+
+def test_the_share_leaves_out_what_changes_nothing_or_was_not_run() -> None:
+    found = proof(mutant("a", "caught"), mutant("b", "not_reached"), mutant("c", "no_change"), mutant("d", "not_run"))
+    assert found.share == 0.5
+    assert '"message": "50% of 4 mutants"' in proof_badge(found)
+    assert '"message": "not measured"' in proof_badge(proof(mutant("d", "not_run")))
