@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tidegate.causes.find import find_causes
 from tidegate.comparison.compare import compare
-from tidegate.errors import ConfigurationError
+from tidegate.errors import ConfigurationError, TidegateError
 from tidegate.history.known_results import keep_history, open_answers, past_trials, require_keepable, trends
 from tidegate.history.store import History
 from tidegate.model.comparison import Comparison
@@ -21,6 +21,7 @@ from tidegate.model.verdict import Verdict
 from tidegate.plan import make_plan
 from tidegate.reports.badge import badge_json
 from tidegate.reports.html import render_html
+from tidegate.reports.prove_text import change_text
 from tidegate.reports.result_json import result_json
 from tidegate.run.adaptive_run import BothRuns, no_runs, run_both
 from tidegate.run.changed_files import file_changes
@@ -31,9 +32,11 @@ from tidegate.run.replays import new_sessions
 from tidegate.run.run_job import Options, RunJob, run_of, runner_of, screening_specs
 from tidegate.run.sharding import Wanted, joining, make_shard_plan, run_shard
 from tidegate.run.still_named import with_docs
+from tidegate.run.surface_changes import changes_of_sides
 from tidegate.run.target_tip import with_tip
 from tidegate.store.run_folder import RunFolder, load_run, write_text
 from tidegate.suite.load import load_suite
+from tidegate.surface.used import scenario_calls
 from tidegate.verdict.decide import decide, nothing_to_do
 from tidegate.verdict.make_result import make_result
 
@@ -51,6 +54,7 @@ async def pull_request(repo: Path, asked: RevisionPair, out: Path, options: Opti
             comparison = compare(runs.base, runs.head, (*runs.made, *loaded.definitions))
             comparison = await with_tip(repo, asked.base, loaded.job, comparison, options)
             verdict = decide(comparison, loaded.job.suite.policy)
+            loaded = loaded._replace(warnings=(*loaded.warnings, *await _surface(loaded.job, runs.head, options)))
         else:
             runs = no_runs(loaded.job)
             comparison, verdict = Comparison(rows=()), nothing_to_do(loaded.job.suite.policy)
@@ -74,6 +78,18 @@ async def screen_shard(repo: Path, plan: ShardPlan, number: int, options: Option
     with scratch_folder() as scratch, two_sides(repo, asked, scratch, scratch / "out") as sides:
         loaded = load_pull_request(repo, asked.base, sides, scratch, options)
         return await run_shard(repo, loaded.job, plan, number, options)
+
+
+async def _surface(job: RunJob, head: Run, options: Options) -> tuple[str, ...]:
+    """Return a sentence for each part of the tool's surface that the pull request changes, if the suite asks for it."""
+    if not job.suite.report_surface or head.build_error is not None:
+        return ()
+    options.progress.stage("comparing what the tool offers")
+    try:
+        found = await changes_of_sides(job, scenario_calls(head.trials), options)
+    except TidegateError as error:
+        return (f"the surfaces of both sides could not be compared: {error}",)
+    return tuple(change_text(change, tool) for tool, changes in found for change in changes)
 
 
 def _conclude(repo: Path, loaded: PullRequestJob, runs: BothRuns, comparison: Comparison, verdict: Verdict) -> Result:

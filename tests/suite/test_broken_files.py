@@ -90,7 +90,7 @@ NOT_YET = {
     "agents: {a: {type: doc-follower, max_usd: 1}}": "3:34: agents.a.max_usd: is not a key of this type of agent, "
     "which has no limit of cost",
     "agents: {a: {type: anthropic, model: m, max_usd: 1}}": "3:50: agents.a.max_usd: needs `prices` for m, "
-    "to know what it costs",
+    "to compute its cost",
     "agents: {a: {type: replay, traces: {first: none.jsonl}}}": "3:44: agents.a.traces.first: "
     "no such file in the repository",
     "agents: {a: {type: replay, traces: {first: ../x.jsonl}}}": "3:44: agents.a.traces.first: "
@@ -155,7 +155,7 @@ IN_A_SCENARIO = {
     "tags: [1]": "5:8: tags[0]: must be text; put it in quotes",
     "tags: [null]": "5:8: tags[0]: must be text, but nothing is here",
     "tool_matrix: [{tool: dosc}]": "5:22: tool_matrix[0].tool: the suite has no agent `dosc` (did you mean `docs`?)",
-    "evaluation: {judge: {enabled: true}}": "5:21: evaluation.judge: needs a `rubric`: a file beside the scenario, "
+    "evaluation: {judge: {enabled: true}}": "5:21: evaluation.judge: needs a `rubric`: a file next to the scenario, "
     "or builtin:guidance",
     "evaluation: {judge: {rubric: gone.yaml}}": "5:30: evaluation.judge.rubric: no such file in the repository "
     "(looked for scenarios/gone.yaml, gone.yaml)",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from tidegate.surface.help_text import HelpOption, read_help
@@ -164,3 +166,11 @@ def test_an_option_that_a_sentence_mentions_is_none() -> None:
 def test_both_forms_of_a_switch_are_options() -> None:
     (found,) = read_help("Options:\n  --[no-]colour  Colours.\n", "t").options
     assert found.names == ("--colour", "--no-colour")
+
+
+def test_a_hostile_help_is_read_at_once_and_gives_no_markup() -> None:
+    rows = ["  --x" + " " * 150_000 + "y", "  --a  [choices: <b>, low, x](http://e.invalid)]", "[" * 20_000]
+    began = time.process_time()
+    found = read_help("\n".join(rows), "t")
+    assert time.process_time() - began < 1
+    assert [(one.names, one.choices) for one in found.options] == [(("--x",), ()), (("--a",), ("low", "x"))]

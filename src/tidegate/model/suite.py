@@ -255,6 +255,7 @@ class Suite(Value):
     model_proxy: bool = True  # agents get a proxy token instead of their API key
     diagnosis: Diagnosis = Diagnosis()
     comment_template: str | None = None
+    report_surface: bool = False  # list what a pull request changes in the tool's surface
     unread: tuple[str, ...] = ()  # keys of its files that have no effect, one sentence each
 
     def price(self, model: str | None) -> Price | None:

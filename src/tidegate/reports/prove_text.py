@@ -85,15 +85,18 @@ def listed(mutants: Iterable[MutantResult]) -> Iterator[str]:
         yield f"{one.state.replace('_', ' '):<12} {one.mutant.words:<62} {by}"
 
 
-def change_text(change: ChangedPart) -> str:
-    """Return one line on a part that a branch adds, removes or changes."""
+def change_text(change: ChangedPart, tool: str = "") -> str:
+    """Return one line on a part that a branch adds, removes or changes. `tool`: named for parts of no subcommand."""
     used = f"used by {', '.join(change.scenarios)}" if change.scenarios else "no scenario uses it"
+    name = f"{change.part}" + (f" of `{tool}`" if tool and not change.part.command else "")
+    if tool and not change.scenarios:
+        used += " (draft one: `tidegate prove --draft`)"
     if change.state == "removed":
         places = ", ".join(f"{line.path}:{line.line}" for line in change.docs)
-        return f"Removed: {change.part}" + (f"; still named in {places}" if places else "")
+        return f"Removed: {name}" + (f"; still named in {places}" if places else "")
     if change.state == "added":
-        return f"New: {change.part}; {used}"
-    return f"Changed: {change.part} ({_difference(change.before or change.part, change.part)}); {used}"
+        return f"New: {name}; {used}"
+    return f"Changed: {name} ({_difference(change.before or change.part, change.part)}); {used}"
 
 
 def _difference(before: Part, after: Part) -> str:

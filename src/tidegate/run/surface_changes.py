@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from tidegate.causes.seen import named_in
 from tidegate.errors import ConfigurationError
 from tidegate.model.plan import Plan, PlanRow
-from tidegate.model.proof import ChangedPart, DocLine, ToolProof
+from tidegate.model.progress import Silent
+from tidegate.model.proof import ChangedPart, DocLine, ToolProof, UsedPart
+from tidegate.model.suite import Budget
 from tidegate.model.surface import Part
 from tidegate.run.checkouts import one_side
 from tidegate.run.mutant_trials import MutantTrials, search_path_of
@@ -17,6 +19,7 @@ from tidegate.run.run_job import Options, RunJob, runner_of
 from tidegate.run.surface_survey import survey
 from tidegate.suite.load import load_suite
 from tidegate.surface.changed import surface_change
+from tidegate.surface.used import Scenario, users
 from tidegate.trial.workspace import matching_files
 
 DOCS = ("**/*.md", "**/*.mdc", "**/*.rst", "**/*.adoc")
@@ -29,22 +32,48 @@ async def base_parts(
     repo: Path, base: str, work: RunJob, rows: Sequence[PlanRow], options: Options
 ) -> dict[str, tuple[Part, ...]]:
     """Return the listed parts of each tool on base. `rows`: one per tool. Raises ConfigurationError without a build."""
-    found = {}
     scratch = work.scratch / "base"
     scratch.mkdir(mode=0o711)
     with one_side(repo, base, scratch, scratch / "run") as side:
         suite = load_suite(side.folder, options.config, environ=options.environ)
-        own = replace(side, side="base", own=suite)
-        old = replace(work, sides=(own,), plan=Plan(rows=tuple(rows)), scratch=scratch)
-        async with runner_of(old, options) as runner:
-            if runner.build_errors:
-                raise ConfigurationError("; ".join(runner.build_errors.values()), "Name a `--base` that can be built.")
-            folder = scratch / "mutants"
-            folder.mkdir(mode=0o711)
-            trials = MutantTrials(old, runner, folder, search_path_of(old, options.environ.get("PATH", "")))
-            for row in rows:
-                found[tool_name(row)] = await survey(trials, row)
+        return await listed_parts(replace(work, sides=(replace(side, side="base", own=suite),)), rows, options)
+
+
+async def listed_parts(work: RunJob, rows: Sequence[PlanRow], options: Options) -> dict[str, tuple[Part, ...]]:
+    """Return what each tool lists of its surface in the only checkout of `work`. `rows`: one per tool."""
+    found, (side,) = {}, work.sides
+    folder = work.scratch / f"surface-{side.side}"
+    folder.mkdir(mode=0o711)
+    own = replace(work, plan=Plan(rows=tuple(rows)), scratch=folder)
+    async with runner_of(own, options) as runner:
+        if runner.build_errors:
+            raise ConfigurationError("; ".join(runner.build_errors.values()), "Name a `--base` that can be built.")
+        trials = MutantTrials(own, runner, folder, search_path_of(own, options.environ.get("PATH", "")))
+        for row in rows:
+            found[tool_name(row)] = await survey(trials, row)
     return found
+
+
+async def changes_of_sides(
+    work: RunJob, calls: Mapping[str, Scenario], options: Options
+) -> tuple[tuple[str, tuple[ChangedPart, ...]], ...]:
+    """Return what a pull request changes in each tool's surface; both sides are built. `calls`: of head's scenarios."""
+    usable = [row for row in work.plan.rows if row.presence == "both" and "/" not in row.scenario.target.binary]
+    rows = {tool_name(row): row for row in reversed(usable) if not row.scenario.target.tty}
+    rows.pop("", None)
+    parts = []
+    for side in work.sides:
+        suite = (side.own or work.suite).model_copy(update={"build": ()})
+        built = work.suite.model_copy(update={"build": (), "budget": Budget(minutes=None)})
+        one = replace(work, suite=built, sides=(replace(side, own=suite),))
+        parts.append(await listed_parts(one, [*rows.values()], replace(options, progress=Silent())))
+    found = []
+    for tool in rows:
+        before, after = (of_side[tool] for of_side in parts)
+        used = users(after, calls)
+        told = tuple(UsedPart(part=part, scenarios=used[part.id]) for part in after)
+        found.append((tool, changed_parts(ToolProof(tool=tool, counts="", parts=told), before, work.definitions)))
+    return tuple(found)
 
 
 def tool_name(row: PlanRow) -> str:

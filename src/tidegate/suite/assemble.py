@@ -98,7 +98,7 @@ class Assembly:
             self._check_traces(name, written)
             if isinstance(written, AnthropicAgent) and written.max_usd and not self._has_price(written.model):
                 path = ("agents", base_name(name), "max_usd")
-                self._complain(self.suite_document, path, f"needs `prices` for {written.model}to compute its cost")
+                self._complain(self.suite_document, path, f"needs `prices` for {written.model}, to compute its cost")
         self._check_panel()
         agents = self.suite_document.node(("agents",))
         for name in agents.keys if agents else ():

@@ -53,9 +53,10 @@ class PolicyFile(Policy):
 
 
 class ReportFile(Value):
-    """The comment's template."""
+    """The comment's template, and whether changes of the tool's surface are listed."""
 
     comment_template: InsidePath | None = None
+    surface: bool = False
 
 
 def _default_agents() -> dict[str, AnyAgent]:

@@ -33,6 +33,9 @@ _TYPED = re.compile(r"\[(?:string|number|array|count)\]")
 _USAGE = re.compile(r"^\s*usage:?\s*(?P<line>.*)$", re.IGNORECASE)
 _ARGUMENT = re.compile(r"<([\w .-]+)>|\b([A-Z][A-Z0-9_-]+)\b")
 _WORD = re.compile(r"[a-z][\w-]*")
+_CHOICE = re.compile(r"[\w.+:-]{1,40}")
+MOST_CHARACTERS, MOST_ROWS, LONGEST_ROW = 200_000, 3_000, 300
+MOST_USAGE = 5_000  # characters
 NOT_SUBCOMMANDS = frozenset({"help", "completion", "completions"})
 
 
@@ -54,12 +57,18 @@ class HelpText(NamedTuple):
 
 def read_help(text: str, called: str) -> HelpText:
     """Return what the help of `called` (`tool add`) lists."""
-    text = _COLOUR.sub("", text).replace("\t", "        ")
+    text = _readable(text)
     found: dict[str, HelpOption] = {}
     for option in (*_listed_options(text), *_usage_options(text, called)):
         if not any(name in known.names for known in found.values() for name in option.names):
             found[option.names[0]] = option
     return HelpText(tuple(subcommands(text, called)), tuple(found.values()), tuple(_arguments(text, called)))
+
+
+def _readable(text: str) -> str:
+    """Return the text without colours, and no more of it than a person would read: any program may have printed it."""
+    rows = text[:MOST_CHARACTERS].replace("\t", "        ").split("\n")[:MOST_ROWS]
+    return "\n".join(_COLOUR.sub("", row[:LONGEST_ROW]) for row in rows)
 
 
 def subcommands(text: str, called: str = "") -> Iterator[str]:
@@ -159,7 +168,8 @@ def _both(name: str) -> tuple[str, ...]:
 
 
 def _split(text: str) -> tuple[str, ...]:
-    return tuple(word.strip().strip("\"'") for word in re.split(r"[,|]", text) if word.strip())
+    words = (word.strip().strip("\"'") for word in re.split(r"[,|]", text))
+    return tuple(word for word in words if _CHOICE.fullmatch(word))
 
 
 def _usage(text: str, called: str) -> Iterator[str]:
@@ -175,7 +185,7 @@ def _usage(text: str, called: str) -> Iterator[str]:
 
 def _usage_options(text: str, called: str) -> Iterator[HelpOption]:
     """Yield options that only the usage names: `[--due DATE]`."""
-    joined = " ".join(_usage(text, called))
+    joined = " ".join(_usage(text, called))[:MOST_USAGE]
     for match in re.finditer(r"\[(--?[A-Za-z][\w-]*)((?:[ =][^\]\[|]+)?)\]", joined):
         if (option := _option(match[1] + match[2], "")) is not None:
             yield option

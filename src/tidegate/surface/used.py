@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from tidegate.invocations.metrics import is_help
+from tidegate.model.measurement import TrialResult
 from tidegate.model.surface import ObservedCall, Part, PartKind
 from tidegate.surface.parts import command_of, commands
 
@@ -28,6 +30,23 @@ class Scenario(NamedTuple):
 
     calls: tuple[ObservedCall, ...]
     text: str
+
+
+def scenario_calls(trials: Iterable[TrialResult]) -> dict[str, Scenario]:
+    """Return the calls of each scenario's agents, in trials that passed."""
+    found: dict[str, list[ObservedCall]] = {}
+    for trial in trials:
+        own = found.setdefault(trial.scenario, [])
+        for call in trial.calls if trial.decides == "pass" else ():
+            own.append(ObservedCall(argv=tuple(_words(call.command)[1:]), exit_code=call.exit_code or 0))
+    return {name: Scenario(tuple(calls), "") for name, calls in found.items()}
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:  # a long command is cut
+        return command.split()
 
 
 Users = dict[tuple[PartKind, str, str], tuple[str, ...]]
@@ -80,7 +99,7 @@ def _call_uses(part: Part, call: ObservedCall, names: Sequence[str]) -> bool:
     if part.kind == "option":
         return has_option(call.argv, part) is not None
     if part.kind == "parameter":
-        return len(call.argv) > 1 and part.name in json.loads(call.argv[1])
+        return len(call.argv) > 1 and f"{json.dumps(part.name)}:" in call.argv[1]
     if part.kind == "exit_code":
         return str(call.exit_code) == part.name
     words = [word for word in call.argv if not word.startswith("-")]
