@@ -17,6 +17,7 @@ from tidegate.model.measurement import RunRow
 from tidegate.model.model_name import same_model
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.suite import Scenario, Suite
+from tidegate.model.trial import NotMeasured
 from tidegate.model.value import Value
 from tidegate.text.name_expression import name_expression
 from tidegate.text.shorten import excerpt
@@ -81,10 +82,15 @@ def _placed(row: PlanRow, before: Scenario | None) -> PlanRow:
     return row.model_copy(update={"presence": "both" if before else "added", "new_env": new})
 
 
-def without_missing_keys(plan: Plan, environ: Mapping[str, str]) -> tuple[Plan, tuple[str, ...]]:
-    """Return the plan without agents that lack their API key, and the names of these agents."""
-    missing = {row.key.agent for row in plan.rows if _lacks_key(row.agent, environ)}
-    return Plan(rows=tuple(row for row in plan.rows if row.key.agent not in missing)), tuple(sorted(missing))
+def without_agents(plan: Plan, environ: Mapping[str, str] | None) -> Plan:
+    """Return the plan in which no agent is run for rows that lack their API key; with None, for all rows of chance."""
+
+    def why(row: PlanRow) -> NotMeasured | None:
+        if environ is None:
+            return None if row.deterministic else "replay_only"
+        return "secret" if _lacks_key(row.agent, environ) else None
+
+    return Plan(rows=tuple(row.model_copy(update={"no_agent": why(row)}) for row in plan.rows))
 
 
 def _lacks_key(agent: Agent, environ: Mapping[str, str]) -> bool:
@@ -129,6 +135,7 @@ def run_rows(plan: Plan, suite: Suite) -> tuple[RunRow, ...]:
             definition=definition_hash(row.scenario),
             can_fail=_can_fail(row.scenario, judge_blocks=suite.policy.judge_blocks),
             trials=row.scenario.trials.over(suite.trials),
+            no_agent=row.no_agent,
         )
         for row in plan.rows
     )

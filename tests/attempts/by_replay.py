@@ -14,6 +14,8 @@ path: [bin]
 policy: {replay: {use: skip}}
 agents:
 """
+UNCHECKED = SKIP.replace("use: skip", "use: skip, spot_checks: 0")
+ORDER = SKIP.replace("policy: {replay: {use: skip}}\n", "")
 SCRIPTED = "  fake: {type: scripted, deterministic: false, steps: {keep_notes: [notes add first, notes add second]}}\n"
 OWN = "  own: {type: command, command: 'sh {repo}/agent.sh', output: events, deterministic: false}\n"
 # An agent whose program sets a variable, as real ones do, and tells what it did.
@@ -26,6 +28,7 @@ for word in first second; do
 done
 echo '{"type": "end", "end": "completed"}'
 """
+DETECTS = NOTES.replace('[ -n "$1" ] ||', '[ "$1$IN_AN_AGENT" = second1 ] && exit 0; [ -n "$1" ] ||')
 
 
 def recorded(repo: Repository, rev: str = "main") -> None:
@@ -73,15 +76,29 @@ REPLAYS = {
         tool=FORGETFUL.replace("  add)", "  add) [ $(($$ % 2)) = 0 ] && echo kept || echo stored;"),
         prepare=recorded,
     ),
+    "detects replays": Attempt(
+        "has the tool behave well only while it is replayed",
+        "regression",
+        base={"tidegate.yaml": ORDER + OWN, "agent.sh": AGENT},
+        tool=DETECTS,
+        prepare=recorded,
+    ),
+    "detects replays, and is checked": Attempt(
+        "has the tool behave well only while it is replayed, with `use: skip`, and a spot check sees it",
+        "regression",
+        base={"tidegate.yaml": SKIP + OWN, "agent.sh": AGENT},
+        tool=DETECTS,
+        prepare=recorded,
+    ),
 }
 REPLAY_LIMITS = {
-    "detects replays": Attempt(
-        "has the tool behave well only while it is replayed, with `policy.replay.use: skip`",
+    "detects replays, and is not checked": Attempt(
+        "has the tool behave well only while it is replayed, with `use: skip`, and no spot check sees it",
         "no_regression",
         0,
         why="an agent's program leaves traces that a replay lacks; `skip` is not the default",
-        base={"tidegate.yaml": SKIP + OWN, "agent.sh": AGENT},
-        tool=NOTES.replace('[ -n "$1" ] ||', '[ "$1$IN_AN_AGENT" = second1 ] && exit 0; [ -n "$1" ] ||'),
+        base={"tidegate.yaml": UNCHECKED + OWN, "agent.sh": AGENT},
+        tool=DETECTS,
         prepare=recorded,
     ),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ def pr(repo: Any, tidegate: Make, changes: dict[str, str], *more: str) -> Any:
 def skipping(make_repository: Make, tidegate: Make, files: dict[str, str]) -> Any:
     """The same, with a policy that skips what does not change."""
     made = make_repository()
-    made.commit({**files, "tidegate.yaml": SUITE + "policy: {replay: {use: skip}}\n"})
+    made.commit({**files, "tidegate.yaml": SUITE + "policy: {replay: {use: skip, spot_checks: 0}}\n"})
     fed = tidegate("run", "--rev", "main", "--history", "--trials", "5", cwd=made.root)
     assert fed.code == 0, fed.stderr
     return made
@@ -81,6 +82,22 @@ def test_no_agent_is_run_where_nothing_changes_for_agents(skipping: Any, tidegat
     )  # fmt: skip
     assert "5 recorded sessions of base replay alike on both sides, in all 20 steps; no agent was run" in row["reason"]
     assert "1 unchanged by replay" in ran.result["verdict"]["summary"]
+    assert "1 of 1 rows are unchanged by replay: 3 trials are saved" in ran.stderr
+
+
+def test_a_second_run_of_the_same_test_replays_nothing(skipping: Any, tidegate: Make, files: dict[str, str]) -> None:
+    changes = {"bin/notes": files["bin/notes"].replace("# notes:", "# The notes tool:")}
+    first = pr(skipping, tidegate, changes)
+    replays = [first.out / f"runs/{side}/replays" for side in ("base", "head")]
+    assert all(folder.is_dir() for folder in replays)
+    for folder in replays:
+        shutil.rmtree(folder)
+
+    again = tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=skipping.root)
+
+    assert (again.row("keep_notes", "fake")["state"], [folder.exists() for folder in replays]) == (
+        "unchanged", [False, False],
+    ), again.stderr  # fmt: skip
 
 
 def test_a_row_whose_sessions_differ_is_run_with_agents(skipping: Any, tidegate: Make, files: dict[str, str]) -> None:
@@ -111,3 +128,53 @@ def test_what_a_gate_alone_sees_is_a_difference(skipping: Any, tidegate: Make, f
 
     assert ran.code == 1, ran.stderr
     assert not ran.row("keep_notes", "fake")["replay"]["skipped"]
+
+
+def test_by_default_agents_are_run_and_replays_are_shown(repo: Any, tidegate: Make, files: dict[str, str]) -> None:
+    ran = pr(repo, tidegate, {"bin/notes": files["bin/notes"].replace("  list)", "  show)")})
+
+    assert ran.code == 1, ran.stderr
+    row = ran.row("keep_notes", "fake")
+    assert (row["state"], row["replay"]["first_step"], row["replay"]["failing"]) == (
+        "regressed", 2, ["command_output_matches: notes list must print a match of second"],
+    )  # fmt: skip
+    assert "differs at `$ notes list | tail -n 1`, step 2, in 5 of 5 sessions; a gate then fails on head" in ran.comment
+
+
+def test_a_row_that_replays_alike_gets_an_agent_by_default(repo: Any, tidegate: Make, files: dict[str, str]) -> None:
+    ran = pr(repo, tidegate, {"bin/notes": files["bin/notes"].replace("# notes:", "# The notes tool:")})
+
+    row = ran.row("keep_notes", "fake")
+    assert (ran.code, row["state"], row["replay"]["same"], row["head"]["trials"]) == (0, "ok", 5, 3), ran.stderr
+
+
+def test_without_agents_a_row_that_replays_alike_is_unchanged(repo: Any, tidegate: Make, files: dict[str, str]) -> None:
+    same = pr(
+        repo, tidegate, {"bin/notes": files["bin/notes"].replace("# notes:", "# The notes tool:")}, "--replay-only"
+    )
+
+    assert (same.code, same.row("keep_notes", "fake")["state"]) == (0, "unchanged"), same.stderr
+    assert same.result["verdict"]["state"] == "passed"
+    assert same.result["cost"]["trials"] == {"base": 0, "head": 0}
+
+
+def test_without_agents_a_row_that_differs_is_unconfirmed(repo: Any, tidegate: Make, files: dict[str, str]) -> None:
+    differs = pr(repo, tidegate, {"bin/notes": files["bin/notes"].replace("  list)", "  show)")}, "--replay-only")
+
+    row, verdict = differs.row("keep_notes", "fake"), differs.result["verdict"]
+    assert (differs.code, row["state"], verdict["state"]) == (0, "unconfirmed", "inconclusive"), differs.stderr
+    assert (
+        "needs an agent to confirm it: 5 of 5 recorded sessions differ on head, first at `$ notes list" in row["reason"]
+    )
+    assert "in a replay on head fails: command_output_matches: notes list must print" in row["reason"]
+
+
+def test_without_agents_and_sessions_nothing_is_compared(
+    make_repository: Make, tidegate: Make, files: dict[str, str]
+) -> None:
+    made = make_repository()
+    made.commit({**files, "tidegate.yaml": SUITE})
+
+    ran = pr(made, tidegate, {"bin/notes": files["bin/notes"].replace("# notes:", "#")}, "--replay-only")
+
+    assert (ran.code, ran.row("keep_notes", "fake")["not_measured"]) == (4, "replay_only"), ran.stderr

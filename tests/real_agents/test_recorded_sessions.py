@@ -60,7 +60,7 @@ def test_only_what_agents_would_notice_is_asked_of_the_model(
     suite = (repo.root / "tidegate.yaml").read_text()
     tool = (repo.root / "taskmgr/cli.py").read_text()
     guide = (repo.root / "AGENTS.md").read_text()
-    repo.commit({"tidegate.yaml": suite + "policy: {replay: {use: skip}}\n"})
+    repo.commit({"tidegate.yaml": suite + "policy: {replay: {use: skip, spot_checks: 0}}\n"})
     repo.branch("refactor", {"taskmgr/cli.py": f"# The command line.\n{tool}"})
     repo.branch("renamed", {"taskmgr/cli.py": tool.replace('"--priority"', '"--prio", dest="priority"')})
     repo.branch("help", {"taskmgr/cli.py": tool.replace("how soon it is needed", "how urgent it is")})

@@ -117,7 +117,6 @@ HELP: tuple[str, CallStatus, str] = ("tool add --help", "ok", "")
         ("claude-code", ["the help text is not enough", "one subcommand is retried"]),
         ("doc-follower", []),
         ("scripted", []),
-        ("replay", []),
     ],
 )
 def test_how_it_reacted_is_said_only_of_an_agent_that_does(kind: str, words: list[str]) -> None:

@@ -23,11 +23,12 @@ from tidegate.model.probe import FileAnswer
 from tidegate.model.progress import Silent
 from tidegate.model.suite import Budget
 from tidegate.model.trial import Trial, TrialSpec
-from tidegate.run.attempts import Attempts, RunContext
+from tidegate.run.attempts import Attempts
 from tidegate.run.batches import Batches
 from tidegate.run.build import Checkout, HostEnvironment
 from tidegate.run.bundle import read_batch, write_report
 from tidegate.run.outage_waits import OutageWaits
+from tidegate.run.run_context import RunContext
 from tidegate.store.run_folder import RunFolder
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.supervisor_pool import SupervisorPool

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -48,6 +50,13 @@ evaluation:
 KINDS = ("option_ignored", "subcommand_removed", "effect_lost", "output_emptied", "flag_misspelt")
 
 
+def commit(repo: Path) -> None:
+    """Make a repository of the folder."""
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(repo)]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
+        subprocess.run([*git, *words], check=True)
+
+
 @pytest.fixture(scope="module")
 def proof(tmp_path_factory: pytest.TempPathFactory) -> Proof:
     """What is found about the suite; no test changes it."""
@@ -57,9 +66,7 @@ def proof(tmp_path_factory: pytest.TempPathFactory) -> Proof:
         (repo / name).write_text(text)
     (repo / "bin/t").chmod(0o755)
     (repo / "AGENTS.md").write_text("# Notes\n\n```sh\nt add --loud twice\n```\n")
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(repo)]
-    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
-        subprocess.run([*git, *words], check=True)
+    commit(repo)
     options = Options(environ=dict(os.environ), progress=Silent())
     wanted = Wanted(kinds=KINDS, alike=1, drafter=drafts_for)
     return asyncio.run(prove(repo, None, tmp_path_factory.mktemp("out") / "run", options, wanted))
@@ -114,3 +121,13 @@ def test_a_draft_for_what_a_scenario_meets_is_a_gate(proof: Proof) -> None:
     (gate,) = [one for one in proof.tools[0].drafts if one.gate]
     assert (gate.catches, gate.file) == ("`show` prints nothing", "s.yaml")
     assert gate.text.startswith("    - {type: command_output_contains")
+
+
+def test_scenarios_without_a_tool_have_nothing_to_change(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    shutil.copytree(Path(__file__).parents[2] / "examples" / "screening", repo)
+    commit(repo)
+    options = Options(environ=dict(os.environ), progress=Silent())
+    found = asyncio.run(prove(repo, None, tmp_path / "out", options, Wanted()))
+    assert (found.mutants, found.share) == ((), None)
+    assert "scenarios without a tool under test: nothing is known that could be changed" in prove_text(found)

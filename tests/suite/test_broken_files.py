@@ -18,7 +18,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
 )
 
 # What is appended to the valid suite file (two lines) → the one line that is said.
-TYPES = ("doc-follower", "scripted", "replay", "command", "claude-code", "codex", "gemini", "opencode", "anthropic")
+TYPES = ("doc-follower", "scripted", "command", "claude-code", "codex", "gemini", "opencode", "anthropic")
 IN_THE_SUITE = {
     "scenarois: [x]": "3:1: scenarois: unknown key (did you mean `scenarios`?)",
     "build: make": "3:8: build: must be a list",
@@ -91,10 +91,6 @@ NOT_YET = {
     "which has no limit of cost",
     "agents: {a: {type: anthropic, model: m, max_usd: 1}}": "3:50: agents.a.max_usd: needs `prices` for m, "
     "to compute its cost",
-    "agents: {a: {type: replay, traces: {first: none.jsonl}}}": "3:44: agents.a.traces.first: "
-    "no such file in the repository",
-    "agents: {a: {type: replay, traces: {first: ../x.jsonl}}}": "3:44: agents.a.traces.first: "
-    "no such file in the repository",
 }
 
 WHOLE_SUITES: dict[str, tuple[str | bytes, str]] = {
@@ -127,8 +123,6 @@ TARGETS = {
     "{binary: ./x, tty: true}": "3:23: target.tty: needs a program that is called by its name",
     "{tty: true, mcp: {command: y}}": "3:10: target.tty: is for programs, not for MCP servers",
 }
-
-TRACES = "agents: {docs: {type: doc-follower}, again: {type: replay, traces: {}}}"
 
 IN_A_SCENARIO = {
     "tsak: x": "5:1: tsak: unknown key (did you mean `task`?)",
@@ -235,12 +229,6 @@ def test_a_suite_file_that_is_no_suite(load: Load, content: str | bytes, line: s
 @pytest.mark.parametrize(("text", "line"), IN_A_SCENARIO.items())
 def test_a_mistake_in_a_scenario_file(load: Load, text: str, line: str) -> None:
     assert said(load, {"scenarios/first.yaml": f"{SCENARIO}{text}\n"}) == f"scenarios/first.yaml:{line}"
-
-
-def test_a_replay_has_a_trace_of_every_scenario_that_it_is_chosen_for(load: Load) -> None:
-    line = "1:7: name: the agent `again` has no trace of it; choose agents by `tool_matrix`"
-    assert said(load, {"tidegate.yaml": SUITE + TRACES}) == f"scenarios/first.yaml:{line}"
-    load({"tidegate.yaml": SUITE + TRACES, "scenarios/first.yaml": f"{SCENARIO}tool_matrix: [{{tool: docs}}]\n"})
 
 
 def test_a_model_that_its_agent_cannot_run_is_located(load: Load) -> None:

@@ -13,7 +13,6 @@ from tidegate.agents.command import CommandAgent
 from tidegate.agents.doc_follower import DocFollower
 from tidegate.agents.gemini import GeminiAgent
 from tidegate.agents.opencode import OpenCodeAgent
-from tidegate.agents.replay import Replay
 from tidegate.agents.scripted import Scripted
 
 __all__ = [
@@ -25,19 +24,10 @@ __all__ = [
     "DocFollower",
     "GeminiAgent",
     "OpenCodeAgent",
-    "Replay",
     "Scripted",
 ]
 
 AnyAgent = Annotated[
-    DocFollower
-    | Scripted
-    | Replay
-    | CommandAgent
-    | ClaudeCodeAgent
-    | CodexAgent
-    | GeminiAgent
-    | OpenCodeAgent
-    | AnthropicAgent,
+    DocFollower | Scripted | CommandAgent | ClaudeCodeAgent | CodexAgent | GeminiAgent | OpenCodeAgent | AnthropicAgent,
     Field(discriminator="type"),
 ]

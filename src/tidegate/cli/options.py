@@ -197,4 +197,5 @@ def pipeline_options(args: argparse.Namespace, progress: Progress, rows: tuple[R
         selection=selection,
         jobs=args.jobs,
         first_only=getattr(args, "first_only", False),
+        replay_only=getattr(args, "replay_only", False),
     )

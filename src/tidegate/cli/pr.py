@@ -27,6 +27,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--junit", type=Path, metavar="FILE", help="also write the results as JUnit XML")
     options.add_json(parser, "the result")
     options.add_pause(parser)
+    parser.add_argument(
+        "--replay-only",
+        action="store_true",
+        help="run no agent where chance has a part: replay base's recorded sessions instead; needs no key",
+    )
     options.add_repository(parser)
     options.add_selection(parser)
     options.add_last_failed(parser)

@@ -91,9 +91,15 @@ def _rows(base: Run, head: Run) -> tuple[RunRow, ...]:
     base_keys, head_keys = {row.key for row in base.rows}, {row.key for row in head.rows}
     tried = {trial.key for trial in base.trials}
     return (
-        *(_placed(row, row.key in base_keys, row.key in tried) for row in head.rows),
+        *(_placed(_replayed_against(row, base), row.key in base_keys, row.key in tried) for row in head.rows),
         *(row.model_copy(update={"presence": "removed"}) for row in base.rows if row.key not in head_keys),
     )
+
+
+def _replayed_against(row: RunRow, base: Run) -> RunRow:
+    """Return the row without what replays show, if they compared head with another commit than this base."""
+    known = row.replay is None or row.replay.base == base.revision.sha
+    return row if known else row.model_copy(update={"replay": None})
 
 
 def _placed(row: RunRow, in_base: bool, tried_on_base: bool) -> RunRow:

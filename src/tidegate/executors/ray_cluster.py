@@ -20,6 +20,13 @@ from tidegate.errors import CannotRunError
 from tidegate.model.executor import BatchJob, BatchLostError, Carry, Engine, EngineContext
 from tidegate.text.shorten import excerpt
 
+# Ends the worker when Ray's process ends, which Ray kills when its node is removed or the task is cancelled.
+_TIED = """\
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
 
 class RayExecutor(Engine):
     """Tasks on a Ray cluster that runs already. Needs `pip install 'tidegate[ray]'`, on each node too.
@@ -73,9 +80,18 @@ def run_bundle(bundle: bytes) -> Ran:
     with tempfile.TemporaryDirectory(prefix="tidegate-") as name:
         folder = Path(name)
         _unpack(bundle, folder / "bundle")
-        words = [sys.executable, "-m", "tidegate", "trials", "run", str(folder / "bundle")]
+        words = [
+            sys.executable,
+            "-m",
+            "tidegate",
+            "trials",
+            "run",
+            str(folder / "bundle"),
+            "--out",
+            str(folder / "out"),
+        ]
         ran = subprocess.run(
-            [*words, "--out", str(folder / "out")],
+            [sys.executable, "-c", _TIED, *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

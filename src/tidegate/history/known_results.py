@@ -18,7 +18,7 @@ from tidegate.history.store import History
 from tidegate.invocations.shapes import shapes_of
 from tidegate.model.measurement import PastTrial, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey, by_row
-from tidegate.model.session import Session
+from tidegate.model.session import RowReplay, Session
 from tidegate.model.suite import Suite
 from tidegate.model.trend import RowTrend
 from tidegate.model.trial import Side
@@ -52,7 +52,7 @@ class KnownResults:
     ) -> None:
         self._remembers = remembers
         self._adds = suite.store.type == "directory"  # only default-branch jobs write to a branch
-        self._history, self._ignored = _read_history(repo, suite, origin) if remembers else (None, ())
+        self._history, self._ignored = read_history(repo, suite, origin) if remembers else (None, ())
         self._tests = _open_tests(repo, suite) if self._history else None
         self._stores = stores
         self._fingerprints: Mapping[RowKey, str] = {}
@@ -93,6 +93,16 @@ class KnownResults:
         """Return base's recorded sessions of the rows that `begin` was given. `own`: the pull request's commits."""
         return self._history.sessions.read(self._fingerprints, own) if self._history else ReadSessions({})
 
+    def replayed(self, row: RowKey, sessions: str) -> RowReplay | None:
+        """Return what an earlier run of the same test has found by replaying these sessions, or None."""
+        key = self._keys.get(row)
+        return self._tests.replayed(key, sessions) if self._tests is not None and key is not None else None
+
+    def keep_replay(self, found: RowReplay, sessions: str) -> None:
+        """Store what replaying these sessions showed, so that a later run of the same test need not do it."""
+        if self._tests is not None and (key := self._keys.get(found.key)) is not None:
+            self._tests.keep_replay(key, found, sessions)
+
     def add(self, base: Run, sessions: Iterable[Session]) -> None:
         """Add base's trials and sessions to the history if it is a folder; trials that it has already are left out."""
         if self._history is not None and self._adds:
@@ -117,7 +127,7 @@ class KnownResults:
 
 def open_history(repo: Path, suite: Suite) -> History | None:
     """Return the history; None if the commit contains the store, because a pull request could have written it."""
-    return _read_history(repo, suite, None)[0]
+    return read_history(repo, suite, None)[0]
 
 
 def keep_history(repo: Path, suite: Suite, add: Callable[[History], None], origin: Origin | None) -> str:
@@ -144,7 +154,7 @@ def require_keepable(repo: Path, suite: Suite, origin: Origin | None) -> None:
         raise NotKeptError("the folder of `store` is part of the commit: nothing is kept in it.", "Keep it out of git.")
 
 
-def _read_history(repo: Path, suite: Suite, origin: Origin | None) -> tuple[History | None, tuple[str, ...]]:
+def read_history(repo: Path, suite: Suite, origin: Origin | None) -> tuple[History | None, tuple[str, ...]]:
     """Return the history and warnings. A branch is first copied to a folder, after a fetch if there is an `origin`."""
     folder = _own_folder(repo, suite)
     if folder is None or suite.store.type == "directory":

@@ -15,13 +15,14 @@ from typing import Literal
 from pydantic import ValidationError
 
 from tidegate.model.measurement import PastTrial, TrialResult
+from tidegate.model.session import RowReplay
 from tidegate.model.trial import Side
 from tidegate.model.value import Value
 from tidegate.store.run_folder import RunFolder, write_value
 
 DAY = 86_400.0
 SIDES: tuple[Side, Side] = ("base", "head")
-_FILE = "test.json"
+_FILE, _REPLAY = "test.json", "replay.json"
 
 
 class Beginning(Value):
@@ -35,6 +36,13 @@ class Beginning(Value):
     at: float
     past: tuple[PastTrial, ...] = ()
     counted: tuple[str, ...] = ()
+
+
+class Replayed(Value):
+    """What base's recorded sessions show in a test. `sessions`: a hash of them."""
+
+    sessions: str
+    found: RowReplay
 
 
 class ResumableTests:
@@ -73,6 +81,18 @@ class ResumableTests:
         """Yield the stored trials of this test. Damaged ones are skipped, so that they are run again."""
         for side in SIDES:
             yield from (trial for trial in self._side(key, side).finished_trials() if trial.side == side)
+
+    def replayed(self, key: str, sessions: str) -> RowReplay | None:
+        """Return what replaying these sessions showed in this test, or None if it is missing or damaged."""
+        try:
+            found = Replayed.model_validate_json((self._folder / key / _REPLAY).read_bytes())
+        except (OSError, ValidationError):
+            return None
+        return found.found if found.sessions == sessions else None
+
+    def keep_replay(self, key: str, found: RowReplay, sessions: str) -> None:
+        """Store what replaying these sessions showed."""
+        write_value(self._folder / key / _REPLAY, Replayed(sessions=sessions, found=found))
 
     def take(self, key: str, result: TrialResult, into: RunFolder) -> TrialResult:
         """Copy a stored trial and its record into `into`. It is marked as reused and adds no judge cost."""

@@ -172,7 +172,7 @@ class Session(Protocol):
         """
 
 
-FREE = frozenset({"doc-follower", "scripted", "replay"})  # types of agents that ask no model and cost nothing
+FREE = frozenset({"doc-follower", "scripted"})  # types of agents that ask no model and cost nothing
 
 
 class Agent(Value):

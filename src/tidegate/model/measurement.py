@@ -232,6 +232,7 @@ class RunRow(Value):
     fingerprint: str = ""  # hash of everything that makes base's trials exchangeable; '' if not computed
     trials: TrialCounts = TrialCounts()
     earlier: EarlierPushes = EarlierPushes()
+    no_agent: NotMeasured | None = None  # why no agent may be run for it
     replay: RowReplay | None = None  # head only: what base's recorded sessions show; None if none was replayed
 
     @property

@@ -11,6 +11,7 @@ from pydantic import SerializeAsAny
 
 from tidegate.model.agent import Agent
 from tidegate.model.suite import Scenario
+from tidegate.model.trial import NotMeasured
 from tidegate.model.value import Value
 
 
@@ -57,6 +58,7 @@ class PlanRow(Value):
     deterministic: bool
     presence: Literal["both", "added", "removed"] = "both"  # which side's suite has the row
     new_env: tuple[str, ...] = ()  # variables of `target.env` that the pull request adds or changes
+    no_agent: NotMeasured | None = None  # why no agent may be run for it: sessions are replayed instead
     base_checks: Scenario | None = None  # base's scenario, with only those checks that head removed or changed
 
 

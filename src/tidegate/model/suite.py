@@ -178,10 +178,11 @@ class Limits(Value):
 
 
 class ReplayRules(Value):
-    """What replays of base's recorded sessions decide, and above which chance of something new agents are run."""
+    """What replays decide, the largest chance of something new, and the share of unchanged rows that agents check."""
 
-    use: Literal["skip", "off"] = "off"
+    use: Literal["skip", "order", "off"] = "order"
     max_unseen: Share = 0.2
+    spot_checks: Share = 0.2
 
 
 class Policy(Value):

@@ -37,6 +37,7 @@ NotMeasured = Literal[
     "agent_error",
     "reported_outage",
     "overtime",
+    "replay_only",
     "worker_lost",
     "lost_shard",
 ]
@@ -47,7 +48,7 @@ SETUP_KINDS: frozenset[NotMeasured] = frozenset({"setup", "health_check", "build
 # `auth` is a refused key, after which no trial of the agent starts. `infrastructure` is only what failed outside of
 # every trial.
 _OUTSIDE: frozenset[NotMeasured] = frozenset(
-    {"secret", "auth", "outage", "infrastructure", "budget", "cancelled", "judge"}
+    {"secret", "auth", "outage", "infrastructure", "budget", "cancelled", "judge", "replay_only"}
 )
 
 

@@ -51,6 +51,8 @@ def _settled(entry: RowSeen) -> Conclusion | None:
         return say(entry, "unchanged", wording.replayed(row.replay))
     if row.presence == "removed":
         return say(entry, "removed", "is no longer in the suite")
+    if row.no_agent is not None:
+        return _replayed_only(entry, row.no_agent)
     if entry.flip in NO_START:
         return _unmeasurable(entry)
     if row.presence == "both" and base.inside and not base.measured and head.measured and not entry.history[1]:
@@ -63,6 +65,15 @@ def _settled(entry: RowSeen) -> Conclusion | None:
     if entry.by_chance:
         return None
     return _repeated(entry)
+
+
+def _replayed_only(entry: RowSeen, why: NotMeasured) -> Conclusion:
+    """Return the conclusion on a row for which no agent may be run, and whose sessions do not replay alike."""
+    found = entry.row.replay
+    if found is not None and found.difference is not None:
+        return say(entry, "unconfirmed", wording.needs_agent(found, found.difference), clears_when="an agent passes")
+    reason = f"no agent may be run ({why.replace('_', ' ')}), and {wording.not_replayed(found, doubted=entry.doubted)}"
+    return say(entry, "not_measured", reason).model_copy(update={"not_measured": why})
 
 
 def _sides(entry: RowSeen) -> tuple[Side, ...]:

@@ -60,6 +60,7 @@ class RowSeen(Value):
     past: tuple[bool, ...] = ()  # base's history, oldest first: True for a pass
     unsteady: bool = False  # trials of one commit disagree in base's history
     trials: tuple[SeenTrial, ...] = ()
+    doubted: bool = False  # a spot check looked worse, so that replays decide for no row
 
     def with_trials(self, trials: Sequence[SeenTrial]) -> Self:
         """Return the row with these trials added; a trial that is already known is not replaced."""
@@ -79,8 +80,10 @@ class RowSeen(Value):
 
     @property
     def screening(self) -> int:
-        """Screening trials per side."""
-        return self.k0 if self.by_chance else 1
+        """Screening trials per side: one in a spot check that passes."""
+        if not self.by_chance or (self.spot_checked and not self.tally("head").fails):
+            return 1
+        return self.k0
 
     @property
     def screened(self) -> dict[Side, int]:
@@ -102,12 +105,17 @@ class RowSeen(Value):
     @property
     def skipped(self) -> bool:
         """True if no agent is run for the row: base's recorded sessions replay alike on both sides."""
-        return self.row.replay is not None and self.row.replay.skipped and not self.trials
+        return self.row.replay is not None and self.row.replay.skipped and not (self.trials or self.doubted)
+
+    @property
+    def spot_checked(self) -> bool:
+        """True if the row has a trial only to check what replays show."""
+        return self.row.replay is not None and self.row.replay.spot and not self.doubted
 
     @property
     def sequential(self) -> bool:
         """True if the row goes through screen, confirm and verify."""
-        return self.row.presence == "both" and self.by_chance and not self.skipped
+        return self.row.presence == "both" and self.by_chance and not self.skipped and self.row.no_agent is None
 
     @property
     def cut_short(self) -> bool:

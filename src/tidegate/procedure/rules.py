@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from tidegate.model.measurement import EarlierPushes
-from tidegate.model.suite import ALPHA, Policy
+from tidegate.model.measurement import EarlierPushes, RunRow
+from tidegate.model.suite import ALPHA, Policy, TrialCounts
 from tidegate.model.trial import Phase, Side
 
 SCREENING = {"quick": 1, "standard": 3, "thorough": 5}  # k0: screening trials of each preset
@@ -61,7 +61,8 @@ class Facts(NamedTuple):
     """What the procedure knows of a row before its first trial.
 
     `history`: base's earlier trials; `screening`: k0; `most`: limit of head trials over all phases; `blocks`: a
-    regression of this row ends the run (fail_fast); `earlier`: what earlier pushes showed.
+    regression of this row ends the run (fail_fast); `earlier`: what earlier pushes showed; `severity`: how bad replayed
+    sessions look on head, 0 without a difference.
     """
 
     history: Counts = (0, 0)
@@ -69,6 +70,7 @@ class Facts(NamedTuple):
     most: int | None = None
     blocks: bool = True
     earlier: EarlierPushes = EarlierPushes()
+    severity: float = 0.0
 
 
 class Ask(NamedTuple):
@@ -95,3 +97,13 @@ def concurrent_limit(rules: Rules, history: int) -> float:
     better than base is, so that the fresh ones have to show the drop more clearly.
     """
     return rules.concurrent if history >= SHORT_HISTORY else rules.concurrent_short
+
+
+def screening_trials(counts: TrialCounts, policy: Policy) -> int:
+    """Return k0, the number of screening trials of a stochastic row: `trials.min`, or the preset's number."""
+    return counts.min or SCREENING[policy.preset]
+
+
+def screening_of(row: RunRow, policy: Policy) -> int:
+    """Return the number of screening trials per side. (With a history, base needs none.)"""
+    return 1 if row.deterministic else screening_trials(row.trials, policy)

@@ -91,10 +91,11 @@ class ScreenConfirmVerify:
 def _round(rows: Sequence[_Row], turn: int) -> Steps:
     """Request one head trial of every row still in screening, and one base trial if the row has no history.
 
-    The sides take turns at starting, so that neither is always the first to use the machine or the provider.
+    Rows whose replayed sessions differ come first, the worst of them before the others. The sides take turns at
+    starting, so that neither is always the first to use the machine or the provider.
     """
     asks: list[Ask] = []
-    for number in _mixed(len(rows), turn):
+    for number in sorted(_mixed(len(rows), turn), key=lambda number: -rows[number].facts.severity):
         row = rows[number]
         if turn <= row.facts.screening:
             sides: tuple[Side, ...] = ("base", "head") if (number + turn) % 2 else ("head", "base")
@@ -132,7 +133,7 @@ def _hits(rows: Sequence[_Row], turn: int, rules: Rules) -> list[int]:
         if midp <= (_last_limit(row, rules) if turn == row.facts.screening else rules.tau_early) * TIES:
             row.hit = True
             found.append((midp, number))
-    return [number for _, number in sorted(found)]
+    return [number for _, number in sorted(found, key=lambda one: (one[0], -rows[one[1]].facts.severity, one[1]))]
 
 
 def _last_limit(row: _Row, rules: Rules) -> float:

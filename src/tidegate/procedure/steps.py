@@ -14,14 +14,14 @@ from itertools import chain, zip_longest
 
 from tidegate.model.measurement import RunRow, TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.suite import Policy, TrialCounts
+from tidegate.model.suite import Policy
 from tidegate.model.trial import Phase, Side, TrialSpec
 from tidegate.model.value import Value
 from tidegate.procedure.conclusion import Conclusion
 from tidegate.procedure.conclusions import conclusions
 from tidegate.procedure.observed import RowSeen, SeenTrial
 from tidegate.procedure.repeats import BASE_TRIALS, WORSE
-from tidegate.procedure.rules import SCREENING, Ask, Facts, Rules
+from tidegate.procedure.rules import Ask, Facts, Rules, screening_of, screening_trials
 from tidegate.procedure.screen import Report, ScreenConfirmVerify
 from tidegate.procedure.suite_gate import SuiteFinding
 
@@ -120,12 +120,21 @@ def stops_early(state: State, running: Collection[TrialSpec]) -> bool:
 
 
 def observe(state: State, results: Sequence[TrialResult]) -> State:
-    """Return the state with these trials added, in any order; trials of unknown rows are ignored."""
+    """Return the state with these trials added, in any order; trials of unknown rows are ignored.
+
+    If a row that was chosen for a spot check looks worse, replays decide for no row.
+    """
     new: dict[RowKey, list[SeenTrial]] = defaultdict(list)
     for result in results:
         new[result.key].append(SeenTrial.of(result))
     rows = tuple(entry.with_trials(new[entry.row.key]) for entry in state.rows)
-    return State(rows=rows, policy=state.policy, stored=state.stored)
+    seen = State(rows=rows, policy=state.policy, stored=state.stored)
+    checked = [entry for entry in rows if entry.spot_checked]
+    hit = {key for key, row in seen.played.by_row.items() if row.hit} if checked else set()
+    if not any(entry.row.key in hit or entry.tally("head").inside for entry in checked):
+        return seen
+    doubted = tuple(entry.model_copy(update={"doubted": True}) for entry in rows)
+    return State(rows=doubted, policy=state.policy, stored=state.stored)
 
 
 def screening(state: State) -> tuple[TrialSpec, ...]:
@@ -143,16 +152,6 @@ def conclude(state: State) -> tuple[Conclusion, ...]:
 def suite_finding(state: State) -> SuiteFinding | None:
     """Return the result of the test over the whole suite; None if that test was not done."""
     return state.played.report.suite
-
-
-def screening_trials(counts: TrialCounts, policy: Policy) -> int:
-    """Return k0, the number of screening trials of a stochastic row: `trials.min`, or the preset's number."""
-    return counts.min or SCREENING[policy.preset]
-
-
-def screening_of(row: RunRow, policy: Policy) -> int:
-    """Return the number of screening trials per side. (With a history, base needs none.)"""
-    return 1 if row.deterministic else screening_trials(row.trials, policy)
 
 
 # --- stochastic rows
@@ -209,7 +208,8 @@ class Played:
 def _facts(entry: RowSeen, policy: Policy) -> Facts:
     row = entry.row
     blocks = row.purpose == "regression" and policy.names(row.agent) and "regressed" in policy.block
-    return Facts(entry.history, entry.screened["head"], entry.most, blocks, row.earlier)
+    severity = row.replay.severity if row.replay is not None else 0.0
+    return Facts(entry.history, entry.screened["head"], entry.most, blocks, row.earlier, severity)
 
 
 # --- deterministic rows
@@ -274,7 +274,7 @@ def _wanted(entry: RowSeen) -> tuple[Phase, int, int]:
 
 
 def _screening(entry: RowSeen) -> tuple[int, int]:
-    if entry.skipped:
+    if entry.skipped or entry.row.no_agent:
         return 0, 0
     presence, trials = entry.row.presence, entry.screened
     base = trials["base"] if presence == "both" else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from tidegate.model.session import RowReplay
+from tidegate.model.session import Difference, RowReplay
 from tidegate.procedure.confirm import Confirmed, verify_bases
 from tidegate.procedure.detection import heads_to_confirm
 from tidegate.procedure.one_shot import Finding, fewest_passes, trials_to_settle
@@ -24,6 +24,21 @@ def replayed(found: RowReplay) -> str:
         f"{found.same} recorded sessions of base replay alike on both sides, in all {found.steps} steps; no agent was"
         f" run (chance that a new session does something that none of them did: {found.unseen:.0%})"
     )
+
+
+def needs_agent(found: RowReplay, difference: Difference) -> str:
+    """Describe a row whose sessions differ, and for which no agent may be run."""
+    gates = f"; in a replay on head fails: {', '.join(found.failing)}" if found.failing else ""
+    where = f"{found.differing} of {found.same + found.differing} recorded sessions differ on head"
+    step = f"at `{difference.step}` ({difference.base} → {difference.head})"
+    return f"needs an agent to confirm it: {where}, first {step}{gates}"
+
+
+def not_replayed(found: RowReplay | None, *, doubted: bool) -> str:
+    """Return why recorded sessions do not stand in for an agent. `doubted`: a spot check of another row looks worse."""
+    if found is None:
+        return "base has no recorded session of it"
+    return "a spot check of another row looks worse" if doubted and found.skipped else found.why_run
 
 
 def passes_on(head: Tally, base: Tally | None = None) -> str:

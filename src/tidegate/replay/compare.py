@@ -18,6 +18,7 @@ SLOW_TIMES, SLOW_SECS = 5.0, 10.0  # a step that takes so much longer on head is
 _CUT = ("characters left out]", "characters left out …]")
 UNSTEADY = "two replays on base differ"
 OFFERED = "tools/list"
+GATE = "gate "  # before a gate's name in the label of a check
 
 
 class Seen(NamedTuple):
@@ -95,16 +96,25 @@ def difference(base: Base, head: Replayed) -> Difference | None:
         return Difference(step="the guidance files", base="as recorded", head="changed")
     names: Names = {}
     first, second = base.replay.everything, head.everything
-    for ours, theirs, form in zip(first, second, base.forms, strict=False):
+    for number, (ours, theirs, form) in enumerate(zip(first, second, base.forms, strict=False), 1):
         slow = max(SLOW_SECS, SLOW_TIMES * ours.printed.secs)
         if ours.ended != theirs.ended or not form.agrees(theirs.printed, names):
-            return Difference(step=ours.label, base=_shown(ours), head=_shown(theirs))
+            return Difference(step=ours.label, base=_shown(ours), head=_shown(theirs), number=number)
         if theirs.printed.secs > slow:
             took = f"{theirs.printed.secs:.1f} s"
-            return Difference(step=ours.label, base=f"takes {ours.printed.secs:.1f} s", head=f"takes {took}")
+            before = f"takes {ours.printed.secs:.1f} s"
+            return Difference(step=ours.label, base=before, head=f"takes {took}", number=number)
     if len(first) != len(second):
-        return Difference(step="the end", base=f"{len(first)} steps", head=f"{len(second)} steps")
+        steps = min(len(first), len(second)) + 1
+        return Difference(step="the end", base=f"{len(first)} steps", head=f"{len(second)} steps", number=steps)
     return None
+
+
+def failing_gates(base: Base, head: Replayed) -> tuple[str, ...]:
+    """Return the gates that pass after the replay on base and fail after that on head."""
+    passed = {seen.label for seen in base.replay.checks if seen.status == "ok"}
+    failed = [seen.label for seen in head.checks if seen.status != "ok" and seen.label in passed]
+    return tuple(label.removeprefix(GATE) for label in failed if label.startswith(GATE))
 
 
 def _unlike_recorded(session: Session, one: Replayed, forms: Sequence[Steady]) -> str | None:
@@ -150,7 +160,7 @@ def _seen_of(call: ToolCall | None, result: ToolResult, trial: Trial) -> Seen:
 
 def _checks(trial: Trial, result: TrialResult) -> list[Seen]:
     decided = [(gate.label, gate.passed) for gate in (*result.gates, *result.base_gates)]
-    gates = [Seen(f"gate {label}", "ok" if passed else "error", None, Printed("")) for label, passed in decided]
+    gates = [Seen(f"{GATE}{label}", "ok" if passed else "error", None, Printed("")) for label, passed in decided]
     answers = [*trial.answers, *trial.base_answers, *(one for several in trial.evaluator_answers for one in several)]
     shown = [_answer(answer, trial) for answer in answers if answer is not None]
     scripts = [

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import ceil
 
 from tidegate.invocations.shapes import Shapes, unseen_share
 from tidegate.model.measurement import PastTrial, RunRow
+from tidegate.model.plan import RowKey
 from tidegate.model.session import RowReplay
 from tidegate.model.suite import ReplayRules
 
@@ -42,6 +44,20 @@ def _why_run(found: RowReplay, row: RunRow, rules: ReplayRules, *, begun: bool) 
         return "an earlier run of the same test began with agents"
     if found.unseen > rules.max_unseen:
         return f"a new session does something new with a chance of {found.unseen:.0%}"
-    if rules.use != "skip":
+    if rules.use != "skip" and row.no_agent is None:
         return f"`policy.replay.use` is `{rules.use}`"
     return ""
+
+
+def spot_checks(
+    replays: Mapping[RowKey, RowReplay], rows: Sequence[RunRow], rules: ReplayRules
+) -> tuple[list[RowKey], int]:
+    """Return the unchanged rows that can be checked with an agent, and how many of them are."""
+    may = {row.key for row in rows if row.no_agent is None}
+    keys = [key for key, found in replays.items() if found.skipped and key in may]
+    return keys, ceil(round(rules.spot_checks * len(keys), 9))
+
+
+def chosen_for_check(found: RowReplay) -> RowReplay:
+    """Return the finding of a row that was chosen for a spot check."""
+    return found.model_copy(update={"skipped": False, "spot": True, "why_run": "chosen at random for a spot check"})

@@ -19,7 +19,7 @@ _RATE_MARGIN, _HELP_MARGIN = RULES["error_rate"].margin, RULES["help_count"].mar
 _POOR_HELP = "the help text is not enough: missing examples, unclear arguments"
 _WRONG_SYNTAX = "the agent guesses wrong syntax: check the examples in the docs"
 _NOT_THERE = MetricChange(base=None, head=None)
-_NEVER_REACT = frozenset({"doc-follower", "scripted", "replay"})  # to an error message, or to help
+_NEVER_REACT = frozenset({"doc-follower", "scripted"})  # to an error message, or to help
 
 
 class Diagnosed(Value):

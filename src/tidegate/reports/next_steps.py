@@ -65,6 +65,7 @@ OF_UNMEASURED: dict[NotMeasured, str] = {
     "supervisor_lost": f"{_AGAIN}. If it fails the same way again, find out what stops the trial's processes.",
     "agent_error": "Fix what makes the agent's program stop; the row has its output.",
     "overtime": "Find out why head takes so much longer than base, or raise `budget` in `tidegate.yaml`.",
+    "replay_only": "Run it without `--replay-only`, so that agents are run.",
     "worker_lost": f"{_AGAIN}. If it ends like this again, find out why the executor returned no results.",
     "lost_shard": "Run the job of the lost shard again, or raise its time limit; its log says why it ended.",
     "reported_outage": f"{_AGAIN}. If only head fails, see the agent's log.",

@@ -26,6 +26,8 @@ def _lines(proof: Proof, every: bool) -> Iterator[str]:
         if tool.mutants:
             yield mutants_text(tool)
             yield from listed(tool.mutants) if every else alive_lines(tool.mutants)
+        elif not tool.parts:
+            yield f"{tool.tool or 'scenarios without a tool under test'}: nothing is known that could be changed"
         if tool.counts:
             yield f"surface: {tool.counts} used by a passing scenario"
             yield from unused_lines(tool)

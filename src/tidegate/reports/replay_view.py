@@ -9,13 +9,19 @@ from tidegate.model.value import Value
 
 
 class ReplayView(Value):
-    """Rows for which no agent was run, of how many in all, and rows whose sessions differ, with the first step."""
+    """Rows for which no agent was run, of how many in all, and the rows whose sessions differ.
+
+    `checked` rows replay alike, and were chosen for a trial with an agent. `with_agents`: agents were run for the rows
+    that differ.
+    """
 
     unchanged: int
     total: int
     sessions: int
     unseen: float  # the largest estimate among the unchanged rows
-    differing: tuple[tuple[Row, str], ...]
+    differing: tuple[Row, ...]
+    checked: int
+    with_agents: bool
 
 
 def replay_view(rows: Sequence[Row]) -> ReplayView | None:
@@ -23,11 +29,16 @@ def replay_view(rows: Sequence[Row]) -> ReplayView | None:
     replays = [(row, row.replay) for row in rows if row.replay is not None]
     if not replays:
         return None
+    differing = sorted(
+        ((row, found) for row, found in replays if found.difference is not None), key=lambda one: -one[1].severity
+    )
     unchanged = [found for row, found in replays if row.state == "unchanged"]
     return ReplayView(
         unchanged=len(unchanged),
         total=sum(row.state != "removed" for row in rows),
         sessions=sum(found.same for found in unchanged),
         unseen=max((found.unseen for found in unchanged), default=0.0),
-        differing=tuple((row, found.difference.step) for row, found in replays if found.difference is not None),
+        differing=tuple(row for row, _ in differing),
+        checked=sum(found.spot for _, found in replays),
+        with_agents=any(row.head.trials for row, _ in differing),
     )

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from tidegate.comparison.compare import outcomes_by_row, unsteady
 from tidegate.history.known_results import Known, KnownResults, open_pushes
 from tidegate.history.pushes import Pushes
-from tidegate.history.sessions import Sessions
 from tidegate.model.comparison import DefinitionChange
 from tidegate.model.measurement import EarlierPushes, Run, RunRow, TrialResult
 from tidegate.model.plan import RowKey
@@ -21,9 +20,9 @@ from tidegate.model.trial import Phase, TrialSpec
 from tidegate.plan import run_rows
 from tidegate.procedure.pushes import after_run
 from tidegate.procedure.steps import RunTrials, State, conclude, next_step, observe, start, stops_early
-from tidegate.replay.decide import decided, shapes_by_session
 from tidegate.run.made_by_build import made_by_head
-from tidegate.run.replays import new_sessions, replay_rows
+from tidegate.run.replay_first import Begun, replay_first
+from tidegate.run.replays import new_sessions
 from tidegate.run.run_job import Options, RunJob, run_of, runner_of
 from tidegate.run.runner import Runner
 from tidegate.vcs.revisions import own_commits, repository_root, working_tree
@@ -59,8 +58,7 @@ async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
     )
     options.progress.stage("getting ready")
     async with runner_of(work, options) as runner:
-        if work.joined:
-            work.joined.leave_other_versions(runner.versions)
+        _complete_versions(work, runner, earlier)
         fingerprints = work.fingerprints(runner.versions)
         keys = work.test_keys(repo, fingerprints)
         known = earlier.begin(fingerprints, keys, own := _own_commits(repo, work))
@@ -68,7 +66,7 @@ async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
         before = pushes.earlier(keys) if pushes else {}
         rows = _with_earlier(run_rows(work.plan, work.suite), before)
         sessions = earlier.sessions(own)
-        replays = await replays_of(work, runner, rows, sessions.by_row, known, options)
+        replays = await replay_first(runner, work, Begun(rows, keys, known, sessions.by_row), earlier, options)
         runner.on_result = earlier.keep
         made = _made(work, runner)
         _begin(work, runner, known, started, options)
@@ -89,6 +87,13 @@ async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
     return runs
 
 
+def _complete_versions(work: RunJob, runner: Runner, earlier: KnownResults) -> None:
+    """Add the last known versions of agents that are not run, and leave out shards' trials of other versions."""
+    runner.versions = {**earlier.versions(), **runner.versions}
+    if work.joined:
+        work.joined.leave_other_versions(runner.versions)
+
+
 def _begin(work: RunJob, runner: Runner, known: Known, started: float, options: Options) -> None:
     """Report the trials that are used again, and store that the run has begun."""
     if known.results:
@@ -102,30 +107,6 @@ def _keep(work: RunJob, runs: BothRuns, earlier: KnownResults) -> None:
     for side, run in zip(work.sides, (runs.base, runs.head), strict=True):
         side.store.finish_run(run)
     earlier.add(runs.base, new_sessions(work, runs.base, work.sides[0].store))
-
-
-async def replays_of(
-    work: RunJob,
-    runner: Runner,
-    rows: Sequence[RunRow],
-    sessions: Mapping[RowKey, Sessions],
-    known: Known,
-    options: Options,
-) -> dict[RowKey, RowReplay]:
-    """Return what base's sessions show for each row, with the decision whether agents are run for it."""
-    rules = work.suite.policy.replay
-    if rules.use == "off" or not sessions:
-        return {}
-    options.progress.stage("replaying recorded sessions of base")
-    found = await replay_rows(runner, work, sessions)
-    begun = {result.key for result in known.results if result.side == "head"}
-    begun |= work.joined.rows if work.joined else set()
-    shapes = {key: shapes_by_session([one for one in known.past if one.key == key]) for key in found}
-    return {
-        row.key: decided(found[row.key], row, shapes[row.key], rules, begun=row.key in begun)
-        for row in rows
-        if row.key in found
-    }
 
 
 def with_replays(rows: Sequence[RunRow], replays: Mapping[RowKey, RowReplay]) -> tuple[RunRow, ...]:

@@ -3,78 +3,44 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
 import shutil
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 
 from tidegate.errors import CannotRunError
 from tidegate.model.agent import ALONE
 from tidegate.model.plan import PlanRow
 from tidegate.model.probe import Answer, RunJudge
-from tidegate.model.progress import Progress, Silent
-from tidegate.model.suite import Suite
+from tidegate.model.progress import Silent
 from tidegate.model.trial import NotMeasured, Side, Trial, TrialSpec, encoded
 from tidegate.model_proxy.lease import with_lease
 from tidegate.model_proxy.proxy import ModelProxy
-from tidegate.run.build import Checkout, HostEnvironment
+from tidegate.run.build import Checkout
 from tidegate.run.outage_waits import OutageWaits
 from tidegate.run.pace import Pace
+from tidegate.run.run_context import RunContext
 from tidegate.text.redaction import Redaction
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.directories import Attempt, Folders, TrialDirectories
 from tidegate.trial.environment import side_path
 from tidegate.trial.lifecycle import run_trial
 from tidegate.trial.processes import Supervisor, SupervisorLost
-from tidegate.trial.program_lookup import hidden_programs, system_path, write_front
+from tidegate.trial.program_lookup import write_front
 from tidegate.trial.readable import parts_of_checkout
 from tidegate.trial.redacted import redact_folder, redacted
 from tidegate.trial.safe_files import remove_tree
 from tidegate.trial.stored_trial import ScriptContext, StoredTrial
-from tidegate.trial.supervisor_pool import SupervisorPool
 from tidegate.trial.workspace import MOST_SECS, Prepared, prepare
-from tidegate.vcs.revisions import main_folder
 
 RETRIES = 2  # after a cause that often goes away by itself (verdict.md, Units)
 _TRANSIENT: frozenset[NotMeasured] = frozenset(
     {"infrastructure", "outage", "reported_outage", "resources", "supervisor_lost"}
 )
-
-
-@dataclass(frozen=True)
-class RunContext:
-    """What all trials of a run share."""
-
-    suite: Suite
-    checkouts: dict[Side, Checkout]
-    scratch: Path
-    definitions: Path  # the checkout that scenarios and templates are read from
-    around: HostEnvironment
-    progress: Progress
-    slots: SupervisorPool
-    deadline: float  # when the run ends, on the monotonic clock
-
-    @cached_property
-    def agent_path(self) -> str:
-        """The system's folders of PATH: none of a checkout, or of the repository that Tidegate compares."""
-        checkouts = [side.folder for side in self.sides]
-        return system_path(self.around.path, (self.scratch, *checkouts, *map(main_folder, checkouts)))
-
-    @property
-    def sides(self) -> tuple[Checkout, ...]:
-        """The checkouts, base's first."""
-        return tuple(self.checkouts.values())
-
-    def hidden_programs(self) -> tuple[str, ...]:
-        """Return the system's programs that only head's folders of `path` hide. Both sides are built by then."""
-        if set(self.checkouts) != {"base", "head"}:
-            return ()
-        base, head = ([side.folder / name for name in side.path_of(self.suite)] for side in self.sides)
-        return hidden_programs(head, base, self.agent_path)
 
 
 @dataclass
@@ -129,14 +95,17 @@ class Attempts:
             return Trial(spec=spec, not_measured="budget", reason=used_up)
         return None
 
-    def elsewhere(self, checkouts: Mapping[Side, Checkout], *, same_files: bool = True) -> Attempts:
+    def elsewhere(
+        self, checkouts: Mapping[Side, Checkout], *, seconds: float = math.inf, same_files: bool = True
+    ) -> Attempts:
         """Return the same with other checkouts, without progress: for trials that no budget of trials counts.
 
-        `same_files`: they have the same guidance files, so workspaces are shared.
+        They end after so many seconds. `same_files`: they have the same guidance files, so workspaces are shared.
         """
         suite = self.context.suite
         unlimited = suite.model_copy(update={"budget": suite.budget.model_copy(update={"trials": None})})
         context = replace(self.context, suite=unlimited, checkouts=dict(checkouts), progress=Silent())
+        context = replace(context, deadline=min(context.deadline, time.monotonic() + seconds))
         prepared = self._prepared if same_files else {}
         return Attempts(context, self.spending, self.outage_waits, hidden=self.hidden, _prepared=prepared)
 

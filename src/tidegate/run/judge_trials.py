@@ -11,11 +11,12 @@ from tidegate.model.plan import PlanRow
 from tidegate.model.probe import Answer, Request, RunJudge
 from tidegate.model.trial import Trial
 from tidegate.rubrics.work import Work, work_of
-from tidegate.run.attempts import Attempts, RunContext
+from tidegate.run.attempts import Attempts
 from tidegate.run.best_trial import with_best
 from tidegate.run.grade import grade, is_to_be_judged
 from tidegate.run.pairwise_judging import judge_pairs
 from tidegate.run.panel_client import PanelClient
+from tidegate.run.run_context import RunContext
 
 
 def with_opinion(trial: Trial, commits: Sequence[str]) -> Trial:

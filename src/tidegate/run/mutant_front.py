@@ -59,6 +59,11 @@ def in_front_of_server(folder: Path, command: str, mutant: Mutant | None) -> Fro
     return Front((), shlex.quote(str(script)), spool)
 
 
+def nothing_in_front(folder: Path) -> Front:
+    """Return the front of a scenario without a tool under test: no call is recorded."""
+    return Front((), "", _folders(folder)[0])
+
+
 def tools_of(calls: tuple[ObservedCall, ...]) -> list[dict[str, object]]:
     """Return the tools of an MCP server, from a recorded list of them."""
     listed = next((call.stdout for call in calls if call.argv[0] == TOOL_LIST), "[]")

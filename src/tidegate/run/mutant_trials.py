@@ -23,7 +23,7 @@ from tidegate.model.verdict import Verdict
 from tidegate.plan import run_rows
 from tidegate.procedure.steps import RunTrials, next_step, observe, start
 from tidegate.run.build import Checkout
-from tidegate.run.mutant_front import Front, in_front_of_program, in_front_of_server
+from tidegate.run.mutant_front import Front, in_front_of_program, in_front_of_server, nothing_in_front
 from tidegate.run.run_job import RunJob, run_of
 from tidegate.run.runner import Runner
 from tidegate.store.run_folder import RunFolder
@@ -112,6 +112,8 @@ class MutantTrials:
         folder, target = self.scratch / f"front-{next(self.numbers)}", row.scenario.target
         if target.mcp is not None:
             return in_front_of_server(folder, target.mcp.command, mutant)
+        if not target.binary:
+            return nothing_in_front(folder)
         own = mutant if mutant is None or not mutant.file else None
         return in_front_of_program(folder, target.binary, self.search_path, own)
 

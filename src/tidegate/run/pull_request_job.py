@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -10,12 +10,12 @@ from typing import NamedTuple
 from tidegate.definitions.base_checks import with_checks_of_base
 from tidegate.definitions.changes import changes
 from tidegate.errors import MissingKeyError
-from tidegate.history.known_results import open_answers
+from tidegate.history.known_results import open_answers, read_history
 from tidegate.model.comparison import DefinitionChange
 from tidegate.model.edited import Edited
-from tidegate.model.plan import Plan
+from tidegate.model.plan import Plan, RowKey
 from tidegate.model.suite import Suite
-from tidegate.plan import ALWAYS_WATCHED, make_plan, watched_files, with_presence, without_missing_keys
+from tidegate.plan import ALWAYS_WATCHED, make_plan, watched_files, with_presence, without_agents
 from tidegate.run.both_suites import BothSuites, load_both
 from tidegate.run.build import Checkout
 from tidegate.run.edited_files import edited_files
@@ -54,13 +54,17 @@ def load_pull_request(repo: Path, target: str, sides: Sides, scratch: Path, opti
         suite = suite.model_copy(update={"policy": suite.policy.model_copy(update={"fail_fast": True})})
     sides, plan, edited = _with_base(repo, make_plan(suite, options.selection), sides, suites, options)
     definitions = (*suites.lacking, *changes(suites.base, suites.head, edited, options.selection))
-    if options.lenient_keys:
-        blocks = suite.policy.weakened_checks == "block" and any(change.weakened for change in definitions)
-        plan, left_out = _runnable(plan, options.environ, required=not blocks)
-        warnings = (*warnings, *left_out)
     both = (suites.head, suites.base or suites.head)
     watched = tuple(dict.fromkeys(glob for one in both for glob in (*ALWAYS_WATCHED, *one.watch, *one.guidance_globs)))
+    if options.replay_only:
+        plan = without_agents(plan, None)
+    elif options.lenient_keys:
+        plan = without_agents(plan, options.environ)
     job = RunJob(suite, plan, sides, scratch, open_answers(repo, suite), watched)
+    if options.lenient_keys:
+        blocks = suite.policy.weakened_checks == "block" and any(change.weakened for change in definitions)
+        job, left_out = _runnable(repo, job, options, required=not blocks)
+        warnings = (*warnings, *left_out)
     base, head = (side.revision for side in sides)
     touched = changed_files(repo, base, head, watched_files(*both))
     return PullRequestJob(job, suites, definitions, touched, warnings)
@@ -80,17 +84,37 @@ def _with_base(
     return (replace(base, own=suites.base), head), plan, edited
 
 
-def _runnable(plan: Plan, environ: Mapping[str, str], *, required: bool) -> tuple[Plan, tuple[str, ...]]:
-    """Return the part of the plan that runs without the missing keys, and a note on the rest.
+def _runnable(repo: Path, job: RunJob, options: Options, *, required: bool) -> tuple[RunJob, tuple[str, ...]]:
+    """Return the job with the rows that can be compared without the missing keys, and notes on the others.
 
-    If it is `required`, raises MissingKeyError if nothing can be run without them.
+    These are the rows of agents that need no key, and those whose recorded sessions can be replayed. If something is
+    `required`, raises MissingKeyError if there is nothing else.
     """
-    left, agents = without_missing_keys(plan, environ)
-    named = f"agent{'s' if len(agents) > 1 else ''} {', '.join(agents)}"
-    if required and not left.rows:
-        raise MissingKeyError(f"nothing can be run without the key of the {named}.", "docs/github.md says what to do.")
-    secrets = {name for row in left.rows for name in row.scenario.target.secrets}
-    if required and all(row.scenario.target.secrets for row in left.rows):
+    rows = job.plan.rows
+    recorded = _recorded(repo, job, options)
+    left = [row for row in rows if row.no_agent is None or row.key in recorded]
+    without = sorted({row.key.agent for row in rows if row not in left})
+    replayed = sorted({row.key.agent for row in left if row.no_agent is not None})
+    if required and not left:
+        raise MissingKeyError(f"nothing can be run without the key of the {_named(without)}.", "See docs/github.md.")
+    secrets = {name for row in left for name in row.scenario.target.secrets}
+    if required and all(row.scenario.target.secrets for row in left):
         raise MissingKeyError(f"nothing can be run without {', '.join(sorted(secrets))}.", "docs/github.md says more.")
-    said = f"not run: the {named}, without a key, which forks do not get; the verdict excludes them"
-    return left, (said,) if agents else ()
+    notes = [f"without a key, which forks do not get: the {_named(replayed)}; recorded sessions are replayed instead"]
+    notes = notes if replayed else []
+    if without:
+        why = "without a key, which forks do not get; the verdict excludes them"
+        notes.append(f"not run: the {_named(without)}, {why}")
+    return replace(job, plan=Plan(rows=tuple(left))), tuple(notes)
+
+
+def _recorded(repo: Path, job: RunJob, options: Options) -> Container[RowKey]:
+    """Return the rows that have recorded sessions of base, for those of which no agent may be run."""
+    if job.suite.policy.replay.use == "off" or not any(row.no_agent for row in job.plan.rows):
+        return ()
+    history, _ = read_history(repo, job.suite, options.origin)
+    return history.sessions.read(job.fingerprints(history.versions())).by_row if history else ()
+
+
+def _named(agents: Sequence[str]) -> str:
+    return f"agent{'s' if len(agents) > 1 else ''} {', '.join(agents)}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -12,16 +13,18 @@ from tidegate.history.sessions import Sessions
 from tidegate.measure.measure_trial import measure_trial
 from tidegate.model.measurement import Run
 from tidegate.model.plan import PlanRow, RowKey
-from tidegate.model.session import RowReplay, Session
+from tidegate.model.session import Difference, RowReplay, Session
 from tidegate.model.trial import Side, TrialSpec, is_inside
-from tidegate.replay.compare import UNSTEADY, Base, Replayed, difference, on_base, replayed
+from tidegate.replay.compare import UNSTEADY, Base, Replayed, difference, failing_gates, on_base, replayed
 from tidegate.replay.record import session_of
 from tidegate.run.attempts import Attempts
 from tidegate.run.run_job import RunJob
 from tidegate.run.runner import Runner
 from tidegate.store.run_folder import RunFolder
 
+NOT_REPLAYED = "it was not replayed"
 MOST = 5  # sessions replayed per row, the best ones
+SHARE_OF_BUDGET = 0.1  # of the time that is left, so that a head that hangs in replays leaves enough for agents
 
 
 def new_sessions(work: RunJob, base: Run, store: RunFolder) -> Iterator[Session]:
@@ -38,16 +41,22 @@ def new_sessions(work: RunJob, base: Run, store: RunFolder) -> Iterator[Session]
                 yield found
 
 
+def can_be_replayed(row: PlanRow) -> bool:
+    """Return True if chance has a part in the row, both sides have it, and it needs no secret."""
+    return row.presence == "both" and not row.deterministic and not row.scenario.target.secrets
+
+
 async def replay_rows(
     runner: Runner, work: RunJob, sessions: Mapping[RowKey, Sessions], *, every: bool = False
 ) -> dict[RowKey, RowReplay]:
-    """Return what base's sessions show, for each row that has some. With `every`, a difference ends nothing."""
+    """Return what base's sessions show, for each row that has some. With `every`, all are replayed, without a limit."""
     if runner.build_errors:
         return {}
     checkouts = {side.side: replace(side, store=RunFolder(side.store.folder / "replays")) for side in work.sides}
-    place = _Place(runner.attempts.elsewhere(checkouts), work.sides[0].revision.sha, every)
-    rows = [row for row in work.plan.rows if row.presence == "both" and not row.deterministic and row.key in sessions]
-    rows = [row for row in rows if not row.scenario.target.secrets]
+    left = runner.attempts.context.deadline - time.monotonic()
+    seconds = left if every else SHARE_OF_BUDGET * left
+    place = _Place(runner.attempts.elsewhere(checkouts, seconds=seconds), work.sides[0].revision.sha, every)
+    rows = [row for row in work.plan.rows if can_be_replayed(row) and row.key in sessions]
     found = await asyncio.gather(*(_row(place, row, sessions[row.key][:MOST]) for row in rows))
     return {one.key: one for one in found}
 
@@ -63,7 +72,7 @@ class _Place(NamedTuple):
 async def _row(place: _Place, row: PlanRow, sessions: Sessions) -> RowReplay:
     bases = await asyncio.gather(*(_base(place, row, number, one) for number, one in enumerate(sessions, 1)))
     left_out = [why for why in bases if isinstance(why, str)]
-    found = RowReplay(scenario=row.key.scenario, agent=row.key.agent)
+    found = RowReplay(scenario=row.key.scenario, agent=row.key.agent, base=place.base)
     same = passed = differing = steps = 0
     for number, (session, base) in enumerate(zip(sessions, bases, strict=True), 1):
         if isinstance(base, str):
@@ -77,11 +86,18 @@ async def _row(place: _Place, row: PlanRow, sessions: Sessions) -> RowReplay:
             same, passed = same + 1, passed + session.passed
             continue
         differing += 1
-        found = found.model_copy(update={"difference": found.difference or differs})
-        if not place.every:
-            break
+        found = _with_difference(found, differs, failing_gates(base, head))
+        if not place.every and len(head.steps) < len(base.replay.steps):
+            break  # it hung
     counts = {"same": same, "passed": passed, "differing": differing, "steps": steps, "left_out": tuple(left_out)}
     return found.model_copy(update={**counts, "unsteady": any(why.startswith(UNSTEADY) for why in left_out)})
+
+
+def _with_difference(found: RowReplay, differs: Difference, failing: Sequence[str]) -> RowReplay:
+    """Return the finding with another session that differs; the one that differs first is shown."""
+    earlier = found.difference is not None and found.first_step <= differs.number
+    shown = {} if earlier else {"difference": differs, "first_step": differs.number}
+    return found.model_copy(update={**shown, "failing": tuple(dict.fromkeys((*found.failing, *failing)))})
 
 
 async def _base(place: _Place, row: PlanRow, number: int, session: Session) -> Base | str:
@@ -102,6 +118,6 @@ async def _play(place: _Place, side: Side, row: PlanRow, number: int, session: S
     spec = TrialSpec(side=side, scenario=row.key.scenario, agent=name, index=time, phase="history")
     trial = await place.attempts.trial(spec, own)
     if trial is None or (trial.not_measured is not None and not is_inside(trial.not_measured)):
-        return f"it was not replayed ({trial.reason if trial else 'the run ended'})"
+        return f"{NOT_REPLAYED} ({trial.reason if trial else 'the run ended'})"
     result = await asyncio.to_thread(measure_trial, trial, row.scenario, None, row.base_checks, judge_blocks=False)
     return replayed(session, trial, result)

@@ -21,7 +21,7 @@ from tidegate.model.suite import Suite
 from tidegate.model.trial import Side, Trial, TrialSpec
 from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.run.agent_checks import check_agents
-from tidegate.run.attempts import Attempts, RunContext
+from tidegate.run.attempts import Attempts
 from tidegate.run.batches import Batches
 from tidegate.run.build import Checkout, HostEnvironment, build
 from tidegate.run.executor import TrialExecutor
@@ -29,6 +29,7 @@ from tidegate.run.grade import is_to_be_judged, without_lost
 from tidegate.run.judge_trials import Judging
 from tidegate.run.outage_waits import OutageWaits
 from tidegate.run.panel_client import PanelClient
+from tidegate.run.run_context import RunContext
 from tidegate.run.slot_files import SlotFiles
 from tidegate.run.slot_network import SlotNetworks
 from tidegate.run.together import together
@@ -99,7 +100,7 @@ class Runner:
             self._users = await self._choose_users()
             if self._users is not None:
                 opened.enter_context(self._users)
-            agents = {row.key.agent: row.agent for row in self._plan.rows}
+            agents = {row.key.agent: row.agent for row in self._plan.rows if row.no_agent is None}
             if self._batches is not None:
                 await opened.enter_async_context(self._batches)
             elif context.suite.model_proxy and any(agent.provider for agent in agents.values()):
@@ -260,7 +261,7 @@ class Runner:
         if name not in refused:
             refused[name] = reason
             self._context.progress.say(f"{refused_key(name, reason)}; no more of its trials are started")
-        if refused.keys() >= {row.key.agent for row in self._plan.rows}:
+        if refused.keys() >= {row.key.agent for row in self._plan.rows if row.no_agent is None}:
             raise CannotRunError(
                 ". ".join(refused_key(*one) for one in refused.items()),
                 "Check the key in the environment; no further trial was started.",

@@ -24,8 +24,9 @@ from tidegate.model.shard import ShardContents, ShardPlan, Share, Spent
 from tidegate.model.suite import Budget
 from tidegate.plan import run_rows, suite_hash
 from tidegate.procedure.steps import State, screening, start
-from tidegate.run.adaptive_run import replays_of, with_replays
+from tidegate.run.adaptive_run import with_replays
 from tidegate.run.checkouts import RevisionPair
+from tidegate.run.replay_first import Begun, replay_first
 from tidegate.run.run_job import Options, RunJob, runner_of
 from tidegate.shards.assign import Load, longest_first, most_shards, seconds_of_trials, shards_for
 from tidegate.shards.bundle import bundle_name, write_bundle
@@ -118,7 +119,8 @@ async def run_shard(repo: Path, work: RunJob, plan: ShardPlan, number: int, opti
         known = earlier.begin(own.fingerprints(runner.versions), {}, commits)
         runner.learn(known.past)
         rows = run_rows(own.plan, own.suite)
-        replays = await replays_of(own, runner, rows, earlier.sessions(commits).by_row, known, options)
+        begun = Begun(rows, {}, known, earlier.sessions(commits).by_row)
+        replays = await replay_first(runner, own, begun, earlier, options)
         options.progress.stage(f"screening shard {number} of {len(plan.shares)}")
         results = await runner.run(screening(_state(own, with_replays(rows, replays), known)))
         spent, versions = runner.spent, runner.versions

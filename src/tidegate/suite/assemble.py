@@ -9,10 +9,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tidegate.agents.anthropic import AnthropicAgent
-from tidegate.agents.replay import Replay
 from tidegate.agents.scripted import Scripted
 from tidegate.evaluators.rubric_judge import RubricJudge
-from tidegate.model.agent import Agent
 from tidegate.model.builtin_prices import BUILTIN_PRICES
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.model_name import bare_model, same_model
@@ -21,7 +19,7 @@ from tidegate.model.target import Target
 from tidegate.plan import agent_with_model, base_name, did_you_mean
 from tidegate.suite.env_references import checked, withheld
 from tidegate.suite.evaluator_files import EvaluatorFiles
-from tidegate.suite.folders import find_template, stays_in
+from tidegate.suite.folders import find_template
 from tidegate.suite.judge_files import JudgeFiles
 from tidegate.suite.scenario_file import ScenarioFile, TargetFile, TaskFile
 from tidegate.suite.suite_file import SuiteFile
@@ -86,7 +84,7 @@ class Assembly:
         )
 
     def check_suite(self, files: Iterable[ScenarioFile]) -> None:
-        """Check the references in the suite file: trial counts, the policy's agents, replayed traces and prices.
+        """Check the references in the suite file: trial counts, the policy's agents and prices.
 
         `files` are the scenario files. Their tool matrices define further agents, which the policy may name.
         """
@@ -95,7 +93,6 @@ class Assembly:
         for index, agent in enumerate(self.suite.policy.agents or ()):
             self._check_agent(self.suite_document, ("policy", "agents", index), agent, matrix)
         for name, written in self.suite.agents.items():
-            self._check_traces(name, written)
             if isinstance(written, AnthropicAgent) and written.max_usd and not self._has_price(written.model):
                 path = ("agents", base_name(name), "max_usd")
                 self._complain(self.suite_document, path, f"needs `prices` for {written.model}, to compute its cost")
@@ -118,18 +115,11 @@ class Assembly:
         return not {model, bare_model(model)}.isdisjoint((*BUILTIN_PRICES, *own))
 
     def check_scenario_names(self, names: Sequence[str]) -> None:
-        """Check that the scenarios in the agents' `steps` and `traces` exist."""
+        """Check that the scenarios in the agents' `steps` exist."""
         for name, agent in self.suite.agents.items():
-            match agent:
-                case Scripted():
-                    key, wanted = "steps", tuple(agent.steps)
-                case Replay():
-                    key, wanted = "traces", tuple(agent.traces)
-                case _:
-                    continue
-            for scenario in wanted:
+            for scenario in agent.steps if isinstance(agent, Scripted) else ():
                 if scenario not in names:
-                    path = ("agents", base_name(name), key, scenario)
+                    path = ("agents", base_name(name), "steps", scenario)
                     what = f"the suite has no scenario `{scenario}`{did_you_mean(scenario, names)}"
                     self._complain(self.suite_document, path, what, at_key=True)
 
@@ -153,7 +143,7 @@ class Assembly:
                 self._complain(document, (*path, place), f"does not fit the agent `{entry.tool}`: {why}")
 
     def _check_chosen(self, document: Document, file: ScenarioFile, target: Target | None) -> None:
-        """Check that each agent of the scenario can run it: call the MCP server, and have a trace to replay."""
+        """Check that each agent of the scenario can call its MCP server."""
         chosen = {entry.tool for entry in file.tool_matrix}
         advice = "; choose agents by `tool_matrix`"
         for name, agent in self.suite.agents.items():
@@ -162,15 +152,6 @@ class Assembly:
             if target is not None and target.mcp is not None and not agent.calls_servers:
                 what = f"is an MCP server, and the agent `{name}` ({agent.type}) can call none"
                 self._complain(document, ("target",), what + advice, at_key=True)
-            if isinstance(agent, Replay) and file.name not in agent.traces:
-                what = f"the agent `{name}` has no trace of it{advice}"
-                self._complain(document, ("name",), what)
-
-    def _check_traces(self, name: str, agent: Agent) -> None:
-        for scenario, trace in agent.traces.items() if isinstance(agent, Replay) else ():
-            if not (stays_in(self.root, trace) and (self.root / trace).is_file()):
-                path = ("agents", base_name(name), "traces", scenario)
-                self._complain(self.suite_document, path, "no such file in the repository")
 
     def _evaluators(self, document: Document, file: ScenarioFile) -> tuple[Evaluator, ...]:
         files = EvaluatorFiles(self.root, document)

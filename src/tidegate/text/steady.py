@@ -18,6 +18,7 @@ _WORD = re.compile(r"[A-Za-z0-9_.+-]+")
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\.?")
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _DIGITS = re.compile(r"\d")
+_ID = re.compile(r"([A-Za-z_-]*[-_])([a-z0-9]{4,12})")
 _VOLATILE_IN_ORDER = re.compile(r"[0-9a-f]{4,}|\d+|\s+", re.IGNORECASE)
 SHORTEST_ID = 4  # characters; shorter volatile words, such as durations, may repeat by chance
 Names = dict[str, str]
@@ -90,7 +91,8 @@ def new_names(before: Printed, now: Printed) -> Names:
     found = steady(before, now)
     if found is None:
         return {}
-    return {old: new for old, new in found.volatile.values() if len(old) >= SHORTEST_ID - 1 and _DIGITS.search(old)}
+    pairs = [(old, new) for old, new in found.volatile.values() if len(old) >= SHORTEST_ID - 1]
+    return {old: new for old, new in pairs if _DIGITS.search(old) or _has_id(old, new)}
 
 
 def with_names(text: str, names: Mapping[str, str]) -> str:
@@ -161,7 +163,9 @@ def _may_vary(one: str, other: str) -> bool:
         return True
     if len(one) != len(other) or len(one) < SHORTEST_ID:
         return False
-    return bool(_DIGITS.search(one + other)) or (_is_mixed(one) and _is_mixed(other)) or one[:3] == other[:3] == "tmp"
+    if _has_id(one, other) or one[:3] == other[:3] == "tmp":
+        return True
+    return bool(_DIGITS.search(one + other)) or (_is_mixed(one) and _is_mixed(other))
 
 
 def _is_mixed(word: str) -> bool:
@@ -174,6 +178,8 @@ def _fits(word: str, one: str, other: str) -> bool:
         return _NUMBER.fullmatch(word) is not None
     if len(one) == len(other) != len(word):
         return False
+    if _has_id(one, other):
+        return _ID.fullmatch(word) is not None and _fixed_part(one, other, word)
     if not min(len(one), len(other)) - 3 <= len(word) <= max(len(one), len(other)) + 3:
         return False
     if _HEX.fullmatch(one) and _HEX.fullmatch(other) and not _HEX.fullmatch(word):
@@ -183,6 +189,14 @@ def _fits(word: str, one: str, other: str) -> bool:
     if _DIGITS.search(one) and _DIGITS.search(other) and not _DIGITS.search(word):
         return False
     return _fixed_part(one, other, word) and _kinds(word) <= _kinds(one + other)
+
+
+def _has_id(one: str, other: str) -> bool:
+    """Return True if both are a prefix and an id of small letters and digits, as `fix-k3v9`; an id may lack digits."""
+    ids = _ID.fullmatch(one), _ID.fullmatch(other)
+    if ids[0] is None or ids[1] is None or len(one) != len(other) or ids[0][1] != ids[1][1]:
+        return False
+    return not (_HEX.fullmatch(ids[0][2]) and _HEX.fullmatch(ids[1][2]))
 
 
 def _fixed_part(one: str, other: str, word: str) -> bool:

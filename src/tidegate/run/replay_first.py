@@ -1,0 +1,100 @@
+"""Replay base's sessions before any agent is run, and decide which rows need agents."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from tidegate.history.known_results import Known, KnownResults
+from tidegate.history.sessions import MOST, Sessions
+from tidegate.model.measurement import PastTrial, RunRow
+from tidegate.model.plan import RowKey, by_row
+from tidegate.model.session import RowReplay
+from tidegate.model.suite import ReplayRules
+from tidegate.procedure.steps import screening_of
+from tidegate.replay.decide import chosen_for_check, decided, shapes_by_session, spot_checks
+from tidegate.run.replays import NOT_REPLAYED, replay_rows
+from tidegate.run.run_job import Options, RunJob
+from tidegate.run.runner import Runner
+
+
+class Begun(NamedTuple):
+    """What is known when a test begins: its rows, the keys of their tests, and base's history and sessions."""
+
+    rows: Sequence[RunRow]
+    keys: Mapping[RowKey, str]
+    known: Known
+    sessions: Mapping[RowKey, Sessions]
+
+
+async def replay_first(
+    runner: Runner, work: RunJob, begun: Begun, earlier: KnownResults, options: Options
+) -> dict[RowKey, RowReplay]:
+    """Return what base's sessions show for each row, with the decision whether agents are run for it."""
+    rules = work.suite.policy.replay
+    if not begun.sessions or (rules.use == "off" and not any(row.no_agent for row in begun.rows)):
+        return {}
+    options.progress.stage("replaying recorded sessions of base")
+    found = await _findings(runner, work, begun, earlier)
+    tried = {result.key for result in begun.known.results if result.side == "head"}
+    tried |= work.joined.rows if work.joined else set()
+    past = by_row(begun.known.past)
+    all_rows = {
+        row.key: decided(found[row.key], row, shapes_by_session(past[row.key]), rules, begun=row.key in tried)
+        for row in begun.rows
+        if row.key in found
+    }
+    replays = with_spot_checks(all_rows, begun.rows, rules)
+    if said := _saved(work, replays, begun):
+        options.progress.say(said)
+    return replays
+
+
+async def _findings(runner: Runner, work: RunJob, begun: Begun, earlier: KnownResults) -> dict[RowKey, RowReplay]:
+    """Replay what no earlier run of the same test has replayed, and store what that shows."""
+    marks = {key: _mark(of_row) for key, of_row in begun.sessions.items()}
+    stored = {key: earlier.replayed(key, mark) for key, mark in marks.items()}
+    known = {key: found for key, found in stored.items() if found is not None}
+    left = {key: of_row for key, of_row in begun.sessions.items() if key not in known}
+    fresh = await replay_rows(runner, work, left)
+    for key, found in fresh.items():
+        if not any(why.startswith(NOT_REPLAYED) for why in found.left_out):
+            earlier.keep_replay(found, marks[key])
+    return {**known, **fresh}
+
+
+def _mark(sessions: Sessions) -> str:
+    """Return a hash of the sessions of a row."""
+    return hashlib.sha256("".join(one.model_dump_json() for one in sessions[:MOST]).encode()).hexdigest()
+
+
+def with_spot_checks(
+    replays: Mapping[RowKey, RowReplay], rows: Sequence[RunRow], rules: ReplayRules
+) -> dict[RowKey, RowReplay]:
+    """Return the findings with some of the unchanged rows chosen for a trial with an agent.
+
+    The choice cannot be predicted, so that head cannot prepare for it.
+    """
+    chosen = secrets.SystemRandom().sample(*spot_checks(replays, rows, rules))
+    return {key: chosen_for_check(found) if key in chosen else found for key, found in replays.items()}
+
+
+def _saved(work: RunJob, replays: Mapping[RowKey, RowReplay], begun: Begun) -> str:
+    """Return what is not spent on rows that are not run, for the log; '' if all are."""
+    past, rows = by_row(begun.known.past), begun.rows
+    skipped = [row for row in rows if (found := replays.get(row.key)) is not None and found.skipped]
+    if not skipped:
+        return ""
+    trials = {row.key: screening_of(row, work.suite.policy) for row in skipped}
+    tokens = sum(count * _tokens(past[key]) for key, count in trials.items())
+    count = sum(trials.values())
+    spent = f" and about {tokens:,.0f} tokens" if tokens else ""
+    return f"{len(skipped)} of {len(rows)} rows are unchanged by replay: {count} trials{spent} are saved"
+
+
+def _tokens(past: Sequence[PastTrial]) -> float:
+    """Return the mean of the tokens of a trial, as far as they are known."""
+    known = [one.metrics for one in past if one.metrics.tokens_in is not None or one.metrics.tokens_out is not None]
+    return sum((one.tokens_in or 0) + (one.tokens_out or 0) for one in known) / len(known) if known else 0.0

@@ -1,0 +1,47 @@
+"""What all trials of a run share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from tidegate.model.progress import Progress
+from tidegate.model.suite import Suite
+from tidegate.model.trial import Side
+from tidegate.run.build import Checkout, HostEnvironment
+from tidegate.trial.program_lookup import hidden_programs, system_path
+from tidegate.trial.supervisor_pool import SupervisorPool
+from tidegate.vcs.revisions import main_folder
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """What all trials of a run share."""
+
+    suite: Suite
+    checkouts: dict[Side, Checkout]
+    scratch: Path
+    definitions: Path  # the checkout that scenarios and templates are read from
+    around: HostEnvironment
+    progress: Progress
+    slots: SupervisorPool
+    deadline: float  # when the run ends, on the monotonic clock
+
+    @cached_property
+    def agent_path(self) -> str:
+        """The system's folders of PATH: none of a checkout, or of the repository that Tidegate compares."""
+        checkouts = [side.folder for side in self.sides]
+        return system_path(self.around.path, (self.scratch, *checkouts, *map(main_folder, checkouts)))
+
+    @property
+    def sides(self) -> tuple[Checkout, ...]:
+        """The checkouts, base's first."""
+        return tuple(self.checkouts.values())
+
+    def hidden_programs(self) -> tuple[str, ...]:
+        """Return the system's programs that only head's folders of `path` hide. Both sides are built by then."""
+        if set(self.checkouts) != {"base", "head"}:
+            return ()
+        base, head = ([side.folder / name for name in side.path_of(self.suite)] for side in self.sides)
+        return hidden_programs(head, base, self.agent_path)

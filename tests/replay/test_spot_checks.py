@@ -1,0 +1,123 @@
+"""Some unchanged rows get a trial with an agent nevertheless, and all of them do if one of these looks worse."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from tests.make import trial_result
+from tidegate.model.measurement import Outcome, RunRow
+from tidegate.model.plan import RowKey
+from tidegate.model.session import Difference, RowReplay
+from tidegate.model.suite import Policy, ReplayRules
+from tidegate.model.trial import NotMeasured
+from tidegate.procedure.steps import Decided, RunTrials, State, next_step, observe, start
+from tidegate.replay.decide import chosen_for_check, spot_checks
+from tidegate.run.replay_first import with_spot_checks
+
+
+def unchanged(name: str) -> RowReplay:
+    return RowReplay(scenario=name, agent="a", same=5, passed=5, steps=9, unseen=0.05, skipped=True)
+
+
+def row(name: str, replay: RowReplay, no_agent: NotMeasured | None = None) -> RunRow:
+    return RunRow(scenario=name, agent="a", deterministic=False, replay=replay, no_agent=no_agent)
+
+
+def begun(passes: int = 40, history: int = 40) -> State:
+    """Four rows that replay alike. The second is chosen for a spot check; of the last, no agent may be run."""
+    rows = [row(name, unchanged(name)) for name in "acd"]
+    rows.insert(1, row("b", chosen_for_check(unchanged("b"))))
+    rows.append(row("e", unchanged("e"), "secret"))
+    past = {one.key: [True] * passes + [False] * (history - passes) for one in rows}
+    return start(rows, Policy(), past)
+
+
+def play(state: State, outcomes: str, not_measured: NotMeasured | None = None) -> tuple[Counter[str], dict[str, str]]:
+    """Return how many head trials each row gets, and the states. `outcomes` are of the spot-checked row's trials."""
+    asked: Counter[str] = Counter()
+    while isinstance(step := next_step(state), RunTrials):
+        for spec in step.specs:
+            asked[spec.scenario] += spec.side == "head"
+            letter = (
+                outcomes[min(spec.index, len(outcomes)) - 1] if spec.scenario == "b" and spec.side == "head" else "P"
+            )
+            decides: Outcome | None = {"P": "pass", "F": "fail", "X": None}[letter]
+            why = not_measured if decides is None else None
+            result = trial_result(**spec.model_dump(), outcome=decides, decides=decides, not_measured=why)
+            state = observe(state, [result])
+    assert isinstance(step, Decided)
+    return asked, {said.key.scenario: said.state for said in step.conclusions}
+
+
+def test_a_check_that_passes_takes_one_trial() -> None:
+    asked, states = play(begun(), "P")
+
+    assert asked == {"b": 1}
+    assert states == {"a": "unchanged", "b": "ok", "c": "unchanged", "d": "unchanged", "e": "unchanged"}
+
+
+def test_a_check_that_looks_worse_has_all_rows_run_for_which_agents_may_be() -> None:
+    asked, states = play(begun(), "F")
+
+    assert [asked[name] for name in "acde"] == [1, 1, 1, 0]  # then the regression ends the run
+    assert (states["b"], states["e"]) == ("regressed", "not_measured")
+
+
+def test_one_failure_where_base_fails_too_is_repeated_first() -> None:
+    """An agent that fails now and then does not have the whole suite run."""
+    asked, states = play(begun(passes=30), "FPP")
+
+    assert asked == {"b": 3}
+    assert states["a"] == "unchanged"
+
+
+@pytest.mark.parametrize(("cause", "trials"), [("record_lost", 3), ("setup", 3), ("outage", 0)])
+def test_a_check_that_head_may_have_kept_from_being_measured_counts_as_worse(cause: NotMeasured, trials: int) -> None:
+    asked, states = play(begun(), "X", cause)
+
+    assert (asked["a"], states["b"] in ("ok", "unchanged")) == (trials, False)
+
+
+@pytest.mark.parametrize(
+    ("share", "rows", "count"), [(0.2, 1, 1), (0.2, 15, 3), (0.2, 16, 4), (0.0, 9, 0), (1.0, 9, 9)]
+)
+def test_the_share_of_checked_rows_is_rounded_up(share: float, rows: int, count: int) -> None:
+    replays = {RowKey(scenario=str(n), agent="a"): unchanged(str(n)) for n in range(rows)}
+    differing = RowReplay(scenario="x", agent="a", difference=Difference(step="s", base="", head=""))
+    without = row("y", unchanged("y"), "secret")
+    replays |= {differing.key: differing, without.key: unchanged("y")}
+    all_rows = [row(found.scenario, found) for found in replays.values() if found.scenario != "y"] + [without]
+
+    keys, number = spot_checks(replays, all_rows, ReplayRules(spot_checks=share))
+    chosen = with_spot_checks(replays, all_rows, ReplayRules(spot_checks=share))
+
+    assert (len(keys), number, sum(one.spot for one in chosen.values())) == (rows, count, count)
+    assert not chosen[without.key].spot
+
+
+def test_no_choice_can_be_predicted() -> None:
+    replays = {RowKey(scenario=str(n), agent="a"): unchanged(str(n)) for n in range(10)}
+    all_rows = [row(found.scenario, found) for found in replays.values()]
+    seen = {
+        tuple(key for key, one in with_spot_checks(replays, all_rows, ReplayRules()).items() if one.spot)
+        for _ in range(200)
+    }
+    assert len(seen) > 30  # of 45 pairs
+
+
+def test_what_differs_is_screened_first_the_worst_before_the_rest() -> None:
+    def differing(name: str, **fields: int | tuple[str, ...]) -> RunRow:
+        found = RowReplay(scenario=name, agent="a", same=2, difference=Difference(step="s", base="", head=""))
+        return row(name, found.model_copy(update=fields))
+
+    rows = [
+        row("same", RowReplay(scenario="same", agent="a", same=5)),
+        differing("late", differing=1, first_step=9),
+        differing("early", differing=1, first_step=1),
+        differing("failing", differing=1, first_step=9, failing=("a gate",)),
+    ]
+    step = next_step(start(rows, Policy(), {one.key: [True] * 40 for one in rows}))
+    assert isinstance(step, RunTrials)
+    assert [spec.scenario for spec in step.specs] == ["failing", "early", "late", "same"]
