@@ -109,10 +109,9 @@ class Runner:
             await self._files.choose(context.around.environ, [side.folder for side in context.sides])
             _ = context.agent_path  # found out before builds can change what a checkout belongs to
             await opened.enter_async_context(context.slots)
-            built = [checkout for checkout in context.checkouts.values() if checkout.build_of(context.suite)]
             for text in dict.fromkeys(unpriced(context.suite, self._plan)):
                 context.progress.say(text)
-            await together([self._build(checkout) for checkout in built])
+            await together([self._build(side) for side in context.sides if side.build_of(context.suite)])
             if not self.build_errors:  # base's folders are complete: what only head's have is new
                 self._find_hidden()
             self.versions = await (self._batches.check(agents) if self._batches else check_agents(agents, context))
@@ -188,8 +187,7 @@ class Runner:
         context = self._context
         if os.geteuid() == 0:
             context.scratch.chmod(0o711)  # others may enter; each folder in it has its own permissions
-        checkouts = [checkout.folder for checkout in context.checkouts.values()]
-        why = await why_not([context.scratch, *checkouts], context.around.path)
+        why = await why_not([context.scratch, *(side.folder for side in context.sides)], context.around.path)
         if why is None:
             context.progress.say("every trial runs as a user of its own")
             return Users()
