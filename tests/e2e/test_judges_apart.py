@@ -85,21 +85,23 @@ exit 1
 
 def test_an_agents_program_is_never_the_pull_requests(make_repository: Make, tidegate: Make, tmp_path: Path) -> None:
     """Without the model proxy it would get the key."""
-    system = tmp_path / "system"
+    system, marks = tmp_path / "system", tmp_path / "marks"
     system.mkdir()
-    (system / "codex").write_text(CODEX.replace("MARK", str(tmp_path / "right")))
+    marks.mkdir()
+    (system / "codex").write_text(CODEX.replace("MARK", str(marks / "right")))
     (system / "codex").chmod(0o755)
-    suite = SUITE.replace("{docs: {type: doc-follower}}", "{codex: {type: codex}}") + "model_proxy: false\n"
+    suite = SUITE.replace("{docs: {type: doc-follower}}", "{codex: {type: codex}}")
+    suite += f"model_proxy: false\nfiles: {{write: ['{marks}']}}\n"
     repo: Repository = make_repository()
     repo.commit({**FILES, "tidegate.yaml": suite})
-    stolen = tmp_path / "stolen"
+    stolen = marks / "stolen"
     fakes = {f"bin/{name}": CODEX.replace("MARK", str(stolen)) for name in ("codex", "sh", "env", "bash")}
     repo.branch("pr", {"bin/tk": BROKEN, **fakes, "tools/codex": fakes["bin/codex"]})
     # The workflow may have put a folder of the repository in PATH as well.
     path = f"{repo.root}/tools:{system}:{os.environ['PATH']}"
     env = {"PATH": path, "OPENAI_API_KEY": "dummy-key"}
     tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root, env=env)
-    assert (tmp_path / "right").exists()
+    assert (marks / "right").exists()
     assert not stolen.exists()
 
 
