@@ -72,9 +72,10 @@ def plan_shards(repo: Path, asked: RevisionPair, options: Options, wanted: Wante
         return plan if loaded.touched or loaded.definitions else plan.model_copy(update={"shares": ()})
 
 
-async def screen_shard(repo: Path, plan: ShardPlan, number: int, options: Options) -> ShardContents:
+async def screen_shard(
+    repo: Path, asked: RevisionPair, plan: ShardPlan, number: int, options: Options
+) -> ShardContents:
     """Run the screening of one shard of the plan, and write its bundle into `options.shards`."""
-    asked = RevisionPair(plan.target, plan.head, plan.names)
     with scratch_folder() as scratch, two_sides(repo, asked, scratch, scratch / "out") as sides:
         loaded = load_pull_request(repo, asked.base, sides, scratch, options)
         return await run_shard(repo, loaded.job, plan, number, options)

@@ -30,7 +30,7 @@ class Settings(Value):
     config: str = "tidegate.yaml"
     path: Annotated[str, AfterValidator(_below)] = "."
     instance: str = Field("default", max_length=80)
-    command: Literal["action", "publish", "run", "history"] = "action"
+    command: Literal["action", "publish", "run", "history", "plan", "shard", "merge"] = "action"
     args: str = ""
     comment: CommentMode = "always"
     drafts: Literal["run", "skip"] = "run"

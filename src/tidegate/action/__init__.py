@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Outside", "act", "report_error"]
 
+SPLIT = ("plan", "shard", "merge")  # commands of the jobs that a pull request is split over
 NOT_HISTORY = PullRequestEvent | MergeGroupEvent | WorkflowRunEvent | CommentEvent
 BUG = "This is a bug in Tidegate. Please report it with the lines of the log."
 
@@ -90,6 +91,8 @@ async def _note(why: str, detail: str, event: Event | None, job: Job) -> None:
     """Write it in the comment of the event's pull request. A fork's token cannot write there."""
     if not isinstance(event, PullRequestEvent) or event.action == "closed" or event.without_secrets:
         return
+    if job.settings.command in ("plan", "shard"):  # the merge reports what it lacks
+        return
     from tidegate.action.publishing import CANCELLED_S, Subject, note
     from tidegate.gh.no_verdict import NoVerdict
 
@@ -103,13 +106,18 @@ async def _note(why: str, detail: str, event: Event | None, job: Job) -> None:
 
 def _require_suitable_command(event: Event, job: Job) -> None:
     """Raise ConfigurationError for inputs that do not go with the event."""
-    if job.settings.args:
+    if job.settings.args and job.settings.command not in ("plan", "shard"):
         raise ConfigurationError(
             f"input `args`: `{job.settings.command}` takes none.", "It is for the commands that people have, as `run`."
         )
     if job.settings.command == "publish" and not isinstance(event, WorkflowRunEvent):
         raise ConfigurationError(
             f"`publish` is for the event `workflow_run`, and this is `{job.runner.event_name}`.",
+            "docs/github.md has the whole workflow.",
+        )
+    if job.settings.command in SPLIT and not isinstance(event, PullRequestEvent | MergeGroupEvent):
+        raise ConfigurationError(
+            f"`{job.settings.command}` is for pull requests and merge groups, and this is `{job.runner.event_name}`.",
             "docs/github.md has the whole workflow.",
         )
     if job.settings.command == "history" and isinstance(event, NOT_HISTORY):
@@ -126,6 +134,10 @@ async def _act(event: Event, job: Job) -> int:
         from tidegate.action.push import feed_history
 
         return await feed_history(event, job)
+    if job.settings.command in ("plan", "shard") and isinstance(event, PullRequestEvent | MergeGroupEvent):
+        from tidegate.action.sharding import plan, screen
+
+        return await (plan(event, job) if job.settings.command == "plan" else screen(event, job))
     match event:
         case PullRequestEvent():
             from tidegate.action.pull_request import compare_pull_request

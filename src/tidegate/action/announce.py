@@ -57,6 +57,13 @@ def skip(reason: VerdictReason, sentence: str, job: Job) -> int:
     return 0
 
 
+def tell_matrix(matrix: str, sentence: str, job: Job) -> None:
+    """Write the matrix of shards to the outputs, and a sentence about it to the log and the summary."""
+    job.say(sentence)
+    summarise(f"Tidegate: {sentence}", job)
+    _set_outputs({**no_outputs(""), "verdict": "", "matrix": matrix}, job)
+
+
 def tell_no_verdict(reason: VerdictReason | Literal[""], job: Job) -> None:
     """Write the outputs of a job that compared nothing. `reason` is '' for an error that has no word."""
     _set_outputs(no_outputs(reason), job)

@@ -23,6 +23,7 @@ from tidegate.reports.comment import comment_body
 from tidegate.reports.links import Pages, links_of
 from tidegate.run.checkouts import RevisionPair
 from tidegate.run.run_job import Options
+from tidegate.run.sharding import shards_folder
 from tidegate.store.our_folder import make_our_folder
 from tidegate.store.run_folder import write_text
 from tidegate.vcs.missing_commits import fetch_missing, require_whole_checkout
@@ -49,14 +50,11 @@ async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:
     if (standing := await standing_verdict(event, subject, job)) is not None:
         return standing
     await expire(event, subject.repository, job)
-    require_whole_checkout(job.workspace)
-    base, head = checked_out_sides(job.workspace, event.head_sha, event.base_ref)
+    sides = sides_of(event, job)
     if job.check is not None and not event.without_secrets:  # without secrets, the token can only read
         job.check.start(event.head_sha, job)
-    # A fork gets no secrets and its author cannot change that, so a missing key need not fail the job.
-    lenient = event.without_secrets and job.settings.fork_without_key == "pass"
+    lenient = is_lenient(event, job)
     try:
-        sides = RevisionPair(base, head, (event.base_ref, event.head_ref))
         result = await compare(sides, job, event.number, lenient_keys=lenient)
     except MissingKeyError as error:
         if lenient:
@@ -74,10 +72,7 @@ async def conclude(event: PullRequestEvent, result: Result, subject: Subject, jo
 
 async def compare_merge_group(event: MergeGroupEvent, job: Job) -> int:
     """Compare the merge group with its base, and return the verdict's exit code. There is no comment to write."""
-    require_whole_checkout(job.workspace)
-    require_checked_out(job.workspace, event.head_sha)
-    name = event.base_ref.removeprefix("refs/heads/")
-    result = await compare(RevisionPair(event.base_sha, "HEAD", (name, "merge queue")), job)
+    result = await compare(sides_of(event, job), job)
     deadline = job.deadline()
     acceptance = await accepted_in_queue(event, result, job.connect(), job, deadline)
     result = _accepted(result, acceptance, job)
@@ -85,13 +80,37 @@ async def compare_merge_group(event: MergeGroupEvent, job: Job) -> int:
     return result.verdict.exit_code
 
 
+def sides_of(event: PullRequestEvent | MergeGroupEvent, job: Job) -> RevisionPair:
+    """Return the commits to compare. Raises ConfigurationError if another commit is checked out than the event's."""
+    require_whole_checkout(job.workspace)
+    if isinstance(event, PullRequestEvent):
+        base, head = checked_out_sides(job.workspace, event.head_sha, event.base_ref)
+        return RevisionPair(base, head, (event.base_ref, event.head_ref))
+    require_checked_out(job.workspace, event.head_sha)
+    return RevisionPair(event.base_sha, "HEAD", (event.base_ref.removeprefix("refs/heads/"), "merge queue"))
+
+
+def is_lenient(event: PullRequestEvent | MergeGroupEvent, job: Job) -> bool:
+    """Return True for a fork: it gets no secrets and its author cannot change that, so a missing key is no error."""
+    fork = isinstance(event, PullRequestEvent) and event.without_secrets
+    return fork and job.settings.fork_without_key == "pass"
+
+
 async def compare(asked: RevisionPair, job: Job, number: int | None = None, *, lenient_keys: bool = False) -> Result:
     """Run both sides and return the result. The reports are written to the workspace.
 
     `number` is the pull request's.
     """
+    options = options_of(asked, job, number, lenient_keys=lenient_keys)
+    return await pull_request(job.workspace, asked, _out(job), options)
+
+
+def options_of(asked: RevisionPair, job: Job, number: int | None = None, *, lenient_keys: bool = False) -> Options:
+    """Return the options of the inputs, and fetch what the checkout lacks. Plan, shard and merge have a folder."""
     origin = origin_of(job)
-    options = Options(
+    for sentence in fetch_missing(job.workspace, asked.base, asked.head, origin.environ):
+        job.say(sentence)
+    return Options(
         environ=job.outside.environ,
         progress=job.check.counting(job.outside.progress) if job.check else job.outside.progress,
         config=job.settings.config,
@@ -100,10 +119,8 @@ async def compare(asked: RevisionPair, job: Job, number: int | None = None, *, l
         origin=origin,
         links=Links(repository=f"{job.runner.server_url}/{job.runner.repository}", pull_request=number),
         pause_s=PAUSE_S,
+        shards=shards_folder(job.workspace) if job.settings.command in ("plan", "shard", "merge") else None,
     )
-    for sentence in fetch_missing(job.workspace, asked.base, asked.head, origin.environ):
-        job.say(sentence)
-    return await pull_request(job.workspace, asked, _out(job), options)
 
 
 async def say(result: Result, acceptance: Acceptance | None, subject: Subject, job: Job, deadline: Deadline) -> int:

@@ -24,6 +24,8 @@ less. docs/github.md has the workflow.
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
+    from tidegate.shards.arguments import add_shards
+
     parser = commands.add_parser("plan", help="split `tidegate pr` over several jobs", description=DESCRIPTION)
     parser.add_argument("--base", metavar="REV", help="the target branch (default: main)")
     parser.add_argument("--head", metavar="REV", default="HEAD", help="the branch to merge (default: HEAD)")
@@ -33,42 +35,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     options.add_jobs(parser)
     options.add_output(parser)
     parser.set_defaults(run=run)
-
-
-def add_shards(parser: argparse.ArgumentParser) -> None:
-    """Add `--shards` and `--minutes`."""
-    parser.add_argument(
-        "--shards",
-        type=number_of_shards,
-        metavar="N|auto",
-        help="how many; auto: as many as --minutes needs (default: auto)",
-    )
-    parser.add_argument(
-        "--minutes",
-        type=_minutes,
-        default=10.0,
-        metavar="GOAL",
-        help="with auto, the minutes within which the trials of every shard should end (default: %(default)g)",
-    )
-
-
-def number_of_shards(text: str) -> int | None:
-    """Parse a number from 1 to 256, or `auto`, which is None."""
-    from tidegate.shards.assign import MOST_JOBS
-
-    if text == "auto":
-        return None
-    number = options.positive(text)
-    if number > MOST_JOBS:
-        raise argparse.ArgumentTypeError(f"a matrix has at most {MOST_JOBS} jobs")
-    return number
-
-
-def _minutes(text: str) -> float:
-    number = float(text)
-    if not 0 < number <= 1440:
-        raise argparse.ArgumentTypeError("must be above 0 and at most a day")
-    return number
 
 
 def run(args: argparse.Namespace) -> int:

@@ -16,8 +16,10 @@ if trials fail. A job that is killed writes no bundle; run it again, or its rows
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
+    from tidegate.shards.arguments import add_shard
+
     parser = commands.add_parser("shard", help="run one shard of a plan", description=DESCRIPTION)
-    parser.add_argument("shard", type=shard, metavar="I/N", help="which shard, as in the matrix: 2/3")
+    add_shard(parser)
     parser.add_argument("--plan", type=Path, metavar="FILE", help="the plan (default: .tidegate/shards/plan.json)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the bundle (default: .tidegate/shards)")
     parser.add_argument(
@@ -29,20 +31,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.set_defaults(run=run)
 
 
-def shard(text: str) -> tuple[int, int]:
-    """Parse `2/3`."""
-    number, _, of = text.partition("/")
-    if not (number.isdigit() and of.isdigit() and 1 <= int(number) <= int(of)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not I/N with I from 1 to N, such as 2/3")
-    return int(number), int(of)
-
-
 def run(args: argparse.Namespace) -> int:
     """Run the shard, and say where its bundle is."""
     from rich.console import Console
 
     from tidegate.cli.progress import make_progress
     from tidegate.pipeline import screen_shard
+    from tidegate.run.checkouts import RevisionPair
     from tidegate.run.run_job import Options
     from tidegate.run.sharding import PLAN_FILE, read_plan, require_number, shards_folder
     from tidegate.shards.bundle import bundle_name
@@ -52,6 +47,7 @@ def run(args: argparse.Namespace) -> int:
     number, of = args.shard
     plan = read_plan(args.plan or shards_folder(root) / PLAN_FILE)
     require_number(plan, number, of)
+    asked = RevisionPair(plan.target, plan.head, plan.names)
     out = (args.out or shards_folder(root)).resolve()
     with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
         chosen = Options(
@@ -62,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
             pause_s=args.pause,
             shards=out,
         )
-        ran = options.run_until_stopped(lambda: screen_shard(root, plan, number, chosen))
+        ran = options.run_until_stopped(lambda: screen_shard(root, asked, plan, number, chosen))
     print(f"shard {number}/{of}: {ran.trials} trials of {len(ran.rows)} rows in {ran.seconds:.0f} s")
     print(f"bundle: {out / bundle_name(number, of)}")
     return 0

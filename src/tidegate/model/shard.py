@@ -23,6 +23,9 @@ class Spent(Value):
         return Spent(usd=self.usd + other.usd, tokens=self.tokens + other.tokens, trials=self.trials + other.trials)
 
 
+NOTHING = Spent()
+
+
 class Share(Value):
     """The rows of one shard, the number of their screening trials, and how many seconds these are estimated to take."""
 

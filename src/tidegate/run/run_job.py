@@ -19,12 +19,13 @@ from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.progress import Progress
 from tidegate.model.result import Links
+from tidegate.model.shard import NOTHING
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.trial import TrialSpec
 from tidegate.plan import Selection, refuse_self_judging, run_rows, suite_hash
 from tidegate.procedure.steps import screening_trials
 from tidegate.run.build import Checkout
-from tidegate.run.runner import NOTHING, Runner
+from tidegate.run.runner import Runner
 from tidegate.shards.join import Joined
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.suite.load import judge_place

@@ -16,7 +16,7 @@ from tidegate.model.judgement import PairJudgement
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.progress import Progress
-from tidegate.model.shard import Spent
+from tidegate.model.shard import NOTHING, Spent
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Side, Trial, TrialSpec
 from tidegate.model_proxy.proxy import ModelProxy
@@ -40,8 +40,6 @@ from tidegate.trial.cost_meter import Spending
 from tidegate.trial.processes import Account, Supervisor
 from tidegate.trial.supervisor_pool import SupervisorPool
 from tidegate.trial.users import BUILDERS, Users, advice_on_users, give, make_readable, why_not
-
-NOTHING = Spent()
 
 
 class Runner:

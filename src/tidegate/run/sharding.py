@@ -176,7 +176,7 @@ def shards_folder(repo: Path) -> Path:
 
 def require_number(plan: ShardPlan, number: int, of: int) -> None:
     """Raise ConfigurationError unless the plan has so many shards."""
-    if of != len(plan.shares):
+    if of != len(plan.shares) or not 1 <= number <= of:
         has = f"{len(plan.shares)} shards" if len(plan.shares) != 1 else "1 shard"
         raise ConfigurationError(f"there is no shard {number}/{of}: the plan has {has}.", "Name one of its shards.")
 

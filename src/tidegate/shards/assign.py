@@ -9,8 +9,8 @@ from statistics import median
 from typing import NamedTuple
 
 from tidegate.model.plan import RowKey
+from tidegate.shards.arguments import MOST_JOBS
 
-MOST_JOBS = 256  # of one matrix, GitHub's limit
 LEAST_ROWS = 2  # rows per shard on average: a job for a single short row spends its time on the build
 
 

@@ -9,6 +9,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -82,13 +83,17 @@ class Called:
         return dict(self.job["permissions"])
 
 
-def call(caller: str, event: Event) -> Called:
-    """Resolve the caller's `uses:`. Raises RefusedError for what GitHub refuses: inputs, secrets and permissions."""
+def call(caller: str, event: Event, name: str = "", **contexts: Any) -> Called:
+    """Resolve the caller's `uses:`. Raises RefusedError for what GitHub refuses: inputs, secrets and permissions.
+
+    `name`: which job, of several; `contexts`: its `needs` and `matrix`.
+    """
     outer = yaml.safe_load(caller)
     (calling,) = outer["jobs"].values()
     path = calling["uses"].partition("@")[0].removeprefix("owner/tidegate/")
     workflow = yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
-    (job,) = workflow["jobs"].values()
+    jobs = workflow["jobs"]
+    (job,) = [jobs[name]] if name else jobs.values()
     accepted = workflow[True]["workflow_call"] or {}  # YAML 1.1 reads `on` as true
     github = {"github": event.github}
     inputs = _inputs(accepted.get("inputs", {}), evaluated(calling.get("with", {}), github))
@@ -98,7 +103,7 @@ def call(caller: str, event: Event) -> Called:
     for name, level in job["permissions"].items():
         if LEVELS.index(level) > LEVELS.index(calling["permissions"].get(name, "none")):
             raise RefusedError(f"the job asks for `{name}: {level}`, which the caller does not have")
-    return Called(workflow, job, {**github, "inputs": inputs, "secrets": {**handed}, "job": OWN})
+    return Called(workflow, job, {**github, "inputs": inputs, "secrets": {**handed}, "job": OWN, **contexts})
 
 
 def _inputs(declared: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,6 +133,7 @@ class Runner:
     make_step: Callable[[Path], Step]
     start: Callable[[Step, Mapping[str, str]], Ran]
     token_with: Callable[[Mapping[str, str]], str]
+    artifacts: Mapping[str, bytes] = field(default_factory=dict)  # of the run's earlier jobs
 
     def run(self, called: Called, event: Event) -> Ended:
         """Run all steps whose `if:` holds."""
@@ -141,6 +147,8 @@ class Runner:
                 ended = self._ours(step, event, token, contexts)
             elif step["uses"].startswith("actions/checkout@"):
                 self._checked_out(step.get("with", {}))
+            elif step["uses"].startswith("actions/download-artifact@") and step["if"]:
+                self._download(step["with"])
             elif step["uses"].startswith("actions/upload-artifact@"):
                 assert ended is not None
                 condition = {"if": written.get("if", "true")}
@@ -154,6 +162,14 @@ class Runner:
         if "repository" in given:
             assert (given["repository"], given["ref"]) == tuple(OWN.values())
             (self.workspace / given["path"]).symlink_to(ROOT)
+
+    def _download(self, given: Mapping[str, Any]) -> None:
+        """Unpack one artifact into the path, or those of the pattern, each into a folder of its name."""
+        assert given.get("name", "") in ("", *self.artifacts), "the action fails"
+        for name, data in self.artifacts.items():
+            if name == given.get("name") or fnmatch(name, given.get("pattern", "")):
+                folder = self.workspace / given["path"] / ("" if "name" in given else name)
+                zipfile.ZipFile(io.BytesIO(data)).extractall(folder)
 
     def _ours(self, step: Mapping[str, Any], event: Event, token: str, contexts: Mapping[str, Any]) -> Ended:
         """Run the action that lies in the workspace, with its defaults, as the runner does."""

@@ -1,0 +1,139 @@
+"""The reusable workflow for several jobs: plan, a matrix of shards, and the merge, with the artifacts between them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import SCENARIO
+from tests.gh.emulated.called import Called, Ended, Event, Runner, call
+from tests.gh.emulated.node import EquipmentMissingError, evaluate_command
+from tests.gh.emulated.runner import pull_request_payload
+from tests.gh.job import RENAMED, Job
+
+RUN = 78
+CALLER = """\
+name: tidegate
+on: pull_request
+jobs:
+  call:
+    permissions: {contents: read, pull-requests: write}
+    uses: owner/tidegate/.github/workflows/reusable-sharded.yml@0000000000000000000000000000000000000000
+    with: {shards: "2", max_parallel: 2}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _equipped() -> None:
+    try:
+        evaluate_command()
+    except EquipmentMissingError as missing:
+        pytest.skip(f"GitHub's evaluator cannot be run: {missing}")
+
+
+@pytest.fixture
+def job(job: Job) -> Job:
+    """A pull request that breaks the tool, with four scenarios."""
+    job.repo.git("checkout", "--quiet", "main")
+    more = {f"scenarios/keep_{n}.yaml": SCENARIO.replace("keep_notes", f"keep_{n}") for n in (2, 3, 4)}
+    job.repo.commit(more)
+    job.repo.git("branch", "--quiet", "--delete", "--force", "pr")
+    job.repo.branch("pr", {"bin/notes": RENAMED})
+    return job
+
+
+class SeveralJobs:
+    """One run of the workflow. Each job has a workspace of its own, and the artifacts of the jobs before it."""
+
+    def __init__(self, job: Job, **changes: Any) -> None:
+        self.job = job
+        head, base = job.repo.git("rev-parse", "pr"), job.repo.git("rev-parse", "main")
+        job.pull.push(head)
+        changes = {"action": "opened", "head_ref": "pr", **changes}
+        payload = pull_request_payload(job.pull.repository, job.pull.number, head, base, **changes)
+        self.event = Event("pull_request", payload, RUN)
+        self.artifacts: dict[str, bytes] = {}
+
+    def called(self, name: str, **contexts: Any) -> Called:
+        return call(CALLER, self.event, name, **contexts)
+
+    def run(self, name: str, **contexts: Any) -> Ended:
+        workspace = Path(
+            shutil.copytree(self.job.repo.root, self.job.repo.root.parent / f"{name}-{len(self.artifacts)}")
+        )
+        runner = Runner(
+            workspace,
+            lambda folder: self.job.make_step(folder, self.job.github.api_url),
+            self.job.start,
+            self.job.github.token_with,
+            self.artifacts,
+        )
+        ended = runner.run(self.called(name, **contexts), self.event)
+        self.artifacts |= ended.uploads
+        return ended
+
+    def plan(self) -> dict[str, Any]:
+        """Run the plan, and return the context `needs` of the jobs after it."""
+        planned = self.run("plan")
+        assert planned.ran.exit_code == 0, planned.ran.stderr
+        return {"plan": {"result": "success", "outputs": {"matrix": planned.step.outputs()["matrix"]}}}
+
+    def shards(self, needs: dict[str, Any]) -> None:
+        for entry in json.loads(needs["plan"]["outputs"]["matrix"])["include"]:
+            ended = self.run("shard", needs=needs, matrix=entry)
+            assert ended.ran.exit_code == 0, ended.ran.stderr
+            assert "GITHUB_TOKEN" not in ended.ran.stdout
+
+    def merge(self, needs: dict[str, Any]) -> Ended:
+        return self.run("tidegate", needs={**needs, "shard": {"result": "success"}})
+
+
+def result_of(ended: Ended) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((ended.step.workspace / ".tidegate/pr/result.json").read_text(encoding="utf-8"))
+    return loaded
+
+
+def test_two_shards_and_a_merge_end_as_one_job_and_a_lost_one_is_reported(job: Job) -> None:
+    run = SeveralJobs(job)
+    needs = run.plan()
+    run.shards(needs)
+    assert sorted(run.artifacts) == [
+        "tidegate-plan-default",
+        "tidegate-shard-default-1-of-2",
+        "tidegate-shard-default-2-of-2",
+    ]
+    assert job.pull.bot_comments() == [], "only the merge writes a comment"
+
+    merged = run.merge(needs)
+
+    (comment,) = job.pull.bot_comments()
+    assert merged.ran.exit_code == 1, merged.ran.stderr
+    assert merged.step.outputs()["comment_url"] == comment.url
+    assert merged.step.outputs()["regressions"] == "4"
+    assert {"tidegate-report", "tidegate-result"} <= run.artifacts.keys()
+
+    del run.artifacts["tidegate-shard-default-2-of-2"]
+    lost = run.merge(needs)
+    states = sorted(row["state"] for row in result_of(lost)["rows"])
+    assert states == ["not_measured"] * 2 + ["regressed"] * 2
+    assert "shard 2 of 2 is lost: there is no bundle of it" in job.pull.bot_comments()[0].body
+
+
+def test_a_run_with_nothing_to_do_has_no_shards_and_passes_by_its_merge(job: Job) -> None:
+    run = SeveralJobs(job, action="closed")
+    needs = run.plan()
+    assert needs["plan"]["outputs"]["matrix"] == ""
+    assert not run.called("shard", needs=needs, matrix={}).starts
+    assert run.merge(needs).ran.exit_code == 0
+
+
+def test_a_merge_without_a_plan_cannot_run(job: Job) -> None:
+    """The job that plans failed: the required check is red, and says why."""
+    run = SeveralJobs(job)
+    needs = {"plan": {"result": "failure", "outputs": {"matrix": ""}}}
+    merged = run.merge(needs)
+    assert (merged.ran.exit_code, "there is no plan of the shards" in merged.ran.stderr) == (4, True)
