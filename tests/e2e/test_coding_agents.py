@@ -230,7 +230,8 @@ def test_a_control_character_and_then_a_hang_is_no_outage(run_fake: Callable[...
 def test_a_shell_in_which_the_recorder_is_passed_by_is_not_measured(
     tmp_path: Path, run_fake: Callable[..., Ran]
 ) -> None:
-    reset = tmp_path / "reset.sh"
+    reset = tmp_path / "agents/reset.sh"
+    reset.parent.mkdir(exist_ok=True)
     reset.write_text("PATH=/usr/bin:/bin\n")
     ran = run_fake("codex", "echo never", keys=f", env: {{BASH_ENV: {reset}}}")
     assert ran.trial

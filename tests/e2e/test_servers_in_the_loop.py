@@ -55,7 +55,8 @@ BOOKS = [
 def suite(quirks: str = "") -> dict[str, str]:
     """A repository with the server."""
     shelf = f'#!/bin/sh\nexec {sys.executable} -IS {mcp_server.__file__} "$@"\n'
-    return {"tidegate.yaml": SUITE.replace("QUIRKS", quirks), "books.yaml": SCENARIO, "bin/shelf": shelf}
+    files = f"files: {{read: ['{mcp_server.__file__}']}}\n"
+    return {"tidegate.yaml": SUITE.replace("QUIRKS", quirks) + files, "books.yaml": SCENARIO, "bin/shelf": shelf}
 
 
 @pytest.fixture
@@ -112,7 +113,8 @@ def test_as_root_the_server_is_the_trials_user_and_outlives_the_shells_commands(
     repository = Repository(open_folder / "repo")
     shutil.copy(mcp_server.__file__, open_folder)
     shelf = f'#!/bin/sh\nexec {open_python()} -IS {open_folder}/mcp_server.py "$@"\n'
-    repository.commit({**suite(), "bin/shelf": shelf})
+    files = f"files: {{read: ['{open_folder}/mcp_server.py']}}\n"
+    repository.commit({**suite(), "tidegate.yaml": SUITE.replace("QUIRKS", "") + files, "bin/shelf": shelf})
     where = ToolUse("shelf/where", {})
     with serving([Step("", ("id -u; sleep 60 &", where, "id -u", add("Emma"), add("Ulysses"))), Step("")]) as server:
         env = {"PATH": SYSTEM_PATH, "ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": server.url, "HOME": "/root"}
