@@ -157,7 +157,8 @@ function suite() {
 
 function metricsOfAll() {
   const trials = data.rows.flatMap((row) => row.trials);
-  return [table("Metrics of all trials", ["metric", "base", "head", "head against base", "all trials (base above head)"], data.suite_metrics.map((metric) =>
-    [metric.name + (metric.warns ? " ⚠️" : ""), metric.base, metric.head, metric.tested, boxes(metric.name, metric.key, trials)])),
+  const tested = data.suite_metrics.some((metric) => metric.tested);
+  return [table("Metrics of all trials", ["metric", "base", "head", ...(tested ? ["head against base"] : []), "all trials (base above head)"], data.suite_metrics.map((metric) =>
+    [metric.name + (metric.warns ? " ⚠️" : ""), metric.base, metric.head, ...(tested ? [metric.tested] : []), boxes(metric.name, metric.key, trials)])),
   el("p", { class: "quiet" }, "Means of all trials; the box holds the middle half of them, its line is the median, the whiskers reach from the 5th to the 95th percentile.")];
 }

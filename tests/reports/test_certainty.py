@@ -164,13 +164,13 @@ def test_p_and_limit_are_those_of_an_independent_calculation() -> None:
 
 
 def test_what_may_be_noise_is_above_its_limit() -> None:
-    row = only("docs past:32/40 base:PPFFFPFPPPPPPPPPPPPPFFFPPPPPPP head:FFFPPPFFFFPPPFFPFPFPFFPFPP")
+    row = only("docs past:32/40 base:PFPFFPPFPFFPFFPFPPPPPPPPPFPPPF head:FFFPFPFPFPFFPPPFFFPFPFFPFF")
     p, limit = numbers(row.reason, r"\(p = (\S+), limit (\S+)\): this may be noise")
     assert row.state == "unconfirmed"
     assert limit < p <= 4 * limit
 
 
-@pytest.mark.parametrize("head", ["FFPPFPPPFPPFPPPFPPPFPPPF", "FFPPPFPPPPFPPPPFPPPPFPPP"])
+@pytest.mark.parametrize("head", ["FFPPFPPPFPPFPPPFPPPFPPPF", "FFFPPFPPFPPFPPPPPFPPPPPF"])
 def test_a_drop_within_its_limit_that_is_not_verified_says_what_is_missing(head: str) -> None:
     """It is no longer called noise, and the report names the test that decided."""
     row = only(f"docs past:40/40 base:P head:{head}")

@@ -58,6 +58,12 @@ def test_the_trials_of_a_row_share_a_batch_and_batches_are_no_larger_than_allowe
     assert [len(batch) for batch in in_batches(specs_of("a", count=9), Worker(parallel=8, trials=2))] == [18]
 
 
+def test_a_run_without_rows_needs_no_engine(tmp_path: Path) -> None:
+    attempts = attempts_of(tmp_path, Worker(), plan_of("a"))
+    assert Batches.of(attempts, Plan(rows=()), ()) is None
+    assert Batches.of(attempts, plan_of("a"), ()) is not None
+
+
 def test_records_come_back_to_each_side_s_run(tmp_path: Path) -> None:
     trials = run(tmp_path, Worker().working(lambda spec: drawn(spec, passed=spec.side == "base")), specs_of("a"))
     assert [trial and trial.answers[0] and trial.answers[0].kind for trial in trials] == ["file", "file"]

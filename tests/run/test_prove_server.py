@@ -43,7 +43,7 @@ def proof(tmp_path_factory: pytest.TempPathFactory) -> Proof:
     """What is found about the suite; no test changes it."""
     repo = tmp_path_factory.mktemp("repo")
     shutil.copy(SERVER, repo / "server.py")
-    command = shlex.join([sys.executable, str(repo / "server.py")])
+    command = shlex.join([os.path.realpath(sys.executable), str(repo / "server.py")])
     (repo / "tidegate.yaml").write_text(SUITE)
     (repo / "s.yaml").write_text(SCENARIO.format(command=command))
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(repo)]

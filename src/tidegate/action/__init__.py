@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tidegate.action.announce import skip, tell_cancelled, tell_failure
 from tidegate.action.deadline import Deadline
 from tidegate.action.job import Job, Outside
+from tidegate.action.nothing_to_do import nothing_to_do
 from tidegate.errors import CannotRunError, ConfigurationError, TidegateError
 from tidegate.gh.event import (
     CommentEvent,
@@ -24,7 +25,6 @@ from tidegate.gh.runner_files import read_payload
 from tidegate.reports.not_run import CANCELLED, render_error
 from tidegate.settings import GitHubJob, Settings
 from tidegate.store.our_folder import OUR_FOLDER
-from tidegate.trial.users import give_back
 
 if TYPE_CHECKING:
     from tidegate.action.own_check import OwnCheck
@@ -64,8 +64,6 @@ async def act(outside: Outside) -> int:
     except Exception as error:
         await _report(TidegateError(f"{type(error).__name__}: {error}", BUG), event, job)
         raise
-    finally:
-        give_back(job.workspace, (OUR_FOLDER, ".git"))
 
 
 def _own_check(settings: Settings) -> OwnCheck | None:
@@ -128,8 +126,20 @@ def _require_suitable_command(event: Event, job: Job) -> None:
 
 
 async def _act(event: Event, job: Job) -> int:
-    """Call the event's handler and return its exit code. Handlers are imported only when needed, to start fast."""
+    """Handle the event, unless it has nothing to do, and return the exit code."""
     _require_suitable_command(event, job)
+    if (idle := nothing_to_do(event, job)) is not None:
+        return skip(*idle, job)
+    from tidegate.trial.users import give_back
+
+    try:
+        return await _handled(event, job)
+    finally:
+        give_back(job.workspace, (OUR_FOLDER, ".git"))
+
+
+async def _handled(event: Event, job: Job) -> int:
+    """Call the event's handler and return its exit code. Handlers are imported only when needed, to start fast."""
     if job.settings.command == "history" or isinstance(event, PushEvent) or event == OtherEvent(name="schedule"):
         from tidegate.action.push import feed_history
 

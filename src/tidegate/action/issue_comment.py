@@ -58,10 +58,7 @@ class _Thread:
 async def obey(event: CommentEvent, job: Job) -> int:
     """Carry out the command in the comment, answer it there, and return 0. Other comments are ignored."""
     command = parse_command(event.body)
-    if (why := _nothing_to_do(event)) is not None:
-        return skip("nothing_to_do", why, job)
-    if command is None:
-        return skip("nothing_to_do", "The comment is not a command: it does not begin with `/tidegate`.", job)
+    assert command is not None  # nothing_to_do() has seen it
     repository = job.connect()
     if repository is None:
         raise ConfigurationError("there is no token to ask GitHub with.", "Set the input `github_token`.")
@@ -70,16 +67,6 @@ async def obey(event: CommentEvent, job: Job) -> int:
     except PublishError as error:
         raise CannotRunError(f"the command was not carried out: {error.message}", error.advice) from error
     return skip("nothing_to_do", sentence, job)
-
-
-def _nothing_to_do(event: CommentEvent) -> str | None:
-    if not event.on_pull_request:
-        return "The comment is on an issue, not on a pull request."
-    if event.action != "created":
-        return "The comment was edited or deleted: only a new comment is a command."
-    if event.by_bot or event.author != event.sender:
-        return "The comment was not written by a person: a bot's comment is never a command."
-    return None
 
 
 def _obey(event: CommentEvent, command: SlashCommand, repository: RepositoryPort, job: Job) -> str:

@@ -10,6 +10,7 @@ from tidegate.action.announce import skip, tell
 from tidegate.action.deadline import Deadline
 from tidegate.action.git_credentials import origin_of
 from tidegate.action.job import OUT, Job
+from tidegate.action.nothing_to_do import DRAFT
 from tidegate.action.publishing import Subject, comment_on, note
 from tidegate.action.standing import seal_key, standing_verdict
 from tidegate.errors import MissingKeyError
@@ -30,22 +31,18 @@ from tidegate.vcs.missing_commits import fetch_missing, require_whole_checkout
 from tidegate.vcs.revisions import checked_out_sides, require_checked_out
 
 PAUSE_S = 60.0  # wait before a verification, longer than most outages of a provider
-DRAFT = "The pull request is a draft, and the input `drafts` is set to skip drafts."
 
 
 async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:
     """Compare the pull request's head with its base, publish the result, and return the verdict's exit code.
 
-    Skips closed pull requests, and drafts if the input `drafts` says so.
+    Skips drafts if the input `drafts` says so.
     """
-    if event.action == "closed":
-        return skip("nothing_to_do", "The pull request is closed: there is nothing left to decide.", job)
     subject = Subject(event.number, event.head_sha, job.connect())
     if event.draft and job.settings.drafts == "skip":
         code = skip("draft", DRAFT, job)
         said = NoVerdict(instance=job.settings.instance, why="a draft", detail=DRAFT, creates=False)
-        if event.action != "opened":  # a new pull request has no comment yet
-            await note(said, subject, job)
+        await note(said, subject, job)
         return code
     if (standing := await standing_verdict(event, subject, job)) is not None:
         return standing
@@ -91,7 +88,7 @@ def sides_of(event: PullRequestEvent | MergeGroupEvent, job: Job) -> RevisionPai
 
 
 def is_lenient(event: PullRequestEvent | MergeGroupEvent, job: Job) -> bool:
-    """Return True for a fork: it gets no secrets and its author cannot change that, so a missing key is no error."""
+    """Return True for a fork: its author cannot give it secrets, so a missing key is not an error."""
     fork = isinstance(event, PullRequestEvent) and event.without_secrets
     return fork and job.settings.fork_without_key == "pass"
 

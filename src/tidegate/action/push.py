@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidegate.action.announce import skip, summarise, tell_no_verdict
+from tidegate.action.announce import summarise, tell_no_verdict
 from tidegate.action.git_credentials import origin_of
 from tidegate.action.job import Job
 from tidegate.action.merged_pull_request import adopt
@@ -29,11 +29,8 @@ async def feed_history(event: Event, job: Job) -> int:
 
 
 async def _adopt_merged(event: PushEvent, job: Job) -> int:
-    if not event.is_default:
-        return skip("nothing_to_do", "The push is not to the default branch, whose history is base's.", job)
     repository = job.connect()
-    if repository is None:
-        return skip("nothing_to_do", "There is no token to look for the merged pull request's run with.", job)
+    assert repository is not None  # nothing_to_do() has seen the token
     try:
         sentence = await _adopted(event, repository, job)
     except PublishError as error:

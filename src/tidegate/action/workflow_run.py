@@ -35,8 +35,6 @@ async def publish(event: WorkflowRunEvent, job: Job) -> int:
 
     Return 0 if the comment is published or there is nothing to publish. The exit code never depends on the verdict.
     """
-    if (why := _nothing_to_publish(event)) is not None:
-        return skip("nothing_to_do", why, job)
     repository = job.connect()
     if repository is None:
         raise ConfigurationError("there is no token to publish with.", "Set the input `github_token`.")
@@ -49,16 +47,6 @@ async def publish(event: WorkflowRunEvent, job: Job) -> int:
 def artifact_name(instance: str) -> str:
     """Return the name under which the pull request's job uploads its result."""
     return ARTIFACT if instance == "default" else f"{ARTIFACT}-{instance}"
-
-
-def _nothing_to_publish(event: WorkflowRunEvent) -> str | None:
-    if event.trigger != "pull_request":
-        return f"The run was started by `{event.trigger}`, not by a pull request."
-    if event.head_repo is None:
-        return "The fork has been deleted: it is unknown which pull request the run was about."
-    if event.could_comment:
-        return "The run was this repository's own: it has written its comment itself."
-    return None
 
 
 async def _publish(event: WorkflowRunEvent, repository: RepositoryPort, job: Job) -> int:

@@ -178,6 +178,18 @@ def score(value: float | None) -> str:
     return NONE if value is None else score_text(value)
 
 
+def prose(text: str, limit: int = 400) -> str:
+    """A sentence with data between backticks, as Markdown: the data is code, the rest is escaped."""
+    pieces = shortened(one_line(text), limit).split("`")
+    return "".join(code(piece) if place % 2 else _spaced(piece) for place, piece in enumerate(pieces))
+
+
+def _spaced(piece: str) -> str:
+    """Return the text escaped, with the single spaces at its ends, which `cell` drops."""
+    escaped = cell(piece, len(piece) + 1)
+    return f"{' ' * piece.startswith(' ')}{escaped}{' ' * (piece.endswith(' ') and bool(escaped))}"
+
+
 FILTERS: dict[str, Callable[..., Any]] = {
     made.__name__: made
     for made in (

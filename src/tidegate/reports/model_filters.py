@@ -24,7 +24,7 @@ from tidegate.model.comparison import (
 from tidegate.model.measurement import Call
 from tidegate.model.result import Cost
 from tidegate.reports.cause_text import cause_diff, changed_at
-from tidegate.reports.filters import FILTERS, NONE, count, money, percent, points, signed, to, together
+from tidegate.reports.filters import FILTERS, NONE, count, money, percent, points, prose, signed, to, together
 from tidegate.reports.table_row import MetricCell
 from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, CommentView, MetricWarning
 from tidegate.text.safe import one_line, visible
@@ -157,18 +157,6 @@ def beside(found: Evidence) -> str:
     """The gate's messages on base and on head, as a diff."""
     sides = (("-", found.base_message), ("+", found.message))
     return "\n".join(f"{mark} {line}" for mark, text in sides for line in visible(text).strip().split("\n"))
-
-
-def prose(text: str, limit: int = 400) -> str:
-    """A sentence with data between backticks, as Markdown: the data is code, the rest is escaped."""
-    pieces = shortened(one_line(text), limit).split("`")
-    return "".join(str(FILTERS["code"](piece)) if place % 2 else _spaced(piece) for place, piece in enumerate(pieces))
-
-
-def _spaced(piece: str) -> str:
-    """Return the text escaped, with the single spaces at its ends, which `cell` drops."""
-    escaped = str(FILTERS["cell"](piece, len(piece) + 1))
-    return f"{' ' * piece.startswith(' ')}{escaped}{' ' * (piece.endswith(' ') and bool(escaped))}"
 
 
 def plain(text: str) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tidegate.model.verdict import VerdictReason
-from tidegate.reports.filters import code, fenced
-from tidegate.reports.model_filters import prose
+from tidegate.reports.filters import code, fenced, prose
 from tidegate.reports.next_steps import OF_VERDICT
 
 _WORDS: dict[VerdictReason, str] = {

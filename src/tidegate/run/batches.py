@@ -68,9 +68,9 @@ class Batches:
 
     @classmethod
     def of(cls, attempts: Attempts, plan: Plan, withheld: Sequence[str]) -> Self | None:
-        """Return the batches of a run; None if its trials run on this machine."""
+        """Return the batches of a run; None if its trials run on this machine, or if it has none, as for replays."""
         engine = attempts.context.suite.executor
-        return cls(engine, plan, attempts, withheld) if isinstance(engine, Engine) else None
+        return cls(engine, plan, attempts, withheld) if isinstance(engine, Engine) and plan.rows else None
 
     async def __aenter__(self) -> Self:
         self._folder.mkdir(mode=0o700)

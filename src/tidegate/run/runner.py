@@ -274,8 +274,7 @@ class Runner:
     async def _measured(self, trial: Trial, row: PlanRow) -> TrialResult:
         """Measure the trial in a thread: what it printed can take seconds to read. One at a time, for memory."""
         suite = self._context.suite
-        price = suite.price_of_budget(row.agent.model)
-        blocks = suite.policy.judge_blocks
+        price, blocks = suite.price_of_budget(row.agent.model), suite.policy.judge_blocks
         async with self._measuring:
             return await asyncio.to_thread(
                 measure_trial, trial, row.scenario, price, row.base_checks, judge_blocks=blocks
