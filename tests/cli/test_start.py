@@ -14,6 +14,7 @@ import pytest
 from tests.conftest import Repository
 from tests.e2e.conftest import FILES, NOTES
 from tests.gh.emulated.runner import Step, load_event, pull_request_payload
+from tidegate.cli import parse
 
 HEAVY = {"anthropic", "github", "requests", "cryptography", "scipy", "numpy"}
 HEAVIER_THAN_HELP = {"pydantic", "jinja2", "rich", "yaml", "jsonpath_ng", "markdown_it", "tree_sitter", "asyncio"}
@@ -39,6 +40,14 @@ def imported(*arguments: str, cwd: Path, environ: Mapping[str, str] | None = Non
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["action", "--help"], ["pr", "--help"]])
 def test_help_imports_nothing_heavy(arguments: list[str], tmp_path: Path) -> None:
     assert imported(*arguments, cwd=tmp_path) & (HEAVY | HEAVIER_THAN_HELP) == set()
+
+
+def test_the_help_of_a_command_keeps_its_paragraphs_and_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(["plan", "--help"])
+    shown = capsys.readouterr().out
+    assert "\n  tidegate shard 1/3         run the rows of shard 1; also 2/3 and 3/3\n" in shown
+    assert "\n\nRows are assigned by" in shown
 
 
 @pytest.mark.parametrize("event", ["push", "a draft"])

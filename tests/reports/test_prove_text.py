@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 from tidegate.model.mutant import Mutant, MutantResult
@@ -13,6 +14,7 @@ from tidegate.run.surface_changes import changed_parts
 
 DUE = Part(kind="option", name="--due", command="add", takes_value=True)
 FORMAT = Part(kind="option", name="--format", command="list", takes_value=True, choices=("text", "yaml"))
+LINK = Part(kind="subcommand", name="link")
 
 
 def mutant(name: str, state: str, why: str = "") -> MutantResult:
@@ -28,13 +30,24 @@ def test_what_is_new_gone_and_different_is_told_with_its_users_and_the_docs(tmp_
     (tmp_path / "README.md").write_text("# t\n\nCall `t link 2 1`, or linking.\nThe word link alone.\n")
     (tmp_path / "CHANGELOG.md").write_text("* `t link` is gone\n")
     parts = (UsedPart(part=DUE, scenarios=()), UsedPart(part=FORMAT, scenarios=("s",)))
-    base = (FORMAT.model_copy(update={"choices": ("text", "json")}), Part(kind="subcommand", name="link"))
+    base = (FORMAT.model_copy(update={"choices": ("text", "json")}), LINK)
     found = changed_parts(ToolProof(tool="t", counts="", parts=parts), base, tmp_path)
     assert [change_text(one) for one in found] == [
         "New: `--due` of `add`; no scenario uses it",
         "Changed: `--format` of `list` (no longer takes json, takes yaml); used by s",
         "Removed: `link`; still named in README.md:3",
     ]
+
+
+def test_ignored_files_are_not_docs_that_name_what_is_gone(tmp_path: Path) -> None:
+    """An earlier report of Tidegate, for example, quotes what was there."""
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    (tmp_path / ".gitignore").write_text("out/\n")
+    (tmp_path / "out").mkdir()
+    for name in ("out/comment.md", "NEW.md"):
+        (tmp_path / name).write_text("`link` of `t`\n")
+    (found,) = changed_parts(ToolProof(tool="t", counts="", parts=()), (LINK,), tmp_path)
+    assert [line.path for line in found.docs] == ["NEW.md"]
 
 
 def test_changes_of_one_part_are_one_line() -> None:
@@ -48,5 +61,5 @@ def test_changes_of_one_part_are_one_line() -> None:
 def test_the_share_leaves_out_what_changes_nothing_or_was_not_run() -> None:
     found = proof(mutant("a", "caught"), mutant("b", "not_reached"), mutant("c", "no_change"), mutant("d", "not_run"))
     assert found.share == 0.5
-    assert '"message": "50% of 4 mutants"' in proof_badge(found)
+    assert '"message": "50% of 2 mutants"' in proof_badge(found)
     assert '"message": "not measured"' in proof_badge(proof(mutant("d", "not_run")))

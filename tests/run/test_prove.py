@@ -58,8 +58,8 @@ def commit(repo: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def proof(tmp_path_factory: pytest.TempPathFactory) -> Proof:
-    """What is found about the suite; no test changes it."""
+def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with a tool and a suite; no test changes it."""
     repo = tmp_path_factory.mktemp("repo")
     (repo / "bin").mkdir()
     for name, text in {"bin/t": TOOL, "tidegate.yaml": SUITE, "s.yaml": SCENARIO}.items():
@@ -67,6 +67,12 @@ def proof(tmp_path_factory: pytest.TempPathFactory) -> Proof:
     (repo / "bin/t").chmod(0o755)
     (repo / "AGENTS.md").write_text("# Notes\n\n```sh\nt add --loud twice\n```\n")
     commit(repo)
+    return repo
+
+
+@pytest.fixture(scope="module")
+def proof(repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Proof:
+    """What is found about the suite; no test changes it."""
     options = Options(environ=dict(os.environ), progress=Silent())
     wanted = Wanted(kinds=KINDS, alike=1, drafter=drafts_for)
     return asyncio.run(prove(repo, None, tmp_path_factory.mktemp("out") / "run", options, wanted))
@@ -121,6 +127,20 @@ def test_a_draft_for_what_a_scenario_meets_is_a_gate(proof: Proof) -> None:
     (gate,) = [one for one in proof.tools[0].drafts if one.gate]
     assert (gate.catches, gate.file) == ("`show` prints nothing", "s.yaml")
     assert gate.text.startswith("    - {type: command_output_contains")
+
+
+def test_a_sample_is_of_all_mutants_so_that_its_share_estimates_the_whole(repo: Path, tmp_path: Path) -> None:
+    """If all mutants that no call meets counted beside a sample of the others, the share would be too low."""
+    options = Options(environ=dict(os.environ), progress=Silent())
+    wanted = Wanted(kinds=("option_ignored", "subcommand_removed"), most_mutants=2)
+    found = asyncio.run(prove(repo, None, tmp_path / "run", options, wanted))
+    assert (len(found.mutants), found.count("not_run")) == (6, 4)
+
+
+def test_a_kind_that_changes_nothing_of_the_tool_is_said(repo: Path, tmp_path: Path) -> None:
+    options = Options(environ=dict(os.environ), progress=Silent())
+    found = asyncio.run(prove(repo, None, tmp_path / "run", options, Wanted(kinds=("tool_removed",))))
+    assert found.notes == ("no mutants of t: nothing that is known of it can be changed as --kind asks",)
 
 
 def test_scenarios_without_a_tool_have_nothing_to_change(tmp_path: Path) -> None:

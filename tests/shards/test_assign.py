@@ -7,7 +7,10 @@ from random import Random
 import pytest
 
 from tidegate.model.plan import RowKey
+from tidegate.model.shard import ShardPlan, Share
+from tidegate.model.suite import Budget
 from tidegate.shards.assign import Load, longest_first, makespan, most_shards, seconds_of_trials, shards_for
+from tidegate.shards.matrix import overview
 
 
 def loads(*seconds: float, trials: int = 1) -> list[Load]:
@@ -63,3 +66,20 @@ def test_a_single_trial_that_takes_longer_than_the_goal_does_not_ask_for_every_j
     rows = loads(500.0, *[1.0] * 39)
     assert makespan(longest_first(rows, 2), 4) == 500
     assert shards_for(rows, 100, 4) == 1
+
+
+def test_fewer_shards_than_asked_for_are_explained() -> None:
+    shares = tuple(Share(rows=(key(n), key(n + 2)), trials=4, seconds=60.0) for n in range(2))
+    plan = ShardPlan(
+        tidegate_version="1",
+        config="tidegate.yaml",
+        target="a",
+        base="a",
+        head="b",
+        names=("main", "x"),
+        suite_hash="s",
+        budget=Budget(),
+        shares=shares,
+    )
+    assert overview(plan, 3).startswith("2 shards instead of 3, since each has 2 rows or more on average, for 4 rows")
+    assert overview(plan, 2).startswith("2 shards, for 4 rows")

@@ -201,6 +201,19 @@ def test_a_complete_bundle_counts_beside_one_that_was_cut_off(bundles: Path) -> 
     assert joined.warnings == ("first.zip was cut off or changed: its seal does not match",)
 
 
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [(cut_off, "was cut off or changed: its seal does not match"), (foreign, "is not a bundle of this run: ")],
+)
+def test_a_lost_shard_names_what_is_wrong_with_its_bundle(
+    bundles: Path, damage: Callable[[Path, int, Random], None], why: str
+) -> None:
+    damage(bundles, 2, Random(1))
+    joined = join(bundles, PLAN)
+    assert joined.lost[2].startswith(f"{bundle_name(2, SHARDS)} {why}")
+    assert joined.warnings == ()
+
+
 def test_a_shard_with_another_version_of_the_agent_is_lost(bundles: Path) -> None:
     joined = join(bundles, PLAN)
     joined.leave_other_versions({"a:b": "1.1"})

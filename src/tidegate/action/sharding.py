@@ -39,7 +39,7 @@ async def plan(event: PullRequestEvent | MergeGroupEvent, job: Job) -> int:
         tell_matrix("", "no shards: no key reaches this pull request", job)
         return 0
     write_value(shards_folder(job.workspace) / PLAN_FILE, made)
-    tell_matrix(matrix(made) if made.shares else "", overview(made), job)
+    tell_matrix(matrix(made) if made.shares else "", overview(made, given.shards), job)
     return 0
 
 

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import groupby
-from typing import NoReturn
+from typing import Any, NoReturn
 
 DESCRIPTION = """\
 Runs LLM agents against your CLI or MCP server, on the base branch and on a pull request, compares both sides, and
@@ -88,7 +88,10 @@ def _wrapped(line: str, width: int, indent: str) -> list[str]:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors suggest the command or option that was meant."""
+    """A parser that keeps the paragraphs of its description, and whose errors suggest what was meant."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{"formatter_class": _Wrapped, **settings})
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and the error, and exit with 2."""
@@ -110,7 +113,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 
     Without any argument, `run` prints the help.
     """
-    parser = _Parser(prog="tidegate", description=DESCRIPTION, epilog=EPILOG, formatter_class=_Wrapped)
+    parser = _Parser(prog="tidegate", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     for command in COMMANDS:

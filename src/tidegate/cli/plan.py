@@ -12,9 +12,9 @@ Splits the trials of `tidegate pr` over several jobs, for suites that take too l
 Writes the plan, and prints the matrix of a GitHub workflow: one entry per job.
 
 Then each job screens its rows, and the last command does the rest:
-  tidegate plan --shards 3           the plan: .tidegate/shards/plan.json
-  tidegate shard 1/3                 run the rows of shard 1; also 2/3 and 3/3
-  tidegate merge                     confirm, decide and report as `tidegate pr`
+  tidegate plan --shards 3   write .tidegate/shards/plan.json
+  tidegate shard 1/3         run the rows of shard 1; also 2/3 and 3/3
+  tidegate merge             confirm, decide and report as `tidegate pr`
 
 Rows are assigned by the time that they took in base's history, the longest first. A row without a history is taken to
 need the median of the others, or its time limit. A shard has two rows or more on average; a matrix has 256 jobs or
@@ -57,6 +57,6 @@ def run(args: argparse.Namespace) -> int:
         chosen = Options(environ=options.environ(), progress=progress, config=args.config, jobs=args.jobs)
         plan = plan_shards(root, asked, chosen, Wanted(args.shards, args.minutes * 60))
     write_value(out, plan)
-    Console(stderr=True).print(f"{overview(plan)}\nplan: {out}", highlight=False, soft_wrap=True)
+    Console(stderr=True).print(f"{overview(plan, args.shards)}\nplan: {out}", highlight=False, soft_wrap=True)
     print(matrix(plan))
     return 0

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tidegate.cli import options
+
+if TYPE_CHECKING:
+    from tidegate.run.prove import Wanted
 
 BELOW = 1  # exit code: fewer mutants are caught than `--min` asks for
 
@@ -32,7 +37,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--aa", type=options.positive, default=0, metavar="N", help="also run N pull requests that change nothing"
     )
     parser.add_argument(
-        "--mutants", type=options.positive, metavar="N", help="run a sample of N mutants (default: all)"
+        "--mutants", type=options.positive, metavar="N", help="only a random sample of N mutants (default: all)"
     )
     parser.add_argument(
         "--kind", action="append", default=[], metavar="KIND", help="only mutants of this kind; repeatable"
@@ -56,27 +61,18 @@ def run(args: argparse.Namespace) -> int:
     """Prove the suite, print what was found, and return the exit code."""
     from rich.console import Console
 
-    from tidegate.authoring.drafts import drafts_for
     from tidegate.cli.progress import make_progress
     from tidegate.reports.badge import proof_badge
     from tidegate.reports.prove_text import prove_text
     from tidegate.run.checkouts import make_run_folder
-    from tidegate.run.prove import Wanted, prove
+    from tidegate.run.prove import prove
     from tidegate.store.run_folder import write_text
     from tidegate.vcs.revisions import repository_root
 
+    _refuse_without_mutants(args)
     root = repository_root(args.repo)
+    wanted = _wanted(args)
     out = options.new_folder(args.out or make_run_folder(root))
-    wanted = Wanted(
-        mutants=not args.surface,
-        kinds=_kinds(args.kind),
-        most_mutants=args.mutants,
-        alike=args.aa,
-        base=args.base,
-        drafter=drafts_for if args.draft else None,
-        max_usd=args.max_usd,
-        seed=args.seed,
-    )
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
         chosen = options.pipeline_options(args, progress)
         proof = options.run_until_stopped(lambda: prove(root, args.rev, out, chosen, wanted))
@@ -88,7 +84,43 @@ def run(args: argparse.Namespace) -> int:
         proof.model_dump_json(indent=2) if args.json else prove_text(proof, every=args.verbose),
         end="\n" if args.json else "",
     )
-    return BELOW if args.min is not None and (proof.share or 0.0) < args.min else 0
+    if args.min is None or (proof.share or 0.0) >= args.min:
+        return 0
+    print(f"tidegate: {_too_few(proof.share, args.min)}", file=sys.stderr)
+    return BELOW
+
+
+def _wanted(args: argparse.Namespace) -> Wanted:
+    from tidegate.authoring.drafts import drafts_for
+    from tidegate.run.prove import Wanted
+
+    return Wanted(
+        mutants=not args.surface,
+        kinds=_kinds(args.kind),
+        most_mutants=args.mutants,
+        alike=args.aa,
+        base=args.base,
+        drafter=drafts_for if args.draft else None,
+        max_usd=args.max_usd,
+        seed=args.seed,
+    )
+
+
+def _too_few(share: float | None, least: float) -> str:
+    """Return the sentence on why `--min` is not met."""
+    if share is None:
+        return f"no mutant was decided, so --min {least:g} is not met."
+    return f"{share:.1%} of the mutants are caught, less than --min {least:g}."
+
+
+def _refuse_without_mutants(args: argparse.Namespace) -> None:
+    """Raise ConfigurationError if `--surface`, which runs no mutants, stands beside an option that needs them."""
+    from tidegate.errors import ConfigurationError
+
+    asked = {"--min": args.min, "--mutants": args.mutants, "--kind": args.kind, "--draft": args.draft}
+    needs = next((name for name, given in asked.items() if given or given == 0.0), None)
+    if args.surface and needs:
+        raise ConfigurationError(f"`--surface` runs no mutants, and `{needs}` needs them.", "Leave one of the two out.")
 
 
 def _kinds(asked: list[str]) -> tuple[str, ...]:

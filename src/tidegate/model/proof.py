@@ -83,7 +83,11 @@ class Proof(Value):
         return sum(one.state in states for one in self.mutants)
 
     @property
+    def decided(self) -> int:
+        """The number of mutants that change something and were decided."""
+        return self.count("caught", "alive", "not_reached")
+
+    @property
     def share(self) -> float | None:
-        """The share of caught mutants among those that change something and were decided; None if there is none."""
-        decided = self.count("caught", "alive", "not_reached")
-        return self.count("caught") / decided if decided else None
+        """The share of caught mutants among the decided ones; None if there is none."""
+        return self.count("caught") / self.decided if self.decided else None

@@ -30,7 +30,7 @@ def badge_json(run: Run) -> str:
 def proof_badge(proof: Proof) -> str:
     """Return badge.json with the share of mutants that the suite catches; grey if none was run."""
     share = proof.share
-    message = "not measured" if share is None else f"{percent(share)} of {count(len(proof.mutants), 'mutant')}"
+    message = "not measured" if share is None else f"{percent(share)} of {count(proof.decided, 'mutant')}"
     colour = "lightgrey" if share is None else next(colour for limit, colour in _COLOURS if share >= limit)
     return (
         json.dumps({"schemaVersion": 1, "label": "breakages caught", "message": message, "color": colour}, indent=2)

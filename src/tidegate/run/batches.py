@@ -191,7 +191,8 @@ class Batches:
             report, out = await self._ran(batch)
             trials = [read_trial(out, spec) for spec in specs]
         except BatchLostError as lost:
-            self._context.progress.say(f"{len(specs)} trials are lost: {lost}")
+            what = "1 trial is" if len(specs) == 1 else f"{len(specs)} trials are"
+            self._context.progress.say(f"{what} lost: {lost}")
             return {spec: Trial(spec=spec, not_measured="worker_lost", reason=str(lost)) for spec in specs}
         meter.usd, meter.tokens = report.usd, report.tokens
         outages = {trial.spec: trial for trial in trials if trial.not_measured == "outage"}

@@ -22,7 +22,7 @@ from tidegate.model.suite import Budget, Suite
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.mutants.listed import of_guidance, of_program, of_server
 from tidegate.mutants.met import meets, server_meets
-from tidegate.mutants.wording import survived
+from tidegate.mutants.wording import missing, survived
 from tidegate.plan import make_plan
 from tidegate.run.checkouts import one_side, scratch_folder
 from tidegate.run.guidance_mutants import Guidance
@@ -40,7 +40,7 @@ Drafter = Callable[[MutantTrials, ToolProof, list[tuple[PlanRow, Ran]]], Awaitab
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to prove. `kinds`: of mutants; none: all. `most_mutants`: a sample of those that calls meet; None: all.
+    """What to prove. `kinds`: of mutants; none: all. `most_mutants`: the size of a sample; None: all.
 
     `alike`: so many pull requests that change nothing. `base`: a branch to compare the surface with.
     """
@@ -136,6 +136,8 @@ class _Proving:
                 self.progress.stage("drafting checks, and trying them")
                 drafts = await self.wanted.drafter(self.trials, proof, [(row, ran[0]) for row, ran in own.values()])
                 proof = proof.model_copy(update={"drafts": drafts})
+            server = any(row.scenario.target.mcp is not None for row, _ in own.values())
+            notes += missing(proof, self.wanted.kinds, drafted=self.wanted.drafter is not None, server=server)
             proofs.append(proof)
         return tuple(proofs), tuple(notes)
 
@@ -217,8 +219,9 @@ class _OneTool:
         """Return the result of each mutant; as many are run at once as there are slots."""
         proving, guidance = self.proving, self._guidance
         met = {number: self._met(mutant, guidance) for number, mutant in enumerate(mutants)}
-        reached = [number for number in met if met[number]]
-        chosen = random.Random(proving.wanted.seed).sample(reached, len(reached))[: proving.wanted.most_mutants]
+        sample = random.Random(proving.wanted.seed).sample(range(len(mutants)), len(mutants))
+        sampled = set(sample[: proving.wanted.most_mutants])  # also of those that no call meets: they count as alive
+        chosen = [number for number in met if met[number] and number in sampled]
         proving.progress.stage(f"{len(chosen)} mutants of {self.tool or 'the docs'}")
         found: dict[int, MutantResult] = {}
         slots = asyncio.Semaphore(2 * (os.cpu_count() or 1))
@@ -231,12 +234,12 @@ class _OneTool:
                 proving.progress.say(f"{len(found)} of {len(chosen)} mutants run, {caught} caught")
 
         async with asyncio.TaskGroup() as group:
-            for number in sorted(chosen):
+            for number in chosen:
                 group.create_task(one(number))
-        return tuple(found.get(number) or self._not_run(mutants[number], met[number]) for number in met)
+        return tuple(found.get(n) or self._not_run(mutants[n], met[n], sampled=n in sampled) for n in met)
 
-    def _not_run(self, mutant: Mutant, met: Sequence[RowKey]) -> MutantResult:
-        if met:
+    def _not_run(self, mutant: Mutant, met: Sequence[RowKey], *, sampled: bool) -> MutantResult:
+        if not sampled:
             return MutantResult(mutant=mutant, state="not_run", why="not in the sample", met_by=_names(met))
         return MutantResult(mutant=mutant, state="not_reached", why=survived(mutant, ()))
 

@@ -21,6 +21,7 @@ from tidegate.suite.load import load_suite
 from tidegate.surface.changed import surface_change
 from tidegate.surface.used import Scenario, users
 from tidegate.trial.workspace import matching_files
+from tidegate.vcs.revisions import untracked_files
 
 DOCS = ("**/*.md", "**/*.mdc", "**/*.rst", "**/*.adoc")
 _HISTORY = ("changelog", "changes", "history", "news", "releases")
@@ -105,8 +106,9 @@ def _naming(part: Part, lines: Sequence[DocLine]) -> tuple[DocLine, ...]:
 
 
 def _doc_lines(checkout: Path, tool: str) -> Iterator[DocLine]:
+    ignored = {name for name, is_ignored in untracked_files(checkout, ["."]).items() if is_ignored}
     for name in matching_files(checkout, DOCS):
-        if Path(name).stem.lower().startswith(_HISTORY):
+        if name in ignored or Path(name).stem.lower().startswith(_HISTORY):
             continue
         text = (checkout / name).read_text(encoding="utf-8", errors="replace")
         for number, line in enumerate(text.splitlines(), 1):

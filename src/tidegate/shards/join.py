@@ -13,7 +13,7 @@ from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.shard import ShardContents, ShardPlan, Spent
 from tidegate.model.trial import Side, TrialSpec
-from tidegate.shards.bundle import BadBundleError, Bundle
+from tidegate.shards.bundle import BadBundleError, Bundle, bundle_name
 from tidegate.store.run_folder import RunFolder
 
 MISSING = "there is no bundle of it"
@@ -102,23 +102,25 @@ class Joined:
 def join(folder: Path, plan: ShardPlan) -> Joined:
     """Read all bundles below `folder`, and find those of this plan."""
     found: dict[int, list[Bundle]] = defaultdict(list)
-    warnings: list[str] = []
+    refused: dict[str, str] = {}  # by file name: why
     for path in sorted(folder.rglob("*.zip")):
         try:
             bundle = Bundle(path)
         except BadBundleError as error:
-            warnings.append(f"{path.name} {error}")
+            refused[path.name] = f"{path.name} {error}"
             continue
         if why := foreign(bundle.contents, plan):
-            warnings.append(f"{path.name} is not a bundle of this run: {why}")
+            refused[path.name] = f"{path.name} is not a bundle of this run: {why}"
             bundle.close()
         else:
             found[bundle.contents.number].append(bundle)
     whole = {number: bundles[0] for number, bundles in found.items() if len({one.seal for one in bundles}) == 1}
     doubled = {number: "there are several different bundles of it" for number in found if number not in whole}
     _close(one for number, bundles in found.items() for one in bundles if one is not whole.get(number))
-    missing = {number: MISSING for number in range(1, len(plan.shares) + 1) if number not in found}
-    return Joined(plan, {**missing, **doubled}, tuple(warnings), whole)
+    of = len(plan.shares)
+    absent = [number for number in range(1, of + 1) if number not in found]
+    missing = {number: refused.pop(bundle_name(number, of), MISSING) for number in absent}
+    return Joined(plan, {**missing, **doubled}, tuple(refused.values()), whole)
 
 
 def foreign(contents: ShardContents, plan: ShardPlan) -> str:

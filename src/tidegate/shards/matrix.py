@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from tidegate.model.shard import ShardPlan
+from tidegate.shards.assign import LEAST_ROWS
 
 
 def matrix(plan: ShardPlan) -> str:
@@ -13,13 +14,15 @@ def matrix(plan: ShardPlan) -> str:
     return json.dumps({"include": [{"shard": f"{n}/{of}", "name": f"{n}-of-{of}"} for n in range(1, of + 1)]})
 
 
-def overview(plan: ShardPlan) -> str:
-    """Return a sentence about the plan's size and time."""
+def overview(plan: ShardPlan, wanted: int | None = None) -> str:
+    """Return a sentence about the plan's size and time. `wanted`: the number of shards that was asked for."""
     if not plan.shares:
         return "no shards: nothing changed that an agent could notice"
     rows, trials = sum(len(share.rows) for share in plan.shares), sum(share.trials for share in plan.shares)
     longest = max(share.seconds for share in plan.shares)
+    made = len(plan.shares)
+    less = f" instead of {wanted}, since each has {LEAST_ROWS} rows or more on average" if made < (wanted or 0) else ""
     return (
-        f"{len(plan.shares)} shards for {rows} rows and {trials} screening trials; the longest takes about "
-        f"{longest / 60:.1f} minutes, without checkout and build"
+        f"{made} shard{'s' if made > 1 else ''}{less}, for {rows} rows and {trials} screening trials; the longest "
+        f"takes about {longest / 60:.1f} minutes, by base's history or else by time limits, without checkout and build"
     )

@@ -1,0 +1,35 @@
+"""`tidegate prove` says why it refuses options, and why it exits with 1."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.run.test_prove import SCENARIO, SUITE, TOOL, commit
+
+
+def prove(repo: Path, *options: str) -> tuple[int, str]:
+    """Return the exit code and what is printed to stderr."""
+    words = [sys.executable, "-m", "tidegate", "prove", "-q", *options]
+    done = subprocess.run(words, cwd=repo, capture_output=True, text=True, check=False, timeout=60)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("option", [("--min", "0"), ("--mutants", "1"), ("--kind", "hangs"), ("--draft",)])
+def test_an_option_that_needs_mutants_is_refused_beside_surface(option: tuple[str, ...], tmp_path: Path) -> None:
+    code, said = prove(tmp_path, "--surface", *option)
+    assert (code, f"`--surface` runs no mutants, and `{option[0]}` needs them" in said) == (2, True)
+
+
+def test_a_share_below_min_is_said(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    for name, text in {"bin/t": TOOL, "tidegate.yaml": SUITE, "s.yaml": SCENARIO}.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "bin/t").chmod(0o755)
+    commit(tmp_path)
+    code, said = prove(tmp_path, "--kind", "output_emptied", "--min", "0.9")
+    assert code == 1
+    assert "0.0% of the mutants are caught, less than --min 0.9." in said
