@@ -7,10 +7,9 @@ from pathlib import Path
 
 from tidegate.history.branch import NotKeptError
 from tidegate.history.fingerprint import fingerprint, judge_mark, template_files
-from tidegate.history.known_results import keep_history
+from tidegate.history.known_results import keep_history, past_trial
 from tidegate.history.script_contents import scripts_hash
 from tidegate.history.store import History
-from tidegate.invocations.shapes import shapes_of
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey
@@ -34,7 +33,7 @@ def adopt(repo: Path, result: Result, options: Options) -> str:
         return "The pull request's check had failed: its trials are not adopted."
     suite = load_suite(repo, options.config, environ=options.environ)
     same = {row.key: row.fingerprint for row in _unchanged(repo, suite, result)}
-    trials = list(_past(result, same))
+    trials = _past(result, same)
 
     def add(history: History) -> None:
         history.add(same, trials)
@@ -66,23 +65,16 @@ def _unchanged(repo: Path, suite: Suite, result: Result) -> Iterator[Row]:
             yield row
 
 
-def _past(result: Result, rows: dict[RowKey, str]) -> Iterator[PastTrial]:
-    """Yield the measured screening trials of these rows as history entries.
+def _past(result: Result, rows: dict[RowKey, str]) -> list[PastTrial]:
+    """Return the measured screening trials of these rows as history entries.
 
     Base's trials come first in a result. They therefore get the times under which a store may already know them.
     """
     shas = {"base": result.sides.base.sha, "head": result.sides.head.sha}
-    for number, trial in enumerate(result.trials):
-        known = trial.side == "base" and trial.reused  # in the history already, with other times
-        if trial.phase == "screen" and trial.decides is not None and trial.key in rows and not known:
-            yield PastTrial(
-                scenario=trial.scenario,
-                agent=trial.agent,
-                decides=trial.decides,
-                at=result.sides.head.tested_at + number / 1000,
-                sha=shas[trial.side],
-                merged=trial.side == "head",
-                uses=trial.invocations.uses,
-                shapes=shapes_of(trial),
-                metrics=trial.metrics,
-            )
+    found = (
+        past_trial(trial, result.sides.head.tested_at + number / 1000, shas[trial.side], merged=trial.side == "head")
+        for number, trial in enumerate(result.trials)
+        # Reused trials of base are in the history already, with other times.
+        if trial.phase == "screen" and trial.key in rows and not (trial.side == "base" and trial.reused)
+    )
+    return [trial for trial in found if trial is not None]

@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import shlex
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from tidegate.cli import options
@@ -251,7 +251,7 @@ def _next_steps(written: list[str], root: Path, place: Place) -> str:
         ignored = [name for name in written if is_ignored(root, name)]
         if ignored:
             lines.append(f"  git ignores {few(ignored)}, which every checkout then lacks; `--force` still adds them")
-        add = ["git", "add", *(["--force"] if ignored else []), *_added(written)]
+        add = ["git", "add", *(["--force"] if ignored else []), *_added(root, written)]
         lines.append(f"  git switch --create tidegate && {shlex.join(add)} && git commit")
     try:
         pr, base = "tidegate pr               ", default_base(root)
@@ -260,7 +260,14 @@ def _next_steps(written: list[str], root: Path, place: Place) -> str:
     return "\n".join([*lines, f"  {pr} compare the branch with {base}, as on a pull request"])
 
 
-def _added(written: list[str]) -> list[str]:
-    """Return what `git add` is given: the folder of a scenario's files instead of each of them."""
-    folders = [name.removesuffix(".yaml") for name in written if name.endswith(".yaml")]
-    return list(dict.fromkeys(next((one for one in folders if name.startswith(f"{one}/")), name) for name in written))
+def _added(root: Path, written: list[str]) -> list[str]:
+    """Return what `git add` is given: a folder in place of its files, if it has no others."""
+    folders = dict.fromkeys(
+        str(PurePosixPath(name).parent) for name in written if name.endswith(".yaml") and "/" in name
+    )
+    whole = [folder for folder in folders if _files_below(root, folder) <= set(written)]
+    return list(dict.fromkeys(next((one for one in whole if name.startswith(f"{one}/")), name) for name in written))
+
+
+def _files_below(root: Path, folder: str) -> set[str]:
+    return {path.relative_to(root).as_posix() for path in (root / folder).rglob("*") if not path.is_dir()}

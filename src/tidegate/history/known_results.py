@@ -228,18 +228,24 @@ def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[i
 
 def past_trials(run: Run, counted: Collection[str] = ()) -> list[PastTrial]:
     """Return a run's measured trials as history entries, except those whose ids are in `counted`."""
-    return [
-        PastTrial(
-            scenario=trial.scenario,
-            agent=trial.agent,
-            decides=trial.decides,
-            at=run.started_at + number / 1000,
-            sha=run.revision.sha,
-            uses=trial.invocations.uses,
-            shapes=shapes_of(trial),
-            metrics=trial.metrics,
-            around_s=trial.around_s,
-        )
-        for number, trial in enumerate(run.trials)
-        if trial.decides is not None and trial.id not in counted
-    ]
+    trials = ((run.started_at + number / 1000, trial) for number, trial in enumerate(run.trials))
+    kept = (past_trial(trial, at, run.revision.sha) for at, trial in trials if trial.id not in counted)
+    return [trial for trial in kept if trial is not None]
+
+
+def past_trial(trial: TrialResult, at: float, sha: str, *, merged: bool = False) -> PastTrial | None:
+    """Return a trial as an entry of the history; None if it was not measured."""
+    if trial.decides is None:
+        return None
+    return PastTrial(
+        scenario=trial.scenario,
+        agent=trial.agent,
+        decides=trial.decides,
+        at=at,
+        sha=sha,
+        merged=merged,
+        uses=trial.invocations.uses,
+        shapes=shapes_of(trial),
+        metrics=trial.metrics,
+        around_s=trial.around_s,
+    )
