@@ -24,7 +24,7 @@ def test_an_option_that_needs_mutants_is_refused_beside_surface(option: tuple[st
     assert (code, f"`--surface` runs no mutants, and `{option[0]}` needs them" in said) == (2, True)
 
 
-def test_a_share_below_min_is_said(tmp_path: Path) -> None:
+def test_a_share_below_min_is_said_and_surface_alone_runs(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     for name, text in {"bin/t": TOOL, "tidegate.yaml": SUITE, "s.yaml": SCENARIO}.items():
         (tmp_path / name).write_text(text)
@@ -33,3 +33,4 @@ def test_a_share_below_min_is_said(tmp_path: Path) -> None:
     code, said = prove(tmp_path, "--kind", "output_emptied", "--min", "0.9")
     assert code == 1
     assert "0.0% of the mutants are caught, less than --min 0.9." in said
+    assert prove(tmp_path, "--surface") == (0, "")

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from tidegate.model.mutant import Mutant, MutantResult
-from tidegate.model.proof import Proof, ToolProof, UsedPart
+from tidegate.model.proof import ChangedPart, Proof, ToolProof, UsedPart
 from tidegate.model.surface import Part
 from tidegate.reports.badge import proof_badge
 from tidegate.reports.prove_text import change_text, prove_text
@@ -37,6 +37,12 @@ def test_what_is_new_gone_and_different_is_told_with_its_users_and_the_docs(tmp_
         "Changed: `--format` of `list` (no longer takes json, takes yaml); used by s",
         "Removed: `link`; still named in README.md:3",
     ]
+
+
+def test_a_draft_is_offered_for_command_line_tools_only() -> None:
+    for kind, offered in (("option", True), ("subcommand", True), ("tool", False), ("parameter", False)):
+        change = ChangedPart(state="added", part=Part(kind=kind, name="new", command=""))
+        assert ("draft one" in change_text(change, "t")) is offered, kind
 
 
 def test_ignored_files_are_not_docs_that_name_what_is_gone(tmp_path: Path) -> None:

@@ -117,8 +117,8 @@ def _refuse_without_mutants(args: argparse.Namespace) -> None:
     """Raise ConfigurationError if `--surface`, which runs no mutants, stands beside an option that needs them."""
     from tidegate.errors import ConfigurationError
 
-    asked = {"--min": args.min, "--mutants": args.mutants, "--kind": args.kind, "--draft": args.draft}
-    needs = next((name for name, given in asked.items() if given or given == 0.0), None)
+    asked = {"--min": args.min is not None, "--mutants": args.mutants, "--kind": args.kind, "--draft": args.draft}
+    needs = next((name for name, given in asked.items() if given), None)
     if args.surface and needs:
         raise ConfigurationError(f"`--surface` runs no mutants, and `{needs}` needs them.", "Leave one of the two out.")
 

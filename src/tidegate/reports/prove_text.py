@@ -91,7 +91,7 @@ def change_text(change: ChangedPart, tool: str = "") -> str:
     """Return one line on a part that a branch adds, removes or changes. `tool`: named for parts of no subcommand."""
     used = f"used by {', '.join(change.scenarios)}" if change.scenarios else "no scenario uses it"
     name = f"{change.part}" + (f" of `{tool}`" if tool and not change.part.command else "")
-    if tool and not change.scenarios:
+    if tool and not change.scenarios and change.part.kind in ("option", "subcommand"):
         used += " (draft one: `tidegate prove --draft`)"
     if change.state == "removed":
         places = ", ".join(f"{line.path}:{line.line}" for line in change.docs)

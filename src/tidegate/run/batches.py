@@ -110,7 +110,7 @@ class Batches:
             except BatchLostError as lost:
                 raise CannotRunError(
                     f"The executor `{self._engine.type}` does not work: {lost}.",
-                    "docs/executors.md says how to try a worker by hand.",
+                    "docs/executors.md says what a worker needs.",
                 ) from None
             self._versions = report.versions
         return {name: self._versions.get(name) for name in agents}
