@@ -15,7 +15,7 @@ from tidegate.model.mutant import MutantResult
 from tidegate.model.progress import Silent
 from tidegate.model.proof import Proof
 from tidegate.reports.badge import proof_badge
-from tidegate.reports.prove_text import prove_text
+from tidegate.reports.prove_text import change_text, prove_text
 from tidegate.run.prove import Wanted, prove
 from tidegate.run.run_job import Options
 
@@ -141,6 +141,22 @@ def test_a_kind_that_changes_nothing_of_the_tool_is_said(repo: Path, tmp_path: P
     options = Options(environ=dict(os.environ), progress=Silent())
     found = asyncio.run(prove(repo, None, tmp_path / "run", options, Wanted(kinds=("tool_removed",))))
     assert found.notes == ("no mutants of t: nothing that is known of it can be changed as --kind asks",)
+
+
+def test_a_tool_whose_scenarios_all_fail_has_a_surface_and_no_share(repo: Path, tmp_path: Path) -> None:
+    """A branch that breaks its scenarios is still compared with base."""
+    broken = shutil.copytree(repo, tmp_path / "broken", ignore=shutil.ignore_patterns(".git", ".tidegate"))
+    commit(broken)
+    broken.joinpath("bin/t").write_text(TOOL.replace("--loud", "--shout"))
+    options = Options(environ=dict(os.environ), progress=Silent())
+    found = asyncio.run(prove(broken, None, tmp_path / "run", options, Wanted(base="HEAD")))
+    assert found.share is None
+    assert {change_text(one) for one in found.tools[0].changes} == {
+        "New: `--shout` of `add`; no scenario uses it",
+        "Removed: `--loud` of `add`; still named in AGENTS.md:4",
+    }
+    assert "surface: 0 of 3 subcommands, 0 of 3 options used by a passing scenario" in prove_text(found)
+    assert found.notes[0].startswith("keep × docs was left out: it does not pass on base")
 
 
 def test_scenarios_without_a_tool_have_nothing_to_change(tmp_path: Path) -> None:

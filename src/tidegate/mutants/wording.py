@@ -31,14 +31,14 @@ def _use(mutant: Mutant) -> str:
     return f"calls `{mutant.command}`" if mutant.command else "does so"
 
 
-def missing(proof: ToolProof, kinds: Sequence[str], *, drafted: bool, server: bool) -> Iterator[str]:
+def missing(proof: ToolProof, kinds: Sequence[str], *, drafted: bool) -> Iterator[str]:
     """Yield a sentence if the tool has no mutant of the `kinds` asked for, and one if no draft was found for it."""
     tool = proof.tool or "the docs"
     if kinds and not proof.mutants:
         yield f"no mutants of {tool}: nothing that is known of it can be changed as --kind asks"
     if not drafted or proof.drafts or not any(one.state in ("alive", "not_reached") for one in proof.mutants):
         return
-    if server:
+    if any(one.part.kind == "tool" for one in proof.parts):
         yield f"no drafts for {tool}: checks are drafted for command-line tools only"
     else:
         yield f"no drafts for {tool}: no check that was tried catches a mutant that is alive"

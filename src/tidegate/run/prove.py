@@ -129,15 +129,16 @@ class _Proving:
         notes = [f"{row.key} was left out: {why}" for row, why in seen if isinstance(why, str)]
         usable = [(row, ran) for row, ran in seen if not isinstance(ran, str)]
         proofs = []
-        for tool in dict.fromkeys(tool_name(row) for row, _ in usable):
+        for tool in dict.fromkeys(map(tool_name, rows)):
+            any_row = next(row for row in rows if tool_name(row) == tool)
             own = {row.key: (row, ran) for row, ran in usable if tool_name(row) == tool}
-            proof = await _OneTool(self, tool, own).proof()
-            if self.wanted.drafter is not None:
+            proof = await _OneTool(self, tool, any_row, own).proof()
+            if self.wanted.drafter is not None and own:
                 self.progress.stage("drafting checks, and trying them")
                 drafts = await self.wanted.drafter(self.trials, proof, [(row, ran[0]) for row, ran in own.values()])
                 proof = proof.model_copy(update={"drafts": drafts})
-            server = any(row.scenario.target.mcp is not None for row, _ in own.values())
-            notes += missing(proof, self.wanted.kinds, drafted=self.wanted.drafter is not None, server=server)
+            if own:
+                notes += missing(proof, self.wanted.kinds, drafted=self.wanted.drafter is not None)
             proofs.append(proof)
         return tuple(proofs), tuple(notes)
 
@@ -164,10 +165,11 @@ class _Proving:
 
 @dataclass
 class _OneTool:
-    """The rows of one tool, each with its trials of base."""
+    """The passing rows of one tool, each with its trials of base. `any_row`: a row of the tool, passing or not."""
 
     proving: _Proving
     tool: str
+    any_row: PlanRow
     rows: dict[RowKey, tuple[PlanRow, tuple[Ran, ...]]]
     single: set[tuple[str, str, str]] = field(default_factory=set)  # options that take one value only
 
@@ -181,15 +183,14 @@ class _OneTool:
             counts=counts(parts, used),
             parts=tuple(UsedPart(part=part, scenarios=used[part.id]) for part in parts),
         )
-        if not self.proving.wanted.mutants:
+        if not self.proving.wanted.mutants or not self.rows:
             return found
         self.single = {part.id for part in parts if part.kind == "option" and len(part.choices) == 1}
         return found.model_copy(update={"mutants": await self._results(self._mutants(parts, calls))})
 
     async def _parts(self, calls: tuple[ObservedCall, ...]) -> tuple[Part, ...]:
-        row = next(iter(self.rows.values()))[0]
-        listed = await survey(self.proving.trials, row)
-        return listed if row.scenario.target.mcp is not None else (*listed, *of_calls(calls, listed))
+        listed = await survey(self.proving.trials, self.any_row)
+        return listed if self.any_row.scenario.target.mcp is not None else (*listed, *of_calls(calls, listed))
 
     def _scenario(self, row: PlanRow, ran: tuple[Ran, ...]) -> Scenario:
         checks = [gate.model_dump_json() for gate in row.scenario.gates]
@@ -198,7 +199,7 @@ class _OneTool:
         return Scenario(ran[0].calls, "\n".join([row.scenario.prompt, *checks, *commands]))
 
     def _mutants(self, parts: tuple[Part, ...], calls: tuple[ObservedCall, ...]) -> list[Mutant]:
-        target = next(iter(self.rows.values()))[0].scenario.target
+        target = self.any_row.scenario.target
         read = any(row.agent.type not in FREE for row, _ in self.rows.values())
         found: list[Mutant] = []
         if target.mcp is not None:
