@@ -16,3 +16,9 @@ def opened(packed: str) -> Any:
 def page_data(page: str) -> Any:
     """Return the data that the whole page is made of."""
     return opened(page.partition('id="data">')[2].partition("</script>")[0])
+
+
+def whole_text(page: str) -> str:
+    """Return all that the page holds as one text: its data, and the records of its trials."""
+    blocks = json.loads(page.partition('id="records">')[2].partition("</script>")[0])
+    return json.dumps([page_data(page), [opened(block) for _, block in blocks]], ensure_ascii=False)

@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if refusal is not None:
             _say(refusal.message, refusal.advice)
             return refusal.exit_code
-        traceback.print_exc()
+        _print(traceback.format_exc())
         _say("this is a bug in tidegate.", "Please report it with the lines above.")
         return BUG
 
@@ -68,7 +68,7 @@ def _say(what: str, advice: str) -> None:
 def _print(text: str) -> None:
     from tidegate.text.safe import log_line
 
-    # The message may quote an untrusted file, and GitHub's runner executes commands in log lines.
+    # The message may quote an untrusted file or a secret, and GitHub's runner executes commands in log lines.
     for line in text.splitlines():
         print(log_line(line), file=sys.stderr)
 

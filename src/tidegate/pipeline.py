@@ -37,6 +37,7 @@ from tidegate.run.target_tip import with_tip
 from tidegate.store.run_folder import RunFolder, load_run, write_text
 from tidegate.suite.load import load_suite
 from tidegate.surface.used import scenario_calls
+from tidegate.text.well_known_secrets import without_secrets
 from tidegate.verdict.decide import decide, nothing_to_do
 from tidegate.verdict.make_result import make_result
 
@@ -59,7 +60,7 @@ async def pull_request(repo: Path, asked: RevisionPair, out: Path, options: Opti
             runs = no_runs(loaded.job)
             comparison, verdict = Comparison(rows=()), nothing_to_do(loaded.job.suite.policy)
         result = _conclude(repo, loaded, runs, comparison, verdict)
-    result = result.model_copy(update={"instance": options.instance, "links": options.links})
+    result = without_secrets(result.model_copy(update={"instance": options.instance, "links": options.links}))
     write_reports(result, out, {side.side: side.store for side in sides})
     return result
 
@@ -155,7 +156,7 @@ def compare_runs(base_folder: Path, head_folder: Path, out: Path | None) -> Resu
     comparison = compare(base, head, stored=True)
     verdict = decide(comparison, head.policy)
     result = make_result(comparison, verdict, base, head)
-    result = result.model_copy(update={"causes": find_causes(result.rows, result.trials)})
+    result = without_secrets(result.model_copy(update={"causes": find_causes(result.rows, result.trials)}))
     if out is not None:
         write_reports(result, out, {"base": RunFolder.at(base_folder), "head": RunFolder.at(head_folder)})
     return result

@@ -1,4 +1,8 @@
-"""A secret that the tool under test needs and prints is in nothing that a run leaves behind."""
+"""Secrets that the tool under test prints do not leave the job.
+
+The value of one is known to Tidegate: it is in nothing that a run leaves behind. The other is a key that only its
+format gives away: it is in none of the files and texts that are published, but in the records, on which gates decide.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,13 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.packed import whole_text
+from tidegate.text.well_known_secrets import MARK
+
 Make = Callable[..., Any]
 
 SECRET = 'tok-"91/+ü'
+UNKNOWN = "npm_" + "aB3dE5" * 6  # put together here, so that no scanner finds a key in this file
 PRINTED = {
     "plain": SECRET,
     "JSON": json.dumps(SECRET)[1:-1],
@@ -32,6 +40,7 @@ secret = os.environ["NOTES_TOKEN"]
 data = secret.encode()
 forms = [secret, json.dumps(secret)[1:-1], quote(secret, safe=""), data.hex()]
 forms += [base64.b64encode(data).decode(), base64.urlsafe_b64encode(data).decode()]
+forms += ["npm_" + "aB3dE5" * 6]
 text = f"error: {sys.argv[1]}: " + " ".join(forms)
 print(text)
 print(text, file=sys.stderr)
@@ -59,6 +68,7 @@ evaluation:
   gates:
     - {type: file_contains, path: notes.txt, substring: first}
     - {type: command_output_contains, command: leak gate, substring: "error: gate"}
+    - {type: command_output_matches, command: leak key, pattern: "npm_[A-Za-z0-9]{36}"}
     - {type: script, command: leak script, description: prints}
 """
 
@@ -92,3 +102,13 @@ def test_a_secret_is_in_no_file_and_no_log(
     assert "[NOTES_TOKEN]" in "".join(path.read_text() for path in ran.out.rglob("*.std*"))
     assert list(leaks(ran.out, repo.root / ".tidegate")) == []
     assert [form for form, text in PRINTED.items() if text in ran.stdout + ran.stderr] == []
+    page = (ran.out / "report.html").read_text()
+    texts = [ran.stdout, ran.stderr, page, whole_text(page), (ran.out / "comment.md").read_text()]
+    result = (ran.out / "result.json").read_text()
+    assert not any(UNKNOWN in text for text in (*texts, result))
+    assert MARK in result
+    if broken == "the tool":
+        assert UNKNOWN in "".join(path.read_text() for path in ran.out.rglob("*.stdout"))
+        assert whole_text(page).count(MARK) > 20
+        gates = [gate for trial in json.loads(result)["trials"] for gate in trial["gates"]]
+        assert {gate["passed"] for gate in gates if "leak key" in gate["label"]} == {True}

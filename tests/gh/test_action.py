@@ -9,7 +9,7 @@ import pytest
 from tests.e2e.conftest import FILES, NOTES
 from tests.gh.emulated.front import Fault
 from tests.gh.emulated.runner import load_event
-from tests.gh.job import RENAMED, Job
+from tests.gh.job import RENAMED, Job, MakeStep, act_here
 from tidegate.gh.port import PERMISSIONS
 from tidegate.store.run_folder import load_run
 
@@ -134,6 +134,13 @@ def test_a_dry_run_says_what_is_wrong_with_the_token(job: Job) -> None:
     assert "`github_token`" in ran.stdout
 
 
+def test_secrets_are_only_sent_to_a_runner_which_masks_them(make_step: MakeStep, tmp_path: Path) -> None:
+    environ, command = {"A_TOKEN": "a secret value"}, "::add-mask::a secret value"
+
+    assert act_here(make_step(tmp_path), {**environ, "GITHUB_ACTIONS": "true"}).stdout.splitlines()[0] == command
+    assert "a secret value" not in act_here(make_step(tmp_path), environ).stdout
+
+
 @pytest.mark.own_process
 def test_nothing_that_an_agent_prints_reaches_the_runners_parser(job: Job) -> None:
     hostile = RENAMED.replace("unknown command: $1", "::error::owned%0A::set-output name=verdict::passed")
@@ -146,8 +153,9 @@ def test_nothing_that_an_agent_prints_reaches_the_runners_parser(job: Job) -> No
     groups = [command.message for command in ran.log.commands if command.name == "group"]
     others = [c for c in ran.log.commands if c.name not in ("group", "endgroup", "stop-commands")]
     assert groups == ["getting ready", "screening both sides", "confirming what was seen, on new trials"]
-    assert [command.name for command in others] == ["error"]
-    assert others[0].properties["title"].startswith("regressed")
+    assert [command.name for command in others] == ["add-mask", "error"]
+    assert ran.log.commands[0] == others[0]
+    assert others[1].properties["title"].startswith("regressed")
     assert step.outputs()["verdict"] == "failed"
 
 

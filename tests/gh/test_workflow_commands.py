@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.gh.emulated.runner import read_log
 from tidegate.gh.stop_commands import Fence, fence
-from tidegate.gh.workflow_commands import END_GROUP, Annotation, annotate, group
+from tidegate.gh.workflow_commands import END_GROUP, Annotation, add_masks, annotate, group
 
 TOKEN = "0123456789abcdef"
 WRITTEN = st.text(st.characters(codec="utf-8", exclude_characters="\v\f\x1c\x1d\x1e\x85\u2028\u2029"), max_size=60)
@@ -23,6 +23,25 @@ def test_an_annotation_arrives_as_it_is(message: str, title: str, file: str) -> 
     wanted = {"file": file, "line": "3", "title": title}
     assert (command.name, command.message) == ("error", message)
     assert command.properties == {name: value for name, value in wanted.items() if value}
+
+
+def test_each_line_of_a_secret_variable_is_masked() -> None:
+    environ = {
+        "A_TOKEN": "100% secret",
+        "B_KEY": "{\n  first line\nother line\n}",
+        "C_KEY_URL": "http://host",
+        "D": "no " * 9,
+    }
+
+    commands = read_log("\n".join(add_masks({**environ, "SHORT_KEY": "pass"}))).commands
+
+    assert [command.name for command in commands] == ["add-mask"] * 3
+    assert sorted(command.message for command in commands) == ["100% secret", "first line", "other line"]
+
+
+def test_an_annotation_shows_no_key() -> None:
+    key = "npm_" + "aB3" * 12
+    assert annotate([Annotation(level="notice", message=f"found {key}")]) == ["::notice::found [secret]"]
 
 
 def test_an_annotation_without_a_place() -> None:

@@ -42,6 +42,13 @@ def test_a_session_that_cannot_be_replayed_or_is_too_old_is_not_kept(tmp_path: P
     assert read(tmp_path) == []
 
 
+def test_a_session_that_shows_a_key_is_not_kept(tmp_path: Path) -> None:
+    """Without the key, its commands and outputs could not be compared with head's."""
+    step = SessionStep(tool="Bash", command="notes key", status="ok", output="npm_" + "aB3" * 12)
+    store(tmp_path).add(PRINTS, [session(1, steps=(step,)), session(2)])
+    assert read(tmp_path) == ["2"]
+
+
 def test_a_session_of_the_pull_request_s_own_commits_is_ignored(tmp_path: Path) -> None:
     store(tmp_path).add(PRINTS, [session(1), session(2, sha="d" * 40)])
     assert read(tmp_path, own={"d" * 40}) == ["1"]

@@ -37,6 +37,12 @@ def test_what_was_added_is_read_the_oldest_first(history: History) -> None:
     assert history.read(PRINTS) == ((past(3, "fail"), past(2), past(1)), ())
 
 
+def test_no_key_is_kept(history: History) -> None:
+    """A call's shape has its options, whatever they are."""
+    history.add(PRINTS, [past(1).model_copy(update={"shapes": ("add --" + "npm_" + "aB3" * 12,)})])
+    assert history.read(PRINTS).trials[0].shapes == ("add --[secret]",)
+
+
 def test_the_newest_are_kept_as_many_as_the_limit_allows(history: History) -> None:
     history.add(PRINTS, [past(age) for age in (5, 1, 4, 2, 3)])
     assert history.read(PRINTS).trials == (past(3), past(2), past(1))

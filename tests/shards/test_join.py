@@ -94,6 +94,22 @@ def path_of(bundles: Path, number: int) -> Path:
     return bundles / f"job-{number}" / bundle_name(number, SHARDS)
 
 
+def test_a_bundle_shows_no_key(tmp_path: Path) -> None:
+    key = "npm_" + "aB3" * 12
+    shown = [make.trial_result(**spec.model_dump(), reason=f"printed {key}") for spec in specs(1)]
+    for spec in specs(1):
+        record = RunFolder(tmp_path / spec.side).record_folder(spec)
+        record.mkdir(parents=True)
+        (record / "workspace.diff").write_bytes(f"+{key}\n".encode() + b"\xff")
+    write(path := tmp_path / bundle_name(1, SHARDS), 1, tmp_path, results=shown)
+
+    joined = join(path.parent, PLAN)
+    stores = {side: RunFolder(tmp_path / "merged" / side) for side in SIDES}
+    assert {result.reason for result in joined.take(specs(1), stores)} == {"printed [secret]"}
+    diff = stores["base"].record_folder(specs(1)[0]) / "workspace.diff"
+    assert diff.read_bytes() == b"+[secret]\n\xff"
+
+
 def test_all_trials_of_whole_bundles_are_handed_out_with_what_reports_read(bundles: Path, tmp_path: Path) -> None:
     joined = join(bundles, PLAN)
     stores = {side: RunFolder(tmp_path / "merged" / side) for side in SIDES}

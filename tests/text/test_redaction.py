@@ -50,4 +50,5 @@ def test_what_is_no_secret_stays() -> None:
 
 def test_the_names_of_variables_say_which_are_secret() -> None:
     environ = {"GITHUB_TOKEN": "t1", "Api_Key": "t2", "DB_PASSWORD": "t3", "SSH_KEY_FILE": "/root/.ssh/id", "LANG": "C"}
+    environ["GIT_CONFIG_KEY_0"] = "safe.directory"  # the name of an option
     assert secret_variables(environ) == {"GITHUB_TOKEN": "t1", "Api_Key": "t2", "DB_PASSWORD": "t3"}

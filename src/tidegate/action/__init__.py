@@ -25,6 +25,7 @@ from tidegate.gh.runner_files import read_payload
 from tidegate.reports.not_run import CANCELLED, render_error
 from tidegate.settings import GitHubJob, Settings
 from tidegate.store.our_folder import OUR_FOLDER
+from tidegate.text.well_known_secrets import masked_secrets
 
 if TYPE_CHECKING:
     from tidegate.action.own_check import OwnCheck
@@ -82,7 +83,7 @@ def report_error(error: TidegateError, outside: Outside) -> None:
 async def _report(error: TidegateError, event: Event | None, job: Job) -> None:
     """Report a run that ends without a verdict, in the comment too: it must not show an older commit's green."""
     tell_failure(error, job)
-    await _note("it could not be run", render_error(error.message, error.advice), event, job)
+    await _note("it could not be run", render_error(masked_secrets(error.message), error.advice), event, job)
 
 
 async def _note(why: str, detail: str, event: Event | None, job: Job) -> None:

@@ -60,7 +60,11 @@ def trusted_checkout(environ: Mapping[str, str]) -> dict[str, str]:
 def perform(environ: Mapping[str, str], connect: Connect, sleep: Callable[[float], None] = time.sleep) -> int:
     """Handle the event as the inputs say, and return the exit code. `connect` and `sleep` are those of `Outside`."""
     from tidegate.gh.stop_commands import Fence
+    from tidegate.gh.workflow_commands import add_masks
 
+    if environ.get("GITHUB_ACTIONS") == "true":  # elsewhere, nothing would hide these lines
+        for line in add_masks(environ):
+            print(line, flush=True)
     fence = Fence(partial(print, flush=True), secrets.token_hex)
     fence.put_up()
     try:

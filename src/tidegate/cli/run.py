@@ -49,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.reports.show import run_final_line, run_overview
     from tidegate.run.checkouts import make_run_folder
     from tidegate.store.our_folder import make_our_folder
+    from tidegate.text.well_known_secrets import without_secrets
     from tidegate.vcs.revisions import repository_root
 
     root = repository_root(args.repo)
@@ -65,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
     finally:
         with suppress(OSError):
             out.rmdir()  # succeeds only if nothing was stored
+    stored = without_secrets(stored)
     if args.json:
         print(stored.model_dump_json(indent=2))
     else:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import ConfigurationError
+from tidegate.text.well_known_secrets import masked_secrets
 
 if TYPE_CHECKING:
     from tidegate.model.result import Result
@@ -69,6 +70,7 @@ def append_summary(path: Path, parts: Sequence[str]) -> int:
 
     `parts` are in order of importance. A part is written whole or not at all.
     """
+    parts = [masked_secrets(part) for part in parts]
     room = MAX_SUMMARY_BYTES - 1 - (path.stat().st_size if path.exists() else 0)
     sizes = list(accumulate(len(part.encode()) + 1 for part in parts))
     if sizes and sizes[-1] > room:

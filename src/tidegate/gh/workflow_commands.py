@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from tidegate.model.value import Value
+from tidegate.text.redaction import SHORTEST, secret_variables
+from tidegate.text.well_known_secrets import masked_secrets
 
 Level = Literal["error", "warning", "notice"]
 
@@ -30,6 +32,13 @@ def annotate(wanted: Iterable[Annotation]) -> list[str]:
     return [_command(annotation) for annotation in _first(wanted)]
 
 
+def add_masks(environ: Mapping[str, str]) -> list[str]:
+    """Return the commands that make the runner mask the values of secret variables in its log, line by line."""
+    values = [value for name, value in secret_variables(environ).items() if not name.endswith("_URL")]
+    lines = {line.strip() for value in values for line in value.splitlines() if len(line.strip()) >= SHORTEST}
+    return [f"::add-mask::{_data(line)}" for line in sorted(lines)]
+
+
 def group(title: str) -> str:
     """Return the command that begins a foldable group in the log. `END_GROUP` ends it."""
     return f"::group::{_data(title)}"
@@ -50,7 +59,8 @@ def _command(annotation: Annotation) -> str:
         "title": annotation.title,
     }
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value)
-    return f"::{annotation.level}{' ' if listed else ''}{listed}::{_data(annotation.message[:MAX_MESSAGE])}"
+    message = masked_secrets(annotation.message)[:MAX_MESSAGE]
+    return f"::{annotation.level}{' ' if listed else ''}{listed}::{_data(message)}"
 
 
 def _data(text: str) -> str:

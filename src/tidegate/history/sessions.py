@@ -14,6 +14,7 @@ from tidegate.model.session import Session
 from tidegate.model.suite import Store
 from tidegate.model.value import Value
 from tidegate.store.run_folder import write_text
+from tidegate.text.well_known_secrets import without_secrets
 
 MOST = 10  # sessions per row
 SUFFIX = ".sessions"
@@ -64,9 +65,13 @@ class SessionStore:
         return ReadSessions(found, tuple(warnings))
 
     def add(self, fingerprints: Mapping[RowKey, str], sessions: Iterable[Session]) -> None:
-        """Add these sessions, within the limits. Sessions of rows without a fingerprint are dropped."""
+        """Add these sessions, within the limits. Dropped: rows without a fingerprint, and sessions that show a secret.
+
+        Without its secret, a session cannot be replayed: commands and outputs would differ.
+        """
         for session in sessions:
-            if fingerprint := fingerprints.get(session.key):
+            fingerprint = fingerprints.get(session.key)
+            if fingerprint and without_secrets(session) == session:
                 known = [entry.session for entry in self._entries(fingerprint) if entry]
                 if session not in known:
                     self._write(fingerprint, self._best([*known, session]))

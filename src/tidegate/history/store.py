@@ -17,6 +17,7 @@ from tidegate.model.plan import RowKey, by_row
 from tidegate.model.suite import Store
 from tidegate.model.value import Value
 from tidegate.store.run_folder import write_text
+from tidegate.text.well_known_secrets import without_secrets
 
 DAY = 86_400.0
 VERSIONS = "versions.json"
@@ -82,7 +83,7 @@ class History:
 
     def add(self, fingerprints: Mapping[RowKey, str], trials: Iterable[PastTrial]) -> None:
         """Add these trials, within the limits. Trials of rows without a fingerprint are dropped."""
-        for key, more in by_row(trials).items():
+        for key, more in by_row(without_secrets(trial) for trial in trials).items():
             if fingerprint := fingerprints.get(key):
                 known = [entry for entry in self._entries(key, fingerprint) if isinstance(entry, PastTrial)]
                 kept = self._capped([*known, *(trial for trial in more if trial not in known)])

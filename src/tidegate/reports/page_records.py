@@ -15,6 +15,7 @@ from tidegate.model.plan import RowKey
 from tidegate.model.trial import Record
 from tidegate.reports.transcript_steps import Step, steps
 from tidegate.text.safe import visible
+from tidegate.text.well_known_secrets import without_secrets
 
 BLOCK_CHARACTERS = 300_000  # of JSON, after which a block ends: similar trials compress well together
 _DIFF_CHARACTERS = 60_000
@@ -49,7 +50,7 @@ def _blocks(trials: Sequence[TrialResult], read: ReadRecord) -> Iterator[tuple[l
     ids: list[str] = []
     texts: list[str] = []
     for trial in trials:
-        text = f"{_as_json(trial.id)}:{_as_json(_record(trial, read(trial), noise))}"
+        text = f"{_as_json(trial.id)}:{_as_json(_record(trial, without_secrets(read(trial)), noise))}"
         if texts and sum(map(len, texts)) + len(text) > BLOCK_CHARACTERS:
             yield ids, texts
             ids, texts = [], []

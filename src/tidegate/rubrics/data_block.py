@@ -13,6 +13,7 @@ from functools import cache
 from tidegate.streams import STREAMS
 from tidegate.text.safe import printable
 from tidegate.text.shorten import both_ends
+from tidegate.text.well_known_secrets import masked_secrets
 
 MAX_PART = 4_000  # characters of one message or output
 MAX_TEXT = 60_000  # characters of a whole transcript
@@ -22,17 +23,12 @@ _FOLDERS = re.compile(
     rf"{_ABOVE}/trials/(?:(?:base|head)/)?[^/\n]+/[^/\n]+/\d+/(workspace|home|tmp|record)(?![\w-])"
     rf"|{_ABOVE}/tidegate-\w+/(?:base|head|trials|prepared|agents)(?![\w-])"
 )
-_SECRETS = re.compile(
-    r"\b(?:sk-[\w-]{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|AKIA[0-9A-Z]{16}|xox[abpr]-[\w-]{10,})"
-    r"|(?<=Bearer )[\w.~+/-]{16,}"
-)
 
 
 def anonymous(text: str) -> str:
-    """Return the text without folders that name a side or agent, names of models and agents, and likely API keys."""
+    """Return the text without folders that name a side or agent, names of models and agents, and well-known secrets."""
     text = _FOLDERS.sub(lambda found: f"/{found[1]}" if found[1] else "/checkout", text)
-    text = _SECRETS.sub("[secret]", text)
-    return _models().sub("the-agent", text)
+    return _models().sub("the-agent", masked_secrets(text))
 
 
 @cache

@@ -21,6 +21,7 @@ from tidegate.model.measurement import TrialResult
 from tidegate.model.shard import ShardContents
 from tidegate.model.trial import Side
 from tidegate.store.run_folder import RunFolder
+from tidegate.text.well_known_secrets import masked_secrets, without_secrets
 
 _CONTENTS, _RESULTS = "shard.json", "results.jsonl"
 _SEAL = 64  # bytes; they are the archive's comment, so that every program can open it
@@ -44,11 +45,11 @@ def write_bundle(
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=_FAST, strict_timestamps=False) as archive:
         archive.writestr(_CONTENTS, contents.model_dump_json(indent=1))
-        archive.writestr(_RESULTS, "".join(f"{result.model_dump_json()}\n" for result in results))
+        archive.writestr(_RESULTS, "".join(f"{without_secrets(result).model_dump_json()}\n" for result in results))
         for result in results:
             for file, name in _plain_files(stores[result.side].record_folder(result.spec)):
                 with suppress(OSError):
-                    archive.write(file, f"{result.id}/{name}")
+                    archive.writestr(f"{result.id}/{name}", _masked(file.read_bytes()))
         archive.comment = b"0" * _SEAL
     seal = _digest(temporary)
     with temporary.open("r+b") as whole:
@@ -66,6 +67,11 @@ def _plain_files(record: Path) -> Iterator[tuple[Path, str]]:
             file = Path(folder) / name
             if stat.S_ISREG(file.lstat().st_mode):
                 yield file, file.relative_to(record).as_posix()
+
+
+def _masked(data: bytes) -> bytes:
+    """Return the data without well-known secrets. Each byte is read as one character, so that any file can be."""
+    return masked_secrets(data.decode("latin-1")).encode("latin-1")
 
 
 def _digest(path: Path) -> bytes:

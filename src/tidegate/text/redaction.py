@@ -10,7 +10,7 @@ from functools import cached_property
 from urllib.parse import quote, quote_plus
 
 SHORTEST = 8  # characters; a shorter value is not a secret, and would match ordinary text
-_NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
+_NAMES = re.compile(r"^(?!GIT_CONFIG_KEY_).*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)", re.IGNORECASE)
 
 
 def secret_variables(environ: Mapping[str, str]) -> dict[str, str]:

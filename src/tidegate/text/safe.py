@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Callable
 
+from tidegate.text.well_known_secrets import masked_secrets
+
 _ESCAPE_SEQUENCE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
     r"|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC: titles, links
@@ -38,8 +40,11 @@ def one_line(text: str) -> str:
 
 
 def log_line(line: str) -> str:
-    """Return one line for a log that a runner does not read as a workflow command (`::name::`, `##[name]`)."""
-    flat = visible(line).replace("\n", " ").rstrip()
+    """Return one line for a log, without secrets, that a runner does not read as a workflow command.
+
+    These are `::name::` and `##[name]`.
+    """
+    flat = masked_secrets(visible(line)).replace("\n", " ").rstrip()
     return _WORKFLOW_COMMAND.sub(r"\1 ", flat).replace("##[", "## [")
 
 
