@@ -83,3 +83,4 @@ def test_fewer_shards_than_asked_for_are_explained() -> None:
     )
     assert overview(plan, 3).startswith("2 shards instead of 3, since each has 2 rows or more on average, for 4 rows")
     assert overview(plan, 2).startswith("2 shards, for 4 rows")
+    assert "the longest takes about 60 s, by base's history" in overview(plan, 2)

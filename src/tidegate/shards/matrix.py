@@ -20,9 +20,10 @@ def overview(plan: ShardPlan, wanted: int | None = None) -> str:
         return "no shards: nothing changed that an agent could notice"
     rows, trials = sum(len(share.rows) for share in plan.shares), sum(share.trials for share in plan.shares)
     longest = max(share.seconds for share in plan.shares)
+    took = f"{longest / 60:.0f} minutes" if longest >= 90 else f"{longest:.0f} s"
     made = len(plan.shares)
     less = f" instead of {wanted}, since each has {LEAST_ROWS} rows or more on average" if made < (wanted or 0) else ""
     return (
         f"{made} shard{'s' if made > 1 else ''}{less}, for {rows} rows and {trials} screening trials; the longest "
-        f"takes about {longest / 60:.1f} minutes, by base's history or else by time limits, without checkout and build"
+        f"takes about {took}, by base's history or else by time limits, without checkout and build"
     )
