@@ -25,12 +25,14 @@ def unsteady(folder: Path, outcomes: str) -> str:
 
 @pytest.fixture
 def pushed(tmp_path: Path) -> Callable[..., Ran]:
-    """Push files to the pull request, and run it."""
+    """Push files to the pull request, and run it. Trials may use the folder `luck`, which is outside of them."""
     repo = Repository(tmp_path / "repo")
+    (luck := tmp_path / "luck").mkdir()
 
     def push(files: dict[str, str], base: dict[str, str] | None = None) -> Ran:
         if not (repo.root / "tidegate.yaml").exists():
-            repo.commit({**FILES, "tidegate.yaml": ALIKE, **(base or {})})
+            suite = (base or {}).get("tidegate.yaml", ALIKE) + f"files: {{write: ['{luck}']}}\n"
+            repo.commit({**FILES, **(base or {}), "tidegate.yaml": suite})
             repo.git("checkout", "--quiet", "-b", "pr")
         if files:
             repo.commit(files)
@@ -52,14 +54,14 @@ def heads(ran: Ran) -> int:
 )
 def test_a_re_run_that_passes_does_not_clear_a_deterministic_row(tmp_path: Path, pushed: Callable[..., Ran]) -> None:
     """It fails in 60 % of its trials."""
-    assert red(pushed({"bin/notes": unsteady(tmp_path, "FFFPPFFPFPFFFPFPFFPFPFFPFFPFFF")}))
+    assert red(pushed({"bin/notes": unsteady(tmp_path / "luck", "FFFPPFFPFPFFFPFPFFPFPFFPFFPFFF")}))
     assert red(again := pushed({})), again.row("keep_notes")["reason"]
     assert any("its repeats disagree" in warning for warning in again.result["warnings"])
 
 
 @pytest.mark.attempt("has a tool that fails by chance, and pushes until a trial passes", "failed: regressed")
 def test_a_push_that_passes_once_does_not_clear_a_deterministic_row(tmp_path: Path, pushed: Callable[..., Ran]) -> None:
-    tool = unsteady(tmp_path, "FFFPPFFPFPFFFPFPFFPFPFFPFFPFFF")
+    tool = unsteady(tmp_path / "luck", "FFFPPFFPFPFFFPFPFFPFPFFPFFPFFF")
     assert red(pushed({"bin/notes": tool}))
     assert red(again := pushed({"bin/notes": tool + "# repaired, it says\n"})), again.row("keep_notes")["reason"]
 
@@ -69,17 +71,17 @@ def test_a_push_that_passes_once_does_not_clear_a_deterministic_row(tmp_path: Pa
 )
 @pytest.mark.parametrize("suite", [ALIKE, CHANCE], ids=["deterministic", "by chance"])
 def test_a_new_prompt_does_not_clear_a_row(tmp_path: Path, pushed: Callable[..., Ran], suite: str) -> None:
-    tool = unsteady(tmp_path, "F" * 30 + "PPPFFPFPFFFPFPFFPFPFFPFFPFFF")
+    tool = unsteady(tmp_path / "luck", "F" * 30 + "PPPFFPFPFFFPFPFFPFPFFPFFPFFF")
     assert red(pushed({"bin/notes": tool}, {"tidegate.yaml": suite}))
-    (tmp_path / "count").write_text("31")
+    (tmp_path / "luck/count").write_text("31")
     assert red(again := pushed(keep("Add two", "Write two"))), again.row("keep_notes")["reason"]
 
 
 @pytest.mark.attempt("has a health check that fails by chance, and pushes until trials begin", "failed: regressed")
 def test_a_setup_that_passes_later_does_not_clear_a_row(tmp_path: Path, pushed: Callable[..., Ran]) -> None:
-    flag, steady = tmp_path / "broken", "PPPFFPFPFFFPFPFFPFPFFPFFPFFF"
+    flag, steady = tmp_path / "luck/broken", "PPPFFPFPFFFPFPFFPFPFFPFFPFFF"
     flag.touch()
-    tool = unsteady(tmp_path, steady).replace("  --version)", f"  --version) [ -e {flag} ] && exit 1;")
+    tool = unsteady(tmp_path / "luck", steady).replace("  --version)", f"  --version) [ -e {flag} ] && exit 1;")
     assert red(pushed({"bin/notes": tool}, {"tidegate.yaml": CHANCE}))
     flag.unlink()
     assert red(again := pushed({"bin/notes": tool + "# x\n"})), again.row("keep_notes")["reason"]

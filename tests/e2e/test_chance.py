@@ -200,11 +200,12 @@ def test_a_row_declared_deterministic_that_was_not_on_one_commit_is_compared_by_
     """The tool fails at three of five calls, which a file outside of the trial counts."""
     repo = make_repository()
     flips = "n=$(cat COUNT 2>/dev/null || echo 0); echo $((n + 1)) > COUNT; [ $((n % 5)) -lt 2 ] || exit 9\n"
-    count = repo.root.parent / "count"
+    (counts := repo.root.parent / "counts").mkdir()
     tool = files["bin/notes"].replace(
-        "  add) shift;", "  add) shift; " + flips.strip().replace("COUNT", str(count)) + ";"
+        "  add) shift;", "  add) shift; " + flips.strip().replace("COUNT", f"{counts}/count") + ";"
     )
-    repo.commit({**files, "bin/notes": tool})
+    suite = files["tidegate.yaml"] + f"files: {{write: ['{counts}']}}\n"
+    repo.commit({**files, "tidegate.yaml": suite, "bin/notes": tool})
     fed = tidegate("run", "--rev", "main", "--history", "--trials", "4", "--jobs", "1", cwd=repo.root)
     assert fed.code == 0, fed.stderr
     assert {entry["trial"]["decides"] for entry in history(repo.root)} == {"pass", "fail"}

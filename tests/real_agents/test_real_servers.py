@@ -43,7 +43,8 @@ CALLS = [
 
 
 def write_suite(folder: Path, agent: str, modules: Path) -> None:
-    (folder / "tidegate.yaml").write_text(f"version: 1\nscenarios: [files.yaml]\nagents: {{real: {agent}}}\n")
+    suite = f"version: 1\nscenarios: [files.yaml]\nagents: {{real: {agent}}}\nfiles: {{read: ['{modules}']}}\n"
+    (folder / "tidegate.yaml").write_text(suite)
     (folder / "files.yaml").write_text(SCENARIO % (modules / PACKAGE))
 
 
