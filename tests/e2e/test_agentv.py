@@ -120,7 +120,7 @@ BATCH_FILES = {
     "evals/answers.jsonl": "".join(
         json.dumps({"id": name, "text": "approve"}) + "\n" for name in ("one", "two", "three")
     ),
-    "evals/batch.sh": "echo $1 >> starts.txt\ncp answers.jsonl $2\ncp starts.txt $TIDEGATE_TEST_OUT/\n",
+    "evals/batch.sh": "cp answers.jsonl $2\n",
     ".agentv/targets.yaml": BATCH_TARGET,
 }
 
@@ -129,17 +129,18 @@ def test_a_batch_is_one_process_and_each_case_gets_its_line(
     make_repository: Make, tidegate: Make, tmp_path: Path
 ) -> None:
     repo = make_repository()
-    files = BATCH_FILES | {"tidegate.yaml": BATCH_FILES["tidegate.yaml"] + "pass_env: [TIDEGATE_TEST_OUT]\n"}
-    repo.commit(files)
+    (seen := tmp_path / "seen").mkdir()
+    more = f"pass_env: [TIDEGATE_TEST_OUT]\nfiles: {{write: ['{seen}']}}\n"
+    counting = "echo $1 >> $TIDEGATE_TEST_OUT/starts.txt\n" + BATCH_FILES["evals/batch.sh"]
+    repo.commit(BATCH_FILES | {"tidegate.yaml": BATCH_FILES["tidegate.yaml"] + more, "evals/batch.sh": counting})
 
-    ran = tidegate(
-        "run", "--rev", "main", "--trials", "2", "--json", cwd=repo.root, env={"TIDEGATE_TEST_OUT": str(tmp_path)}
-    )
+    env = {"TIDEGATE_TEST_OUT": str(seen)}
+    ran = tidegate("run", "--rev", "main", "--trials", "2", "--json", cwd=repo.root, env=env)
 
     assert ran.code == 0, ran.stderr
     trials = json.loads(ran.stdout)["trials"]
     assert [(trial["outcome"], trial["case_score"]) for trial in trials] == [("pass", 1)] * 6
-    assert (tmp_path / "starts.txt").read_text() == "batch\nbatch\n"  # once for each attempt
+    assert (seen / "starts.txt").read_text() == "batch\nbatch\n"  # once for each attempt
 
 
 def test_an_id_that_is_missing_or_doubled_is_not_measured(make_repository: Make, tidegate: Make) -> None:
