@@ -90,9 +90,11 @@ def test_a_workspace_that_cannot_be_made_again_is_not_measured(stored: tuple[Any
 
 
 def test_a_workspace_that_was_lost_is_not_taken_for_an_unchanged_one(make_repository: Make, tidegate: Make) -> None:
-    removing = FILES["bin/notes"].replace("  add) shift;", '  add) rm -rf "$PWD"; exit;')
+    """Its folders lie so deep that the system opens no path that long: what is in them cannot be kept."""
+    deep = "name=$(printf '%080d' 0); for n in $(seq 60); do mkdir -p $name; cd $name; done; exit;"
+    digging = FILES["bin/notes"].replace("  add) shift;", f"  add) {deep}")
     repo = make_repository()
-    repo.commit({**SUITE, "bin/notes": removing, "scenarios/judge.py": "print('{\"score\": 0}')\n"})
+    repo.commit({**SUITE, "bin/notes": digging, "scenarios/judge.py": "print('{\"score\": 0}')\n"})
     ran = tidegate("run", "--out", "run", cwd=repo.root)
     assert ran.code == 1, ran.stderr
     kept = [line for line in SCENARIO.splitlines(keepends=True) if "path: " not in line and "pattern: " not in line]
