@@ -10,6 +10,11 @@ from tests.e2e.conftest import AGENTS_MD, NOTES, SCENARIO, SUITE
 
 Files = Mapping[str, str | None]
 
+
+class Link(str):
+    """A file that is a symbolic link with this target."""
+
+
 # `notes add second` does nothing, and exits with 0.
 FORGETFUL = NOTES.replace('[ -n "$1" ] ||', '[ "$1" = second ] && exit 0; [ -n "$1" ] ||')
 # Passes on both sides, so that no suite is red only because nothing passes.

@@ -90,6 +90,14 @@ REPLAYS = {
         tool=DETECTS,
         prepare=recorded,
     ),
+    "another program of the agent": Attempt(
+        "changes the library of the agent's program, which is a file of the repository, with `use: skip`",
+        "regression",
+        base={"tidegate.yaml": UNCHECKED + OWN, "agent.sh": ". $(dirname $0)/lib/work.sh\n", "lib/work.sh": AGENT},
+        tool=NOTES + "# x\n",
+        head={"lib/work.sh": "exit 3\n"},
+        prepare=recorded,
+    ),
 }
 REPLAY_LIMITS = {
     "detects replays, and is not checked": Attempt(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.attempts.attempt import FORGETFUL, Attempt, suite
+from tests.attempts.attempt import FORGETFUL, Attempt, Link, suite
 from tests.conftest import Repository
 from tests.e2e.conftest import NOTES
 
@@ -84,6 +84,13 @@ REPOSITORY = {
         base=WATCHED,
         tool=None,
         prepare=moved,
+    ),
+    "link to the tool": Attempt(
+        "breaks the file that the watched tool, which is a link, leads to through a linked folder",
+        "regression",
+        base={**WATCHED, "bin/notes": Link("../lib/notes"), "lib": Link("impl"), "impl/notes": NOTES},
+        tool=None,
+        head={"impl/notes": FORGETFUL},
     ),
     "not executable": Attempt("takes the tool's right to be run", "regression", base=WATCHED, tool=None, prepare=mode),
     "letters beyond ASCII": Attempt(

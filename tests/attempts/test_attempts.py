@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.as_root import SYSTEM_PATH, needs_open_python, needs_root, tidegate
-from tests.attempts.attempt import FILES, Attempt
+from tests.attempts.attempt import FILES, Attempt, Link
 from tests.attempts.by_budget import BUDGET
 from tests.attempts.by_definition import DEFINITIONS, LIMITS
 from tests.attempts.by_executor import EXECUTOR
@@ -28,7 +28,12 @@ HOSTILE = {**TOOL, **TOOL_LIMITS}
 def make(attempt: Attempt, folder: Path) -> Repository:
     """The attempt's repository: main, and the branch `pr`."""
     repo = Repository(folder / "repo")
-    repo.commit({name: text for name, text in {**FILES, **attempt.base}.items() if text is not None})
+    first = {name: text for name, text in {**FILES, **attempt.base}.items() if text is not None}
+    for name, text in first.items():
+        if isinstance(text, Link):
+            (repo.root / name).parent.mkdir(parents=True, exist_ok=True)
+            (repo.root / name).symlink_to(text)
+    repo.commit({name: text for name, text in first.items() if not isinstance(text, Link)})
     tool = {} if attempt.tool is None else {"bin/notes": attempt.tool}
     repo.git("checkout", "--quiet", "-b", "pr")
     repo.write({**tool, **attempt.head})

@@ -171,3 +171,26 @@ def test_only_a_required_gate_that_head_removed_goes_on_deciding(required: bool)
     gate = FileExists(path="notes.txt", required=required)
     found = base_checks(scenario(gates=(gate,)), scenario())
     assert (found.gates if found else ()) == ((gate,) if required else ())
+
+
+@pytest.mark.parametrize(
+    ("state", "scores", "by_change"),
+    [("present", (0, 1), True), ("present", (0, 0), False), ("present", (1, 1), False), ("missing", (0, 1), False)],
+)
+def test_what_fails_by_head_s_evaluators_alone_fails_by_the_change(
+    state: Any, scores: tuple[int, int], by_change: bool
+) -> None:
+    now, base = (
+        CommandAnswer(
+            result=CommandResult(command="x", end="exited", exit_code=0, stdout=f'{{"score": {score}}}', duration_s=0)
+        )
+        for score in scores
+    )
+    trial = make.trial(
+        agent_started_at=1,
+        answers=(FileAnswer(state=state, path="x"),),
+        evaluator_answers=((now,),),
+        base_evaluator_answers=((base,),),
+    )
+    found = measure_trial(trial, scenario(LINES, gates=(FileExists(path="x"),)), None, scenario(LINES))
+    assert found.fails_by_change is by_change

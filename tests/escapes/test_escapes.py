@@ -30,7 +30,8 @@ MOUNTS = "files by Landlock, with mounts of its own: /tmp, /dev/shm, /run and ho
 @cache
 def ran(way: str) -> dict[str, Any]:
     """What the machine of that way says, once for all tests."""
-    with tempfile.TemporaryDirectory(prefix="open-") as folder:
+    # Not in TMPDIR: homes and repositories are seldom below /tmp or /dev/shm, which have mounts and rules of their own.
+    with tempfile.TemporaryDirectory(prefix="open-", dir="/srv") as folder:
         Path(folder).chmod(0o755)
         done = subprocess.run(
             [sys.executable, str(MACHINE), folder, way], capture_output=True, text=True, check=False, timeout=200

@@ -13,7 +13,7 @@ from tidegate.evaluators.code_judge import CodeJudge
 from tidegate.evaluators.composite import CodeAggregator, CompositeEvaluator
 from tidegate.evaluators.script_files import named_files
 from tidegate.evaluators.tool_f1 import ToolF1
-from tidegate.history.script_contents import imported_files, script_files
+from tidegate.history.script_contents import script_files, used_files
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.suite import Scenario
 
@@ -96,13 +96,37 @@ def test_modules_that_a_script_imports_are_found_anywhere(commit: Commit) -> Non
             "scoring.md": "",
         }
     )
-    assert imported_files(root, scenario(judge("python3 judge.py"))) == {
+    assert used_files(root, ["evals/judge.py"]) == {
         "checks/words.py",
         "library/scoring.py",
         "src/tk/__init__.py",
         "src/tk/store.py",
     }
-    assert imported_files(root, scenario(judge("true"))) == frozenset()
+    assert used_files(root, []) == frozenset()
+
+
+def test_files_that_a_script_names_count_wherever_they_are_and_documents_do_not(commit: Commit) -> None:
+    root = commit(
+        {
+            "evals/judge.sh": ". ../lib/count.sh; cat README.md",
+            "lib/count.sh": "cat data/wanted.txt.",
+            "data/wanted.txt": "",
+            "data/other.txt": "",
+            "README.md": "",
+        }
+    )
+    assert used_files(root, ["evals/judge.sh"]) == {"lib/count.sh", "data/wanted.txt"}
+
+
+def test_what_a_linked_script_leads_to_counts(commit: Commit, tmp_path: Path) -> None:
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals/judge.py").symlink_to("../lib/judge.py")
+    root = commit({"lib/judge.py": "open('words.txt')", "lib/words.txt": ""})
+    assert script_files(root, scenario(judge("python3 judge.py"))) == (
+        "evals/judge.py",
+        "lib/judge.py",
+        "lib/words.txt",
+    )
 
 
 def test_a_command_that_names_nothing_has_all_of_the_folder_that_it_was_given(commit: Commit) -> None:

@@ -24,7 +24,7 @@ def found(**fields: Any) -> RowReplay:
 
 
 def test_three_sessions_that_replay_alike_are_enough() -> None:
-    assert decided(found(), ROW, KNOWN, SKIP, begun=False).skipped
+    assert decided(found(), ROW, KNOWN, SKIP).skipped
 
 
 @pytest.mark.parametrize(
@@ -43,17 +43,17 @@ def test_three_sessions_that_replay_alike_are_enough() -> None:
 def test_anything_else_is_run_with_agents(
     replay: dict[str, Any], row: dict[str, Any], rules: ReplayRules, why: str
 ) -> None:
-    said = decided(found(**replay), ROW.model_copy(update=row), KNOWN, rules, begun=False)
+    said = decided(found(**replay), ROW.model_copy(update=row), KNOWN, rules)
     assert not said.skipped
     assert why in said.why_run
 
 
 def test_a_row_of_which_agents_have_begun_is_run_with_agents() -> None:
-    assert not decided(found(), ROW, KNOWN, SKIP, begun=True).skipped
+    assert not decided(found(), ROW, KNOWN, SKIP, despite="an earlier run").skipped
 
 
 def test_no_trial_is_requested_of_a_skipped_row() -> None:
-    row = ROW.model_copy(update={"replay": decided(found(), ROW, KNOWN, SKIP, begun=False)})
+    row = ROW.model_copy(update={"replay": decided(found(), ROW, KNOWN, SKIP)})
     step = next_step(start([row], Policy()))
     assert isinstance(step, Decided)
     assert [said.state for said in step.conclusions] == ["unchanged"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,17 @@ def test_without_mounts_a_file_in_tmp_is_named_even_if_it_is_not_there(tmp_path:
     assert jail(mounts=False).refused(text, FileRules(tmp=tmp_path)) == ["/tmp/absent.lock"]
     assert jail(mounts=True).refused(text, FileRules(tmp=tmp_path)) == []
     assert jail(mounts=False, write=("/tmp",)).refused(text, FileRules(tmp=tmp_path)) == []
+
+
+def test_a_file_in_shared_memory_is_named_if_it_is_there_and_trials_have_their_own() -> None:
+    with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+        missing, refused = f"cat: {file.name}: No such file or directory", f"cat: {file.name}: Permission denied"
+        assert jail(mounts=True).refused(missing, FileRules()) == [file.name]
+        assert jail(mounts=True).refused(refused, FileRules()) == [file.name]
+        assert jail(mounts=False).refused(refused, FileRules()) == []
+        assert jail(mounts=True, write=("/dev/shm",)).refused(refused, FileRules()) == []
+    assert jail(mounts=True).refused(missing, FileRules()) == []
+    assert jail(mounts=True).refused("cat: /dev/kmsg: Permission denied", FileRules()) == []
 
 
 def test_tmp_is_shared_where_the_suite_allows_it(tmp_path: Path) -> None:

@@ -10,12 +10,15 @@ from pathlib import Path, PurePosixPath
 
 from tidegate.evaluators.script_files import named_files
 from tidegate.model.suite import Scenario
+from tidegate.vcs.links import led_to
 from tidegate.vcs.revisions import resolve, tracked_files, tree_hash
 
 MOST_CHARACTERS = 1_000_000  # per file; the rest is not searched
 _IMPORT = re.compile(r"(?m)^\s*(?:from|import)\s[^#\n]*")
 _QUOTED = re.compile(r"""["'](?:\w+\.)*(\w+)["']""")  # `import_module("checks.scoring")`
 _WORD = re.compile(r"\w+")
+_NAME = re.compile(r"[\w.-]+")  # the last part of a path
+_DOCUMENTS = (".md", ".rst")  # which are full of names, and which no script reads
 
 
 def script_files(root: Path, scenario: Scenario) -> tuple[str, ...]:
@@ -26,30 +29,43 @@ def script_files(root: Path, scenario: Scenario) -> tuple[str, ...]:
     found: set[str] = set()
     for evaluator in scenario.evaluators:
         for command, folder in evaluator.scripts:
-            first = {path for name in named_files(command, folder) for path in _below(root, name)}
+            first = tracked_at(root, named_files(command, folder))
             if not first and folder not in (".", str(PurePosixPath(scenario.file).parent)):
                 first = set(_below(root, folder))
-            found |= _followed(root, first, folder)
+            found |= followed(root, first, folder)
     return tuple(sorted(found - {scenario.file}))
 
 
-def imported_files(root: Path, scenario: Scenario) -> frozenset[str]:
-    """Return the Python files, anywhere in the repository, that the evaluators' scripts import, directly or indirectly.
+def used_files(root: Path, scripts: Iterable[str]) -> frozenset[str]:
+    """Return the files, anywhere in the repository, that the scripts import as Python modules or name by file name.
 
-    A script can extend its search path, so a module counts wherever it lies.
+    Files that these use in turn are included. A script can extend its search path and go to other folders, so a file
+    counts wherever it lies. Documents never count.
     """
-    left = list(script_files(root, scenario))
-    if not left:
-        return frozenset()
-    modules = [PurePosixPath(path) for path in tracked_files(root, ":(glob)**/*.py")]
-    found: set[str] = set()
+    left, found = list(scripts), set[str]()
+    modules, files = _by_name(tracked_files(root, ".")) if left else ({}, {})
     while left:
         text = _text(root / left.pop())
         words = {word for line in _IMPORT.findall(text) for word in _WORD.findall(line)} | set(_QUOTED.findall(text))
-        named = {str(path) for path in modules if _module(path) in words} - found
-        found |= named
-        left += named
+        names = {word.rstrip(".") for word in _NAME.findall(text)}
+        used = {path for word in words for path in modules.get(word, ())}
+        used |= {path for name in names for path in files.get(name, ())}
+        fresh = tracked_at(root, used - found) - found
+        found |= fresh
+        left += fresh
     return frozenset(found)
+
+
+def _by_name(paths: Iterable[str]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return the Python files by the name of their module, and all files with a suffix by their name."""
+    modules: dict[str, list[str]] = {}
+    files: dict[str, list[str]] = {}
+    for path in map(PurePosixPath, paths):
+        if path.suffix == ".py":
+            modules.setdefault(_module(path), []).append(str(path))
+        if path.suffix and path.suffix not in _DOCUMENTS:
+            files.setdefault(path.name, []).append(str(path))
+    return modules, files
 
 
 def scripts_hash(root: Path, scenario: Scenario) -> str:
@@ -58,17 +74,22 @@ def scripts_hash(root: Path, scenario: Scenario) -> str:
     return tree_hash(root, resolve(root, "HEAD"), files) if files else ""
 
 
-def _followed(root: Path, first: Iterable[str], folder: str) -> set[str]:
+def followed(root: Path, first: Iterable[str], folder: str) -> set[str]:
     """Return the files in `first` and those that they refer to, directly or indirectly."""
     found, left = set(first), list(first)
     while left:
         path = left.pop()
         text = _text(root / path)
         beside = {one for place in (str(PurePosixPath(path).parent), folder) for one in _below(root, place)}
-        named = {one for one in beside - found if _names(text, PurePosixPath(one))}
+        named = tracked_at(root, (one for one in beside - found if _names(text, PurePosixPath(one)))) - found
         found |= named
         left += named
     return found
+
+
+def tracked_at(root: Path, names: Iterable[str]) -> set[str]:
+    """Return the tracked files of these names, those below folders of these names, and those that links lead to."""
+    return {path for name in names for place in led_to(root, name) for path in _below(root, place)}
 
 
 @lru_cache(maxsize=1000)
@@ -80,7 +101,7 @@ def _below(root: Path, name: str) -> tuple[str, ...]:
 
 def _names(text: str, path: PurePosixPath) -> bool:
     """Return True if the text contains the file's name or imports it as a Python module; never for documents."""
-    if path.suffix in (".md", ".rst"):
+    if path.suffix in _DOCUMENTS:
         return False
     if re.search(rf"(?<![\w.-]){re.escape(path.name)}(?![\w-])", text):
         return True

@@ -160,6 +160,12 @@ class TrialResult(Value):
         return self.outcome == "pass" and any(not gate.passed for gate in self.base_gates)
 
     @property
+    def fails_by_change(self) -> bool:
+        """True if it passes base's checks, and fails only by head's version of evaluators or of what they read."""
+        others = (*self.base_gates, *(gate for gate in self.gates if gate.required))
+        return self.outcome == "fail" and bool(self.base_gates) and all(gate.passed for gate in others)
+
+    @property
     def spec(self) -> TrialSpec:
         """The specification that this trial was run by."""
         return TrialSpec(side=self.side, scenario=self.scenario, agent=self.agent, index=self.index, phase=self.phase)

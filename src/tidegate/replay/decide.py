@@ -19,14 +19,16 @@ def shapes_by_session(past: Sequence[PastTrial]) -> list[Shapes]:
     return [trial.shapes for trial in past if trial.shapes is not None]
 
 
-def decided(found: RowReplay, row: RunRow, known: Sequence[Shapes], rules: ReplayRules, *, begun: bool) -> RowReplay:
-    """Return the finding with the row's decision. `begun`: head has trials of the same test from an earlier run."""
+def decided(
+    found: RowReplay, row: RunRow, known: Sequence[Shapes], rules: ReplayRules, *, despite: str = ""
+) -> RowReplay:
+    """Return the finding with the row's decision. `despite`: why agents are run although all sessions replay alike."""
     found = found.model_copy(update={"unseen": unseen_share(known)})
-    why = _why_run(found, row, rules, begun=begun)
+    why = _why_run(found, row, rules, despite)
     return found.model_copy(update={"skipped": not why, "why_run": why})
 
 
-def _why_run(found: RowReplay, row: RunRow, rules: ReplayRules, *, begun: bool) -> str:
+def _why_run(found: RowReplay, row: RunRow, rules: ReplayRules, despite: str) -> str:
     """Return why agents have to be run; '' if they do not. What an agent showed comes before what a replay shows."""
     if found.difference is not None:
         return f"differs at `{found.difference.step}`"
@@ -40,8 +42,8 @@ def _why_run(found: RowReplay, row: RunRow, rules: ReplayRules, *, begun: bool) 
         return f"an earlier push of the pull request was {row.earlier.state}"
     if row.earlier.failed:
         return "an earlier run of the pull request had a failure on head"
-    if begun:
-        return "an earlier run of the same test began with agents"
+    if despite:
+        return despite
     if found.unseen > rules.max_unseen:
         return f"a new session does something new with a chance of {found.unseen:.0%}"
     if rules.use != "skip" and row.no_agent is None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from tidegate.evaluators.script_files import named_files
-from tidegate.history.script_contents import imported_files, script_files
+from tidegate.history.script_contents import followed, script_files, tracked_at, used_files
 from tidegate.model.agent import Agent
 from tidegate.model.edited import Edited
 from tidegate.model.suite import Scenario, Suite
@@ -35,9 +35,8 @@ def edited_files(
     for scenario in suites[0].scenarios:
         name, used = scenario.name, script_files(base.folder, scenario)
         scripts[name] = tuple(sorted(touched.intersection(used) - own))
-        if any(_is_beside(path, scenario, used) for path in touched - own) or (
-            touched & imported_files(base.folder, scenario)
-        ):
+        others = {path for path in touched - own if path.endswith(".py") or not _is_tool(path, suites)}
+        if any(_is_beside(path, scenario, used) for path in touched - own) or (others & used_files(base.folder, used)):
             beside.add(name)
         if name in now:
             templates[name], below = _template_changes((base, head), (scenario, now[name]), guidance)
@@ -48,7 +47,7 @@ def edited_files(
         templates=templates,
         guidance=inside,
         beside=frozenset(beside),
-        programs=_programs(suites[1], touched),
+        programs=_programs((base, head), suites[1], touched),
     )
 
 
@@ -58,6 +57,16 @@ def _is_beside(path: str, scenario: Scenario, used: Sequence[str]) -> bool:
         return False
     started = {folder for evaluator in scenario.evaluators for _, folder in evaluator.scripts}
     folders = started | {posixpath.dirname(file) or "." for file in used}
+    return _is_in(path, folders)
+
+
+def _is_tool(path: str, suites: Sequence[Suite]) -> bool:
+    """Return True for a program of a folder of `path`, of which each side uses its own."""
+    return any(_is_in(path, suite.path) for suite in suites)
+
+
+def _is_in(path: str, folders: Iterable[str]) -> bool:
+    """Return True if the file is below one of the folders; of the repository's root, only if it is directly in it."""
     return any("/" not in path if folder == "." else PurePosixPath(path).is_relative_to(folder) for folder in folders)
 
 
@@ -100,10 +109,21 @@ def _content(path: Path) -> bytes | None:
         return None
 
 
-def _programs(head: Suite, touched: set[str]) -> dict[str, tuple[str, ...]]:
-    """Return the edited files that are agents' programs, by agent."""
-    found = {name: tuple(sorted(touched.intersection(_files_of(agent, head)))) for name, agent in head.agents.items()}
-    return {name: files for name, files in found.items() if files}
+def _programs(sides: Sequence[Checkout], head: Suite, touched: set[str]) -> dict[str, tuple[str, ...]]:
+    """Return the edited files that agents' programs consist of on one of the sides, by agent."""
+    found: dict[str, set[str]] = {}
+    for name, agent in head.agents.items():
+        named = set(_files_of(agent, head))
+        code = {path for side in sides for path in _code(side.folder, named)}
+        used = {path for path in touched & code if not _is_tool(path, [head])}
+        found[name] = used | (touched & named)
+    return {name: tuple(sorted(files)) for name, files in found.items() if files}
+
+
+def _code(root: Path, named: Iterable[str]) -> set[str]:
+    """Return the files of these names in a checkout, what links lead to, and what these files import or name."""
+    first = tracked_at(root, named)
+    return first | used_files(root, followed(root, first, "."))
 
 
 def _files_of(agent: Agent, suite: Suite) -> Iterator[str]:
@@ -111,6 +131,6 @@ def _files_of(agent: Agent, suite: Suite) -> Iterator[str]:
     for key in ("command", "program"):
         command = getattr(agent, key, None)
         if isinstance(command, str):
-            for name in named_files(command, "."):
+            for name in named_files(command.replace("{repo}", "."), "."):
                 yield name
                 yield from (posixpath.join(folder, name) for folder in suite.path if "/" not in name)

@@ -20,6 +20,7 @@ from tidegate.run.both_suites import BothSuites, load_both
 from tidegate.run.build import Checkout
 from tidegate.run.edited_files import edited_files
 from tidegate.run.run_job import Options, RunJob
+from tidegate.vcs.links import with_link_targets
 from tidegate.vcs.revisions import changed_files
 
 
@@ -55,18 +56,22 @@ def load_pull_request(repo: Path, target: str, sides: Sides, scratch: Path, opti
     sides, plan, edited = _with_base(repo, make_plan(suite, options.selection), sides, suites, options)
     definitions = (*suites.lacking, *changes(suites.base, suites.head, edited, options.selection))
     both = (suites.head, suites.base or suites.head)
-    watched = tuple(dict.fromkeys(glob for one in both for glob in (*ALWAYS_WATCHED, *one.watch, *one.guidance_globs)))
+    folders = [side.folder for side in sides]
+    globs = (*ALWAYS_WATCHED, *(glob for one in both for glob in (*one.watch, *one.guidance_globs)))
+    watched = with_link_targets(folders, globs)
     if options.replay_only:
         plan = without_agents(plan, None)
     elif options.lenient_keys:
         plan = without_agents(plan, options.environ)
-    job = RunJob(suite, plan, sides, scratch, open_answers(repo, suite), watched)
+    job = RunJob(
+        suite, plan, sides, scratch, open_answers(repo, suite), watched, edited_agents=frozenset(edited.programs)
+    )
     if options.lenient_keys:
         blocks = suite.policy.weakened_checks == "block" and any(change.weakened for change in definitions)
         job, left_out = _runnable(repo, job, options, required=not blocks)
         warnings = (*warnings, *left_out)
     base, head = (side.revision for side in sides)
-    touched = changed_files(repo, base, head, watched_files(*both))
+    touched = changed_files(repo, base, head, with_link_targets(folders, watched_files(*both)))
     return PullRequestJob(job, suites, definitions, touched, warnings)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
 from tidegate.history.known_results import Known, KnownResults
@@ -13,6 +13,7 @@ from tidegate.model.measurement import PastTrial, RunRow
 from tidegate.model.plan import RowKey, by_row
 from tidegate.model.session import RowReplay
 from tidegate.model.suite import ReplayRules
+from tidegate.plan import base_name
 from tidegate.procedure.steps import screening_of
 from tidegate.replay.decide import chosen_for_check, decided, shapes_by_session, spot_checks
 from tidegate.run.replays import NOT_REPLAYED, replay_rows
@@ -42,7 +43,9 @@ async def replay_first(
     tried |= work.joined.rows if work.joined else set()
     past = by_row(begun.known.past)
     all_rows = {
-        row.key: decided(found[row.key], row, shapes_by_session(past[row.key]), rules, begun=row.key in tried)
+        row.key: decided(
+            found[row.key], row, shapes_by_session(past[row.key]), rules, despite=_despite(work, row.key, tried)
+        )
         for row in begun.rows
         if row.key in found
     }
@@ -50,6 +53,15 @@ async def replay_first(
     if said := _saved(work, replays, begun):
         options.progress.say(said)
     return replays
+
+
+def _despite(work: RunJob, row: RowKey, tried: Container[RowKey]) -> str:
+    """Return why agents are run for the row, whatever its sessions show; '' if nothing calls for it."""
+    if row in tried:
+        return "an earlier run of the same test began with agents"
+    if not work.edited_agents.isdisjoint((row.agent, base_name(row.agent))):
+        return "the pull request changed the agent's program"
+    return ""
 
 
 async def _findings(runner: Runner, work: RunJob, begun: Begun, earlier: KnownResults) -> dict[RowKey, RowReplay]:

@@ -66,7 +66,6 @@ async def replay_here(repo: Path, base: str, rev: str | None, out: Path, options
                 row,
                 shapes_by_session([one for one in known.trials if one.key == row.key]),
                 rules,
-                begun=False,
             )
             for row in run_rows(work.plan, suite)
             if row.key in found

@@ -68,6 +68,7 @@ class RunJob:
     answers: AnswerStore
     watched: tuple[str, ...] = ()  # globs of the files that differ by side: code, docs, guidance
     joined: Joined | None = None  # in the merge of shards: their trials
+    edited_agents: frozenset[str] = frozenset()  # whose program is a file that the pull request changed
 
     @property
     def definitions(self) -> Path:

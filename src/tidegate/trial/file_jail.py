@@ -18,6 +18,7 @@ from tidegate.trial.readable import is_within
 
 PROGRAM = Path(jail_files.__file__)
 SHARED = ("/tmp", "/var/tmp")
+SHARED_MEMORY = "/dev/shm"
 MOST_NAMED = 5
 _REFUSAL = re.compile(r"permission denied|EACCES|PermissionError|Operation not permitted", re.IGNORECASE)
 _ABSENCE = re.compile(r"no such file|ENOENT|FileNotFoundError", re.IGNORECASE)  # as a folder that is hidden looks
@@ -81,7 +82,7 @@ class FileJail:
         if not (means.landlock or means.mounts):
             return found
         read, write = self._read(rules), self._write(rules)
-        hidden = [folder for folder in (*self.hidden, "/run", "/dev/shm") if not is_within(folder, (*read, *write))]
+        hidden = [folder for folder in (*self.hidden, "/run", SHARED_MEMORY) if not is_within(folder, (*read, *write))]
         own_tmp = rules.tmp is not None and not any(is_within(folder, (*read, *write)) for folder in SHARED)
         files = {
             "landlock": means.landlock,
@@ -109,12 +110,14 @@ class FileJail:
     def _is_outside(self, path: str, rules: FileRules, *, refused: bool) -> bool:
         """Return True if the path is not the command's own, and is there, or is one that it cannot create."""
         read, write = self._read(rules), self._write(rules)
-        if is_within(path, (*read, *write, "/dev", *map(str, rules.feed))):
+        if is_within(path, (*read, *write, *map(str, rules.feed))):
+            return False
+        if is_within(path, ["/dev"]) and not (self.means.mounts and is_within(path, [SHARED_MEMORY])):
             return False
         if any(is_within(one, [path]) for one in read):
             return False
         if not refused:
-            return is_within(path, (*self.hidden, *SHARED, "/run")) and os.path.exists(path)  # noqa: PTH110
+            return is_within(path, (*self.hidden, *SHARED, "/run", SHARED_MEMORY)) and os.path.exists(path)  # noqa: PTH110
         shared = is_within(path, SHARED) and not (self.means.mounts and rules.tmp)
         return shared or os.path.exists(path)  # noqa: PTH110
 

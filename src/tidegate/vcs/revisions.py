@@ -251,9 +251,9 @@ def is_ignored(root: Path, path: str) -> bool:
     return git(root, "check-ignore", "--quiet", "--", path).returncode == 0
 
 
-def tracked_links(root: Path, folder: str) -> tuple[str, ...]:
-    """Return the tracked symbolic links below a folder."""
-    entries = must(root, "ls-files", "--stage", "-z", "--", folder).split("\0")
+def tracked_links(root: Path, *specs: str) -> tuple[str, ...]:
+    """Return the tracked symbolic links that match a pathspec, such as a folder."""
+    entries = must(root, "ls-files", "--stage", "-z", "--", *specs).split("\0")
     return tuple(entry.partition("\t")[2] for entry in entries if entry.startswith("120000 "))
 
 

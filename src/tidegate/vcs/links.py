@@ -1,0 +1,80 @@
+"""Follow the symbolic links of a commit to the files of the repository that they lead to."""
+
+from __future__ import annotations
+
+import glob
+import posixpath
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+
+from tidegate.vcs.revisions import tracked_links
+
+MOST_LINKS = 40  # that one path may lead through, as for the kernel
+
+
+def led_to(root: Path, path: str) -> tuple[str, ...]:
+    """Return the path, and each path that its links lead to inside of the checkout; the last one is no link.
+
+    They include links in the place of a folder: for `bin/notes` with the link `bin`, also `bin`.
+    """
+    found, left = [path], path
+    for _ in range(MOST_LINKS):
+        links = ((link, target) for link in _leading(left) if (target := _target(root / link)) is not None)
+        link, target = next(links, ("", ""))
+        if not link:
+            break
+        target = posixpath.join(posixpath.dirname(link), target)
+        left = posixpath.normpath(posixpath.join(target, posixpath.relpath(left, link)))
+        if left.startswith(("/", "../")) or left in (".", ".."):
+            break
+        found += [link, left]
+    return tuple(dict.fromkeys(found))
+
+
+def with_link_targets(checkouts: Sequence[Path], patterns: Iterable[str]) -> tuple[str, ...]:
+    """Return the globs, and globs of what the links that they match lead to, in any of the checkouts.
+
+    A link in the place of a folder counts as well: `bin/**` matches what the link `bin` leads to.
+    """
+    fresh = tuple(patterns)
+    every = dict.fromkeys(fresh)
+    while fresh and "**" not in every:  # `**` matches all files
+        links = [(root, link) for root in checkouts for link in _matching(root, fresh)]
+        ways = [led_to(root, link) for root, link in links]
+        fresh = tuple(one for one in _at_and_below(way[-1] for way in ways) if one not in every)
+        every |= dict.fromkeys(_at_and_below(place for way in ways for place in way))
+    return tuple(every)
+
+
+def _at_and_below(places: Iterable[str]) -> list[str]:
+    return [one for place in sorted(set(places)) for one in (glob.escape(place), f"{glob.escape(place)}/**")]
+
+
+def _target(path: Path) -> str | None:
+    """Return what the link leads to; None if the path is no link, or cannot be one."""
+    try:
+        return str(path.readlink())
+    except (OSError, ValueError):
+        return None
+
+
+def _leading(path: str) -> list[str]:
+    """Return the folders that contain the path, outermost first, and the path."""
+    return [str(one) for one in reversed([PurePosixPath(path), *PurePosixPath(path).parents]) if str(one) != "."]
+
+
+def _matching(root: Path, patterns: Sequence[str]) -> set[str]:
+    """Return the links that match a glob, and those in the place of a folder that a glob begins with."""
+    links = tracked_links(root, ".")
+    if not links:
+        return set()
+    folders = {
+        link for link in links if any(_is_folder_of(pattern.split("/"), link.split("/")) for pattern in patterns)
+    }
+    return folders.union(tracked_links(root, *(f":(glob){pattern}" for pattern in patterns)))
+
+
+def _is_folder_of(pattern: list[str], link: list[str]) -> bool:
+    first = pattern[: len(link)]
+    return len(link) < len(pattern) and "**" not in first and all(map(fnmatchcase, link, first))

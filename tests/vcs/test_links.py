@@ -1,0 +1,73 @@
+"""What the symbolic links of a commit lead to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Repository
+from tidegate.vcs.links import led_to, with_link_targets
+
+LINKS = {
+    "bin/notes": "../lib/notes",
+    "lib": "impl",
+    "tools": "impl",
+    "impl/other": "../data",
+    "loop": "loop",
+    "round/a": "b",
+    "round/b": "a",
+    "out": "../elsewhere",
+    "root": "/etc/passwd",
+}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A commit with links."""
+    repo = Repository(tmp_path_factory.mktemp("links") / "repo")
+    for name, target in LINKS.items():
+        (repo.root / name).parent.mkdir(exist_ok=True)
+        (repo.root / name).symlink_to(target)
+    repo.commit({"impl/notes": "x", "data/words.txt": "y", "plain.txt": "z"})
+    return repo.root
+
+
+@pytest.mark.parametrize(
+    ("path", "places"),
+    [
+        ("plain.txt", ("plain.txt",)),
+        ("not/there", ("not/there",)),
+        ("x" * 1000, ("x" * 1000,)),
+        ("bin/notes", ("bin/notes", "lib/notes", "lib", "impl/notes")),
+        (
+            "tools/other/words.txt",
+            ("tools/other/words.txt", "tools", "impl/other/words.txt", "impl/other", "data/words.txt"),
+        ),
+        ("out", ("out",)),
+        ("root", ("root",)),
+        ("loop", ("loop",)),
+        ("round/a", ("round/a", "round/b")),
+    ],
+)
+def test_each_place_on_the_way_is_found_and_none_outside_of_the_checkout(
+    root: Path, path: str, places: tuple[str, ...]
+) -> None:
+    assert led_to(root, path) == places
+
+
+@pytest.mark.parametrize(
+    ("pattern", "more"),
+    [
+        ("plain.txt", set()),
+        ("bin/**", {"bin/notes", "lib", "lib/notes", "impl/notes"}),
+        ("tools/**", {"tools", "impl", "impl/other", "data"}),
+        ("**", set()),
+        ("**/*.txt", set()),
+    ],
+)
+def test_globs_of_links_are_followed_and_links_in_the_place_of_folders_too(
+    root: Path, pattern: str, more: set[str]
+) -> None:
+    found = set(with_link_targets([root], [pattern])) - {pattern}
+    assert found == {one for path in more for one in (path, f"{path}/**")} - {pattern}
