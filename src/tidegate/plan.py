@@ -132,6 +132,7 @@ def run_rows(plan: Plan, suite: Suite) -> tuple[RunRow, ...]:
             task=excerpt(row.scenario.prompt, MAX_TASK),
             source=row.scenario.source,
             presence=row.presence,
+            changed=row.changed,
             definition=definition_hash(row.scenario),
             can_fail=_can_fail(row.scenario, judge_blocks=suite.policy.judge_blocks),
             trials=row.scenario.trials.over(suite.trials),

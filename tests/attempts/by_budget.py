@@ -8,6 +8,9 @@ from tests.e2e.conftest import NOTES, SUITE
 BROKEN = NOTES.replace("  add)", "  append)")
 VERSION = FILES["scenarios/version.yaml"]
 CHANCE = "type: command, command: 'notes add first; notes add second'"
+SLOW_PROMPT = VERSION.replace("task: Print the version.", "task: |\n  ```sh\n  notes --version\n  sleep 40\n  ```")
+SLOW_GATE = "{type: command_succeeds, required: false, timeout_secs: 300, command: sleep 40}"
+DESCRIBED = FILES["scenarios/keep.yaml"].replace("Two notes are kept.", "Two notes are still kept.")
 SLOW = suite("budget: {minutes: 0.1}\n")
 
 BUDGET = {
@@ -54,6 +57,32 @@ BUDGET = {
             "scenarios/keep.yaml": FILES["scenarios/keep.yaml"] + "setup: {commands: [sleep 2.5]}\n",
         },
         head=suite("budget: {minutes: 0.117}\nbuild: [sleep 4]\n"),
+        arguments=("--jobs", "1"),
+    ),
+    "prompt that sleeps": Attempt(
+        "has the prompt of another scenario wait until the budget ends",
+        "regression",
+        base={**SLOW, "scenarios/a.yaml": VERSION.replace("name: version", "name: a")},
+        head={"scenarios/a.yaml": SLOW_PROMPT.replace("name: version", "name: a")},
+        arguments=("--jobs", "1"),
+    ),
+    "prompts that sleep": Attempt(
+        "changes the broken scenario's description, and has another prompt wait until the budget ends",
+        "unproven",
+        5,
+        base={**SLOW, "scenarios/a.yaml": VERSION.replace("name: version", "name: a")},
+        head={"scenarios/a.yaml": SLOW_PROMPT.replace("name: version", "name: a"), "scenarios/keep.yaml": DESCRIBED},
+        arguments=("--jobs", "1"),
+    ),
+    "gate that sleeps": Attempt(
+        "changes the broken scenario's description, and adds a gate to another that waits until the budget ends",
+        "unproven",
+        5,
+        base={**SLOW, "scenarios/a.yaml": VERSION.replace("name: version", "name: a")},
+        head={
+            "scenarios/a.yaml": VERSION.replace("name: version", "name: a").replace("}]}", f"}}, {SLOW_GATE}]}}"),
+            "scenarios/keep.yaml": DESCRIBED,
+        },
         arguments=("--jobs", "1"),
     ),
     "setup that hangs": Attempt(

@@ -10,6 +10,21 @@ AS_TOLD = "task: Add two notes as AGENTS.md says."
 WRITES = r"printf 'first\nsecond\n' > notes.txt"
 SECOND = "notes list | grep -q second"
 
+WRITING_GATE = "    - {type: command_succeeds, required: false, command: echo second >> notes.txt}\n"
+STATED = NOTES.replace('echo "$1" >> notes.txt', r"""echo "$1" >> notes.txt; echo "{\"last\": \"$1\"}" > state.json""")
+STATE_EXPECTED = """\
+  evaluators:
+    - {type: expected_state, file: state.json, expected: {last: second}, required: true}
+"""
+WRITE_STATE = """'echo "{\\"last\\": \\"second\\"}" > %sstate.json'"""
+STATING_GATE = f"""\
+    - {{type: command_succeeds, required: false, command: {WRITE_STATE % ""}}}
+    - {{type: command_succeeds, required: false, command: echo second >> notes.txt}}
+"""
+STATING_EVALUATOR = f"""\
+    - {{type: code_judge, name: first, weight: 0, script: {WRITE_STATE % "$TIDEGATE_FIXTURE_DIR/"}}}
+"""
+
 
 def evaluated(script: str) -> dict[str, str]:
     head, _, _ = SCENARIO.partition("evaluation:")
@@ -276,6 +291,25 @@ DEFINITIONS = {
 
 # What is not caught: docs/security.md says so, and these keep it true.
 LIMITS = {
+    "new gate that does the work": Attempt(
+        "adds a gate, in front of the others, that writes the result",
+        "regression",
+        head=keep("  gates:\n", "  gates:\n" + WRITING_GATE),
+    ),
+    "new gate that does an evaluator's work": Attempt(
+        "adds a gate that writes what an evaluator of base looks for",
+        "regression",
+        base={"bin/notes": STATED, **keep(more=STATE_EXPECTED)},
+        head=keep("  gates:\n", "  gates:\n" + STATING_GATE, STATE_EXPECTED),
+        tool=STATED.replace('[ -n "$1" ] ||', '[ "$1" = second ] && exit 0; [ -n "$1" ] ||'),
+    ),
+    "new evaluator that does the work": Attempt(
+        "adds an evaluator without weight, in front of base's, that writes what that one looks for",
+        "regression",
+        base={"bin/notes": STATED, **keep(more=STATE_EXPECTED)},
+        head=keep(more=STATE_EXPECTED.replace("evaluators:\n", "evaluators:\n" + STATING_EVALUATOR)),
+        tool=STATED.replace('[ -n "$1" ] ||', '[ "$1" = second ] && exit 0; [ -n "$1" ] ||'),
+    ),
     "checker in the path": Attempt(
         "edits a program in `path` that a gate runs",
         "no_regression",

@@ -173,6 +173,27 @@ def test_only_a_required_gate_that_head_removed_goes_on_deciding(required: bool)
     assert (found.gates if found else ()) == ((gate,) if required else ())
 
 
+def test_checks_of_base_come_first_in_base_s_order() -> None:
+    one, two, three = (FileExists(path=name) for name in ("one", "two", "three"))
+    laxer, write = one.model_copy(update={"path": "any"}), FileExists(path="new", required=False)
+    before = scenario(shown := LINES.model_copy(update={"weight": 0}), F1, gates=(one, two, three))
+    after = scenario(CodeJudge(name="new", script="true", weight=0), F1, shown, gates=(write, three, two, laxer))
+
+    def first(after: Scenario, edited: Edited) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        (row,) = with_checks_of_base(plan(after), plan(before), edited).rows
+        assert row.changed
+        assert row.first_checks
+        return row.first_checks.gates, row.first_checks.evaluators
+
+    assert first(after, Edited()) == ((4, 2, 1), (2, 1))  # 4: base's `one`, after the four gates of head
+    assert first(after, Edited(scripts={before.name: ("evals/judge.py",)})) == ((4, 2, 1), (1,))
+
+
+def test_an_equal_row_is_not_changed() -> None:
+    (row,) = with_checks_of_base(plan(scenario(F1)), plan(scenario(F1)), Edited(templates={"s": ()})).rows
+    assert not row.changed
+
+
 @pytest.mark.parametrize(
     ("state", "scores", "by_change"),
     [("present", (0, 1), True), ("present", (0, 0), False), ("present", (1, 1), False), ("missing", (0, 1), False)],

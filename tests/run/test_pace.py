@@ -106,6 +106,14 @@ def test_a_setup_that_the_budget_cuts_off_is_charged_to_head_where_it_took_much_
     assert pace.charged(cut("base", 90)).not_measured == "budget"
 
 
+def test_gates_that_the_budget_cuts_off_are_charged_to_head_where_they_took_much_longer_than_on_base() -> None:
+    pace = Pace()
+    pace.saw(trial("base", 1, around_s=3.0))
+    cut = trial("head", 1, not_measured="budget", reason="the gates were cut off")
+    assert pace.charged(cut.model_copy(update={"around_s": 7.0})).not_measured == "overtime"
+    assert pace.charged(cut.model_copy(update={"around_s": 5.0})).not_measured == "budget"
+
+
 @pytest.mark.parametrize("ends", ["measured", "left out"])
 def test_head_waits_for_base_s_first_trial_where_that_starts_first(ends: str) -> None:
     async def story() -> float:

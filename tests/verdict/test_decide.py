@@ -338,6 +338,24 @@ def test_a_budget_that_a_slower_head_has_used_up_exits_with_5() -> None:
     assert decide(Comparison(rows=rows), Policy()).exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("kind", "scenario", "exit_code"),
+    [
+        ("changed", "fine", 5),
+        ("added", "fine", 5),  # a gate
+        ("changed", None, 5),
+        ("added", "new", 0),  # a scenario, which is run last
+        ("policy_changed", None, 0),
+    ],
+)
+def test_a_budget_that_changed_definitions_may_have_used_up_exits_with_5(
+    kind: str, scenario: str | None, exit_code: int
+) -> None:
+    rows = (row("fine", "ok"), row("new", "added"), counted("not_measured=budget", 0, 0))
+    change = DefinitionChange.model_validate({"scenario": scenario, "kind": kind, "detail": "prompt"})
+    assert decide(Comparison(rows=rows, definitions=(change,)), Policy()).exit_code == exit_code
+
+
 def test_an_outage_of_a_model_that_the_pull_request_has_chosen_exits_with_5() -> None:
     lost = counted("not_measured=outage", 0, 0)
     chosen = DefinitionChange(scenario=None, agent=lost.agent, kind="agent_changed", detail="model a → b")

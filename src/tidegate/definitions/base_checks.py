@@ -2,31 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from itertools import count
 
 from tidegate.model.edited import Edited
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
-from tidegate.model.plan import Plan
+from tidegate.model.plan import CheckOrder, Plan, PlanRow
 from tidegate.model.suite import Scenario
+from tidegate.plan import definition_hash
 
 EDITED = Edited()
 
 
 def with_checks_of_base(plan: Plan, base: Plan, edited: Edited = EDITED, *, judged: bool = False) -> Plan:
-    """Return the plan with `before` set for each row: base's scenario, reduced to the checks that still apply.
+    """Return the plan with base's checks in each row of both sides: those that still apply, and what is asked first.
 
     `judged`: a judge's result counts towards the verdict (`policy.judge_blocks`).
     """
-    before = {row.key: row.scenario for row in base.rows}
+    before = {row.key: row for row in base.rows}
     return Plan(
         rows=tuple(
-            row.model_copy(update={"base_checks": _base_checks(before[row.key], row.scenario, edited, judged)})
-            if row.key in before and row.presence == "both"
-            else row
+            _with_base(row, before[row.key], edited, judged) if row.key in before and row.presence == "both" else row
             for row in plan.rows
         )
     )
+
+
+def _with_base(row: PlanRow, before: PlanRow, edited: Edited, judged: bool) -> PlanRow:
+    checks = _base_checks(before.scenario, row.scenario, edited, judged)
+    name = row.scenario.name
+    files = edited.templates.get(name) or _touched(row.scenario, edited)
+    same = definition_hash(before.scenario) == definition_hash(row.scenario) and before.agent == row.agent
+    return row.model_copy(
+        update={
+            "base_checks": checks,
+            "first_checks": _first(before.scenario, row.scenario, checks, edited),
+            "changed": bool(files) or not same,
+        }
+    )
+
+
+def _first(before: Scenario, after: Scenario, checks: Scenario | None, edited: Edited) -> CheckOrder:
+    """Return the checks that base has too, in base's order: a check of head's could prepare what they look for.
+
+    Evaluators whose scripts head edited are head's. If base's own evaluators decide, all others come after them.
+    """
+    lost = count(len(after.gates))
+    gates = [
+        next(lost) if place is None else place
+        for gate, place in zip(before.gates, _places(before.gates, after.gates), strict=True)
+        if place is not None or gate.required
+    ]
+    asked = [*after.evaluators, *([after.judge] if after.judge else [])]
+    evaluators: list[int] = []
+    for evaluator in (*before.evaluators, *([before.judge] if before.judge else [])):
+        same = (n for n, one in enumerate(asked) if n not in evaluators and _said(one) == _said(evaluator))
+        place = next(same, None)
+        if place is not None and not (evaluator.scripts and _touched(before, edited)):
+            evaluators.append(place)
+    decided = checks is not None and checks.evaluators
+    return CheckOrder(gates=tuple(gates), evaluators=() if decided else tuple(evaluators))
 
 
 def may_be_weaker(before: Gate, after: Gate) -> bool:
@@ -51,24 +87,36 @@ def _base_checks(before: Scenario, after: Scenario, edited: Edited, judged: bool
     )
 
 
-def _lost(before: Iterable[Gate], after: Iterable[Gate]) -> Iterator[Gate]:
+def _lost(before: Sequence[Gate], after: Sequence[Gate]) -> Iterator[Gate]:
     """Yield required gates of base that have no equivalent in `after`."""
-    kept = list(after)
-    for gate in before:
-        same = next((other for other in kept if type(other) is type(gate) and not may_be_weaker(gate, other)), None)
-        if same is not None:
-            kept.remove(same)
-        elif gate.required:
+    for gate, place in zip(before, _places(before, after), strict=True):
+        if place is None and gate.required:
             yield gate
+
+
+def _places(before: Sequence[Gate], after: Sequence[Gate]) -> list[int | None]:
+    """Return for each gate of base the position of its equivalent in `after`, or None."""
+    left = dict(enumerate(after))
+    found: list[int | None] = []
+    for gate in before:
+        same = (place for place, other in left.items() if type(other) is type(gate) and not may_be_weaker(gate, other))
+        found.append(place := next(same, None))
+        if place is not None:
+            del left[place]
+    return found
 
 
 def _evaluators(before: Scenario, after: Scenario, edited: Edited) -> list[Evaluator]:
     """Return all deciding evaluators of base if any change could affect their common score; else none."""
     old, new = _deciding(before), _deciding(after)
     same = sorted(map(_said, old)) == sorted(map(_said, new)) and _told(before) == _told(after)
-    touched = bool(edited.scripts.get(before.name)) or before.name in edited.beside
-    scripts = touched and any(evaluator.scripts for evaluator in old)
+    scripts = _touched(before, edited) and any(evaluator.scripts for evaluator in old)
     return [] if same and not scripts else old
+
+
+def _touched(before: Scenario, edited: Edited) -> bool:
+    """Return True if the pull request edited a file that the scripts of the scenario's evaluators may read."""
+    return bool(edited.scripts.get(before.name)) or before.name in edited.beside
 
 
 def _deciding(scenario: Scenario) -> list[Evaluator]:

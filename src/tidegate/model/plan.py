@@ -49,6 +49,17 @@ def by_row(values: Iterable[T]) -> defaultdict[RowKey, list[T]]:
     return defaultdict(list, {RowKey(scenario=name, agent=agent): of for (name, agent), of in found.items()})
 
 
+class CheckOrder(Value):
+    """The checks that are evaluated first, in base's order, before those that head added or changed.
+
+    `gates` are positions in the scenario's gates followed by those of `base_checks`; `evaluators` are positions in the
+    scenario's evaluators followed by its judge. Base's own evaluators come between them.
+    """
+
+    gates: tuple[int, ...] = ()
+    evaluators: tuple[int, ...] = ()
+
+
 class PlanRow(Value):
     """One scenario with one agent, whose model is already chosen."""
 
@@ -60,6 +71,8 @@ class PlanRow(Value):
     new_env: tuple[str, ...] = ()  # variables of `target.env` that the pull request adds or changes
     no_agent: NotMeasured | None = None  # why no agent may be run for it: sessions are replayed instead
     base_checks: Scenario | None = None  # base's scenario, with only those checks that head removed or changed
+    first_checks: CheckOrder | None = None  # None: all checks, in the scenario's order
+    changed: bool = False  # the pull request changed its scenario or agent
 
 
 class Plan(Value):

@@ -101,11 +101,12 @@ def start(
 def next_step(state: State) -> RunTrials | Decided:
     """Return the trials to run now, with the sides alternating, or `Decided`.
 
-    New rows come last: a pull request that adds many must not use up the budget of those that can regress.
+    Rows that the pull request changed come after the others, and new ones last: it must not use up the budget of those
+    that can regress.
     """
     rows = () if state.stored else state.rows
-    specs = (*state.played.missing, *_next_of(entry for entry in rows if entry.row.presence != "added"))
-    specs = specs or _next_of(entry for entry in rows if entry.row.presence == "added")
+    turns = [tuple(_next_of(entry for entry in rows if entry.row.turn == turn)) for turn in range(3)]
+    specs = (*state.played.missing, *turns[0]) or turns[1] or turns[2]
     if not specs or _failed_fast(state):
         return Decided(conclusions=conclude(state))
     return RunTrials(specs=_confirmed_first(state) or specs)
@@ -139,7 +140,7 @@ def observe(state: State, results: Sequence[TrialResult]) -> State:
 
 def screening(state: State) -> tuple[TrialSpec, ...]:
     """Return all screening trials at once, for a shard, in the order of `next_step` and with new rows last."""
-    rows = sorted(state.rows, key=lambda entry: entry.row.presence == "added")
+    rows = sorted(state.rows, key=lambda entry: entry.row.turn)
     rounds = (enumerate(_rounds(entry, "screen", *_screening(entry)), n) for n, entry in enumerate(rows))
     return _in_turns((specs[::-1] if turn % 2 else specs for turn, specs in each) for each in rounds)
 
@@ -209,7 +210,7 @@ def _facts(entry: RowSeen, policy: Policy) -> Facts:
     row = entry.row
     blocks = row.purpose == "regression" and policy.names(row.agent) and "regressed" in policy.block
     severity = row.replay.severity if row.replay is not None else 0.0
-    return Facts(entry.history, entry.screened["head"], entry.most, blocks, row.earlier, severity)
+    return Facts(entry.history, entry.screened["head"], entry.most, blocks, row.earlier, severity, row.changed)
 
 
 # --- deterministic rows

@@ -39,6 +39,7 @@ class Pace:
     def __init__(self) -> None:
         self._agent: dict[RowKey, float] = {}  # seconds of base's slowest measured trial
         self._setup: dict[RowKey, float] = {}  # seconds of base's slowest setup command or health check
+        self._around: dict[RowKey, float] = {}  # seconds of all but the agent in base's slowest measured trial
         self._hung: set[RowKey] = set()
         self._first_of_base: dict[RowKey, asyncio.Event] = {}
 
@@ -48,6 +49,7 @@ class Pace:
             if (not isinstance(trial, TrialResult) or trial.side == "base") and trial.decides is not None:
                 self._raise(self._agent, trial.key, trial.metrics.duration_s)
                 self._raise(self._setup, trial.key, trial.around_s)
+                self._raise(self._around, trial.key, trial.around_s)
 
     def known(self, keys: Iterable[RowKey]) -> tuple[RowPace, ...]:
         """Return what is known of these rows, for a worker elsewhere."""
@@ -83,6 +85,7 @@ class Pace:
         if trial.spec.side == "base":
             if trial.not_measured is None:
                 self._raise(self._agent, key, trial.duration_s)
+                self._raise(self._around, key, trial.around_s)
             for step in trial.steps:
                 if step.kind in ("setup", "health_check") and step.result.ok:
                     self._raise(self._setup, key, step.result.duration_s)
@@ -97,6 +100,8 @@ class Pace:
         base, own = self._agent.get(_row(trial.spec)), trial.duration_s
         if own is None and trial.steps:  # it was cut off before its agent started
             base, own = self._setup.get(_row(trial.spec)), trial.steps[-1].result.duration_s
+        elif trial.end == "completed":  # it was cut off while its gates ran
+            base, own = self._around.get(_row(trial.spec)), trial.around_s
         if base is None or own is None or own <= OVERTIME * base:
             return trial
         if trial.spec.side == "base" or trial.not_measured != "budget":

@@ -95,7 +95,8 @@ def _undecided(comparison: Comparison, policy: Policy) -> Decision | None:
 def _inconclusive(comparison: Comparison, policy: Policy) -> Decision | None:
     """Return "inconclusive" if a row was not compared or not confirmed, or too many trials were left out; else None."""
     changed_agents = {change.agent for change in comparison.definitions if change.kind == "agent_changed"}
-    unproven = [row for row in comparison.rows if is_unproven(row, changed_agents, slower=comparison.slower)]
+    spent = comparison.slower or _may_cost_more(comparison)
+    unproven = [row for row in comparison.rows if is_unproven(row, changed_agents, spent_by_head=spent)]
     unmeasured = [row for row in comparison.rows if row.state == "not_measured"]
     unconfirmed = [row for row in comparison.rows if row.state == "unconfirmed"]
     thin = comparison.excluded_share > MOST_EXCLUDED
@@ -107,6 +108,18 @@ def _inconclusive(comparison: Comparison, policy: Policy) -> Decision | None:
     if thin and "inconclusive" in policy.block:
         code = 5
     return Decision("inconclusive", "unproven" if unproven else reason, code, deciding)
+
+
+def _may_cost_more(comparison: Comparison) -> bool:
+    """Return True if the pull request changed a definition, so that both sides may need more time or money.
+
+    New rows are left out, as they are run last, and so is what takes effect after the merge.
+    """
+    compared = {name for row in comparison.rows if row.state != "added" for name in (row.scenario, row.agent)}
+    return any(
+        change.kind not in ("policy_changed", "added") or (change.kind == "added" and change.scenario in compared)
+        for change in comparison.definitions
+    )
 
 
 def _useless(rows: Sequence[Row], policy: Policy) -> Decision | None:

@@ -28,12 +28,12 @@ def may_block(row: Row, policy: Policy) -> bool:
     return row.purpose == "regression" and policy.names(row.agent)
 
 
-def is_unproven(row: Row, changed_agents: Container[str | None], *, slower: bool = False) -> bool:
+def is_unproven(row: Row, changed_agents: Container[str | None], *, spent_by_head: bool = False) -> bool:
     """Return True if it is unknown whether head is worse, and what the pull request does can be the reason for that.
 
     Otherwise a broken tool could choose an outcome that does not fail the job. The pull request has changed the agents
-    in `changed_agents`: it may have chosen a model that never answers. `slower`: head's trials took so much longer than
-    base's that they have used the budget up.
+    in `changed_agents`: it may have chosen a model that never answers. `spent_by_head`: what it changed can have
+    used up the budget.
     """
     head = row.head
     failed_every_trial = head.passes == 0 and head.trials > 0
@@ -41,7 +41,7 @@ def is_unproven(row: Row, changed_agents: Container[str | None], *, slower: bool
         case "not_measured":
             by_head = is_inside(row.not_measured) or row.not_measured == "auth"  # head can ask for what is forbidden
             by_agent = row.not_measured == "outage" and row.agent in changed_agents
-            return by_head or by_agent or (row.not_measured == "budget" and (failed_every_trial or slower))
+            return by_head or by_agent or (row.not_measured == "budget" and (failed_every_trial or spent_by_head))
         case "not_comparable":
             return head.passes < head.trials
         case "unconfirmed" if row.kind == "unused":
