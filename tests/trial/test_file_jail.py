@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from pathlib import Path
 
 import pytest
 
-from tests.as_root import needs_open_python
+from tests.as_root import needs_open_python, needs_root
 from tests.trial.hostile import SUITE, run, scenario
 from tidegate.model.files import FileAccess
-from tidegate.trial.file_jail import FileJail, FileRules, Means
+from tidegate.trial.file_jail import FileJail, FileRules, Means, means_to_confine
 from tidegate.trial.jail_files import LEAST_ABI, landlock_abi
 
 needs_landlock = pytest.mark.skipif(landlock_abi() < LEAST_ABI, reason="this kernel has no Landlock")
@@ -88,3 +89,28 @@ def test_the_suite_can_allow_a_file(open_folder: Path) -> None:
     text = scenario("true", more=f"setup: {{commands: [cat {data} > {log}/copy]}}\n")
     assert run(open_folder, {"bin/tk": "#!/bin/sh\n", "s.yaml": text}, suite).cause is None
     assert (log / "copy").read_text() == "a;b\n"
+
+
+@needs_root
+@needs_landlock
+@needs_open_python
+def test_the_suite_can_allow_what_lies_behind_a_link(open_folder: Path) -> None:
+    """As /var/run/docker.sock does: /var/run is a link to /run, which trials see empty."""
+    with tempfile.TemporaryDirectory(dir="/var/run") as folder:
+        Path(folder).chmod(0o755)
+        text = scenario("true", more=f"setup: {{commands: [ls {folder}]}}\n")
+        ran = run(open_folder, {"bin/tk": "#!/bin/sh\n", "s.yaml": text}, f"{SUITE}files: {{write: ['{folder}']}}\n")
+        assert ran.cause is None, ran.trial["reason"]
+
+
+@needs_landlock
+@needs_open_python
+def test_shared_memory_that_the_suite_allows_to_be_read_cannot_be_changed(open_folder: Path) -> None:
+    if not asyncio.run(means_to_confine()).mounts:
+        pytest.skip("without mounts all of /dev/shm can be written to")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as shared:
+        Path(shared).chmod(0o777)
+        text = scenario("true", more=f"setup: {{commands: [ls {shared}, '! touch {shared}/changed']}}\n")
+        suite = f"{SUITE}files: {{read: [/dev/shm]}}\n"
+        ran = run(open_folder, {"bin/tk": "#!/bin/sh\n", "s.yaml": text}, suite)
+        assert ran.cause is None, ran.trial["reason"]

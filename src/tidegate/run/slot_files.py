@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -48,10 +49,10 @@ class SlotFiles:
         protected = [*homes, str(self._scratch), *map(str, self._repositories.values())]
         passed = [environ[name] for name in suite.pass_env if name in environ]
         home = environ.get("HOME", "/")
-        read, write = ([_expanded(path, home) for path in paths] for paths in (suite.files.read, suite.files.write))
+        access = FileAccess(read=_places(suite.files.read, home), write=_places(suite.files.write, home))
         self.jail = FileJail(
             means=means,
-            access=FileAccess(read=tuple(read), write=tuple(write)),
+            access=access,
             read=(
                 *readable_folders(environ.get("PATH", ""), passed, homes, protected),
                 str(self._scratch / "system-programs"),
@@ -77,5 +78,7 @@ class SlotFiles:
         return confinement
 
 
-def _expanded(path: str, home: str) -> str:
-    return home.rstrip("/") + path[1:] if path.startswith("~") else path
+def _places(paths: Sequence[str], home: str) -> tuple[str, ...]:
+    """Return the paths, and where links lead: of /run, which is hidden, only paths that begin with it are kept."""
+    expanded = [home.rstrip("/") + path[1:] if path.startswith("~") else path for path in paths]
+    return tuple(dict.fromkeys(place for path in expanded for place in (path, os.path.realpath(path))))

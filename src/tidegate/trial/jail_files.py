@@ -80,7 +80,8 @@ def confine(files: Mapping[str, Any], outputs: Iterable[int]) -> None:
         allowed += [(-1, folder) for folder in ("/tmp", "/var/tmp") if mounts["tmp"]]
     if files["landlock"]:
         allowed += [(READ | WRITE_FILE | TRUNCATE, f"/dev/{name}") for name in DEVICE_FILES]
-        allowed.append((-1, "/dev/shm"))
+        if not mounts or "/dev/shm" in mounts["hidden"]:
+            allowed.append((-1, "/dev/shm"))
         restrict(allowed, outputs)
 
 
