@@ -55,7 +55,11 @@ def test_the_suite_loads_with_the_tools_as_agents(tmp_path: Path) -> None:
         ("mine", "command"),
     ]
     target = suite.scenarios[0].target
-    assert (target.binary, target.health_check, target.env) == ("mytool", "mytool --version", {"MYTOOL_TOKEN": "t"})
+    assert (target.binary, target.health_check, target.env) == (
+        "mytool",
+        "mytool --version",
+        {"MYTOOL_TOKEN": "${MYTOOL_TOKEN}"},
+    )
 
 
 def test_profiles_become_commands_with_agents_and_presets() -> None:

@@ -71,7 +71,7 @@ def test_history_is_fed_by_run_and_saves_base_s_trials(
     assert clean.result["sides"]["base"]["origin"] == "history"
     assert clean.result["sides"]["base"]["history_trials"] == 10
     assert clean.result["cost"]["trials"] == {"base": 0, "head": 3}
-    assert "and 10 of its history" in clean.comment
+    assert "and 10 from its history" in clean.comment
 
     repo.git("checkout", "--quiet", "pr")
     repo.commit(broken(files))

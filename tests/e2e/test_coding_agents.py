@@ -127,7 +127,7 @@ def test_all_agents_that_cannot_run_are_named_at_once(
     [
         ("", "2.0.5", "`claude` 2.0.5 is too old; 2.1.197 or newer is needed"),
         (", version: 2.1.300", "2.1.329", "`claude` is 2.1.329; the suite pins 2.1.300"),
-        ("", "no idea", "`claude --version` printed no version:  no idea"),
+        ("", "no idea", "`claude --version` printed no version: no idea"),
     ],
 )
 def test_another_version_than_the_right_one(keys: str, version: str, said: str, run_fake: Callable[..., Ran]) -> None:

@@ -69,4 +69,4 @@ def test_another_name_is_another_file(ask: Make) -> None:
 def test_the_same_text_twice_is_nothing_to_compare(ask: Make) -> None:
     ran = ask(GOOD, GOOD)
 
-    assert (ran.code, ran.stderr) == (2, "tidegate: both texts are the same.\nThere is nothing to compare.\n")
+    assert (ran.code, ran.stderr) == (2, "tidegate: both texts are the same.\nName two different texts.\n")

@@ -129,6 +129,8 @@ def told(ran: Ran) -> dict[str, Any]:
     Every metric's q is adjusted for those of the others, so time has a part in all of them.
     """
     result = ran.result
+    for row in result["rows"]:
+        row.pop("replay")
     for metrics in (result["suite"]["metrics"], *(row["metrics"] for row in result["rows"])):
         metrics.pop("duration_s", None)
         for change in metrics.values():

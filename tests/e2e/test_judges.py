@@ -144,7 +144,7 @@ def test_a_judge_blocks_if_the_policy_says_so(make_repository: Make, tidegate: M
 
     assert (ran.code, ran.row("keep_notes")["state"]) == (1, "regressed")
     assert "judge 0.37 is below 0.7: complete 0.20: Only one note is there; clear 0.40" in ran.comment
-    assert "Judged by a model, which counts" in ran.comment
+    assert "Judged by a model (can block)" in ran.comment
 
 
 def test_a_judge_of_the_pull_request_takes_effect_after_the_merge(make_repository: Make, tidegate: Make) -> None:

@@ -223,8 +223,11 @@ def test_a_draft_that_is_skipped_leaves_no_stale_green(job: Job) -> None:
 def test_a_cancelled_job_says_so_everywhere_and_leaves_nothing_running(
     job: Job, number: signal.Signals, tmp_path: Path
 ) -> None:
-    mark = tmp_path / "started"
-    job.repo.git("checkout", "--quiet", "pr")
+    mark = tmp_path / "marks/started"
+    mark.parent.mkdir()
+    job.repo.git("checkout", "--quiet", "main")
+    job.repo.commit({"tidegate.yaml": f"{FILES['tidegate.yaml']}files: {{write: [{mark.parent}]}}\n"})
+    job.repo.git("checkout", "--quiet", "-B", "pr", "main")
     job.repo.commit({"bin/notes": f"#!/bin/sh\ntrap '' INT TERM HUP\necho $$ > {mark}\nsleep 300\n"})
     head, base = job.repo.git("rev-parse", "pr"), job.repo.git("rev-parse", "main")
     job.pull.push(head)

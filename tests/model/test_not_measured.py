@@ -9,7 +9,9 @@ import pytest
 from tidegate.model.trial import NotMeasured, is_inside
 
 
-@pytest.mark.parametrize("cause", ["secret", "auth", "outage", "infrastructure", "budget", "cancelled", "judge"])
+@pytest.mark.parametrize(
+    "cause", ["secret", "auth", "outage", "infrastructure", "budget", "cancelled", "judge", "replay_only"]
+)
 def test_what_no_process_of_a_trial_can_cause_is_outside(cause: NotMeasured) -> None:
     assert not is_inside(cause)
 
@@ -18,4 +20,4 @@ def test_every_other_cause_is_inside() -> None:
     causes = set(typing.get_args(NotMeasured))
     inside = {cause for cause in causes if is_inside(cause)}
     assert inside >= {"record_lost", "no_session", "resources", "refused_request", "supervisor_lost", "agent_error"}
-    assert len(causes - inside) == 7
+    assert len(causes - inside) == 8

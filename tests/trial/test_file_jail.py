@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,7 @@ def test_a_file_in_shared_memory_is_named_if_it_is_there_and_trials_have_their_o
         assert jail(mounts=False).refused(refused, FileRules()) == []
         assert jail(mounts=True, write=("/dev/shm",)).refused(refused, FileRules()) == []
     assert jail(mounts=True).refused(missing, FileRules()) == []
+    assert replace(jail(mounts=False), shared_memory=False).refused(refused, FileRules()) == [file.name]  # to create it
     assert jail(mounts=True).refused("cat: /dev/kmsg: Permission denied", FileRules()) == []
 
 
@@ -76,6 +78,24 @@ def test_a_trial_names_the_file_that_it_was_refused(open_folder: Path) -> None:
     ran = run(open_folder, {"bin/tk": "#!/bin/sh\n", "s.yaml": text})
     assert ran.cause == "setup"
     assert f"{data}: outside of what trials may use; `files` in the suite can allow it" in ran.trial["reason"]
+
+
+@needs_root
+@needs_landlock
+@needs_open_python
+def test_without_mounts_trials_reach_nothing_of_a_home_in_shared_memory() -> None:
+    with tempfile.TemporaryDirectory(prefix="open-", dir="/dev/shm") as name:
+        folder, secret = Path(name), Path(name, "home/secret")
+        folder.chmod(0o755)
+        secret.parent.mkdir()
+        secret.write_text("open to all users")
+        text = scenario("true", more=f"setup: {{commands: [echo x > a && cat a, cat {secret}]}}\n")
+        as_in_docker = "from tidegate.trial import jail_calls; jail_calls.refuse(tracing=False)"
+        places = {"HOME": str(secret.parent), "TMPDIR": "/dev/shm"}
+        ran = run(folder, {"bin/tk": "#!/bin/sh\n", "s.yaml": text}, environment=places, first=as_in_docker)
+    assert ran.cause == "setup"
+    assert f"cat: {secret}: Permission denied ({secret}: outside of what" in ran.trial["reason"]
+    assert f"trials have no /dev/shm: they would reach {secret.parent}, " in ran.stderr
 
 
 @needs_landlock

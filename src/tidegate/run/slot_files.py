@@ -12,8 +12,8 @@ from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
 from tidegate.trial.confinement import Confinement
 from tidegate.trial.directories import make_shared_tmp
-from tidegate.trial.file_jail import FileJail, FileRules, Means, means_to_confine
-from tidegate.trial.readable import home_folders, readable_folders
+from tidegate.trial.file_jail import SHARED_MEMORY, FileJail, FileRules, Means, means_to_confine
+from tidegate.trial.readable import home_folders, is_within, readable_folders
 from tidegate.vcs.revisions import main_folder
 
 _SAID = {
@@ -47,6 +47,10 @@ class SlotFiles:
         homes = home_folders(environ)
         self._repositories = {folder: main_folder(folder) for folder in checkouts}
         protected = [*homes, str(self._scratch), *map(str, self._repositories.values())]
+        in_memory = () if means.mounts else tuple(path for path in protected if is_within(path, [SHARED_MEMORY]))
+        if means.landlock and in_memory:
+            said = f"trials have no {SHARED_MEMORY}: they would reach {', '.join(in_memory)}"
+            self._progress.say(f"{said}. If they need shared memory, move that elsewhere (TMPDIR is for scratch files)")
         passed = [environ[name] for name in suite.pass_env if name in environ]
         home = environ.get("HOME", "/")
         access = FileAccess(read=_places(suite.files.read, home), write=_places(suite.files.write, home))
@@ -58,6 +62,7 @@ class SlotFiles:
                 str(self._scratch / "system-programs"),
             ),
             hidden=tuple(homes),
+            shared_memory=not in_memory,
         )
 
     @property

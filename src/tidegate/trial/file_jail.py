@@ -68,12 +68,16 @@ class FileRules:
 
 @dataclass(frozen=True)
 class FileJail:
-    """What every command of a run may use. `hidden` are folders that it sees empty, if mounts are allowed."""
+    """What every command of a run may use. `hidden` are folders that it sees empty, if mounts are allowed.
+
+    `shared_memory` says if it may use all of /dev/shm where mounts are not allowed.
+    """
 
     means: Means
     access: FileAccess
     read: tuple[str, ...]
     hidden: tuple[str, ...]
+    shared_memory: bool = True
 
     def jail(self, rules: FileRules) -> dict[str, Any]:
         """Return what the supervisor has to do for a command with these rules."""
@@ -91,6 +95,7 @@ class FileJail:
             "write": write,
             "feed": list(map(str, rules.feed)),
             "list": list(map(str, rules.list)),
+            "shared_memory": SHARED_MEMORY in hidden if means.mounts else self.shared_memory,
         }
         return {**found, "files": files}
 
@@ -112,13 +117,15 @@ class FileJail:
         read, write = self._read(rules), self._write(rules)
         if is_within(path, (*read, *write, *map(str, rules.feed))):
             return False
-        if is_within(path, ["/dev"]) and not (self.means.mounts and is_within(path, [SHARED_MEMORY])):
+        in_memory = is_within(path, [SHARED_MEMORY])
+        if is_within(path, ["/dev"]) and not (in_memory and (self.means.mounts or not self.shared_memory)):
             return False
         if any(is_within(one, [path]) for one in read):
             return False
         if not refused:
             return is_within(path, (*self.hidden, *SHARED, "/run", SHARED_MEMORY)) and os.path.exists(path)  # noqa: PTH110
-        shared = is_within(path, SHARED) and not (self.means.mounts and rules.tmp)
+        shared = in_memory and not self.means.mounts
+        shared = shared or (is_within(path, SHARED) and not (self.means.mounts and rules.tmp))
         return shared or os.path.exists(path)  # noqa: PTH110
 
     def _read(self, rules: FileRules) -> list[str]:

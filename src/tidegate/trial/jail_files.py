@@ -70,7 +70,7 @@ def confine(files: Mapping[str, Any], outputs: Iterable[int]) -> None:
     """Let this process and its children use these files only, besides its outputs. Raises OSError on failure.
 
     `files`: `read`, `write`, `feed` (FIFOs to write to), `list` (folders whose names can be read), and if mounts are
-    allowed `mounts`: `tmp` and `hidden`.
+    allowed `mounts`: `tmp` and `hidden`. `shared_memory`: whether all of /dev/shm is among them.
     """
     allowed = [(READ, path) for path in files["read"]] + [(LIST, path) for path in files["list"]]
     allowed += [(-1, path) for path in files["write"]] + [(WRITE_FILE, path) for path in files["feed"]]
@@ -80,8 +80,7 @@ def confine(files: Mapping[str, Any], outputs: Iterable[int]) -> None:
         allowed += [(-1, folder) for folder in ("/tmp", "/var/tmp") if mounts["tmp"]]
     if files["landlock"]:
         allowed += [(READ | WRITE_FILE | TRUNCATE, f"/dev/{name}") for name in DEVICE_FILES]
-        if not mounts or "/dev/shm" in mounts["hidden"]:
-            allowed.append((-1, "/dev/shm"))
+        allowed += [(-1, "/dev/shm")] if files["shared_memory"] else []
         restrict(allowed, outputs)
 
 
