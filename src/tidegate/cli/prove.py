@@ -114,7 +114,7 @@ def _too_few(share: float | None, least: float) -> str:
 
 
 def _refuse_without_mutants(args: argparse.Namespace) -> None:
-    """Raise ConfigurationError if `--surface`, which runs no mutants, stands beside an option that needs them."""
+    """Raise ConfigurationError if `--surface`, which runs no mutants, is given with an option that needs them."""
     from tidegate.errors import ConfigurationError
 
     asked = {"--min": args.min is not None, "--mutants": args.mutants, "--kind": args.kind, "--draft": args.draft}

@@ -14,9 +14,9 @@ MOST_LINKS = 40  # that one path may lead through, as for the kernel
 
 
 def led_to(root: Path, path: str) -> tuple[str, ...]:
-    """Return the path, and each path that its links lead to inside of the checkout; the last one is no link.
+    """Return the path, and each path that its links lead to inside of the checkout; the last one is not a link.
 
-    They include links in the place of a folder: for `bin/notes` with the link `bin`, also `bin`.
+    They include links instead of folders: for `bin/notes` with the link `bin`, also `bin`.
     """
     found, left = [path], path
     for _ in range(MOST_LINKS):
@@ -35,7 +35,7 @@ def led_to(root: Path, path: str) -> tuple[str, ...]:
 def with_link_targets(checkouts: Sequence[Path], patterns: Iterable[str]) -> tuple[str, ...]:
     """Return the globs, and globs of what the links that they match lead to, in any of the checkouts.
 
-    A link in the place of a folder counts as well: `bin/**` matches what the link `bin` leads to.
+    A link instead of a folder counts as well: `bin/**` matches what the link `bin` leads to.
     """
     fresh = tuple(patterns)
     every = dict.fromkeys(fresh)
@@ -52,7 +52,7 @@ def _at_and_below(places: Iterable[str]) -> list[str]:
 
 
 def _target(path: Path) -> str | None:
-    """Return what the link leads to; None if the path is no link, or cannot be one."""
+    """Return what the link leads to; None if it is not a link, or cannot be one."""
     try:
         return str(path.readlink())
     except (OSError, ValueError):
@@ -65,7 +65,7 @@ def _leading(path: str) -> list[str]:
 
 
 def _matching(root: Path, patterns: Sequence[str]) -> set[str]:
-    """Return the links that match a glob, and those in the place of a folder that a glob begins with."""
+    """Return the links that match a glob, and those instead of a folder that a glob begins with."""
     links = tracked_links(root, ".")
     if not links:
         return set()
