@@ -108,7 +108,7 @@ SAYS = {
     "option": "`notes add` no longer accepts `--tag`",
     "subcommand": "`notes` no longer has the command `clear`",
     "argument": "`notes add` no longer accepts the value `work`",
-    "json_key": "the JSON output of `notes show --json` no longer has the key `tag`, `label` is there instead",
+    "json_key": "the JSON output of `notes show --json` has the key `label` instead of `tag`",
     "exit_code": "`notes clear` now exits with status 7 (was 0)",
     "output": "`notes show` prints `#1 first` instead of `1. first`",
     "error_text": "the error message of `notes add ' '` is `error: nothing to add` instead of",

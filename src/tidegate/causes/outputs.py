@@ -25,8 +25,9 @@ def json_key(seen: Seen) -> Found | None:
         gone = _missing(pair.base.message, pair.head.message)
         if gone:
             new = _missing(pair.head.message, pair.base.message)
-            instead = f", `{new[0]}` is there instead" if len(gone) == len(new) == 1 else ""
-            says = f"the JSON output of `{command_line(pair.head)}` no longer has the key `{gone[0]}`{instead}"
+            renamed = len(gone) == len(new) == 1
+            has = f"has the key `{new[0]}` instead of" if renamed else "no longer has the key"
+            says = f"the JSON output of `{command_line(pair.head)}` {has} `{gone[0]}`"
             return Found("json_key", says, (gone[0],))
     return next(_missing_for_gates(seen), None)
 
