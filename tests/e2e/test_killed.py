@@ -92,5 +92,6 @@ def told(result: dict[str, Any]) -> dict[str, Any]:
     rows = json.loads(json.dumps(result["rows"]))
     for row in rows:
         row["metrics"].pop("duration_s", None)
+        row.pop("replay")
     trials = [(trial["id"], trial["phase"], trial["decides"], trial["reason"]) for trial in result["trials"]]
     return {"rows": rows, "verdict": result["verdict"], "trials": sorted(trials)}

@@ -43,10 +43,12 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 def test_a_run_ends_alike_if_a_node_is_killed_in_the_middle(cluster: Any, tmp_path: Path) -> None:
     nodes = [cluster.add_node(num_cpus=1, include_dashboard=False) for _ in range(2)]
-    mark, out = tmp_path / "mark", tmp_path / "out"
+    mark, out = tmp_path / "marks/mark", tmp_path / "out"
+    mark.parent.mkdir()
     repo = Repository(tmp_path / "repo")
     tool = FILES["bin/notes"].replace("add) shift;", WAITING.replace("$MARK", str(mark)))
     engine = f"executor: {{type: ray, address: '{cluster.address}', parallel: 1}}\n"
+    engine += f"files: {{write: [{mark.parent}]}}\n"
     repo.commit(FILES | {"bin/notes": tool, "tidegate.yaml": FILES["tidegate.yaml"] + engine})
     repo.branch("pr", {"bin/notes": tool.replace("list) ", "list) exit 3;")})
 

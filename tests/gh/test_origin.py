@@ -95,7 +95,9 @@ def test_the_token_writes_the_branch_and_is_left_nowhere(
     (header,) = set(server.seen)
     secret = header.partition(" ")[2]
     token = base64.b64decode(secret).decode().partition(":")[2]
-    left = [ran.stdout, ran.stderr, summary]
+    _, _, said = ran.stdout.partition("\n")  # the first line has the runner mask the token
+    assert ran.stdout.startswith(f"::add-mask::{token}\n")
+    left = [said, ran.stderr, summary]
     left += [path.read_text(errors="replace") for path in repo.root.rglob("*") if path.is_file()]
     assert any("safe.directory" in text or "TIDEGATE_" in text for text in left), "the agent's environment is recorded"
     assert [text for text in left if secret in text or token in text] == []
