@@ -205,7 +205,7 @@ def test_a_signal_in_the_middle_ends_it_in_good_order(
     """Within the seconds that the runner gives: 7.5 after SIGINT, 2.5 after SIGTERM."""
     job = Job(engine, github, tmp_path)
     repository = Repository(job.workspace)
-    repository.commit(FILES)
+    repository.commit(FILES | {"tidegate.yaml": FILES["tidegate.yaml"] + "files: {write: [/tmp]}\n"})
     slow = "\ntrap '' TERM INT HUP\ntouch /tmp/started\nsleep 300\n"
     repository.branch("pr", {"bin/notes": NOTES.replace("\n", slow, 1)})
 
