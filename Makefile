@@ -65,7 +65,7 @@ lock: $(READY) ## update the lock files of images and releases, each release wit
 	@cd images/agents && npm install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund --loglevel=error
 
 site: $(READY) ## build the docs site in site/
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo site/index.html
 
 docs: $(READY) ## write the generated pages of docs/ again
