@@ -98,8 +98,9 @@ A trial's processes can end their worker, so *worker_lost* is an inside cause ([
 failures are. A head that ends its workers, where base is measured, is a regression. If the engine loses both sides, the row is
 not measured, which is not a pass.
 
-**Rate limits.** Workers report how often their providers answered 429 or 529. After each such batch, half as many run at the same
-time, and one more after each other batch. Trials without an answer are run again, and are never failures.
+**Rate limits.** Each worker holds requests back while its provider answers 429 or 529, as on one machine
+([verdict](verdict.md#what-counts)), and reports how often. After each such batch, half as many run at the same time, and one more
+after each other batch. Trials without an answer are run again, and are never failures.
 
 **Budget.** Each batch gets its share of the dollars and tokens that are left, and all of the time. What a lost batch
 has spent is unknown: its share counts as spent.

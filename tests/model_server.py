@@ -76,6 +76,7 @@ class ModelServer(ThreadingHTTPServer):
         self.faults = list(faults or [])
         self.judge: Callable[[Json], Step | Fault] | None = None  # answers requests with a form (structured output)
         self.refused: tuple[str, Fault] | None = None  # every request with this text gets that fault
+        self.limit: Callable[[], Fault | None] | None = None  # what a request gets that is one too many
         self.requests: list[tuple[str, Json, dict[str, str]]] = []
         self.lock = Lock()
 
@@ -147,6 +148,8 @@ class _Handler(BaseHTTPRequestHandler):
         with self.server.lock:
             self.server.requests.append((path, body, {name.lower(): value for name, value in self.headers.items()}))
             fault = self.server.faults.pop(0) if self.server.faults else None
+            if fault is None and self.server.limit is not None:
+                fault = self.server.limit()
         said = self.server.judge(body) if self.server.judge and has_form(body) else None
         fault = said if isinstance(said, Fault) else fault
         if self.server.refused and self.server.refused[0].encode() in raw:

@@ -61,3 +61,16 @@ def test_an_agent_that_was_stopped_for_time(
 def test_tokens_that_the_agent_does_not_report_are_the_proxys() -> None:
     end = ending_of(End(end="crashed"), Observed(has_proxy=True, proxied=proxied("killed"))).end
     assert (end.tokens_in, end.tokens_out) == (7, 3)
+
+
+@pytest.mark.parametrize(
+    ("waited", "hung", "cause"), [(4.0, None, "outage"), (2.0, None, None), (4.0, "tk ready", None)]
+)
+def test_time_that_went_by_while_the_provider_asked_for_fewer_requests(
+    waited: float, hung: str | None, cause: str | None
+) -> None:
+    """The last request was answered, but too late: a tenth of the time or more was a pause of the provider."""
+    seen = End(end="killed", tokens_in=7, waited_s=waited)
+    observed = Observed(has_proxy=True, proxied=seen, hung=hung, took_s=30)
+    ended = ending_of_stop(AgentStopped("timeout", "stopped after 30 s"), None, observed)
+    assert (ended.cause, ended.end.end) == (cause, cause or "timeout")

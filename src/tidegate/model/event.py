@@ -115,6 +115,7 @@ class End(_Event):
     tokens_cache_write: int | None = None  # part of tokens_in
     tokens_guessed: bool = False  # an answer was cut off before its provider had reported all of its tokens
     cost_usd: float | None = None
+    waited_s: float = 0.0  # in all, that its requests were held back since the provider asked for fewer
 
 
 Event = Annotated[ToolCall | ToolResult | Message | ApiRetry | Warning | End, Field(discriminator="type")]

@@ -12,6 +12,8 @@ import json
 import re
 import secrets
 import socket
+import time
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
@@ -23,9 +25,10 @@ from tidegate.errors import ConfigurationError
 from tidegate.model.agent import Provider
 from tidegate.model_proxy.connections import HEAD_SECS, LARGEST_REQUEST, Connections, HeadReader, size_of
 from tidegate.model_proxy.headers import KEY_HEADERS, NOT_PASSED, headers_for
+from tidegate.model_proxy.rate_limits import SLOW_DOWN, RateLimit
 from tidegate.model_proxy.token_usage import Answer, request_letters
-from tidegate.model_proxy.traffic import SLOW_DOWN, Lease, Traffic, TrafficLimits
-from tidegate.model_proxy.upstream import TIMEOUT_SECS, connection_to
+from tidegate.model_proxy.traffic import Lease, Traffic, TrafficLimits
+from tidegate.model_proxy.upstream import TIMEOUT_SECS, UnansweredError, answered
 from tidegate.streams.provider_answers import MOST_BYTES, error_words
 
 PIECE = 1 << 16
@@ -40,6 +43,7 @@ class ModelProxy:
 
     def __init__(self) -> None:
         self._leases: dict[str, Lease] = {}
+        self._limits: dict[tuple[str, str], RateLimit] = defaultdict(RateLimit)  # by provider and key
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
         self.port: int = self._listener.getsockname()[1]
         self._servers: list[tuple[_Server, Thread]] = []
@@ -83,7 +87,9 @@ class ModelProxy:
             )
         token = f"tidegate-{secrets.token_hex(24)}"
         address = f"http://127.0.0.1:{self.port}{place.path.rstrip('/')}"
-        self._leases[token] = lease = Lease(token, address, key, provider, place, Traffic(limits))
+        self._leases[token] = lease = Lease(
+            token, address, key, provider, place, Traffic(limits), self._limits[place.netloc, key]
+        )
         try:
             yield lease
         finally:
@@ -123,16 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Log nothing to stderr."""
 
-    def do_GET(self) -> None:
-        self._pass_on()
-
-    def do_HEAD(self) -> None:
-        self._pass_on()
-
     def do_POST(self) -> None:
-        self._pass_on()
-
-    def _pass_on(self) -> None:
         try:
             lease = self._lease()
             self.connection.settimeout(TIMEOUT_SECS)
@@ -144,6 +141,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._forward(lease, body)
         except _RefusedError as refused:
             self._refuse(refused)
+
+    do_GET = do_HEAD = do_POST  # noqa: N815
 
     def _lease(self) -> Lease:
         """Return what the request's token stands for. Nothing of its body is read by then."""
@@ -210,30 +209,32 @@ class _Handler(BaseHTTPRequestHandler):
         raise _RefusedError(413, "request_too_large", why)
 
     def _forward(self, lease: Lease, body: bytes) -> None:
-        place = lease.upstream
+        """Pass the request on when the provider takes requests; again, if it asks for fewer for a while."""
+        began, again = time.monotonic(), True
+        while again:
+            if not lease.waits(began, lambda: lease.token not in self.server.leases):
+                self.close_connection = True
+                return
+            again = self._forward_once(lease, body, began)
+
+    def _forward_once(self, lease: Lease, body: bytes, began: float) -> bool:
+        """Pass the request on, and the answer back; return True if it is to be passed on again instead."""
+        headers = headers_for(self.headers.items(), lease)
         try:
-            upstream = connection_to(place)
-        except ValueError:
+            with answered(lease.upstream, self.command, self.path, body or None, headers) as answer:
+                again = lease.limit.saw(answer.status, answer.headers, began)
+                lease.traffic.throttled += answer.status in SLOW_DOWN
+                if not again:
+                    self._answer(answer, lease.traffic, request_letters(body))
+                return again
+        except UnansweredError as error:
+            if error.of_request:
+                lease.traffic.note_refusal(str(error))
+                raise _RefusedError(400, "invalid_request_error", str(error)) from None
             lease.traffic.note(502)
-            raise _RefusedError(502, "api_error", "HTTPS_PROXY has to be http://HOST:PORT") from None
-        try:
-            try:
-                upstream.request(self.command, self.path, body or None, headers_for(self.headers.items(), lease))
-                answer = upstream.getresponse()
-            except (OSError, http.client.HTTPException) as error:
-                lease.traffic.note(502)
-                what = f"the model's provider could not be reached: {type(error).__name__}"
-                raise _RefusedError(502, "api_error", what) from None
-            except ValueError:  # not the first: an error of certificates is one too
-                lease.traffic.note_refusal("the request cannot be passed on as it is")
-                raise _RefusedError(400, "invalid_request_error", "the request cannot be passed on as it is") from None
-            with answer:  # which may have taken the socket over
-                self._answer(answer, lease.traffic, request_letters(body))
-        finally:
-            upstream.close()
+            raise _RefusedError(502, "api_error", str(error)) from None
 
     def _answer(self, answer: http.client.HTTPResponse, traffic: Traffic, asked: int) -> None:
-        traffic.throttled += answer.status in SLOW_DOWN
         if answer.status >= 400:
             traffic.note(answer.status)  # at once: the agent may end before the body has come
         self.send_response(answer.status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import reduce
 from threading import Lock
@@ -10,11 +11,12 @@ from urllib.parse import SplitResult
 
 from tidegate.model.agent import Provider
 from tidegate.model.event import End, TrialEnd
+from tidegate.model_proxy.rate_limits import RateLimit
 from tidegate.model_proxy.token_usage import Answer
 from tidegate.streams.json_lines import end_of_api
 from tidegate.streams.provider_answers import Tokens
 
-SLOW_DOWN = (429, 529)  # by these, a provider asks for fewer requests
+TOO_MANY = 429
 REFUSED = 400  # the status of what is not passed on
 MOST_BYTES = 64 << 20  # of all requests of one trial that are read or passed on at once
 
@@ -40,6 +42,7 @@ class Traffic:
         self._said = ""  # what it was, in words
         self._reserved = 0  # bytes
         self.throttled = 0  # answers by which the provider asked for fewer requests
+        self._waited = 0.0  # seconds that requests were held back for that
 
     def count(self, answer: Answer) -> None:
         """Count the tokens of an answer that begins. They count while it is under way, and if it is cut off."""
@@ -75,6 +78,14 @@ class Traffic:
             self._failure = REFUSED
             self._said = why
 
+    def note_wait(self, secs: float) -> None:
+        """Keep that a request waits so many more seconds, since the provider has asked for fewer."""
+        with self._lock:
+            self._answered = True
+            self._waited += secs
+            self._failure = TOO_MANY
+            self._said = f"the model's provider asks for fewer requests: waited {self._waited:.0f} s in all"
+
     def reserve(self, size: int) -> bool:
         """Return True if the trial may have so many more bytes read; `reserve(-size)` gives them back."""
         with self._lock:
@@ -101,6 +112,7 @@ class Traffic:
                 tokens_cache_read=read,
                 tokens_cache_write=written,
                 tokens_guessed=any(one.is_guessed for one in self._answers),
+                waited_s=self._waited,
             )
 
 
@@ -113,3 +125,13 @@ class Lease(NamedTuple):
     provider: Provider
     upstream: SplitResult
     traffic: Traffic
+    limit: RateLimit
+
+    def waits(self, since: float, is_over: Callable[[], bool]) -> bool:
+        """Wait until the provider takes a request that was made at `since`; return False if its trial ends before."""
+        for secs in self.limit.pause(since):
+            self.traffic.note_wait(secs)
+            time.sleep(secs)
+            if is_over():
+                return False
+        return True

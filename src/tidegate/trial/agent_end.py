@@ -15,6 +15,7 @@ from tidegate.trial.step_context import AgentStopped
 
 _OF_PROVIDER: dict[str, NotMeasured] = {"auth": "auth", "outage": "outage"}
 _WITHOUT_ANSWER = ("crashed", "auth", "outage", "refused_request")
+SHARE_OF_WAITS = 0.1  # of the agent's time: with less, it would not have ended in time without them either
 _TOKENS = ("tokens_in", "tokens_out", "tokens_cache_read", "tokens_cache_write", "tokens_guessed")
 
 
@@ -30,13 +31,19 @@ class Observed:
     """What Tidegate knows besides the agent's own log.
 
     `proxied`: what the model proxy got, as an End; None if it was not asked. `hung`: the call of the target that ran
-    when the agent was stopped.
+    when the agent was stopped. `took_s`: how long the agent ran.
     """
 
     has_proxy: bool = False
     asks_itself: bool = False  # the agent is a part of Tidegate, and so its report is Tidegate's own
     proxied: End | None = None
     hung: str | None = None
+    took_s: float = 0.0
+
+    @property
+    def slowed_down(self) -> bool:
+        """Return True if the provider's rate limits took a good part of the agent's time."""
+        return self.proxied is not None and self.proxied.waited_s > SHARE_OF_WAITS * self.took_s
 
 
 def ending_of(end: End, observed: Observed) -> Ending:
@@ -69,6 +76,9 @@ def ending_of_stop(stopped: AgentStopped, told: End | None, observed: Observed) 
         reported = observed.proxied if observed.has_proxy else told
         if reported is not None and reported.end in _OF_PROVIDER:
             return ending_of(reported, observed)
+        if observed.proxied is not None and observed.slowed_down:
+            waited = f"{stopped.message}, of which requests waited {observed.proxied.waited_s:.0f} s for the provider"
+            return Ending(observed.proxied.model_copy(update={"end": "outage", "message": waited}), "outage")
     message = stopped.message if observed.hung is None or not for_time else f"{stopped.message} in `{observed.hung}`"
     end = (told or End(end="killed")).model_copy(update={"end": stopped.end, "message": message})
     return Ending(_with_tokens(end, observed.proxied), stopped.not_measured)

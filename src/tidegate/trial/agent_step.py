@@ -172,6 +172,7 @@ def _concluded(attempt: Attempt, session: TrialSession, ran: End | AgentStopped 
         asks_itself=attempt.row.agent.asks_model_itself,
         proxied=attempt.relayed(),
         hung=_hung(attempt, found.invocations),
+        took_s=time.time() - session.started_at,
     )
     if isinstance(ran, Ending):
         return ran
