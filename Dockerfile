@@ -1,7 +1,7 @@
 # The base image by its digest, and the day of Debian's archive that packages come from. The workflow `refresh` updates both
-# each month, with release/refresh.py. Without a day, packages come from the sources of the base image.
+# each month, with release/refresh.py. With an empty day, packages come from the sources of the base image.
 ARG BASE=python:3.12-slim-bookworm@sha256:0f5b26b9518d002b6173fd61daad821fa340635ebfec5bba471013f9ca114579
-ARG SNAPSHOT=
+ARG SNAPSHOT=20261009T000000Z
 
 FROM ${BASE} AS base
 ARG SNAPSHOT

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from architecture_page import architecture
 from attempts_page import attempts
+from cli_page import cli
 from escapes_page import escapes
 from executors_page import EXECUTORS
 from judges_page import JUDGES
@@ -221,6 +222,7 @@ def main() -> int:
         "judges.md": page(JUDGES, Judge, AnyJudge),
         "executors.md": page(EXECUTORS, Executor, AnyExecutor),
         "templates.md": templates(),
+        "cli.md": cli(),
         "architecture.md": architecture(),
         "security.md": escapes(attempts()),
         "prove.md": prove_page(),

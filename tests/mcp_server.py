@@ -16,7 +16,8 @@ from typing import Any
 Json = dict[str, Any]
 LONG = 600  # seconds: more than any test waits
 QUIRKS = set(sys.argv[1:])
-SCHEMA = {"type": "object", "properties": {"title": {"type": "string"}}}
+SHELVES = {"shelf": {"enum": ["top", "low"], "default": "top"}} if "shelves" in QUIRKS else {}
+SCHEMA = {"type": "object", "properties": {"title": {"type": "string"}, **SHELVES}}
 WHO = {} if "nameless" in QUIRKS else {"serverInfo": {"name": "shelf", "version": "1"}}
 NOISE = 'starting up…\n\n{"half": \n[1, 2]\n' + "[" * 100_000
 
@@ -71,14 +72,14 @@ STRANGE: dict[str, Callable[[], Json]] = {
 }
 
 
-def add(title: str | None) -> Json:
+def add(title: str | None, shelf: str = "") -> Json:
     """The tool."""
     if title is None:
         return {"result": {**text("add: needs a title")["result"], "isError": True}}
     if title in STRANGE:
         return STRANGE[title]()
     with Path("titles.txt").open("a") as file:
-        file.write(f"{title}\n")
+        file.write(f"{title}{shelf}\n")
     return text(f"added {title}")
 
 
@@ -101,7 +102,8 @@ def answer(method: str, params: Json) -> Json:
         case "tools/call", "where":
             return text(f"{Path.cwd()} {os.getuid()} {sorted(os.environ)}")
         case "tools/call", _:
-            return add(params.get("arguments", {}).get("title"))
+            given = params.get("arguments", {})
+            return add(given.get("title"), given.get("shelf", ""))
         case _:
             return {"result": {}}
 

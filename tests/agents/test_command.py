@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import pytest
 from pydantic import ValidationError
 
 from tidegate.agents.command import CommandAgent
+from tidegate.model.command import CommandResult
+from tidegate.trial.program_lookup import program_words
 
 if TYPE_CHECKING:
     from tests.agents.conftest import LocalSession
@@ -119,3 +123,35 @@ def test_agentv_output_is_read(session: LocalSession) -> None:
 def test_not_deterministic_unless_stated() -> None:
     assert not command("x").is_deterministic
     assert CommandAgent(type="command", command="x", deterministic=True).is_deterministic
+
+
+class Computer:
+    """A machine whose programs are in one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.repo = folder, folder
+        self.credentials: dict[str, str] = {}
+
+    def program_words(self, name: str) -> tuple[str, ...] | None:
+        return program_words(name, str(self.folder))
+
+    async def output(self, command: str) -> CommandResult:
+        raise AssertionError(command)
+
+
+def test_its_version_is_the_content_of_the_programs_outside_of_the_repository(tmp_path: Path) -> None:
+    program, script = tmp_path / "my-agent", tmp_path / "steps.py"
+    program.write_text("exit 0")
+    program.chmod(0o755)
+
+    def version(line: str) -> str | None:
+        return asyncio.run(command(line).check(Computer(tmp_path)))
+
+    lines = (f"my-agent {script} < /dev/zero", "my-agent {prompt}")
+    before = [version(line) for line in lines]
+    script.write_text("2")
+    middle = [version(line) for line in lines]
+    program.write_text("exit 1")
+    after = [version(line) for line in lines]
+    assert [len({one[number] for one in (before, middle, after)}) for number in (0, 1)] == [3, 2]
+    assert (version("gone {prompt}"), version("cat /dev/zero")) == (None, None)

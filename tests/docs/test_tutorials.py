@@ -1,4 +1,4 @@
-"""The tutorials work as they are written: each of their commands is run, and prints what they show."""
+"""The tutorials and examples work as they are written: each of their commands is run, and prints what they show."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from typing import NamedTuple
 
 import pytest
 
-TUTORIALS = Path(__file__).parents[2] / "docs/tutorials"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = sorted(
+    f"{path.parent.name}/{path.stem}" for folder in ("tutorials", "examples") for path in (DOCS / folder).glob("*.md")
+)
 _PIECE = re.compile(r"^<!-- (?P<note>.*?) -->$|^```(?P<language>\w+)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 ENVIRONMENT = {
     "HOME": "/nonexistent",
@@ -32,7 +35,7 @@ def blocks(name: str) -> list[Block]:
     """Return the blocks to run: those of the tutorial whose repository it needs come first."""
     found: list[Block] = []
     note = ""
-    for piece in _PIECE.finditer((TUTORIALS / f"{name}.md").read_text(encoding="utf-8")):
+    for piece in _PIECE.finditer((DOCS / f"{name}.md").read_text(encoding="utf-8")):
         if piece["note"] is not None:
             note = piece["note"]
             if note.startswith("setup: "):
@@ -47,7 +50,7 @@ def blocks(name: str) -> list[Block]:
     return found
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in TUTORIALS.glob("*.md")))
+@pytest.mark.parametrize("name", PAGES)
 def test_every_command_works_and_prints_what_is_shown(name: str, tmp_path: Path) -> None:
     folder = tmp_path
     for block in blocks(name):
@@ -70,5 +73,5 @@ def test_every_command_works_and_prints_what_is_shown(name: str, tmp_path: Path)
 
 
 def test_a_tutorial_has_blocks_that_fail_and_blocks_that_pass() -> None:
-    assert {block.exit_code for block in blocks("cli")} == {0, 1}
-    assert any(block.shown for block in blocks("cli"))
+    assert {block.exit_code for block in blocks("tutorials/cli")} == {0, 1}
+    assert any(block.shown for block in blocks("tutorials/cli"))

@@ -178,3 +178,30 @@ def test_without_agents_and_sessions_nothing_is_compared(
     ran = pr(made, tidegate, {"bin/notes": files["bin/notes"].replace("# notes:", "#")}, "--replay-only")
 
     assert (ran.code, ran.row("keep_notes", "fake")["not_measured"]) == (4, "replay_only"), ran.stderr
+
+
+AGENT = """\
+for word in first second; do
+  echo '{"type": "tool_call", "id": "'$word'", "tool": "shell", "command": "notes add '$word'"}'
+  notes add $word >&2
+  echo '{"type": "tool_result", "id": "'$word'", "status": "ok", "exit_code": 0}'
+done
+echo '{"type": "end", "end": "completed"}'
+"""
+
+
+def test_sessions_of_another_program_of_the_agent_do_not_count(
+    make_repository: Make, tidegate: Make, files: dict[str, str]
+) -> None:
+    made = make_repository()
+    own = "agents: {own: {type: command, command: 'sh {repo}/agents/own.sh', output: events, deterministic: false}}\n"
+    suite = SUITE.partition("agents:")[0] + own + "policy: {replay: {use: skip, spot_checks: 0}}\n"
+    program = {"agents/own.sh": '. "$(dirname "$0")/steps.sh"\n', "agents/steps.sh": AGENT}
+    made.commit({**files, **program, "tidegate.yaml": suite})
+    assert tidegate("run", "--rev", "main", "--history", "--trials", "3", cwd=made.root).code == 0
+    made.commit({"agents/steps.sh": AGENT.replace("second; do", "second third; do")})
+
+    ran = pr(made, tidegate, {"bin/notes": files["bin/notes"].replace("# notes:", "# The notes tool:")})
+
+    row = ran.row("keep_notes", "own")
+    assert (row["state"], row["replay"], row["head"]["trials"]) == ("ok", None, 3), ran.stderr

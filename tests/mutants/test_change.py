@@ -71,6 +71,36 @@ def test_the_help_loses_the_entry_of_the_option_and_nothing_else() -> None:
     assert text == HELP.replace(" [--due DATE]", "").replace("  -d, --due DATE\n              the last day\n", "")
 
 
+FORMAT = {"name": "--format", "aliases": ("-f",), "takes_value": True, "command": "list", "default": "text"}
+FORMATS = """\
+usage: t list
+
+options:
+  -f, --format {text,json}
+       how (default: text)
+  --all   text (default: text)
+"""
+
+
+@pytest.mark.parametrize("argv", [["list", "--format", "json"], ["list", "--format=json"], ["list", "-fjson"]])
+def test_a_value_is_refused_in_every_spelling_and_others_are_not(argv: list[str]) -> None:
+    refused = mutant("value_refused", **FORMAT, value="json")
+    assert changed(refused, argv)[1][0] == change.USAGE_ERROR
+    for other in (["list", "--format", "text"], ["list"], ["add", "--format", "json"], ["list", "-f"]):
+        assert changed(refused, other) == (other, (0, "", ""))
+    assert changed(refused, ["list", "--help"], (0, FORMATS, ""))[1][1] == FORMATS.replace(",json", "")
+
+
+def test_another_default_holds_where_the_option_is_not_given() -> None:
+    other = mutant("default_changed", **FORMAT, value="json")
+    assert changed(other, ["list", "x"])[0] == ["list", "--format", "json", "x"]
+    assert changed(other, ["list", "-f", "text"])[0] == ["list", "-f", "text"]
+    now = FORMATS.replace("how (default: text)", "how (default: json)")
+    assert changed(other, ["list", "--help"], (0, FORMATS, ""))[1][1] == now
+    switch = mutant("default_changed", name="--quiet", command="add")
+    assert changed(switch, ["add", "T"])[0] == ["add", "--quiet", "T"]
+
+
 def test_a_renamed_subcommand_works_under_its_new_name_alone() -> None:
     renamed = mutant("subcommand_renamed", name="add")
     assert changed(renamed, ["add-item", "T"])[0] == ["add", "T"]

@@ -7,6 +7,7 @@ from typing import get_args
 from tidegate.model.mutant import MutantKind
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.mutants.listed import KINDS, changed_guidance, of_guidance, of_program, of_server
+from tidegate.mutants.values import of_values
 
 PARTS = (
     Part(kind="subcommand", name="add"),
@@ -32,6 +33,22 @@ def test_mutants_of_parts_and_of_what_calls_show() -> None:
         "`undo` exits with 1",
     } <= found
     assert not any("undo` never" in words or "no longer lists" in words for words in found)
+
+
+def test_mutants_of_values_are_of_listed_choices_or_of_values_in_calls() -> None:
+    style = Part(kind="option", name="--style", takes_value=True, choices=("wide", "slim"), default="slim")
+    depth = Part(kind="option", name="--depth", takes_value=True, default="3")
+    loud, pair = Part(kind="option", name="--loud"), Part(kind="option", name="--color", aliases=("--no-color",))
+    calls = (ObservedCall(argv=("--depth=7", "x"), exit_code=0),)
+    found = [one.words for one in of_values((style, depth, loud, pair), calls, "t")]
+    assert found == [
+        "`--style wide` is refused by `t`",
+        "`--style slim` is refused by `t`",
+        "the default of `--style` of `t` is wide, not slim",
+        "`--depth 7` is refused by `t`",
+        "the default of `--depth` of `t` is 4, not 3",
+        "`--loud` is on by default in `t`",
+    ]
 
 
 def test_a_tool_without_subcommands_is_named_by_its_program() -> None:

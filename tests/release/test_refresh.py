@@ -45,6 +45,10 @@ def test_the_base_is_named_by_digest() -> None:
     assert re.search(r"^ARG BASE=python:3\.12-slim-bookworm@sha256:[0-9a-f]{64}$", DOCKERFILE, re.M)
 
 
+def test_packages_come_from_one_day_of_debians_archive() -> None:
+    assert re.search(r"^ARG SNAPSHOT=20\d{6}T\d{6}Z$", DOCKERFILE, re.M)
+
+
 def test_every_stage_comes_from_the_base_or_from_nothing() -> None:
     stages = re.findall(r"^FROM (\S+)(?: AS (\w+))?", DOCKERFILE, re.M)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from tidegate.model.mutant import Mutant, MutantResult
 from tidegate.model.proof import ChangedPart, Proof, ToolProof, UsedPart
 from tidegate.model.surface import Part
+from tidegate.mutants.groups import alive_groups
 from tidegate.reports.badge import proof_badge
 from tidegate.reports.prove_text import change_text, prove_text
 from tidegate.run.surface_changes import changed_parts
@@ -39,6 +40,14 @@ def test_what_is_new_gone_and_different_is_told_with_its_users_and_the_docs(tmp_
     ]
 
 
+def test_docs_that_name_a_removed_tool_of_a_server_are_found_without_the_servers_name(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# t\n\n- `add` keeps a title\n- add more\n- keep_all(title) keeps all\n")
+    base = (Part(kind="tool", name="add"), Part(kind="tool", name="keep_all"))
+    add, keep_all = changed_parts(ToolProof(tool="target", counts="", parts=()), base, tmp_path)
+    assert [line.line for line in add.docs] == [3]
+    assert [line.line for line in keep_all.docs] == [5]
+
+
 def test_a_draft_is_offered_for_command_line_tools_only() -> None:
     for kind, offered in (("option", True), ("subcommand", True), ("tool", False), ("parameter", False)):
         change = ChangedPart(state="added", part=Part(kind=kind, name="new", command=""))
@@ -56,12 +65,21 @@ def test_ignored_files_are_not_docs_that_name_what_is_gone(tmp_path: Path) -> No
     assert [line.path for line in found.docs] == ["NEW.md"]
 
 
-def test_changes_of_one_part_are_one_line() -> None:
+def test_mutants_alive_for_one_cause_are_one_line() -> None:
     text = prove_text(
         proof(mutant("a", "alive", "s meets it"), mutant("a", "alive", "s meets it"), mutant("b", "alive"))
     )
-    assert "key `a` is renamed (and 1 more change of it)" in text
+    assert "alive  key `a` in the output of `list` (2 mutants) " in text
+    assert "alive  key `b` is renamed " in text
     assert "3 mutants of t: 0 caught (0%), 0 that change nothing, 3 alive" in text
+
+
+def test_keys_of_an_output_that_no_check_reads_are_no_cause_of_their_own() -> None:
+    nothing = Mutant(kind="output_emptied", words="`list` prints nothing", command="list")
+    cut = Mutant(kind="output_truncated", words="w", command="list")
+    results = (mutant("a", "alive"), *(MutantResult(mutant=one, state="alive") for one in (nothing, cut)))
+    (group,) = alive_groups(results, "t")
+    assert str(group) == "what `list` prints (3 mutants)"
 
 
 def test_the_share_leaves_out_what_changes_nothing_or_was_not_run() -> None:

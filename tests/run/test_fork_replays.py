@@ -14,9 +14,8 @@ import pytest
 from tests.conftest import Repository
 from tests.e2e.conftest import FILES
 from tests.warm import run_tidegate
-from tidegate.history.fingerprint import fingerprint, judge_mark, template_files
+from tidegate.history.fingerprint import fingerprint_at
 from tidegate.history.known_results import open_history
-from tidegate.history.script_contents import scripts_hash
 from tidegate.model.measurement import PastTrial
 from tidegate.model.progress import Silent
 from tidegate.model.session import Session
@@ -41,9 +40,7 @@ def as_of_an_agent_with_a_key(repo: Repository) -> None:
     row = next(row for row in make_plan(suite).rows if row.key.agent == "one")
     history = open_history(repo.root, suite)
     assert history is not None
-    templates = template_files(repo.root, row.scenario, suite.guidance)
-    scripts = scripts_hash(repo.root, row.scenario)
-    stored = {row.key: fingerprint(row, templates, None, judge_mark(suite, repo.root), scripts)}
+    stored = {row.key: fingerprint_at(repo.root, row, suite, None)}
     history.sessions.add(stored, sessions)
     past = PastTrial(scenario=row.key.scenario, agent="one", decides="pass", at=time.time(), sha="0", shapes=("add",))
     history.add(stored, [past.model_copy(update={"at": past.at - number}) for number in range(4)])

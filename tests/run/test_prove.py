@@ -16,7 +16,8 @@ from tidegate.model.progress import Silent
 from tidegate.model.proof import Proof
 from tidegate.reports.badge import proof_badge
 from tidegate.reports.prove_text import change_text, prove_text
-from tidegate.run.prove import Wanted, prove
+from tidegate.run.prove import prove
+from tidegate.run.prove_tool import Wanted
 from tidegate.run.run_job import Options
 
 TOOL = """\

@@ -14,28 +14,31 @@ import pytest
 
 from tidegate.model.progress import Silent
 from tidegate.model.proof import Proof
-from tidegate.run.prove import Wanted, prove
+from tidegate.run.prove import prove
+from tidegate.run.prove_tool import Wanted
 from tidegate.run.run_job import Options
 
 SERVER = Path(__file__).parents[1] / "mcp_server.py"
 SUITE = """\
 version: 1
-scenarios: [s.yaml]
+scenarios: [s.yaml, nameless.yaml]
 agents:
   script:
     type: scripted
     steps:
-      shelve: [{call: add, input: {title: tide}}]
+      shelve: [{call: add, input: {title: tide}}, {call: add, input: {title: ebb, shelf: low}}]
+      put_away: [{list_tools: true}]
 """
 SCENARIO = """\
-name: shelve
+name: {scenario}
 description: Keep a title.
-target: {{mcp: {{command: "{command}", name: shelf}}}}
+target: {{mcp: {{command: "{command}"{name}}}}}
 task: Keep a title.
 evaluation:
-  gates: [{{type: no_transcript_errors}}]
+  gates: [{{type: no_transcript_errors}}, {{type: command_succeeds, command: "! grep -x tidelow titles.txt"}}]
 """
 KINDS = ("tool_removed", "parameter_renamed", "parameter_required", "error_flag_flipped", "result_emptied")
+VALUES = ("value_refused", "default_changed")
 
 
 @pytest.fixture(scope="module")
@@ -45,16 +48,19 @@ def proof(tmp_path_factory: pytest.TempPathFactory) -> Proof:
     shutil.copy(SERVER, repo / "server.py")
     command = shlex.join([os.path.realpath(sys.executable), str(repo / "server.py")])
     (repo / "tidegate.yaml").write_text(SUITE)
-    (repo / "s.yaml").write_text(SCENARIO.format(command=command))
+    (repo / "s.yaml").write_text(SCENARIO.format(scenario="shelve", command=f"{command} shelves", name=", name: shelf"))
+    nameless = SCENARIO.format(scenario="put_away", command=f"{command} renamed", name="")
+    (repo / "nameless.yaml").write_text(nameless)
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(repo)]
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
         subprocess.run([*git, *words], check=True)
     options = Options(environ=dict(os.environ), progress=Silent())
-    return asyncio.run(prove(repo, None, tmp_path_factory.mktemp("out") / "run", options, Wanted(kinds=KINDS)))
+    return asyncio.run(prove(repo, None, tmp_path_factory.mktemp("out") / "run", options, Wanted(kinds=KINDS + VALUES)))
 
 
 def test_what_the_check_sees_is_caught_and_the_rest_is_alive(proof: Proof) -> None:
-    found = {one.mutant.kind: one.state for one in proof.mutants if one.mutant.command == "add"}
+    mine = [one for one in proof.tools[0].mutants if one.mutant.command == "add" and one.mutant.kind in KINDS]
+    found = {one.mutant.kind: one.state for one in mine if one.mutant.name != "shelf"}
     assert found == {
         "tool_removed": "caught",
         "parameter_renamed": "caught",
@@ -64,6 +70,27 @@ def test_what_the_check_sees_is_caught_and_the_rest_is_alive(proof: Proof) -> No
     }
 
 
+def test_a_refused_value_of_a_parameter_fails_the_calls_that_give_it_and_another_default_those_that_do_not(
+    proof: Proof,
+) -> None:
+    found = {one.mutant.words: one.state for one in proof.tools[0].mutants if one.mutant.kind in VALUES}
+    add = {words: state for words, state in found.items() if "`add`" in words}
+    assert add == {
+        '"top" is refused for `shelf` of `add`': "not_reached",
+        '"low" is refused for `shelf` of `add`': "caught",
+        'the default of `shelf` of `add` is "low", not "top"': "caught",
+    }
+
+
 def test_tools_and_parameters_come_from_the_servers_list(proof: Proof) -> None:
     used = {str(one.part): one.scenarios for one in proof.tools[0].parts}
     assert used["`add`"] == used["`title` of `add`"] == ("shelve",)
+
+
+def test_a_server_without_a_name_is_a_tool_of_its_own_and_called_by_its_command(proof: Proof) -> None:
+    """`target` is the name of every server for which the suite gives none, as `tidegate init` writes it."""
+    first, second = proof.tools
+    assert first.tool == "shelf"
+    assert second.tool.endswith("server.py renamed")
+    assert not second.tool.startswith("/")
+    assert "`put`" in {str(one.part) for one in second.parts}

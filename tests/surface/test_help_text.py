@@ -163,6 +163,21 @@ def test_an_option_that_a_sentence_mentions_is_none() -> None:
     assert read_help(text, "t").options == (HelpOption(("--fix",), takes_value=False, choices=()),)
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "  --depth N  how deep (default: 3)",
+        "  --depth INTEGER  How deep.  [default: 3]",
+        "  --depth int  how deep (default 3)",
+        '  --depth <N>  how deep (default: "3")',
+        "  --depth N  how deep\n             [default: 3; required]",
+    ],
+)
+def test_the_default_of_an_option_is_read(entry: str) -> None:
+    (option,) = read_help(f"usage: t\n\noptions:\n{entry}\n", "t").options
+    assert option.default == "3"
+
+
 def test_both_forms_of_a_switch_are_options() -> None:
     (found,) = read_help("Options:\n  --[no-]colour  Colours.\n", "t").options
     assert found.names == ("--colour", "--no-colour")

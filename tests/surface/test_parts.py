@@ -80,3 +80,9 @@ def test_a_change_names_what_is_new_gone_and_different() -> None:
     assert [str(part) for part in change.added] == ["`undo`", "`--silent`", "`--quiet` of `add`"]
     assert [str(part) for part in change.removed] == ["`remote`", "`--quiet`"]
     assert [str(new) for _, new in change.changed] == ["`--due` of `add`"]
+
+
+def test_choices_and_default_of_a_parameter_come_from_its_schema() -> None:
+    schema = {"properties": {"unit": {"enum": ["km", "mi"], "default": "km"}, "deep": {"default": False}, "x": True}}
+    found = {part.name: (part.choices, part.default) for part in of_tools([{"name": "go", "inputSchema": schema}])}
+    assert found == {"go": ((), ""), "unit": (('"km"', '"mi"'), '"km"'), "deep": ((), "false"), "x": ((), "")}

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tidegate.history.branch import NotKeptError
-from tidegate.history.fingerprint import fingerprint, judge_mark, template_files
+from tidegate.history.fingerprint import fingerprint_at
 from tidegate.history.known_results import keep_history, past_trial
-from tidegate.history.script_contents import scripts_hash
 from tidegate.history.store import History
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import PastTrial
@@ -59,9 +58,7 @@ def _unchanged(repo: Path, suite: Suite, result: Result) -> Iterator[Row]:
         agent = result.agents.get(row.agent)
         if here is None or agent is None or not row.fingerprint or here.deterministic or not here.scenario.cache:
             continue
-        judge, scripts = judge_mark(suite, repo), scripts_hash(repo, here.scenario)
-        files = template_files(repo, here.scenario, suite.guidance)
-        if fingerprint(here, files, agent.version, judge, scripts) == row.fingerprint:
+        if fingerprint_at(repo, here, suite, agent.version) == row.fingerprint:
             yield row
 
 

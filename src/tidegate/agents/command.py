@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import shlex
+from pathlib import Path
 from typing import ClassVar, Literal
 
 from pydantic import field_validator
 
 from tidegate.agents.end_reasons import how, own_end
 from tidegate.agents.mcp_servers_file import servers_file
-from tidegate.model.agent import Agent, Session
+from tidegate.model.agent import Agent, Machine, Session
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Message, ToolCall
 from tidegate.streams import STREAMS, StreamName, agentv
@@ -49,6 +52,17 @@ class CommandAgent(Agent):
         """True unless its output is plain text."""
         return self.output != "text"
 
+    async def check(self, machine: Machine) -> str | None:
+        """Return a hash of the files outside of the repository that the command names; None if it names none."""
+        try:
+            words = shlex.split(self.command)
+        except ValueError:
+            words = self.command.split()
+        found = [file for word in words for file in machine.program_words(word) or (word,)]
+        contents = [_content(file) for file in dict.fromkeys(found) if file.startswith("/")]
+        digest = hashlib.sha256("".join(filter(None, contents)).encode()).hexdigest()
+        return f"sha256:{digest[:12]}" if any(contents) else None
+
     async def run(self, session: Session) -> End:
         """Run the program, read its output, and return how it ended."""
         server = session.server
@@ -83,6 +97,14 @@ class CommandAgent(Agent):
         if self.output in ("text", "agentv"):
             return _end_by_status(result, traced=self.output == "agentv" and agentv.is_traced(result.stdout))
         return own_end(next((event for event in reversed(events) if isinstance(event, End)), None), result)
+
+
+def _content(file: str) -> str:
+    """Return a hash of the file; "" if it is none, or cannot be read."""
+    try:
+        return hashlib.sha256(Path(file).read_bytes()).hexdigest() if Path(file).is_file() else ""
+    except OSError:
+        return ""
 
 
 def _end_by_status(result: CommandResult, *, traced: bool) -> End:

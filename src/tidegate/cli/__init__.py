@@ -6,7 +6,7 @@ import argparse
 import difflib
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from itertools import groupby
 from typing import Any, NoReturn
@@ -113,20 +113,26 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 
     Without any argument, `run` prints the help.
     """
-    parser = _Parser(prog="tidegate", description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
+    whole, commands = parsers()
+    arguments, unknown = whole.parse_known_args(argv)
+    if arguments.command is None and not unknown:
+        arguments.run = lambda _: print(whole.format_help(), end="")
+    elif arguments.command is None:
+        whole.error(f"unrecognized arguments: {' '.join(unknown)}")
+    elif unknown:  # reported by the subcommand's parser, so that its own usage is shown
+        commands[arguments.command].error(f"unrecognized arguments: {' '.join(unknown)}")
+    return arguments
+
+
+def parsers() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
+    """Return the parser of `tidegate`, and those of its commands by name."""
+    whole = _Parser(prog="tidegate", description=DESCRIPTION, epilog=EPILOG)
+    whole.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    commands = whole.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     for command in COMMANDS:
         name = "import_" if command == "import" else command.replace("-", "_")  # the word is reserved in Python
         import_module(f"tidegate.cli.{name}").add(commands)
-    arguments, unknown = parser.parse_known_args(argv)
-    if arguments.command is None and not unknown:
-        arguments.run = lambda _: print(parser.format_help(), end="")
-    elif arguments.command is None:
-        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
-    elif unknown:  # reported by the subcommand's parser, so that its own usage is shown
-        commands.choices[arguments.command].error(f"unrecognized arguments: {' '.join(unknown)}")
-    return arguments
+    return whole, commands.choices
 
 
 class _Version(argparse.Action):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tidegate.cli import options
 
 if TYPE_CHECKING:
-    from tidegate.run.prove import Wanted
+    from tidegate.run.prove_tool import Wanted
 
 BELOW = 1  # exit code: fewer mutants are caught than `--min` asks for
 
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _wanted(args: argparse.Namespace) -> Wanted:
     from tidegate.authoring.drafts import drafts_for
-    from tidegate.run.prove import Wanted
+    from tidegate.run.prove_tool import Wanted
 
     return Wanted(
         mutants=not args.surface,

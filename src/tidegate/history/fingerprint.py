@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tidegate import __version__
+from tidegate.history.agent_programs import program_hash
+from tidegate.history.script_contents import scripts_hash
 from tidegate.model.plan import PlanRow
 from tidegate.model.suite import Scenario, Suite
 from tidegate.plan import definition_hash
@@ -17,14 +19,16 @@ from tidegate.trial.workspace import everything_below, matching_files
 TemplateFiles = tuple[tuple[str, str], ...]
 
 
-def fingerprint(row: PlanRow, template: TemplateFiles, version: str | None, judge: str = "", scripts: str = "") -> str:
+def fingerprint(
+    row: PlanRow, template: TemplateFiles, version: str | None, judge: str = "", code: Sequence[str] = ()
+) -> str:
     """Return a SHA-256 of everything that makes base trials comparable.
 
     It covers the scenario, its template's files, the agent with its version and model, and Tidegate.
-    `judge` describes the judge; it is included only if a model judges the scenario. `scripts` is a hash of the
-    evaluators' scripts. `version` is the version of the agent's program. The seed is excluded, because it only selects
-    other samples of the same distribution. The code under test is excluded, because base's history follows base's
-    commits; new base trials guard against drift.
+    `judge` describes the judge; it is included only if a model judges the scenario. `code` has hashes of the
+    evaluators' scripts and of the agent's program, as far as they are files of the repository. `version` is the version
+    of the agent's program. The seed is excluded, because it only selects other samples of the same distribution. The
+    code under test is excluded, because base's history follows base's commits; new base trials guard against drift.
     """
     parts: dict[str, Any] = {
         "tidegate": __version__,
@@ -37,9 +41,16 @@ def fingerprint(row: PlanRow, template: TemplateFiles, version: str | None, judg
         parts["judge"] = judge
     if row.base_checks:  # trials judged by both definitions are not history for either one alone
         parts["base_checks"] = row.base_checks.model_dump(mode="json", exclude={"file", "template"})
-    if scripts:
-        parts["scripts"] = scripts
+    if any(code):
+        parts["code"] = list(code)
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def fingerprint_at(root: Path, row: PlanRow, suite: Suite, version: str | None) -> str:
+    """Return the row's fingerprint in one checkout."""
+    code = (scripts_hash(root, row.scenario), program_hash(root, row.agent, suite.path))
+    files = template_files(root, row.scenario, suite.guidance)
+    return fingerprint(row, files, version, judge_mark(suite, root), code)
 
 
 def judge_mark(suite: Suite, folder: Path) -> str:

@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 from tidegate.comparison.compare import outcomes_by_row
 from tidegate.history.branch import NotKeptError, Origin, copy_to, fetch, require_writable, write
-from tidegate.history.fingerprint import fingerprint, judge_mark, template_files
+from tidegate.history.fingerprint import fingerprint_at
 from tidegate.history.pushes import Pushes
 from tidegate.history.resumable import ResumableTests
-from tidegate.history.script_contents import scripts_hash
 from tidegate.history.sessions import ReadSessions
 from tidegate.history.store import History
 from tidegate.invocations.shapes import shapes_of
@@ -210,15 +209,8 @@ def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[i
     """
     history = open_history(repo, suite)
     versions = history.versions() if history else {}
-    judge = judge_mark(suite, repo)
     prints = {
-        row.key: fingerprint(
-            row,
-            template_files(repo, row.scenario, suite.guidance),
-            versions.get(row.key.agent),
-            judge,
-            scripts_hash(repo, row.scenario),
-        )
+        row.key: fingerprint_at(repo, row, suite, versions.get(row.key.agent))
         for row in plan.rows
         if not row.deterministic
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import re
+import sys
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -36,17 +37,19 @@ def script_files(root: Path, scenario: Scenario) -> tuple[str, ...]:
     return tuple(sorted(found - {scenario.file}))
 
 
-def used_files(root: Path, scripts: Iterable[str]) -> frozenset[str]:
+def used_files(root: Path, scripts: Iterable[str], *, guessed: bool = True) -> frozenset[str]:
     """Return the files, anywhere in the repository, that the scripts import as Python modules or name by file name.
 
     Files that these use in turn are included. A script can extend its search path and go to other folders, so a file
-    counts wherever it lies. Documents never count.
+    counts wherever it lies. Documents never count. With `guessed`, a word in quotes may be a module, and a module of
+    Python's own name may be the repository's.
     """
     left, found = list(scripts), set[str]()
     modules, files = _by_name(tracked_files(root, ".")) if left else ({}, {})
     while left:
         text = _text(root / left.pop())
-        words = {word for line in _IMPORT.findall(text) for word in _WORD.findall(line)} | set(_QUOTED.findall(text))
+        words = {word for line in _IMPORT.findall(text) for word in _WORD.findall(line)}
+        words = words | set(_QUOTED.findall(text)) if guessed else words - sys.stdlib_module_names
         names = {word.rstrip(".") for word in _NAME.findall(text)}
         used = {path for word in words for path in modules.get(word, ())}
         used |= {path for name in names for path in files.get(name, ())}

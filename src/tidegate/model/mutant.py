@@ -10,6 +10,8 @@ MutantKind = Literal[
     "option_removed",
     "option_ignored",
     "option_renamed",
+    "value_refused",
+    "default_changed",
     "subcommand_removed",
     "subcommand_renamed",
     "exit_fails",
@@ -46,7 +48,8 @@ MutantState = Literal["caught", "alive", "not_reached", "no_change", "not_run"]
 class Mutant(Value):
     """One change. `name` is the option, key, parameter or heading that it changes; `command` the subcommand or tool.
 
-    `aliases`: other names of the option. `file`: the guidance file. `words`: the change in a maintainer's words.
+    `aliases`: other names of the option. `value`: the one that is refused, or the new default; JSON for a parameter.
+    `default`: the old one. `file`: the guidance file. `words`: the change in a maintainer's words.
     """
 
     kind: MutantKind
@@ -55,6 +58,8 @@ class Mutant(Value):
     name: str = ""
     aliases: tuple[str, ...] = ()
     takes_value: bool = False
+    value: str = ""
+    default: str = ""
     commands: tuple[str, ...] = ()  # all subcommands of the tool, the longest first
     file: str = ""
 

@@ -13,6 +13,7 @@ class Part(Value):
     """One part of a tool's surface. `command` is the subcommand that it belongs to, or the tool of an MCP server.
 
     `aliases` are other names of an option; `takes_value` and `choices` say what follows it. `required`: of a parameter.
+    `default`: its value where none is given, if known. Choices and default of a parameter are JSON.
     """
 
     kind: PartKind
@@ -21,6 +22,7 @@ class Part(Value):
     aliases: tuple[str, ...] = ()
     takes_value: bool = False
     choices: tuple[str, ...] = ()
+    default: str = ""
     required: bool = False
 
     @property

@@ -33,6 +33,10 @@ def before(mutant: dict[str, Any], argv: list[str]) -> tuple[list[str], Result |
         return argv, (USAGE_ERROR, "", f"error: unrecognized arguments: {named(mutant, argv)}\n")
     if kind == "option_ignored":
         return without(mutant, argv), None
+    if kind == "value_refused":
+        return argv, (USAGE_ERROR, "", f"error: invalid value for {named(mutant, argv)}: '{mutant['value']}'\n")
+    if kind == "default_changed":
+        return with_default(mutant, argv), None
     if kind == "prompts":
         return argv, (1, "Are you sure? [y/N] ", "Aborted.\n")
     return argv, None
@@ -55,6 +59,10 @@ def meets(mutant: dict[str, Any], argv: list[str]) -> bool:
         return False
     if kind in ("option_removed", "option_ignored", "option_renamed"):
         return place_of_option(mutant, argv) is not None or any(word.startswith(new_name(mutant)) for word in argv)
+    if kind == "value_refused":
+        return value_of(mutant, argv) == str(mutant["value"])
+    if kind == "default_changed":
+        return place_of_option(mutant, argv) is None
     return bool(mutant["command"]) or not command_of(argv, mutant["commands"])
 
 
@@ -107,6 +115,25 @@ def named(mutant: dict[str, Any], argv: list[str]) -> str:
     return str(mutant["name"]) if place is None else argv[place]
 
 
+def value_of(mutant: dict[str, Any], argv: list[str]) -> str | None:
+    """Return the option's value: the next word, or the rest of its own; None if the call has none."""
+    place = place_of_option(mutant, argv)
+    if place is None:
+        return None
+    word = argv[place]
+    if word in {mutant["name"], *mutant["aliases"]}:
+        return argv[place + 1] if place + 1 < len(argv) else None
+    return word.partition("=")[2] if "=" in word else word[2:]
+
+
+def with_default(mutant: dict[str, Any], argv: list[str]) -> list[str]:
+    """Return the arguments with the option, which the caller leaves out, and its new default."""
+    words = mutant["command"].split()
+    at = (place_of(argv, mutant["command"]) or 0) + len(words) if words else 0
+    given = [mutant["name"], mutant["value"]] if mutant["takes_value"] else [mutant["name"]]
+    return [*argv[:at], *given, *argv[at:]]
+
+
 def without(mutant: dict[str, Any], argv: list[str]) -> list[str]:
     """Return the arguments without the option and its value."""
     place = place_of_option(mutant, argv)
@@ -124,12 +151,30 @@ def changed_help(mutant: dict[str, Any], argv: list[str], result: Result) -> Res
     """Return the help without what the mutant removes, and with the new names of what it renames."""
     code, out, err = result
     kind, name = mutant["kind"], mutant["name"]
+    if kind in ("value_refused", "default_changed") and mutant["command"] in ("", " ".join(argv[:-1])):
+        return code, with_entry(mutant, out), with_entry(mutant, err)
     if kind not in ("option_removed", "option_renamed", "help_dropped", "subcommand_removed", "subcommand_renamed"):
         return result
     if kind.endswith("renamed"):
         again = rf"(?<![\w-]){re.escape(name)}(?![\w-])"
         return code, re.sub(again, new_name(mutant), out), re.sub(again, new_name(mutant), err)
     return code, without_lines(name, out), without_lines(name, err)
+
+
+def with_entry(mutant: dict[str, Any], text: str) -> str:
+    """Return a help text in which the option's entry lacks the refused value, or has the new default."""
+    start = re.search(rf"^\s+(?:-\w, )?{re.escape(mutant['name'])}(?![\w-])", text, re.MULTILINE)
+    if start is None:
+        return text
+    end = re.compile(r"^\s+-|^\s*$", re.MULTILINE).search(text, start.end())
+    entry = text[start.end() : end.start() if end else len(text)]
+    value = re.escape(mutant["value"])
+    if mutant["kind"] == "value_refused":
+        changed = re.sub(rf"(?<=[{{\[<|,]){value}[,|]|[,|] ?{value}(?=[}}\]>|,])", "", entry, count=1)
+    else:
+        old = re.escape(mutant["default"])
+        changed = re.sub(rf"(default\W+){old}(?![\w.-])", lambda found: found[1] + mutant["value"], entry, count=1)
+    return text[: start.end()] + changed + text[start.end() + len(entry) :]
 
 
 def without_lines(name: str, text: str) -> str:
@@ -179,16 +224,6 @@ def line_dropped(_: dict[str, Any], result: Result) -> Result:
 def truncated(_: dict[str, Any], result: Result) -> Result:
     """Return the result with the first half of the output."""
     return result[0], result[1][: len(result[1]) // 2], result[2]
-
-
-def emptied(_: dict[str, Any], result: Result) -> Result:
-    """Return the result without output."""
-    return result[0], "", result[2]
-
-
-def swapped(_: dict[str, Any], result: Result) -> Result:
-    """Return the result with stdout and stderr exchanged."""
-    return result[0], result[2], result[1]
 
 
 def json_changed(mutant: dict[str, Any], result: Result) -> Result:
@@ -253,6 +288,6 @@ CHANGES: "dict[str, Callable[[dict[str, Any], Result], Result]]" = {
     "json_key_retyped": json_changed,
     "line_dropped": line_dropped,
     "output_truncated": truncated,
-    "output_emptied": emptied,
-    "streams_swapped": swapped,
+    "output_emptied": lambda _, result: (result[0], "", result[2]),
+    "streams_swapped": lambda _, result: (result[0], result[2], result[1]),
 }

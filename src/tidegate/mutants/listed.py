@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from tidegate.model.mutant import Mutant, MutantKind
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.mutants.change import is_help
+from tidegate.mutants.values import of_parameter, of_values
 from tidegate.surface.parts import command_of, commands, json_keys
 
 MOST_KEYS = 30  # of one subcommand
@@ -21,6 +22,8 @@ KINDS: Mapping[MutantKind, str] = {
     "option_removed": "an option is refused, and gone from the help",
     "option_ignored": "an option is accepted and has no effect",
     "option_renamed": "an option has another name, in the help too",
+    "value_refused": "a value of an option or parameter is refused, and gone from the help",
+    "default_changed": "an option or parameter that is not given has another value, or a switch is on",
     "subcommand_removed": "a subcommand is gone",
     "subcommand_renamed": "a subcommand has another name, in the help too",
     "exit_fails": "a call that worked exits with 1",
@@ -57,7 +60,7 @@ def of_program(parts: Sequence[Part], calls: Sequence[ObservedCall], binary: str
     """Return the mutants of a command-line tool."""
     names = commands(parts)
     asked = {command_of(call.argv, names) for call in calls if is_help(list(call.argv))}
-    found = [*_of_parts(parts, binary, asked)]
+    found = [*_of_parts(parts, binary, asked), *of_values(parts, calls, binary)]
     used: dict[str, list[ObservedCall]] = {}
     for call in calls:
         if not is_help(list(call.argv)):
@@ -100,6 +103,7 @@ def of_server(parts: Sequence[Part], calls: Sequence[ObservedCall], *, read: boo
         elif part.kind == "parameter":
             words = f"the parameter `{name}` of `{tool}` is renamed"
             found.append(_mutant("parameter_renamed", words, tool, name=name))
+            found += of_parameter(part)
     return tuple(found)
 
 

@@ -31,4 +31,9 @@ def server_meets(mutant: Mutant, call: ObservedCall, *, lists: bool) -> bool:
         return True
     if call.argv[0] != (mutant.name if mutant.kind.startswith("tool_") else mutant.command):
         return False
-    return mutant.kind != "parameter_renamed" or mutant.name in json.loads(call.argv[1])
+    if mutant.kind not in ("parameter_renamed", "value_refused", "default_changed"):
+        return True
+    given = json.loads(call.argv[1])
+    if mutant.kind == "value_refused":
+        return mutant.name in given and given[mutant.name] == json.loads(mutant.value)
+    return (mutant.name in given) is (mutant.kind == "parameter_renamed")

@@ -20,6 +20,10 @@ def survived(mutant: Mutant, met: Sequence[str], *, same: bool = False) -> str:
 
 def _use(mutant: Mutant) -> str:
     kind, name = mutant.kind, mutant.name
+    if kind == "value_refused":
+        return f"gives {mutant.value} to `{name}`"
+    if kind == "default_changed":
+        return f"calls `{mutant.command}` without `{name}`" if mutant.command else f"leaves out `{name}`"
     if kind.startswith(("option", "subcommand", "tool")):
         return f"uses `{name}`"
     if kind == "parameter_renamed":

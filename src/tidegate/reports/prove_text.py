@@ -8,10 +8,11 @@ from itertools import groupby
 from tidegate.model.mutant import MutantResult
 from tidegate.model.proof import AlikeSides, ChangedPart, Proof, ToolProof
 from tidegate.model.surface import Part
+from tidegate.mutants.groups import alive_groups
 from tidegate.reports.filters import count, percent
 from tidegate.statistics.rates import wilson
 
-MOST = 20  # mutants listed
+MOST = 20  # causes listed
 
 
 def prove_text(proof: Proof, *, every: bool = False) -> str:
@@ -25,7 +26,7 @@ def _lines(proof: Proof, every: bool) -> Iterator[str]:
     for tool in proof.tools:
         if tool.mutants:
             yield mutants_text(tool)
-            yield from listed(tool.mutants) if every else alive_lines(tool.mutants)
+            yield from listed(tool.mutants) if every else alive_lines(tool)
         elif not tool.parts:
             yield f"{tool.tool or 'scenarios without a tool under test'}: nothing is known that could be changed"
         if tool.counts:
@@ -64,18 +65,14 @@ def mutants_text(tool: ToolProof) -> str:
     return told
 
 
-def alive_lines(mutants: Iterable[MutantResult]) -> Iterator[str]:
-    """Yield the mutants that scenarios meet and do not catch; changes of one part in one line.
+def alive_lines(tool: ToolProof) -> Iterator[str]:
+    """Yield the mutants that scenarios meet and do not catch; those with one cause in one line.
 
     Those of unused parts are in the list of the surface.
     """
-    groups: dict[tuple[str, ...], list[MutantResult]] = {}
-    for one in mutants:
-        if one.state == "alive":
-            groups.setdefault((one.mutant.command, one.mutant.name, one.mutant.file, one.why), []).append(one)
-    for (first, *others), _ in zip(groups.values(), range(MOST), strict=False):
-        more = f" (and {count(len(others), 'more change')} of it)" if others else ""
-        yield f"alive  {first.mutant.words + more:<62} {first.why}"
+    groups = alive_groups(tool.mutants, tool.tool)
+    for group in groups[:MOST]:
+        yield f"alive  {group!s:<62} {group.why}"
     if len(groups) > MOST:
         yield f"       … and {len(groups) - MOST} more: `-v` lists all"
 
@@ -112,6 +109,8 @@ def _difference(before: Part, after: Part) -> str:
         told.append(f"takes {', '.join(new)}")
     if before.takes_value != after.takes_value:
         told.append("takes a value" if after.takes_value else "no longer takes a value")
+    if before.default != after.default:
+        told.append(f"default {before.default or 'not listed'}, now {after.default or 'not listed'}")
     if before.required != after.required:
         told.append("required" if after.required else "no longer required")
     return ", ".join(told) or "another form"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from tidegate.evaluators.script_files import named_files
-from tidegate.history.script_contents import followed, script_files, tracked_at, used_files
-from tidegate.model.agent import Agent
+from tidegate.history.agent_programs import code_of, is_below, named_by
+from tidegate.history.script_contents import script_files, used_files
 from tidegate.model.edited import Edited
 from tidegate.model.suite import Scenario, Suite
 from tidegate.run.build import Checkout
@@ -57,17 +56,12 @@ def _is_beside(path: str, scenario: Scenario, used: Sequence[str]) -> bool:
         return False
     started = {folder for evaluator in scenario.evaluators for _, folder in evaluator.scripts}
     folders = started | {posixpath.dirname(file) or "." for file in used}
-    return _is_in(path, folders)
+    return is_below(path, folders)
 
 
 def _is_tool(path: str, suites: Sequence[Suite]) -> bool:
     """Return True for a program of a folder of `path`, of which each side uses its own."""
-    return any(_is_in(path, suite.path) for suite in suites)
-
-
-def _is_in(path: str, folders: Iterable[str]) -> bool:
-    """Return True if the file is below one of the folders; of the repository's root, only if it is directly in it."""
-    return any("/" not in path if folder == "." else PurePosixPath(path).is_relative_to(folder) for folder in folders)
+    return any(is_below(path, suite.path) for suite in suites)
 
 
 def _template_changes(
@@ -113,24 +107,8 @@ def _programs(sides: Sequence[Checkout], head: Suite, touched: set[str]) -> dict
     """Return the edited files that agents' programs consist of on one of the sides, by agent."""
     found: dict[str, set[str]] = {}
     for name, agent in head.agents.items():
-        named = set(_files_of(agent, head))
-        code = {path for side in sides for path in _code(side.folder, named)}
+        named = named_by(agent, head.path)
+        code = {path for side in sides for path in code_of(side.folder, named)}
         used = {path for path in touched & code if not _is_tool(path, [head])}
-        found[name] = used | (touched & named)
+        found[name] = used | touched.intersection(named)
     return {name: tuple(sorted(files)) for name, files in found.items() if files}
-
-
-def _code(root: Path, named: Iterable[str]) -> set[str]:
-    """Return the files of these names in a checkout, what links lead to, and what these files import or name."""
-    first = tracked_at(root, named)
-    return first | used_files(root, followed(root, first, "."))
-
-
-def _files_of(agent: Agent, suite: Suite) -> Iterator[str]:
-    """Yield the paths that the agent's program may have in the repository."""
-    for key in ("command", "program"):
-        command = getattr(agent, key, None)
-        if isinstance(command, str):
-            for name in named_files(command.replace("{repo}", "."), "."):
-                yield name
-                yield from (posixpath.join(folder, name) for folder in suite.path if "/" not in name)

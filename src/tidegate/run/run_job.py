@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tidegate import __version__
 from tidegate.calibration.trust import trust
+from tidegate.history.agent_programs import program_hash
 from tidegate.history.branch import Origin
 from tidegate.history.fingerprint import TemplateFiles, fingerprint, judge_mark, template_files, test_key
 from tidegate.history.script_contents import scripts_hash
@@ -84,7 +85,7 @@ class RunJob:
                 self._templates[_initial_state(row.scenario)],
                 versions.get(row.key.agent),
                 judge,
-                self._scripts[row.scenario.name],
+                (self._scripts[row.scenario.name], self._programs[row.key.agent][0]),
             )
             for row in self.plan.rows
             if row.presence != "removed" and row.scenario.cache
@@ -106,6 +107,15 @@ class RunJob:
                 hashes[row.scenario.name] = scripts_hash(self.sides[-1].folder, row.scenario) + of_base
         return hashes
 
+    @cached_property
+    def _programs(self) -> dict[str, list[str]]:
+        """For each agent, a hash of its program on each side. Base's trials are history for base's program."""
+        agents = {row.key.agent: row.agent for row in self.plan.rows}
+        return {
+            name: [program_hash(side.folder, agent, self.suite.path) for side in self.sides]
+            for name, agent in agents.items()
+        }
+
     def test_keys(self, repo: Path, fingerprints: Mapping[RowKey, str]) -> dict[RowKey, str]:
         """Return the key of each row's test on these two commits. Deterministic rows are cheap and always run again."""
         trees: dict[str | None, list[str]] = {}
@@ -117,7 +127,7 @@ class RunJob:
             if template not in trees:
                 own = () if template is None else (f"{glob.escape(template)}/**",)
                 trees[template] = [tree_hash(repo, side.revision, (*self.watched, *own)) for side in self.sides]
-            keys[row] = test_key(text, self.suite, trees[template])
+            keys[row] = test_key(text, self.suite, [*trees[template], *self._programs[row.agent]])
         return keys
 
 

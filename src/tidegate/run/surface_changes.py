@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from tidegate.model.progress import Silent
 from tidegate.model.proof import ChangedPart, DocLine, ToolProof, UsedPart
 from tidegate.model.suite import Budget
 from tidegate.model.surface import Part
+from tidegate.model.target import McpServer
 from tidegate.run.checkouts import one_side
 from tidegate.run.mutant_trials import MutantTrials, search_path_of
 from tidegate.run.run_job import Options, RunJob, runner_of
@@ -20,6 +22,7 @@ from tidegate.run.surface_survey import survey
 from tidegate.suite.load import load_suite
 from tidegate.surface.changed import surface_change
 from tidegate.surface.used import Scenario, users
+from tidegate.text.shorten import excerpt
 from tidegate.trial.workspace import matching_files
 from tidegate.vcs.revisions import untracked_files
 
@@ -27,6 +30,7 @@ DOCS = ("**/*.md", "**/*.mdc", "**/*.rst", "**/*.adoc")
 _HISTORY = ("changelog", "changes", "history", "news", "releases")
 MOST_LINES = 5  # of docs, for one part
 MOST_CHARACTERS = 200
+MOST_SHOWN = 60  # characters of a server's command
 
 
 async def base_parts(
@@ -78,9 +82,14 @@ async def changes_of_sides(
 
 
 def tool_name(row: PlanRow) -> str:
-    """Return the name of the row's tool under test."""
+    """Return the name of the row's tool under test; of an MCP server without a name of its own, its command."""
     target = row.scenario.target
-    return target.mcp.name if target.mcp is not None else target.binary
+    if target.mcp is None:
+        return target.binary
+    if target.mcp.name != McpServer.model_fields["name"].default:
+        return target.mcp.name
+    program, space, rest = target.mcp.command.strip().partition(" ")
+    return excerpt(program.rpartition("/")[2] + space + rest, MOST_SHOWN)
 
 
 def changed_parts(proof: ToolProof, base: Sequence[Part], checkout: Path) -> tuple[ChangedPart, ...]:
@@ -88,7 +97,8 @@ def changed_parts(proof: ToolProof, base: Sequence[Part], checkout: Path) -> tup
     listed = [one.part for one in proof.parts if one.part.kind not in ("json_key", "exit_code", "file")]
     users = {one.part.id: one.scenarios for one in proof.parts}
     change = surface_change(base, listed)
-    lines = [*_doc_lines(checkout, proof.tool)] if change.removed else []
+    server = any(part.kind == "tool" for part in base)
+    lines = [*_doc_lines(checkout, "" if server else proof.tool)] if change.removed else []
     return (
         *(ChangedPart(state="added", part=part, scenarios=users[part.id]) for part in change.added),
         *(
@@ -100,17 +110,24 @@ def changed_parts(proof: ToolProof, base: Sequence[Part], checkout: Path) -> tup
 
 
 def _naming(part: Part, lines: Sequence[DocLine]) -> tuple[DocLine, ...]:
-    """Return the lines that name the part, with its subcommand."""
+    """Return the lines that name the part, with its subcommand; what a server offers, in code or with a `_`."""
     words = [*part.name.split(), *part.command.split()]
-    return tuple(line for line in lines if all(named_in(line.text, word) for word in words))[:MOST_LINES]
+    names = _named_as_code if part.kind in ("tool", "parameter") else named_in
+    return tuple(line for line in lines if all(names(line.text, word) for word in words))[:MOST_LINES]
+
+
+def _named_as_code(text: str, name: str) -> bool:
+    """Return True if the text has the name, and not as an ordinary word: docs rarely name a tool's server beside it."""
+    return named_in(text, name) and ("_" in name or re.search(rf"[`\"']{re.escape(name)}[`\"'(]", text) is not None)
 
 
 def _doc_lines(checkout: Path, tool: str) -> Iterator[DocLine]:
+    """Yield the lines of the docs that name the tool; all lines if it is ''."""
     ignored = {name for name, is_ignored in untracked_files(checkout, ["."]).items() if is_ignored}
     for name in matching_files(checkout, DOCS):
         if name in ignored or Path(name).stem.lower().startswith(_HISTORY):
             continue
         text = (checkout / name).read_text(encoding="utf-8", errors="replace")
         for number, line in enumerate(text.splitlines(), 1):
-            if named_in(line, tool):
+            if not tool or named_in(line, tool):
                 yield DocLine(path=name, line=number, text=line.strip()[:MOST_CHARACTERS])

@@ -34,4 +34,4 @@ def _outermost(parts: list[Part]) -> tuple[Part, ...]:
 
 
 def _form(part: Part) -> tuple[object, ...]:
-    return part.takes_value, part.required, frozenset(part.choices), frozenset(part.aliases)
+    return part.takes_value, part.required, part.default, frozenset(part.choices), frozenset(part.aliases)

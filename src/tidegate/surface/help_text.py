@@ -29,6 +29,7 @@ _CHOICES = (
     re.compile(r"(?<=[ =])\[([\w.+-]+(?:\|[\w.+-]+)+)\]"),
     re.compile(r"(?<=[ =])<?([a-z0-9][\w.+-]*(?:\|[a-z0-9][\w.+-]*)+)>?(?=\s|$)"),
 )
+_DEFAULT = re.compile(r"[\[(]defaults?(?: to|:| is|=)? *[\"'`]?([\w.+-]{1,40})[\"'`]?(?=[\]),;])", re.IGNORECASE)
 _TYPED = re.compile(r"\[(?:string|number|array|count)\]")
 _USAGE = re.compile(r"^\s*usage:?\s*(?P<line>.*)$", re.IGNORECASE)
 _ARGUMENT = re.compile(r"<([\w .-]+)>|\b([A-Z][A-Z0-9_-]+)\b")
@@ -45,6 +46,7 @@ class HelpOption(NamedTuple):
     names: tuple[str, ...]
     takes_value: bool
     choices: tuple[str, ...]
+    default: str = ""
 
 
 class HelpText(NamedTuple):
@@ -152,7 +154,9 @@ def _option(spec: str, description: str) -> HelpOption | None:
     takes = any(_VALUE.match(rest) or _ATTACHED.match(rest) for rest in after) or bool(_TYPED.search(description))
     choices = next((_split(match[1]) for way in _CHOICES[2:] if (match := way.search(spec))), ())
     choices = choices or next((_split(match[1]) for way in _CHOICES[:2] if (match := way.search(description))), ())
-    return HelpOption(tuple(sorted(names, key=lambda name: not name.startswith("--"))), takes or bool(choices), choices)
+    takes, default = takes or bool(choices), _DEFAULT.search(description)
+    ordered = tuple(sorted(names, key=lambda name: not name.startswith("--")))
+    return HelpOption(ordered, takes, choices, default[1] if default and takes else "")
 
 
 def _is_name(spec: str, start: int) -> bool:

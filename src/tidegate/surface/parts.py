@@ -41,10 +41,19 @@ def of_tools(tools: Sequence[Mapping[str, Any]]) -> tuple[Part, ...]:
         found.append(Part(kind="tool", name=name))
         fields = schema if isinstance(schema, dict) else {}
         properties, required = fields.get("properties"), fields.get("required")
-        for parameter in properties if isinstance(properties, dict) else ():
+        for parameter, schema in properties.items() if isinstance(properties, dict) else ():
             needed = isinstance(required, list) and parameter in required
-            found.append(Part(kind="parameter", name=parameter, command=name, takes_value=True, required=needed))
+            part = Part(kind="parameter", name=parameter, command=name, takes_value=True, required=needed)
+            found.append(part.model_copy(update=_values(schema)))
     return tuple(found)
+
+
+def _values(schema: object) -> dict[str, Any]:
+    """Return the choices and the default of a parameter, as JSON."""
+    own = schema if isinstance(schema, dict) else {}
+    listed, default = own.get("enum"), own.get("default")
+    choices = tuple(map(json.dumps, listed)) if isinstance(listed, list) else ()
+    return {"choices": choices, "default": "" if default is None else json.dumps(default)}
 
 
 def of_calls(calls: Iterable[ObservedCall], listed: Sequence[Part]) -> tuple[Part, ...]:
@@ -126,6 +135,7 @@ def _option(option: HelpOption, command: str) -> Part:
         aliases=tuple(others),
         takes_value=option.takes_value,
         choices=option.choices,
+        default=option.default,
     )
 
 

@@ -79,6 +79,10 @@ class Passing:
             return failed(f"unexpected argument: {name}")
         if kind == "parameter_renamed" and new(name) in given:
             given[name] = given.pop(new(name))
+        if kind == "value_refused" and name in given and given[name] == json.loads(self.mutant["value"]):
+            return failed(f"invalid value for {name}: {self.mutant['value']}")
+        if kind == "default_changed":
+            params["arguments"] = {name: json.loads(self.mutant["value"]), **given}
         if kind == "parameter_required" and NEW_PARAMETER not in given:
             return failed(f"missing required argument: {NEW_PARAMETER}")
         given.pop(NEW_PARAMETER, None) if kind == "parameter_required" else None
@@ -188,6 +192,12 @@ def listed(tool: Message, mutant: Message) -> None:
     elif kind == "parameter_renamed":
         schema["properties"] = {new(one) if one == name else one: value for one, value in properties.items()}
         schema["required"] = [new(one) if one == name else one for one in schema.get("required", [])]
+    elif kind in ("value_refused", "default_changed") and isinstance(properties.get(name), dict):
+        own, value = properties[name], json.loads(mutant["value"])
+        if kind == "default_changed":
+            own["default"] = value
+        else:
+            own["enum"] = [one for one in own.get("enum", []) if one != value]
 
 
 def texts(result: Message) -> list[str]:

@@ -1,0 +1,45 @@
+"""docs/cli.md: the help of every command, from the parsers themselves."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from tidegate.cli import COMMANDS, parsers
+
+INTRODUCTION = """# Commands
+
+<!-- Written by `make docs`; change the commands instead. -->
+
+`tidegate COMMAND --help` prints the same. [Configuration](configuration.md#commands) has them in groups, and the
+[exit codes](configuration.md#exit-codes).
+"""
+
+
+def cli() -> str:
+    """Return the page: a section for each command, with its description and its options."""
+    commands = parsers()[1]
+    return INTRODUCTION + "".join(_section(f"tidegate {name}", commands[name]) for name in COMMANDS)
+
+
+def _section(title: str, command: argparse.ArgumentParser) -> str:
+    nested = [action for action in command._actions if isinstance(action, argparse._SubParsersAction)]
+    options = [action for action in command._actions if action.dest != "help" and action not in nested]
+    text = f"\n## `{title}`\n"
+    if command.description:
+        text += f"\n```text\n{command.description.strip()}\n```\n"
+    if options:
+        text += "\n| option | meaning |\n|---|---|\n" + "".join(map(_row, options))
+    for name, inner in (choice for action in nested for choice in action.choices.items()):
+        text += _section(f"{title} {name}", inner).replace("\n## ", "\n### ", 1)
+    return text
+
+
+def _row(action: argparse.Action) -> str:
+    value = action.metavar or ("|".join(map(str, action.choices)) if action.choices else action.dest.upper())
+    if isinstance(value, tuple):
+        value = " ".join(value)
+    takes = action.nargs != 0
+    name = " ".join([", ".join(action.option_strings), value if takes else ""]).strip() or value
+    meaning = re.sub(r"%\((\w+)\)s", lambda match: str(getattr(action, match[1])), action.help or "").replace("%%", "%")
+    return "| `{}` | {} |\n".format(*(text.replace("|", "\\|") for text in (name, meaning)))

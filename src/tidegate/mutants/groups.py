@@ -1,0 +1,62 @@
+"""Group mutants that are alive for the same cause: what of the tool no check looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from tidegate.model.mutant import Mutant, MutantResult
+
+_OUTPUT = ("line_dropped", "output_truncated", "output_emptied", "streams_swapped")
+_KEY = ("json_key_renamed", "json_key_dropped", "json_key_retyped")
+_FAILURE = ("exit_fails", "crashes_after")
+_CAUSES: Mapping[str, str] = {
+    **dict.fromkeys(_OUTPUT, "what {of} prints"),
+    **dict.fromkeys(_FAILURE, "whether {of} fails"),
+    **dict.fromkeys(_KEY, "key `{name}` in the output of {of}"),
+    **dict.fromkeys(("exit_succeeds",), "the exit code of {of} where it fails"),
+    **dict.fromkeys(("error_emptied", "error_wrong"), "the message of {of} where it fails"),
+    **dict.fromkeys(("option_ignored", "default_changed"), "what `{name}` of {of} does"),
+    **dict.fromkeys(("option_removed", "option_renamed", "value_refused"), "`{name}` of {of}"),
+    **dict.fromkeys(("slower", "hangs"), "the time that {of} takes"),
+    **dict.fromkeys(("tool_removed", "tool_renamed", "parameter_required"), "the tool {of}"),
+    **dict.fromkeys(("parameter_renamed",), "`{name}` of {of}"),
+    **dict.fromkeys(("result_reshaped", "result_emptied"), "what {of} returns"),
+}
+
+
+class AliveGroup(NamedTuple):
+    """Mutants with one cause: what no check looks at."""
+
+    cause: str
+    results: tuple[MutantResult, ...]
+
+    @property
+    def why(self) -> str:
+        """Why the first one is alive."""
+        return self.results[0].why
+
+    def __str__(self) -> str:
+        """Return the cause, with the number of mutants; of one mutant what it changes."""
+        first, *others = self.results
+        return f"{self.cause} ({len(self.results)} mutants)" if others else first.mutant.words
+
+
+def alive_groups(results: Iterable[MutantResult], tool: str) -> tuple[AliveGroup, ...]:
+    """Return the mutants that scenarios meet and do not catch, by cause.
+
+    If a subcommand can print nothing and no check fails, its keys are not listed apart.
+    """
+    alive = [one for one in results if one.state == "alive"]
+    silent = {one.mutant.command for one in alive if one.mutant.kind == "output_emptied"}
+    groups: dict[str, list[MutantResult]] = {}
+    for one in alive:
+        groups.setdefault(_cause(one.mutant, tool, silent), []).append(one)
+    return tuple(AliveGroup(cause, tuple(own)) for cause, own in groups.items())
+
+
+def _cause(mutant: Mutant, tool: str, silent: set[str]) -> str:
+    kind = "output_emptied" if mutant.kind in _KEY and mutant.command in silent else mutant.kind
+    words = _CAUSES.get(kind)
+    command = mutant.name if kind in ("tool_removed", "tool_renamed") else mutant.command
+    return mutant.words if words is None else words.format(name=mutant.name, of=f"`{command or tool}`")

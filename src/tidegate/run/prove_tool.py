@@ -1,0 +1,185 @@
+"""Prove the suite of one tool: map what it uses of the tool, and run its rows on mutants."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+from tidegate.agents.scripted import LIST
+from tidegate.model.agent import FREE
+from tidegate.model.event import ToolCall
+from tidegate.model.mutant import Mutant, MutantResult
+from tidegate.model.plan import PlanRow, RowKey
+from tidegate.model.progress import Progress
+from tidegate.model.proof import Draft, ToolProof, UsedPart
+from tidegate.model.surface import ObservedCall, Part
+from tidegate.mutants.listed import of_guidance, of_program, of_server
+from tidegate.mutants.met import meets, server_meets
+from tidegate.mutants.wording import survived
+from tidegate.run.guidance_mutants import Guidance
+from tidegate.run.mutant_trials import MutantTrials, Ran
+from tidegate.run.surface_survey import survey
+from tidegate.surface.parts import of_calls
+from tidegate.surface.used import Scenario, counts, users
+
+Drafter = Callable[[MutantTrials, ToolProof, list[tuple[PlanRow, Ran]]], Awaitable[tuple[Draft, ...]]]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to prove. `kinds`: of mutants; none: all. `most_mutants`: the size of a sample; None: all.
+
+    `alike`: so many pull requests that change nothing. `base`: a branch to compare the surface with.
+    """
+
+    mutants: bool = True
+    kinds: tuple[str, ...] = ()
+    most_mutants: int | None = None
+    alike: int = 0
+    base: str | None = None
+    drafter: Drafter | None = None  # drafts checks for mutants that are alive
+    max_usd: float | None = None
+    seed: int = 0
+
+
+@dataclass
+class OneTool:
+    """The passing rows of one tool, each with its trials of base. `any_row`: a row of the tool, passing or not."""
+
+    trials: MutantTrials
+    wanted: Wanted
+    progress: Progress
+    tool: str
+    any_row: PlanRow
+    rows: dict[RowKey, tuple[PlanRow, tuple[Ran, ...]]]
+    single: set[tuple[str, str, str]] = field(default_factory=set)  # options that take one value only
+
+    async def proof(self) -> ToolProof:
+        """Return what is found for the tool."""
+        calls = tuple(call for _, ran in self.rows.values() for call in ran[0].calls)
+        parts = await self._parts(calls)
+        used = users(parts, {key.scenario: self._scenario(*pair) for key, pair in self.rows.items()})
+        found = ToolProof(
+            tool=self.tool,
+            counts=counts(parts, used),
+            parts=tuple(UsedPart(part=part, scenarios=used[part.id]) for part in parts),
+        )
+        if not self.wanted.mutants or not self.rows:
+            return found
+        self.single = {part.id for part in parts if part.kind == "option" and len(part.choices) == 1}
+        return found.model_copy(update={"mutants": await self._results(self._mutants(parts, calls))})
+
+    async def _parts(self, calls: tuple[ObservedCall, ...]) -> tuple[Part, ...]:
+        listed = await survey(self.trials, self.any_row)
+        return listed if self.any_row.scenario.target.mcp is not None else (*listed, *of_calls(calls, listed))
+
+    def _scenario(self, row: PlanRow, ran: tuple[Ran, ...]) -> Scenario:
+        checks = [gate.model_dump_json() for gate in row.scenario.gates]
+        checks += [evaluator.model_dump_json() for evaluator in row.scenario.evaluators]
+        commands = [event.line for event in ran[0].trial.events if isinstance(event, ToolCall)]
+        return Scenario(ran[0].calls, "\n".join([row.scenario.prompt, *checks, *commands]))
+
+    def _mutants(self, parts: tuple[Part, ...], calls: tuple[ObservedCall, ...]) -> list[Mutant]:
+        target = self.any_row.scenario.target
+        read = any(row.agent.type not in FREE for row, _ in self.rows.values())
+        found: list[Mutant] = []
+        if target.mcp is not None:
+            found += of_server(parts, calls, read=read)
+        elif target.binary:
+            found += of_program(parts, calls, target.binary)
+        found += of_guidance(self._guidance.texts, read=read)
+        kinds = self.wanted.kinds
+        return [one for one in found if not kinds or one.kind in kinds]
+
+    @property
+    def _guidance(self) -> Guidance:
+        (here,) = self.trials.work.sides
+        rows = [row for row, _ in self.rows.values()]
+        return Guidance.of(here.folder, self.trials.work.suite, rows)
+
+    async def _results(self, mutants: Sequence[Mutant]) -> tuple[MutantResult, ...]:
+        """Return the result of each mutant; as many are run at once as there are slots."""
+        guidance = self._guidance
+        met = {number: self._met(mutant, guidance) for number, mutant in enumerate(mutants)}
+        sample = random.Random(self.wanted.seed).sample(range(len(mutants)), len(mutants))
+        sampled = set(sample[: self.wanted.most_mutants])  # also of those that no call meets: they count as alive
+        chosen = [number for number in met if met[number] and number in sampled]
+        self.progress.stage(f"{len(chosen)} mutants of {self.tool or 'the docs'}")
+        found: dict[int, MutantResult] = {}
+        slots = asyncio.Semaphore(2 * (os.cpu_count() or 1))
+
+        async def one(number: int) -> None:
+            async with slots:
+                found[number] = await self._result(mutants[number], met[number], guidance)
+            caught = sum(result.state == "caught" for result in found.values())
+            if len(found) % 10 == 0 or len(found) == len(chosen):
+                self.progress.say(f"{len(found)} of {len(chosen)} mutants run, {caught} caught")
+
+        async with asyncio.TaskGroup() as group:
+            for number in chosen:
+                group.create_task(one(number))
+        return tuple(found.get(n) or self._not_run(mutants[n], met[n], sampled=n in sampled) for n in met)
+
+    def _not_run(self, mutant: Mutant, met: Sequence[RowKey], *, sampled: bool) -> MutantResult:
+        if not sampled:
+            return MutantResult(mutant=mutant, state="not_run", why="not in the sample", met_by=_names(met))
+        return MutantResult(mutant=mutant, state="not_reached", why=survived(mutant, ()))
+
+    def _met(self, mutant: Mutant, guidance: Guidance) -> list[RowKey]:
+        """Return the rows whose recorded calls, or whose guidance, meet the mutant."""
+        found = []
+        for key, (row, (first, *_)) in self.rows.items():
+            if mutant.file:
+                hit = row.agent.type != "scripted" and mutant.file in guidance.files[key]
+            elif row.scenario.target.mcp is not None:
+                lists = any(isinstance(event, ToolCall) and event.tool == LIST for event in first.trial.events)
+                hit = any(server_meets(mutant, call, lists=lists) for call in first.calls)
+            else:
+                hit = any(meets(mutant, call) for call in first.calls)
+            found += [key] if hit else []
+        return found
+
+    async def _result(self, mutant: Mutant, met: Sequence[RowKey], guidance: Guidance) -> MutantResult:
+        """Run the rows that meet the mutant, the quickest first, until one catches it."""
+        trials, result = self.trials, MutantResult(mutant=mutant, state="alive", met_by=_names(met))
+        changed = guidance.changed(mutant, trials.scratch / f"docs-{next(trials.numbers)}") if mutant.file else None
+        same, lost = mutant.kind not in ("slower", "hangs"), ""
+        for key in sorted(met, key=lambda key: self.rows[key][1][0].result.metrics.duration_s or 0.0):
+            shown = await trials.shown([self.rows[key][0]], mutant, changed)
+            if shown.verdict.state == "not_run":
+                lost = shown.verdict.summary
+            elif shown.verdict.would_block:
+                return result.model_copy(update={"state": "caught", "caught_by": (key.scenario,)})
+            same = same and all(self._same(one) for one in shown.head)
+        if lost:
+            return result.model_copy(update={"state": "not_run", "why": lost})
+        other_values = mutant.kind == "default_changed"
+        other_values |= mutant.kind == "option_ignored" and ("option", mutant.command, mutant.name) not in self.single
+        if same and mutant.file:
+            return result.model_copy(update={"state": "not_run", "why": "only an agent with a model reads it"})
+        if same and not other_values:
+            return result.model_copy(update={"state": "no_change", "why": "all outputs and files stay the same"})
+        return result.model_copy(update={"why": survived(mutant, _names(met), same=same)})
+
+    def _same(self, head: Ran) -> bool:
+        """Return True if the trial shows what base's trials showed, apart from what differs between these."""
+        first, second = self.rows[head.result.key][1][:2]
+        ours, theirs = _told(head), _told(first)
+        steady = [one == other for one, other in zip(theirs, _told(second), strict=False)]
+        if len(ours) != len(theirs):
+            return False
+        alike = all(one == other for one, other, keep in zip(ours, theirs, steady, strict=False) if keep)
+        return alike and (head.diff == first.diff or first.diff != second.diff)
+
+
+def _told(ran: Ran) -> list[tuple[object, ...]]:
+    """Return what the calls of a trial showed, without the names of its folders."""
+    places = ran.trial.places
+    return [(call.argv, call.exit_code, places.hide(call.stdout), places.hide(call.stderr)) for call in ran.calls]
+
+
+def _names(met: Sequence[RowKey]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(key.scenario for key in met))
