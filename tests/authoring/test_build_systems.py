@@ -9,6 +9,15 @@ import pytest
 from tidegate.authoring.build_systems import find_tools, has_favourite
 from tidegate.authoring.tool import Tool
 
+SETUP_PY_TEXT = '''
+from setuptools import setup
+setup(name="tally", entry_points="""
+    [console_scripts]
+    tally=tally.cli:main
+    [x.plugins]
+    other=tally.plugins
+""")
+'''
 SETUP_PY = (
     "import setuptools\nsetuptools.setup(name='tally', entry_points={'console_scripts': ['tally=tally.cli:main']})\n"
 )
@@ -41,6 +50,10 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
         ("tally", "python3 -m venv .tidegate/venv", ".tidegate/venv/bin"),
     ),
     "setup.py": ({"setup.py": SETUP_PY}, ("tally", "python3 -m venv .tidegate/venv", ".tidegate/venv/bin")),
+    "setup.py, entry points as one text": (
+        {"setup.py": SETUP_PY_TEXT},
+        ("tally", "python3 -m venv .tidegate/venv", ".tidegate/venv/bin"),
+    ),
     "node": (
         {"package.json": '{"name": "@me/tally", "bin": "cli.js"}', "package-lock.json": "{}"},
         ("tally", "npm ci", ".tidegate/npm/bin"),

@@ -10,7 +10,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from tests import make
 from tests.warm import run_tidegate
+from tidegate.model.refused_host import RefusedHost
+from tidegate.store.run_folder import RunFolder
 
 SUITE = "version: 1\nscenarios: [scenarios/*.yaml]\n"
 SCENARIO = (
@@ -227,3 +230,22 @@ def test_a_judge_without_a_key_is_one_line_unless_no_scenario_is_judged(
         "judge a cannot be asked on this machine without a key in OWN_KEY",
         "judge g cannot be asked on this machine without a key in GEMINI_API_KEY",
     ]
+
+
+def test_hosts_that_the_newest_run_was_refused_are_named_until_they_are_listed(tidegate: Run, tmp_path: Path) -> None:
+    asked = RefusedHost(step="agent", host="api.example:8443", times=2)
+    older, newer = (RunFolder(tmp_path / ".tidegate/runs" / name) for name in ("1", "2"))
+    older.finish_run(
+        make.run(make.trial_result(refused_hosts=(RefusedHost(step="agent", host="old.example", times=1),)))
+    )
+    newer.finish_run(make.run(make.trial_result(refused_hosts=(asked,)), make.trial_result(index=2)))
+    suite = tmp_path / "tidegate.yaml"
+
+    suite.write_text(SUITE + "network: {agent: false}\n")
+    assert (
+        "newest run: 1 trial of head asked for api.example:8443, which `network.agent` does not list. If the tool needs"
+        " that, write `network: {agent: [api.example:8443]}` in tidegate.yaml of the base branch"
+    ) in tidegate("check").stdout
+    for listed in ("true", "['api.example:8443']", "['*.example:8443', pypi.org]"):
+        suite.write_text(SUITE + f"network: {{agent: {listed}}}\n")
+        assert "example" not in tidegate("check").stdout

@@ -101,6 +101,12 @@ def test_without_its_program_nothing_is_run(program: str, run_fake: Callable[...
     assert "npm install --global" in ran.stderr
 
 
+def test_the_probe_of_its_version_is_confined(run_fake: Callable[..., Ran], tmp_path: Path) -> None:
+    ran = run_fake("claude", "exit 0", version=f"2.1.329 $(touch {tmp_path}/run-planted)")
+    assert ran.trial, ran.stderr
+    assert not (tmp_path / "run-planted").exists()
+
+
 def test_a_missing_program_and_a_missing_key_are_reported_together(run_fake: Callable[..., Ran]) -> None:
     ran = run_fake("claude", "", env=NO_KEYS)
     assert "The agent claude-code needs the program `claude` on PATH, and a key in ANTHROPIC_API_KEY." in ran.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -249,3 +250,32 @@ def test_a_single_run_fails_where_a_trial_does(make_repository: Make, tidegate: 
 
     assert tidegate("run", cwd=repo.root).code == 1
     assert tidegate("run", "--history", "--rev", "HEAD", "--out", "base", cwd=repo.root).code == 0
+
+
+CURIOUS = """\
+import json, pathlib, socket
+tried = []
+for name in ("ROOT/AGENTS.md", "ROOT/.git/config"):
+    try:
+        pathlib.Path(name).open("a" if name.endswith(".md") else "r").close()
+        tried.append(name)
+    except OSError:
+        pass
+try:
+    socket.create_connection(("127.0.0.1", PORT), 2).close()
+    tried.append("the network")
+except OSError:
+    pass
+print(json.dumps({"score": float(not tried), "reasoning": f"it got through: {tried}"}))
+"""
+
+
+def test_scripts_are_confined_as_in_a_trial(stored: tuple[Any, Path], tidegate: Make) -> None:
+    repo, run = stored
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        script = CURIOUS.replace("ROOT", str(repo.root)).replace("PORT", str(server.getsockname()[1]))
+        suite = SUITE["tidegate.yaml"] + "network: {gates: false}\n"
+        repo.write({"scenarios/judge.py": script, "tidegate.yaml": suite})
+        done = tidegate("regrade", "run", cwd=repo.root)
+
+    assert outcomes(repo.root / "run-regraded") == outcomes(run), done.stderr

@@ -39,6 +39,9 @@ class Candidate(NamedTuple):
     guidance: tuple[str, ...] = ()  # documents to follow instead of commands
 
 
+_NO_FILES = Path("/nonexistent")  # examples of a help text get an empty workspace
+
+
 def help_candidate(binary: str, asking: Iterable[str]) -> Candidate:
     """Return the candidate that asks the tool for its help."""
     return Candidate("help", f"`{binary}` explains itself.", tuple(asking), asks_help=True)
@@ -77,7 +80,9 @@ def in_help(binary: str, text: str) -> Candidate | None:
         rows = (row.strip().removeprefix("$ ") for row in text[start.end() :].splitlines())
         typed += [row for row in rows if row.startswith(f"{binary} ") or f"| {binary} " in row]
     found = blocks("\n".join(["```sh", *dict.fromkeys(typed), "```"]), binary)
-    lines = [line.text for block in found for line in _runnable(block, binary)][:MOST_COMMANDS]
+    lines = [line.text for block in found for line in _runnable(block, binary) if _can_fail(line, _NO_FILES)][
+        :MOST_COMMANDS
+    ]
     return Candidate("help_examples", f"`{binary} --help` shows it.", tuple(lines)) if lines else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from tidegate.authoring.tryout import (
     Tryout,
     draft,
     located,
+    needs_network,
     tryout,
     write_files,
 )
@@ -79,7 +80,7 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
                 *notes,
                 "commands in the guidance files fail, so `guidance` is empty: fix them, then remove that key",
             )
-        return Tried(built, _files(here.folder, built, kept, guidance), notes)
+        return Tried(built, _files(here, built, kept, guidance), (*notes, *needs_network(here)))
 
 
 async def _observed(here: Tryout, where: str, tool: Tool) -> tuple[list[_Kept], tuple[str, ...]]:
@@ -99,12 +100,29 @@ async def _observed(here: Tryout, where: str, tool: Tool) -> tuple[list[_Kept], 
     for candidate in found:
         write_files(here.folder, starter.template_files(here.folder, tool, candidate))
     trials = await here.run(draft(tool, [_scenario(tool, one) for one in found]), OBSERVED)
+    trials |= await _with_network(here, tool, found, trials)
     kept = [one for one in (_proposed(candidate, trials[candidate.name]) for candidate in found) if one.gates]
     if answered is not None and (document := examples.followed(here.folder, where, tool.binary)):
         kept.append(_Kept(document, [succeeds(answered[0].command)]))
     lines = sum(len(candidate.commands) for candidate in found)
     failed = lines - sum(len(one.candidate.commands) for one in kept)
     return kept, (f"{failed} of {lines} example lines did not work twice alike and are left out",) if failed else ()
+
+
+async def _with_network(
+    here: Tryout, tool: Tool, found: Sequence[Candidate], trials: Mapping[str, Sequence[Seen]]
+) -> dict[str, list[Seen]]:
+    """Return new trials of the candidates of which more works with a network; it stays closed if there are none."""
+    works = {one.name: len(_proposed(one, trials[one.name]).candidate.commands) for one in found}
+    lost = [one for one in found if works[one.name] < len(one.commands)]
+    if not lost:
+        return {}
+    here.open_network()
+    again = await here.run(draft(tool, [_scenario(tool, one) for one in lost]), OBSERVED)
+    better = [one for one in lost if len(_proposed(one, again[one.name]).candidate.commands) > works[one.name]]
+    if not better:
+        here.reach = False
+    return {one.name: again[one.name] for one in better}
 
 
 async def _confirmed(here: Tryout, tool: Tool, kept: list[_Kept]) -> tuple[list[_Kept], tuple[str, ...] | None]:
@@ -114,7 +132,7 @@ async def _confirmed(here: Tryout, tool: Tool, kept: list[_Kept]) -> tuple[list[
     """
     guidance: tuple[str, ...] | None = None
     for _ in range(MOST_ROUNDS):
-        write_files(here.folder, _files(here.folder, tool, kept, guidance))
+        write_files(here.folder, _files(here, tool, kept, guidance))
         trials = await here.run(here.load(), CONFIRMED)
         if all(_is_proof(seen.result) for runs in trials.values() for seen in runs):
             return kept, guidance
@@ -183,13 +201,13 @@ def _scenario(tool: Tool, candidate: Candidate) -> Scenario:
     )
 
 
-def _files(folder: Path, tool: Tool, kept: Sequence[_Kept], guidance: tuple[str, ...] | None) -> dict[str, bytes]:
+def _files(here: Tryout, tool: Tool, kept: Sequence[_Kept], guidance: tuple[str, ...] | None) -> dict[str, bytes]:
     """Return the suite's file and all files of these scenarios."""
     scenarios = [starter.scenario_file(tool, one.candidate) for one in kept]
-    files = {starter.SUITE: starter.suite_text(tool, scenarios, guidance).encode()}
+    files = {starter.SUITE: starter.suite_text(tool, scenarios, guidance, here.reach).encode()}
     for one in kept:
         files[starter.scenario_file(tool, one.candidate)] = starter.scenario_text(
             tool, one.candidate, one.gates
         ).encode()
-        files |= starter.template_files(folder, tool, one.candidate)
+        files |= starter.template_files(here.folder, tool, one.candidate)
     return files

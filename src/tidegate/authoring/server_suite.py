@@ -23,10 +23,12 @@ from tidegate.authoring.tryout import (
     Tried,
     Tryout,
     draft,
+    needs_network,
     write_files,
 )
 from tidegate.model.agent import Agent, Session, Tool
 from tidegate.model.event import End, Message, ToolCall, ToolResult
+from tidegate.model.network import Access
 from tidegate.model.suite import Scenario
 from tidegate.model.target import McpServer, Target
 
@@ -68,10 +70,10 @@ class _Draft:
         """The agent that makes the calls."""
         return Scripted.model_validate({"type": "scripted", "steps": {SCENARIO: self.steps}})
 
-    def files(self) -> dict[str, bytes]:
-        """Return the suite's files."""
+    def files(self, reach: Access) -> dict[str, bytes]:
+        """Return the suite's files; `reach` is what the server may reach of the network."""
         file = f"{self.server.scenarios}/{SCENARIO}.yaml"
-        suite = starter.server_suite_text(self.server, self.command, file, {SCENARIO: self.steps})
+        suite = starter.server_suite_text(self.server, self.command, file, {SCENARIO: self.steps}, reach)
         scenario = starter.server_scenario_text(self.server, SCENARIO, self.checks)
         return {starter.SUITE: suite.encode(), file: scenario.encode()}
 
@@ -80,6 +82,10 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
     """Return the suite of the server; a problem if it cannot be started."""
     start, tools = await _started(here, where, server)
     if start is None:
+        here.open_network()
+        start, tools = await _started(here, where, server)
+    if start is None:
+        here.reach = False
         needs = dict.fromkeys(name for one in starts(here.folder, where, server.binary) for name in one.needs)
         lacking = f"; its files name the variables {', '.join(needs)}" if needs else ""
         return Tried(
@@ -87,12 +93,11 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
         )
     documents = [text(path) for path in sorted((here.folder / where).glob("README*"))]
     tried = _Draft(server, _line(start), server_calls.examples(tools, documents))
-    first, second = (_answers(seen) for seen in await _run(here, tried, OBSERVED))
-    pairs = [
-        (call, pair)
-        for call, *pair in zip(tried.calls, first, second, strict=True)
-        if all(answer.status == "ok" for answer in pair)
-    ]
+    pairs = await _working(here, tried)
+    if len(pairs) < len(tried.calls) and here.reach is False:
+        here.open_network()
+        wider = await _working(here, tried)
+        pairs, here.reach = (wider, here.reach) if len(wider) > len(pairs) else (pairs, False)
     checks = [*server_calls.surface_checks(tools)]
     for call, pair in pairs:
         checks += server_calls.answer_checks(NAME, call, [answer.output for answer in pair])
@@ -100,7 +105,7 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
     if kept is None:
         return Tried(server, {}, problem="no check passed three times out of three")
     told = f"the server offers {len(tools)} tools; {len(kept.calls)} of them are called, as their input is known"
-    return Tried(server, kept.files(), (told,))
+    return Tried(server, kept.files(here.reach), (told, *needs_network(here)))
 
 
 async def _started(here: Tryout, where: str, server: Server) -> tuple[Start | None, tuple[Tool, ...]]:
@@ -118,6 +123,13 @@ async def _started(here: Tryout, where: str, server: Server) -> tuple[Start | No
     return None, ()
 
 
+async def _working(here: Tryout, tried: _Draft) -> list[tuple[Example, list[ToolResult]]]:
+    """Return the calls that worked in each of two trials, with both results."""
+    first, second = (_answers(seen) for seen in await _run(here, tried, OBSERVED))
+    pairs = ((call, pair) for call, *pair in zip(tried.calls, first, second, strict=True))
+    return [(call, pair) for call, pair in pairs if all(answer.status == "ok" for answer in pair)]
+
+
 async def _run(here: Tryout, tried: _Draft, trials: int) -> list[Seen]:
     """Run the calls without checks."""
     suite = draft(tried.server, [_scenario(SCENARIO, tried.command)])
@@ -127,7 +139,7 @@ async def _run(here: Tryout, tried: _Draft, trials: int) -> list[Seen]:
 async def _confirmed(here: Tryout, tried: _Draft) -> _Draft | None:
     """Write the suite into the checkout and run it three times; repeat without what failed, until all passes."""
     for _ in range(MOST_ROUNDS):
-        write_files(here.folder, tried.files())
+        write_files(here.folder, tried.files(here.reach))
         runs = (await here.run(here.load(), CONFIRMED))[SCENARIO]
         if all(seen.result.outcome == "pass" for seen in runs):
             return tried

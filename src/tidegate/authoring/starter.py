@@ -10,6 +10,7 @@ from typing import Any
 from tidegate.authoring.examples import Candidate
 from tidegate.authoring.scenario_text import SCHEMAS, flow, item
 from tidegate.authoring.tool import Tool
+from tidegate.model.network import Access
 
 SUITE = "tidegate.yaml"
 SERVER_PROMPT = "List the tools of the server, and call those whose input is known."
@@ -20,10 +21,12 @@ _UNPROVEN = (
 )
 
 
-def suite_text(tool: Tool | None, scenarios: Iterable[str], guidance: Iterable[str] | None = None) -> str:
+def suite_text(
+    tool: Tool | None, scenarios: Iterable[str], guidance: Iterable[str] | None = None, reach: Access = False
+) -> str:
     """Return the text of tidegate.yaml for these scenario files and the tool, if one was found.
 
-    `guidance`: instead of the default.
+    `guidance`: instead of the default. `reach`: what agents and the tool may reach of the network.
     """
     lines = [
         f"# yaml-language-server: $schema={SCHEMAS}/suite.json",
@@ -39,6 +42,7 @@ def suite_text(tool: Tool | None, scenarios: Iterable[str], guidance: Iterable[s
     if tool:
         name = _quoted(tool.binary)
         lines.append(f"target: {{mcp: {{command: {name}}}}}" if tool.server else f"target: {{binary: {name}}}")
+        lines.append(_network(reach))
     if guidance is not None:
         lines.append(f"guidance: {_listed(guidance)}   # files for agents, each side's own, in every workspace")
     docs = "  docs: {type: doc-follower}   # runs the commands in the docs verbatim: no key, no cost"
@@ -47,10 +51,20 @@ def suite_text(tool: Tool | None, scenarios: Iterable[str], guidance: Iterable[s
     return "\n".join(lines) + "\n"
 
 
-def server_suite_text(server: Tool, command: str, scenario: str, steps: Mapping[str, list[dict[str, Any]]]) -> str:
+def _network(reach: Access) -> str:
+    """Return the line about what agents and the tool may reach."""
+    if reach is True:
+        return "network: {agent: true}   # an example works only with it"
+    hosts = "false" if reach is False else flow(list(reach))
+    return f"network: {{agent: {hosts}}}   # what agents and the tool may reach: list the hosts that the tool needs"
+
+
+def server_suite_text(
+    server: Tool, command: str, scenario: str, steps: Mapping[str, list[dict[str, Any]]], reach: Access = False
+) -> str:
     """Return the text of tidegate.yaml for an MCP server: the agent `calls` makes the calls in `steps`."""
     before, _, _ = suite_text(server, [scenario]).partition("target: ")
-    lines = [f"target: {flow({'mcp': {'command': command}})}", "guidance: []", "agents:"]
+    lines = [f"target: {flow({'mcp': {'command': command}})}", _network(reach), "guidance: []", "agents:"]
     lines.append("  calls:   # lists the tools and calls some of them: no key, no cost")
     lines += ["    type: scripted", "    steps:"]
     for name, own in steps.items():

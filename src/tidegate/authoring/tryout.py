@@ -13,7 +13,9 @@ from tidegate.authoring.build_systems.files import is_program
 from tidegate.authoring.observed_gates import Ran, commands_of
 from tidegate.authoring.tool import Tool
 from tidegate.model.event import Event
+from tidegate.model.field_types import HOST
 from tidegate.model.measurement import TrialResult
+from tidegate.model.network import Access, NetworkAccess
 from tidegate.model.suite import Budget, Scenario, Suite
 from tidegate.model.trial import TrialSpec
 from tidegate.plan import make_plan
@@ -57,12 +59,17 @@ class Seen:
 
 @dataclass
 class Tryout:
-    """The checkout and what has run in it. `folder` is where scenario files and templates may be written."""
+    """The checkout and what has run in it. `folder` is where scenario files and templates may be written.
+
+    Trials reach no host until `open_network` lets them.
+    """
 
     side: Checkout
     scratch: Path
     options: Options
     rounds: itertools.count[int] = field(default_factory=itertools.count)
+    reach: Access = False  # of the agent and the tool
+    asked: dict[str, None] = field(default_factory=dict)  # hosts that were refused
 
     @property
     def folder(self) -> Path:
@@ -77,7 +84,8 @@ class Tryout:
 
     async def run(self, suite: Suite, trials: int) -> dict[str, list[Seen]]:
         """Run each scenario so many times, without building, and return what was seen, by scenario."""
-        work = self._job(suite.model_copy(update={"build": ()}), self.scratch / f"round{next(self.rounds)}")
+        suite = suite.model_copy(update={"build": (), "network": NetworkAccess(agent=self.reach)})
+        work = self._job(suite, self.scratch / f"round{next(self.rounds)}")
         work.scratch.mkdir(exist_ok=True)
         (side,) = work.sides
         specs = [
@@ -90,11 +98,16 @@ class Tryout:
             results = await runner.run(specs)
         seen: dict[str, list[Seen]] = {}
         for result in results:
+            self.asked.update((one.host, None) for one in result.refused_hosts)
             record = side.store.record(result.spec)
             seen.setdefault(result.scenario, []).append(
                 Seen(result, record.events, commands_of(record.events), record.diff)
             )
         return seen
+
+    def open_network(self) -> None:
+        """Let the next trials reach the hosts that earlier ones asked for; all hosts if none is known by name."""
+        self.reach = tuple(host for host in self.asked if HOST.match(host)) or True
 
     def load(self) -> Suite:
         """Return the suite that was written into the checkout."""
@@ -123,6 +136,14 @@ def draft(tool: Tool, scenarios: Iterable[Scenario]) -> Suite:
         scenarios=tuple(scenarios),
         budget=Budget(minutes=BUILD_MINUTES),
     )
+
+
+def needs_network(here: Tryout) -> tuple[str, ...]:
+    """Return a note if trials work only with a network; empty if not."""
+    if here.reach is False:
+        return ()
+    hosts = "the whole network" if here.reach is True else ", ".join(here.reach)
+    return (f"some of it works only with {hosts}: `network` allows that; see if it should",)
 
 
 def located(tool: Tool, folder: Path) -> Tool | None:

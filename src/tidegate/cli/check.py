@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,6 +54,7 @@ def run(args: argparse.Namespace) -> int:
         *missing_here(suite, plan, options.environ()),
         *uncommitted(root, suite),
         *lfs_pointers(root, suite),
+        *_refused(root, suite),
     )
     if args.json:
         print(json.dumps({**_as_json(suite, plan, hints), "unknown_keys": unknown}, indent=2))
@@ -87,6 +88,24 @@ def _past(root: Path, suite: Suite, plan: Plan) -> Past:
         return history_counts(root, suite, plan)
     except ConfigurationError:
         return {}
+
+
+def _refused(root: Path, suite: Suite) -> Iterator[str]:
+    """Yield which hosts the newest stored trials could not reach, unless the suite lists them by now."""
+    from tidegate.cli.last_failed import newest_run
+    from tidegate.errors import ConfigurationError
+    from tidegate.store.our_folder import OUR_FOLDER
+    from tidegate.verdict.refused_hosts import refused_hosts
+
+    try:
+        run = newest_run(root / OUR_FOLDER / "runs", root / OUR_FOLDER / "pr" / "runs")
+    except ConfigurationError:
+        return
+    trials = []
+    for trial in run.trials if run else ():
+        left = tuple(one for one in trial.refused_hosts if not suite.network.lists(one))
+        trials.append(trial.model_copy(update={"refused_hosts": left}))
+    yield from (f"newest run: {said}" for said in refused_hosts(trials))
 
 
 def _as_json(suite: Suite, plan: Plan, hints: Iterable[str]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tidegate.model.measurement import Run
     from tidegate.model.plan import RowKey
     from tidegate.model.progress import Progress
 
@@ -23,14 +24,20 @@ def failed_rows(folder: Path) -> tuple[RowKey, ...]:
 
 def failed_in_newest_run(runs: Path) -> tuple[RowKey, ...]:
     """Return the rows without a passed trial, or with a failed one, of the newest run; none if there is no run."""
-    from tidegate.store.run_folder import RUN_FILE, load_run
-
-    stored = sorted(runs.glob(f"*/{RUN_FILE}"), key=lambda path: path.stat().st_mtime)
-    if not stored:
+    run = newest_run(runs)
+    if run is None:
         return ()
-    run = load_run(stored[-1])
     decided = {row.key: [trial.decides for trial in run.trials if trial.key == row.key] for row in run.rows}
     return tuple(key for key, outcomes in decided.items() if set(outcomes) != {"pass"})
+
+
+def newest_run(*runs: Path) -> Run | None:
+    """Return the newest run that is stored in these folders; None if there is none."""
+    from tidegate.store.run_folder import RUN_FILE, load_run
+
+    found = [path for folder in runs for path in folder.glob(f"*/{RUN_FILE}")]
+    stored = sorted(found, key=lambda path: path.stat().st_mtime)
+    return load_run(stored[-1]) if stored else None
 
 
 def say_last_failed(rows: tuple[RowKey, ...], progress: Progress) -> None:

@@ -30,6 +30,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Grade the trials again, store the new run, and print which outcomes changed."""
+    from tidegate.cli.progress import Steps
     from tidegate.history.known_results import open_answers
     from tidegate.run.checkouts import REGRADED, scratch_folder
     from tidegate.run.regrade import RegradeJob, regrade
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     environ, root = options.environ(), repository_root(args.repo)
     suite = load_suite(root, args.config, environ=environ)
     with scratch_folder() as scratch:
-        job = RegradeJob(root, suite, scratch, environ, open_answers(root, suite))
+        job = RegradeJob(root, suite, scratch, environ, open_answers(root, suite), Steps())
         done = options.run_until_stopped(lambda: regrade(source, out, job))
     if args.json:
         print(done.run.model_dump_json(indent=2))

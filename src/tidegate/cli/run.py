@@ -51,6 +51,7 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.store.our_folder import make_our_folder
     from tidegate.text.well_known_secrets import without_secrets
     from tidegate.vcs.revisions import repository_root
+    from tidegate.verdict.refused_hosts import refused_hosts
 
     root = repository_root(args.repo)
     rows = failed_in_newest_run(make_our_folder(root) / "runs") if args.last_failed else ()
@@ -73,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
         console = Console()
         if args.quiet < 2:
             console.print(run_overview(stored, verbose=args.verbose))
-        print(f"run: {out}")
+        print(*refused_hosts(stored.trials), f"run: {out}", sep="\n")
         console.print(run_final_line(stored))
     return _exit_code(stored, as_history=args.history)
 

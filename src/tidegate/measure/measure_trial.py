@@ -37,9 +37,8 @@ def measure_trial(
     """
     trial = trial.model_copy(update={"invocations": named(trial.invocations, scenario.target)})
     checks = _checks(trial, scenario, base_checks, judge_blocks=judge_blocks)
-    metrics = trial_metrics(trial, scenario.minimum_steps, price)
     scores = {"case_score": checks.case_score, "judge_score": judge_score(checks.judge, checks.evaluators)}
-    metrics = metrics.model_copy(update=scores)
+    metrics = trial_metrics(trial, scenario.minimum_steps, price).model_copy(update=scores)
     evaluators, warnings = script_results(trial.steps)
     composite: float | None = None
     if checks.outcome:
@@ -59,6 +58,7 @@ def measure_trial(
         calls=calls_of(trial, scenario.target.binary),
         around_s=trial.around_s,
         warnings=(*trial.warnings, *warnings),
+        refused_hosts=trial.refused_hosts,
     )
 
 

@@ -15,7 +15,7 @@ LONGEST_NAME = 200  # bytes of the percent-encoded name, since it becomes the na
 ALPHAS = (0.01, 0.02, 0.05)
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_HOST = re.compile(r"(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*(:[0-9]{1,5})?\Z")
+HOST = re.compile(r"(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*(:[0-9]{1,5})?\Z")
 _SERVER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,31}\Z")
 _SECRET_OF_THE_WORKFLOW = re.compile(r"(GITHUB_TOKEN|ACTIONS_.*|INPUT_.*)\Z")
 
@@ -65,7 +65,7 @@ def _machine_path(path: str) -> str:
 
 
 def _host(text: str) -> str:
-    if not _HOST.match(text):
+    if not HOST.match(text):
         raise wrong("must be a host such as `pypi.org`, `*.npmjs.org`, or with its port `example.org:8080`")
     return text
 

@@ -8,6 +8,7 @@ from tidegate.model.evaluator import EvaluatorVerdict
 from tidegate.model.event import CallStatus, TrialEnd, how_it_ended
 from tidegate.model.judgement import JudgeInfo, Judgement, JudgeResult, JudgeUse, PairJudgement
 from tidegate.model.plan import RowKey
+from tidegate.model.refused_host import RefusedHost
 from tidegate.model.session import RowReplay
 from tidegate.model.suite import Diagnosis, Policy, TrialCounts
 from tidegate.model.trial import NotMeasured, Phase, Side, TrialSpec
@@ -139,6 +140,7 @@ class TrialResult(Value):
     composite: float | None = None
     calls: tuple[Call, ...] = ()
     warnings: tuple[str, ...] = ()
+    refused_hosts: tuple[RefusedHost, ...] = ()  # that the suite's `network` does not list
     tokens_guessed: bool = False  # an answer of the model was cut off before all of its tokens were reported
     cost_guessed: bool = False  # a part of the cost is computed from tokens and prices, not reported by the agent
     around_s: float | None = None  # seconds besides the agent's: setup, health check, gates and scripts

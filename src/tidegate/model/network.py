@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from tidegate.model.field_types import Host
+from tidegate.model.refused_host import NetworkStep, RefusedHost
 from tidegate.model.value import Value
 
 Access = bool | tuple[Host, ...]  # the whole network, none of it, or these hosts
-NetworkStep = Literal["setup", "agent", "gates"]
 
 
 class NetworkAccess(Value):
@@ -22,6 +20,14 @@ class NetworkAccess(Value):
     def is_confined(self) -> bool:
         """Return True if a step may not reach the whole network."""
         return not (self.setup is self.agent is self.gates is True)
+
+    def lists(self, one: RefusedHost) -> bool:
+        """Return True if the host that was refused would not be refused now."""
+        access = self.of(one.step)
+        entries = access if isinstance(access, tuple) else ()
+        return (
+            access is True or one.host in entries or any(one.host.endswith(name[1:]) for name in entries if "*" in name)
+        )
 
     def of(self, step: NetworkStep) -> Access:
         """Return what the step may reach."""

@@ -9,6 +9,7 @@ from tidegate.model.command import CommandResult
 from tidegate.model.event import CallStatus, Event, TrialEnd
 from tidegate.model.places import Places
 from tidegate.model.probe import Answer
+from tidegate.model.refused_host import RefusedHost
 from tidegate.model.value import Value
 
 Side = Literal["base", "head"]
@@ -134,6 +135,7 @@ class Trial(Value):
     guidance: str = ""  # hash of the guidance files that the agent was given
     workspace_lost: bool = False  # the agent's changes can no longer be read
     warnings: tuple[str, ...] = ()
+    refused_hosts: tuple[RefusedHost, ...] = ()
 
     def answers_of(self, number: int) -> tuple[Answer, ...]:
         """Return the answers to the evaluator at that position, from 0; empty if it was never asked."""

@@ -48,13 +48,14 @@ class HostProxy:
         """Return True if the place is allowed; otherwise count it."""
         if is_allowed(place, self._allowed):
             return True
-        name = place.host if _PLAIN.fullmatch(place.host) else "a host with an odd name"
+        of_port = "" if place.port in PORTS else f":{place.port}"
+        name = f"{place.host}{of_port}" if _PLAIN.fullmatch(place.host) else "a host with an odd name"
         if name in self._refused or len(self._refused) < MOST_NAMED:
             self._refused[name] += 1
         return False
 
     def take_refused(self) -> dict[str, int]:
-        """Return how often each host was refused since the last call."""
+        """Return how often each host was refused since the last call, by the entry that would allow it."""
         refused, self._refused = self._refused, Counter()
         return dict(refused)
 

@@ -43,6 +43,7 @@ async def _version(name: str, agent: Agent, context: RunContext) -> str | None:
             path=side_path(side.folder, side.path_of(context.suite), context.around.path),
             agent_path=context.agent_path,
             credentials=context.around.of_agent(agent),
+            network=context.suite.network.agent,
         )
         try:
             return await agent.check(place)

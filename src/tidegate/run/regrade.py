@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -14,6 +15,7 @@ from tidegate.invocations.bypassed import logged_invocations
 from tidegate.measure.measure_trial import measure_trial
 from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.probe import Answer, Request, RunJudge
+from tidegate.model.progress import Progress
 from tidegate.model.question import AskModel
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.trial import Trial, encoded
@@ -22,13 +24,17 @@ from tidegate.run.best_trial import choice_of
 from tidegate.run.build import HostEnvironment
 from tidegate.run.grade import grade
 from tidegate.run.panel_client import PanelClient
+from tidegate.run.slot_files import SlotFiles
+from tidegate.run.slot_network import SlotNetworks
 from tidegate.store.import_run import IMPORTED
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.store.run_folder import RunFolder, load_run
 from tidegate.trial.ask_evaluators import answered
+from tidegate.trial.confinement import Confinement
 from tidegate.trial.directories import Folders
 from tidegate.trial.environment import side_path
 from tidegate.trial.processes import Supervisor
+from tidegate.trial.readable import parts_of_checkout
 from tidegate.trial.stored_trial import ScriptContext, StoredTrial
 from tidegate.trial.workspace import prepare
 
@@ -51,6 +57,17 @@ class RegradeJob:
     scratch: Path
     environ: Mapping[str, str]
     answers: AnswerStore  # the judge's stored answers, so that none is paid for twice
+    progress: Progress
+
+    @asynccontextmanager
+    async def supervisor(self) -> AsyncIterator[Supervisor]:
+        """Yield the supervisor of all scripts, which are confined as in a trial."""
+        files = SlotFiles(self.suite, self.scratch, self.progress)
+        with SlotNetworks(self.suite.network, self.progress) as networks:
+            await networks.choose(None)
+            await files.choose(self.environ, [self.root])
+            async with await Supervisor.start(None, Confinement(await networks.open(), files.jail)) as supervisor:
+                yield supervisor
 
     def judge_client(self) -> PanelClient:
         """Return the client that answers questions to the judge."""
@@ -73,16 +90,12 @@ async def regrade(stored: Path, out: Path, job: RegradeJob) -> Regraded:
     """
     old, source, target = load_run(stored), RunFolder.at(stored), RunFolder(out)
     scenarios = {scenario.name: scenario for scenario in job.suite.scenarios}
-    supervisor = await Supervisor.start()
     results = []
-    try:
-        async with job.judge_client() as judge_client:
-            work = _Work(old, source, target, job, job.context(supervisor), judge_client)
-            for result in old.trials:
-                target.copy_trial(result, source)
-                results.append(await work.measured(result, scenarios.get(result.scenario)))
-    finally:
-        await supervisor.close()
+    async with job.supervisor() as supervisor, job.judge_client() as judge_client:
+        work = _Work(old, source, target, job, job.context(supervisor), judge_client)
+        for result in old.trials:
+            target.copy_trial(result, source)
+            results.append(await work.measured(result, scenarios.get(result.scenario)))
     run = _run(old, tuple(results), job.suite, scenarios)
     target.finish_run(run)
     unknown = dict.fromkeys(result.scenario for result in old.trials if result.scenario not in scenarios)
@@ -122,6 +135,9 @@ class _Work:
             trial = trial.model_copy(update={"invocations": calls or (), "calls_known": calls is not None})
         scratch = self.job.scratch.joinpath(encoded(spec.scenario), encoded(spec.agent), str(spec.index))
         folders, root = Folders(self.target.record_folder(spec), scratch), self.context.definitions
+        confinement = self.context.supervisor.confinement
+        confinement.reach(self.job.suite.network.gates)
+        confinement.use(folders.file_rules(root, parts_of_checkout(root)))
         stored = StoredTrial(trial, scenario, self.old.agents[spec.agent].model, folders, self.context)
         known = (*trial.answers, *trial.judge_answers, *chain.from_iterable(trial.evaluator_answers))
 

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tidegate.model.command import CommandResult
+from tidegate.model.network import Access
 from tidegate.model.suite import Limits
+from tidegate.trial.directories import Folders
 from tidegate.trial.environment import base_environment
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.program_lookup import program_words
+from tidegate.trial.readable import parts_of_checkout
 from tidegate.trial.shell_command import run_shell
 from tidegate.trial.users import give
 
@@ -27,17 +30,21 @@ class AgentCheckDirectories:
     path: str
     agent_path: str
     credentials: Mapping[str, str]
+    network: Access = True
 
     def program_words(self, name: str) -> tuple[str, ...] | None:
         """Return the words that start an agent's program; None if the system has none by that name."""
         return program_words(name, self.agent_path)
 
     async def output(self, command: str) -> CommandResult:
-        """Run `sh -c command` in an empty folder, without the agent's API key."""
-        home, tmp = self.folder / "home", self.folder / "tmp"
-        for folder in (home, tmp):
+        """Run `sh -c command` in an empty folder, without the agent's API key, and confined as the agent is."""
+        folders = Folders(record=self.folder, scratch=self.folder)
+        home, tmp = folders.home, folders.tmp
+        for folder in (home, tmp, folders.shared_tmp):
             folder.mkdir(parents=True, exist_ok=True)
-        give(self.supervisor.account, home, tmp)
+        give(self.supervisor.account, home, tmp, folders.shared_tmp)
+        self.supervisor.confinement.reach(self.network)
+        self.supervisor.confinement.use(folders.file_rules(self.repo, parts_of_checkout(self.repo)))
         result, _ = await run_shell(
             self.supervisor,
             command,

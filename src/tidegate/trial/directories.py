@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import os
 import shutil
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from tidegate.model.event import End
-from tidegate.model.network import NetworkAccess, NetworkStep
+from tidegate.model.network import NetworkAccess
 from tidegate.model.plan import PlanRow
+from tidegate.model.refused_host import NetworkStep
 from tidegate.model.suite import Limits, Scenario
 from tidegate.model.trial import TrialSpec
 from tidegate.trial.cost_meter import CostMeter
@@ -115,6 +116,17 @@ class Folders:
             _own_folder(folder, account)
         make_shared_tmp(self.shared_tmp)
 
+    def file_rules(self, checkout: Path, readable: Iterable[Path]) -> FileRules:
+        """Return the files that the trial's commands may use: these folders, and what is readable of the checkout."""
+        ours = ("recorder", "terminal", "server-check", *(f"shared/{name}" for name in _SHOWN))
+        return FileRules(
+            read=(*readable, *(self.scratch / name for name in ours)),
+            write=(self.workspace, self.home, self.tmp, self.results),
+            feed=(self.calls,),
+            list=(self.scratch, checkout),
+            tmp=self.shared_tmp,
+        )
+
     def open_to_scripts(self, account: Account | None) -> None:
         """Provide what scripts get besides the workspace: a folder for their results, the transcript and the events."""
         if not self.results.exists():
@@ -185,14 +197,8 @@ class Attempt:
         folders, place = self.folders, self.place
         judged = (place.definitions, place.base_definitions) if step == "gates" else ()
         front, spool = ((place.front, place.definitions), (place.front / "calls",)) if place.front else ((), ())
-        ours = ("recorder", "terminal", "server-check", *(f"shared/{name}" for name in _SHOWN))
-        return FileRules(
-            read=(*place.readable, *judged, *front, *(folders.scratch / name for name in ours)),
-            write=(folders.workspace, folders.home, folders.tmp, folders.results, *spool),
-            feed=(folders.calls,),
-            list=(folders.scratch, place.repo),
-            tmp=folders.shared_tmp,
-        )
+        rules = folders.file_rules(place.repo, (*place.readable, *judged, *front))
+        return replace(rules, write=(*rules.write, *spool))
 
     @property
     def scenario(self) -> Scenario:

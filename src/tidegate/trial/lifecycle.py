@@ -7,8 +7,8 @@ import time
 from dataclasses import replace
 
 from tidegate.errors import CannotRunError
-from tidegate.model.network import NetworkStep
 from tidegate.model.places import Places
+from tidegate.model.refused_host import NetworkStep, RefusedHost
 from tidegate.model.trial import Step, Trial
 from tidegate.trial import terminal
 from tidegate.trial.agent_step import run_agent
@@ -56,6 +56,7 @@ class _TrialRun:
         self._place = attempt.place
         self._steps: list[Step] = []
         self._warnings: list[str] = []
+        self._refused_hosts: list[RefusedHost] = []
         self._started_at = time.time()
         self._network_step: NetworkStep = "setup"
         folders, place = attempt.folders, attempt.place
@@ -109,7 +110,7 @@ class _TrialRun:
         )
         trial = await self._checked(trial)
         self._warn_of_refused()
-        return trial.model_copy(update={"steps": tuple(self._steps), "warnings": tuple(self._warnings)})
+        return trial.model_copy(update=self._noted())
 
     async def _checked(self, trial: Trial) -> Trial:
         """Return the trial with all answers. What the agent changed is kept before head's new checks run."""
@@ -153,6 +154,7 @@ class _TrialRun:
         """Name the hosts that the suite's `network` has kept from the step, and the files that it was refused."""
         confinement = self._attempt.supervisor.confinement
         for host, times in confinement.take_refused_hosts().items():
+            self._refused_hosts.append(RefusedHost(step=self._network_step, host=host, times=times))
             again = f" {times} times" if times > 1 else ""
             self._warnings.append(
                 f"{host} was refused{again}: `network.{self._network_step}` in the suite does not list it"
@@ -164,7 +166,12 @@ class _TrialRun:
         """Return the record so far, with these fields set."""
         base = {"spec": self._attempt.spec, "started_at": self._started_at, "places": self._places()}
         base["guidance"] = guidance_hash(self._place.prepared)
-        return Trial.model_validate({**base, "steps": tuple(self._steps), "warnings": tuple(self._warnings), **fields})
+        return Trial.model_validate({**base, **self._noted(), **fields})
+
+    def _noted(self) -> dict[str, object]:
+        """Return what has been noted so far, as fields of the record."""
+        hosts = tuple(self._refused_hosts)
+        return {"steps": tuple(self._steps), "warnings": tuple(self._warnings), "refused_hosts": hosts}
 
     def _places(self) -> Places:
         account = self._attempt.supervisor.account

@@ -15,6 +15,7 @@ from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals
 from tidegate.model.suite import Budget
 from tidegate.model.verdict import Verdict
+from tidegate.verdict.refused_hosts import refused_hosts
 
 NO_BUDGET = Budget(minutes=None)
 
@@ -52,7 +53,7 @@ def make_result(
         agents={**base.agents, **head.agents},
         judge=judge,
         diagnosis=head.diagnosis,
-        warnings=(*comparison.warnings, *_not_reached(trials), *_approximate(trials), *warnings),
+        warnings=(*comparison.warnings, *_of_trials(trials), *warnings),
         cost=_cost(paid, judge, seconds, budget).model_copy(update=_known_costs(paid, {**base.agents, **head.agents})),
         confinement=head.confinement,
         trials=trials,
@@ -67,6 +68,13 @@ def _base_side(comparison: Comparison, base: Run) -> BaseSide:
     elif _reused(base):
         origin = "reused"
     return BaseSide(sha=base.revision.sha, ref=base.revision.ref, origin=origin, history_trials=history)
+
+
+def _of_trials(trials: Sequence[TrialResult]) -> Iterator[str]:
+    """Yield the warnings about what trials lacked."""
+    yield from _not_reached(trials)
+    yield from _approximate(trials)
+    yield from refused_hosts(trials)
 
 
 def _not_reached(trials: Sequence[TrialResult]) -> Iterator[str]:

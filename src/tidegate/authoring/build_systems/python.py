@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import configparser
+import contextlib
 import re
 import shlex
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -51,12 +53,17 @@ def install_commands(root: Path, where: str, what: str) -> tuple[str, ...]:
 
 
 def _of_setup_cfg(content: str) -> list[str]:
-    parser = configparser.ConfigParser(interpolation=None)
-    try:
-        parser.read_string(content)
-    except configparser.Error:
-        return []
+    parser = _ini(content)
     return _names(parser.get("options.entry_points", "console_scripts", fallback="").splitlines())
+
+
+def _ini(content: str) -> configparser.ConfigParser:
+    """Return what an INI file has, or nothing if it is not one."""
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their case
+    with contextlib.suppress(configparser.Error):
+        parser.read_string(content)
+    return parser
 
 
 def _of_setup_py(content: str) -> list[str]:
@@ -79,6 +86,9 @@ def _of_setup_py(content: str) -> list[str]:
                 found += _names(_texts(value))
         if isinstance(node, ast.keyword) and node.arg == "scripts":
             found += [script.rpartition("/")[2] for script in _texts(node.value)]
+        if isinstance(node, ast.keyword) and node.arg == "entry_points" and isinstance(node.value, ast.Constant):
+            lines = _ini(textwrap.dedent(str(node.value.value)))
+            found += lines["console_scripts"] if lines.has_section("console_scripts") else []
     return found
 
 
