@@ -23,8 +23,9 @@ from tidegate.comparison.compare import compare
 from tidegate.model.plan import RowKey
 from tidegate.model.shard import ShardContents, ShardPlan, Share, Spent
 from tidegate.model.suite import Budget
+from tidegate.model.trial import TrialSpec
 from tidegate.pipeline import write_reports
-from tidegate.shards.assign import Load, longest_first
+from tidegate.shards.assign import Load, in_time, longest_first
 from tidegate.shards.bundle import bundle_name, write_bundle
 from tidegate.shards.join import join
 from tidegate.store.run_folder import RunFolder, load_run, write_value
@@ -36,36 +37,52 @@ VARIES = 0.4  # standard deviation of the logarithm of a trial's time
 
 
 def main() -> None:
-    """Measure both parts; with `merge DIR`, merge what is there."""
+    """Measure both parts; with `merge DIR`, merge what is there; with `plan`, the first part only."""
     if sys.argv[1:2] == ["merge"]:
         merge(Path(sys.argv[2]))
         return
     for varies in (0.0, VARIES):
-        ratios = [ratio(random.Random(seed), varies) for seed in range(SEEDS)]
-        print(f"time of the longest job to the bound, trials vary by {varies}: {fmean(ratios):.2f}, {max(ratios):.2f}")
+        found = [ratios(random.Random(seed), varies) for seed in range(SEEDS)]
+        for what, values in zip(("ten trials of history", "the true means"), zip(*found, strict=True), strict=True):
+            print(f"longest job to the bound, trials vary by {varies}, {what}: {fmean(values):.3f}, {max(values):.3f}")
+    if sys.argv[1:2] == ["plan"]:
+        return
     with tempfile.TemporaryDirectory() as folder:
         write_bundles(Path(folder))
         subprocess.run([sys.executable, __file__, "merge", folder], check=True)
 
 
-def ratio(chance: random.Random, varies: float) -> float:
-    """Return the time of the longest job, as a multiple of the lower bound of every assignment."""
+def ratios(chance: random.Random, varies: float) -> tuple[float, float]:
+    """Return the time of the longest job as a multiple of the lower bound, which only a plan that knows all reaches.
+
+    The second is that of a plan that knows each row's true mean: the best that is known before the trials run.
+    """
 
     def drawn(mean: float, count: int) -> list[float]:
         return [mean * chance.lognormvariate(-varies * varies / 2, varies) for _ in range(count)]
 
     means = [chance.lognormvariate(3, 0.8) for _ in range(2000)]
-    known = [fmean(drawn(mean, PAST)) for mean in means]
-    rows = [Load(RowKey(scenario=f"{n}", agent="a"), SCREEN, SCREEN * secs) for n, secs in enumerate(known)]
+    known = {RowKey(scenario=f"{n}", agent="a"): fmean(drawn(mean, PAST)) for n, mean in enumerate(means)}
     real = [drawn(mean, SCREEN) for mean in means]
+    bound = max(sum(map(sum, real)) / SHARDS / JOBS, max(map(max, real)))
+    certain = dict(zip(known, means, strict=True))
+    return longest(known, real) / bound, longest(certain, real) / bound
+
+
+def longest(seconds: dict[RowKey, float], real: list[list[float]]) -> float:
+    """Return the time of the longest job of a plan that expects these seconds of each row's trials."""
     ends = []
-    for shard in longest_first(rows, SHARDS):
+    for shard in longest_first([Load(key, SCREEN, SCREEN * secs) for key, secs in seconds.items()], SHARDS):
+        specs = [
+            TrialSpec(side="head", scenario=load.key.scenario, agent="a", index=turn, phase="screen")
+            for turn in range(1, SCREEN + 1)
+            for load in shard
+        ]
         slots = [0.0] * JOBS
-        for turn in range(SCREEN):
-            for load in shard:
-                heapq.heapreplace(slots, slots[0] + real[int(load.key.scenario)][turn])
+        for spec in in_time(specs, seconds, JOBS):
+            heapq.heapreplace(slots, slots[0] + real[int(spec.scenario)][spec.index - 1])
         ends.append(max(slots))
-    return max(ends) / max(sum(map(sum, real)) / SHARDS / JOBS, max(map(max, real)))
+    return max(ends)
 
 
 def write_bundles(folder: Path) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import heapq
 from random import Random
 
 import pytest
 
+from tests import make
 from tidegate.model.plan import RowKey
 from tidegate.model.shard import ShardPlan, Share
 from tidegate.model.suite import Budget
-from tidegate.shards.assign import Load, longest_first, makespan, most_shards, seconds_of_trials, shards_for
+from tidegate.shards.assign import Load, in_time, longest_first, makespan, most_shards, seconds_of_trials, shards_for
 from tidegate.shards.matrix import overview
 
 
@@ -44,6 +46,31 @@ def test_a_shard_has_a_single_row_only_if_it_is_a_long_one() -> None:
         least = min(sum(load.seconds for load in shard) for shard in shards)
         assert all(shard for shard in shards)
         assert all(len(shard) > 1 or shard[0].seconds >= least for shard in shards)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_slot_runs_on_alone_at_the_end_of_a_shard(seed: int) -> None:
+    """Rows in random order, of which one takes two fifths of the shard's time in each trial."""
+    chance, jobs = Random(seed), 4
+    seconds = {key(number): chance.lognormvariate(3, 0.8) for number in range(50)}
+    seconds[key(0)] = 1.5 * (sum(seconds.values()) - seconds[key(0)])
+    rounds = [
+        make.spec(side=side, scenario=row.scenario, agent=row.agent, index=index)
+        for index in (1, 2, 3)
+        for row in chance.sample(list(seconds), len(seconds))
+        for side in ("base", "head")
+    ]
+
+    ordered = in_time(rounds, seconds, jobs)
+
+    slots = [0.0] * jobs
+    for spec in ordered:
+        heapq.heapreplace(slots, slots[0] + seconds[RowKey(scenario=spec.scenario, agent=spec.agent)])
+    assert sorted(ordered, key=rounds.index) == rounds
+    assert max(slots) <= 1.05 * sum(slots) / jobs
+    for row in seconds:  # the sides take turns
+        its = [(spec.index, spec.side) for spec in ordered if spec.scenario == row.scenario]
+        assert its == [(index, side) for index in (1, 2, 3) for side in ("base", "head")]
 
 
 @pytest.mark.parametrize(("rows", "most"), [(0, 1), (1, 1), (3, 1), (4, 2), (600, 256)])

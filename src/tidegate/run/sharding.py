@@ -28,7 +28,7 @@ from tidegate.run.adaptive_run import with_replays
 from tidegate.run.checkouts import RevisionPair
 from tidegate.run.replay_first import Begun, replay_first
 from tidegate.run.run_job import Options, RunJob, runner_of
-from tidegate.shards.assign import Load, longest_first, most_shards, seconds_of_trials, shards_for
+from tidegate.shards.assign import Load, in_time, longest_first, most_shards, seconds_of_trials, shards_for
 from tidegate.shards.bundle import bundle_name, write_bundle
 from tidegate.shards.join import join
 from tidegate.store.our_folder import make_our_folder
@@ -49,7 +49,7 @@ class Wanted(NamedTuple):
 def make_shard_plan(repo: Path, work: RunJob, asked: RevisionPair, options: Options, wanted: Wanted) -> ShardPlan:
     """Return which shard screens which rows. No agent is run, and nothing is built."""
     loads = _loads(repo, work, options)
-    jobs = options.jobs or work.suite.jobs or os.cpu_count() or 1
+    jobs = _jobs(work, options)
     count = shards_for(loads, wanted.goal_s, jobs) if wanted.shards is None else wanted.shards
     shards = longest_first(loads, min(count, most_shards(len(loads)))) if loads else []
     base, head = (side.revision for side in work.sides)
@@ -73,6 +73,11 @@ def make_shard_plan(repo: Path, work: RunJob, asked: RevisionPair, options: Opti
     )
 
 
+def _jobs(work: RunJob, options: Options) -> int:
+    """Return how many trials run at the same time."""
+    return options.jobs or work.suite.jobs or os.cpu_count() or 1
+
+
 def _loads(repo: Path, work: RunJob, options: Options) -> list[Load]:
     """Return the rows to screen with their trials and time, estimated from base's history."""
     earlier = KnownResults(repo, work.suite, {}, remembers=options.gate, origin=options.origin)
@@ -80,9 +85,13 @@ def _loads(repo: Path, work: RunJob, options: Options) -> list[Load]:
     known = earlier.begin(work.fingerprints(earlier.versions()), {}, own_commits(repo, base, head))
     specs = screening(_state(work, run_rows(work.plan, work.suite), known))
     trials = Counter(RowKey(scenario=spec.scenario, agent=spec.agent) for spec in specs)
-    limits = {key: _limit(work.plan.row(key)) for key in trials}
-    seconds = seconds_of_trials(_means(known.past), limits)
+    seconds = _seconds(work, known)
     return [Load(key, count, count * seconds[key]) for key, count in trials.items()]
+
+
+def _seconds(work: RunJob, known: Known) -> dict[RowKey, float]:
+    """Return the estimated seconds of one trial of each row."""
+    return seconds_of_trials(_means(known.past), {row.key: _limit(row) for row in work.plan.rows})
 
 
 def _limit(row: PlanRow) -> float:
@@ -122,7 +131,8 @@ async def run_shard(repo: Path, work: RunJob, plan: ShardPlan, number: int, opti
         begun = Begun(rows, {}, known, earlier.sessions(commits).by_row)
         replays = await replay_first(runner, own, begun, earlier, options)
         options.progress.stage(f"screening shard {number} of {len(plan.shares)}")
-        results = await runner.run(screening(_state(own, with_replays(rows, replays), known)))
+        specs = screening(_state(own, with_replays(rows, replays), known))
+        results = await runner.run(in_time(specs, _seconds(own, known), _jobs(own, options)))
         spent, versions = runner.spent, runner.versions
     contents = ShardContents(
         tidegate_version=__version__,

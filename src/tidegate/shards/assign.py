@@ -9,6 +9,7 @@ from statistics import median
 from typing import NamedTuple
 
 from tidegate.model.plan import RowKey
+from tidegate.model.trial import TrialSpec
 from tidegate.shards.arguments import MOST_JOBS
 
 LEAST_ROWS = 2  # rows per shard on average: a job for a single short row spends its time on the build
@@ -50,6 +51,22 @@ def longest_first(loads: Sequence[Load], count: int) -> list[list[Load]]:
 def makespan(shards: Sequence[Sequence[Load]], jobs: int) -> float:
     """Return the seconds of the longest shard, whose trials run `jobs` at once."""
     return max((_seconds(shard, jobs) for shard in shards), default=0.0)
+
+
+def in_time(specs: Sequence[TrialSpec], seconds: Mapping[RowKey, float], jobs: int) -> list[TrialSpec]:
+    """Return a shard's trials in an order in which no slot runs on alone at the end: `seconds` is a trial's time.
+
+    They stay in rounds, but a trial starts at the latest when twice its time is left, and the last round begins with
+    the longest.
+    """
+    times = {spec: seconds[RowKey(scenario=spec.scenario, agent=spec.agent)] for spec in specs}
+    whole, rounds = sum(times.values()) / jobs, max((spec.index for spec in specs), default=1)
+
+    def start(spec: TrialSpec) -> tuple[float, int, float]:
+        its_round = whole * (spec.index - 1) / rounds
+        return min(its_round, whole - 2 * times[spec]), spec.index, -times[spec] if spec.index == rounds else 0.0
+
+    return sorted(specs, key=start)
 
 
 def shards_for(loads: Sequence[Load], goal: float, jobs: int) -> int:
