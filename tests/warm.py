@@ -133,7 +133,7 @@ def _compile_templates() -> None:
     from tidegate.reports import comment, html
 
     comment._template()
-    html._environment().get_template("page/report.html.j2")
+    html.environment().get_template("page/report.html.j2")
 
 
 def _become(request: dict[str, Any], files: Sequence[int]) -> NoReturn:

@@ -14,7 +14,7 @@ README = """\
 tally [OPTIONS] COMMAND
 tally add milk
 tally count data/some.csv
-cat missing.csv | tally add
+cat missing.dat | tally add
 ```
 ## Network
 ```sh
@@ -75,5 +75,5 @@ def test_examples_of_a_help_text() -> None:
     candidate = in_help("tally", "usage: tally\n\nExamples:\n  tally add milk\n  $ echo a | tally add\n  tally rm ID\n")
     assert candidate is not None
     assert candidate.commands == ("echo a | tally add", "tally add milk")
-    assert in_help("tally", "Examples:\n  cat list.txt | tally add\n") is None, "it works without the file, too"
+    assert in_help("tally", "Examples:\n  cat list.dat | tally add\n") is None, "it works without the file, too"
     assert in_help("tally", "usage: tally add TITLE\n") is None

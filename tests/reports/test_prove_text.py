@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
 from tidegate.model.mutant import Mutant, MutantResult
-from tidegate.model.proof import ChangedPart, Proof, ToolProof, UsedPart
+from tidegate.model.proof import ChangedPart, NewlyAlive, Proof, ProofTrend, ToolProof, UsedPart
 from tidegate.model.surface import Part
 from tidegate.mutants.groups import alive_groups
 from tidegate.reports.badge import proof_badge
@@ -80,6 +81,14 @@ def test_keys_of_an_output_that_no_check_reads_are_no_cause_of_their_own() -> No
     results = (mutant("a", "alive"), *(MutantResult(mutant=one, state="alive") for one in (nothing, cut)))
     (group,) = alive_groups(results, "t")
     assert str(group) == "what `list` prints (3 mutants)"
+
+
+def test_the_trend_names_both_shares_and_what_is_newly_alive() -> None:
+    worse = NewlyAlive(words="`--due` is ignored by `add`", why="it was caught by s")
+    trend = ProofTrend(sha="b" * 40, at=0.0, share=0.8, decided=10, alive=(worse,), caught=2)
+    text = prove_text(proof(mutant("a", "alive")).model_copy(update={"trend": trend}))
+    assert "80% of 10 mutants at bbbbbbbbbbbb, now 0% of 1: 1 newly alive, 2 newly caught" in text
+    assert re.search(r"newly alive  `--due` is ignored by `add` +it was caught by s\n", text)
 
 
 def test_the_share_leaves_out_what_changes_nothing_or_was_not_run() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from tidegate.authoring.drafts import drafts_for
 from tidegate.model.mutant import MutantResult
 from tidegate.model.progress import Silent
-from tidegate.model.proof import Proof
+from tidegate.model.proof import Draft, Proof
 from tidegate.reports.badge import proof_badge
 from tidegate.reports.prove_text import change_text, prove_text
 from tidegate.run.prove import prove
@@ -136,6 +137,25 @@ def test_a_sample_is_of_all_mutants_so_that_its_share_estimates_the_whole(repo: 
     wanted = Wanted(kinds=("option_ignored", "subcommand_removed"), most_mutants=2)
     found = asyncio.run(prove(repo, None, tmp_path / "run", options, wanted))
     assert (len(found.mutants), found.count("not_run")) == (6, 4)
+
+
+def test_an_interrupted_run_leaves_results_that_the_next_one_reuses(repo: Path, tmp_path: Path) -> None:
+    """Here it is stopped while it drafts; a result stays with its commit and suite."""
+    own = shutil.copytree(repo, tmp_path / "own", ignore=shutil.ignore_patterns(".tidegate"))
+    options = Options(environ=dict(os.environ), progress=Silent())
+
+    async def stopped(*_: object) -> tuple[Draft, ...]:
+        raise KeyboardInterrupt
+
+    wanted = Wanted(kinds=("output_emptied",))
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(prove(own, "HEAD", tmp_path / "1", options, replace(wanted, drafter=stopped)))
+    again = asyncio.run(prove(own, "HEAD", tmp_path / "2", options, wanted))
+    assert again.notes == ("results of mutants from an interrupted run were reused: 2",)
+    fresh = asyncio.run(prove(own, "HEAD", tmp_path / "3", options, wanted))
+    assert fresh.notes == ()
+    assert again.trials < fresh.trials
+    assert again.mutants == fresh.mutants
 
 
 def test_a_kind_that_changes_nothing_of_the_tool_is_said(repo: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from tidegate.agents.doc_follower import READMES
 from tidegate.agents.doc_lines import foreign, missing_file, synopsis
 from tidegate.agents.instructions import Block, Example, blocks
 from tidegate.agents.restructured_text import SUFFIXES, markdown_of
+from tidegate.authoring.sample_files import samples
 from tidegate.model.suite import GUIDANCE
 from tidegate.surface.help_text import subcommands
 
@@ -78,12 +79,13 @@ def in_help(binary: str, text: str) -> Candidate | None:
     typed = [row.strip().removeprefix("$ ") for row in text.splitlines() if row.strip().startswith("$ ")]
     if start:
         rows = (row.strip().removeprefix("$ ") for row in text[start.end() :].splitlines())
-        typed += [row for row in rows if row.startswith(f"{binary} ") or f"| {binary} " in row]
+        typed += [row for row in rows if row.startswith(f"{binary} ") or f"| {binary} " in f"{row} "]
     found = blocks("\n".join(["```sh", *dict.fromkeys(typed), "```"]), binary)
     lines = [line.text for block in found for line in _runnable(block, binary) if _can_fail(line, _NO_FILES)][
         :MOST_COMMANDS
     ]
-    return Candidate("help_examples", f"`{binary} --help` shows it.", tuple(lines)) if lines else None
+    files = dict.fromkeys(name for line in lines for name in samples(line))
+    return Candidate("help_examples", f"`{binary} --help` shows it.", tuple(lines), tuple(files)) if lines else None
 
 
 def followed(root: Path, where: str, binary: str) -> Candidate | None:
@@ -131,12 +133,12 @@ def _runnable(block: Block, binary: str) -> Iterator[Example]:
 
 
 def _can_fail(line: Example, folder: Path) -> bool:
-    """Return False for a pipeline that reads a missing file: it may succeed nevertheless."""
-    return "|" not in line.text or missing_file(line, folder, ()) is None
+    """Return False for a pipeline that reads a missing file, and no sample: it may succeed nevertheless."""
+    return "|" not in line.text or missing_file(line, folder, ()) is None or bool(samples(line.text))
 
 
 def _files(root: Path, beside: Path, lines: Iterable[Example]) -> tuple[str, ...]:
-    """Return the small files of the repository that the lines name, relative to the root."""
+    """Return the small files of the repository that the lines name, relative to the root, and samples of others."""
     words = dict.fromkeys(word.strip("\"'") for line in lines for word in line.words)
     found = []
     for word in words:
@@ -145,7 +147,7 @@ def _files(root: Path, beside: Path, lines: Iterable[Example]) -> tuple[str, ...
         path = next((one for one in (root / word, beside / word) if inside and one.is_file()), None)
         if path is not None and path == root / word and path.stat().st_size <= LARGEST_FILE:
             found.append(word)
-    return tuple(found)
+    return tuple(dict.fromkeys([*found, *(name for line in lines for name in samples(line.text))]))
 
 
 def _slug(text: str) -> str:

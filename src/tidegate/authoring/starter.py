@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from tidegate.authoring.examples import Candidate
+from tidegate.authoring.sample_files import sample
 from tidegate.authoring.scenario_text import SCHEMAS, flow, item
 from tidegate.authoring.tool import Tool
 from tidegate.model.network import Access
@@ -110,8 +111,12 @@ def prompt(tool: Tool, candidate: Candidate) -> str:
 
 
 def template_files(root: Path, tool: Tool, candidate: Candidate) -> dict[str, bytes]:
-    """Return the files of the candidate's workspace, which are copies of the repository's."""
-    return {f"{tool.scenarios}/{candidate.name}/{name}": (root / name).read_bytes() for name in candidate.files}
+    """Return the files of the workspace: copies of the repository's, and samples of what it does not have."""
+    found = {name: root / name for name in candidate.files}
+    return {
+        f"{tool.scenarios}/{candidate.name}/{name}": path.read_bytes() if path.is_file() else sample(name)
+        for name, path in found.items()
+    }
 
 
 def scenario_text(tool: Tool, candidate: Candidate, gates: Iterable[Mapping[str, Any]]) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tidegate.cli import options
 
 if TYPE_CHECKING:
+    from tidegate.model.proof import Proof
     from tidegate.run.prove_tool import Wanted
 
 BELOW = 1  # exit code: fewer mutants are caught than `--min` asks for
@@ -18,7 +19,8 @@ DESCRIPTION = """\
 Changes the tool under test in small ways, one at a time, without touching its source: an option is ignored, a
 subcommand is gone, a key of JSON output is renamed. Runs the scenarios whose calls meet the change, and lets the
 procedure of pull requests decide which changes the suite catches. Prints those that it does not, and how much of the
-tool's surface the scenarios use. Needs no key: agents that cost are run only with --agent.
+tool's surface the scenarios use, and what differs from an earlier commit. Results that an interrupted run left are
+reused. Needs no key: agents that cost are run only with --agent.
 Exits with 0, or with 1 if fewer mutants are caught than --min asks for.
 """
 
@@ -49,6 +51,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--draft", action="store_true", help="draft checks for five mutants that are alive, and try them"
     )
+    parser.add_argument(
+        "--before", type=Path, metavar="FILE", help="compare with this proof.json (default: the last one stored)"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed of the sample")
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/runs/TIME)")
     options.add_repository(parser)
@@ -62,11 +67,9 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from tidegate.cli.progress import make_progress
-    from tidegate.reports.badge import proof_badge
     from tidegate.reports.prove_text import prove_text
     from tidegate.run.checkouts import make_run_folder
     from tidegate.run.prove import prove
-    from tidegate.store.run_folder import write_text
     from tidegate.vcs.revisions import repository_root
 
     _refuse_without_mutants(args)
@@ -76,18 +79,39 @@ def run(args: argparse.Namespace) -> int:
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
         chosen = options.pipeline_options(args, progress)
         proof = options.run_until_stopped(lambda: prove(root, args.rev, out, chosen, wanted))
-    write_text(out / "proof.json", proof.model_dump_json(indent=2) + "\n")
-    for draft in (one for tool in proof.tools for one in tool.drafts if not one.gate):
-        write_text(out / "drafts" / draft.file, draft.text)
-    write_text(out / "badge.json", proof_badge(proof))
+    proof = _remembered(root, proof, args.before)
+    _write(out, proof)
     print(
         proof.model_dump_json(indent=2) if args.json else prove_text(proof, every=args.verbose),
-        end="\n" if args.json else "",
+        end="\n" if args.json else f"report: {out / 'prove.html'}\n",
     )
     if args.min is None or (proof.share or 0.0) >= args.min:
         return 0
     print(f"tidegate: {_too_few(proof.share, args.min)}", file=sys.stderr)
     return BELOW
+
+
+def _remembered(root: Path, proof: Proof, before: Path | None) -> Proof:
+    """Return the proof with what differs from an earlier one, and store it."""
+    from tidegate.mutants.trend import trend
+    from tidegate.store.proofs import earlier, keep, load
+
+    known = earlier(root, proof) if before is None else load(before)
+    keep(root, proof)
+    return proof if known is None or proof.share is None else proof.model_copy(update={"trend": trend(proof, known)})
+
+
+def _write(out: Path, proof: Proof) -> None:
+    """Write the files of a proof."""
+    from tidegate.reports.badge import proof_badge
+    from tidegate.reports.prove_page import prove_page
+    from tidegate.store.run_folder import write_text
+
+    write_text(out / "proof.json", proof.model_dump_json(indent=2) + "\n")
+    write_text(out / "prove.html", prove_page(proof))
+    write_text(out / "badge.json", proof_badge(proof))
+    for draft in (one for tool in proof.tools for one in tool.drafts if not one.gate):
+        write_text(out / "drafts" / draft.file, draft.text)
 
 
 def _wanted(args: argparse.Namespace) -> Wanted:

@@ -63,10 +63,31 @@ class ToolProof(Value):
     drafts: tuple[Draft, ...] = ()
 
 
-class Proof(Value):
-    """All of it. `notes`: sentences about what was left out."""
+class NewlyAlive(Value):
+    """A mutant that is alive and was not in an earlier proof."""
+
+    words: str
+    why: str
+
+
+class ProofTrend(Value):
+    """What differs from an earlier proof: its commit, time and share, and what is newly alive or caught."""
 
     sha: str
+    at: float
+    share: float | None
+    decided: int
+    alive: tuple[NewlyAlive, ...] = ()
+    caught: int = 0
+
+
+class Proof(Value):
+    """All of it. `at`: when it began. `dirty`: with uncommitted changes. `notes`: sentences about what was left out."""
+
+    sha: str
+    at: float = 0.0
+    dirty: bool = False
+    trend: ProofTrend | None = None
     tools: tuple[ToolProof, ...]
     alike: AlikeSides | None = None
     notes: tuple[str, ...] = ()

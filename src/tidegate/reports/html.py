@@ -44,10 +44,10 @@ def render_html(result: Result, read: ReadRecord, folders: Mapping[Side, str], *
 
 def _page(view: PageView, records: Sequence[Block], live: bool) -> str:
     texts = shown(view.model_dump(mode="json"))
-    script = "\n".join(_source(f"page/{name}.js") for name in (*SCRIPTS, *(("live",) if live else ())))
-    style = _source("page/style.css")
+    script = "\n".join(source(f"page/{name}.js") for name in (*SCRIPTS, *(("live",) if live else ())))
+    style = source("page/style.css")
     return (
-        _environment()
+        environment()
         .get_template("page/report.html.j2")
         .render(
             view=texts,
@@ -63,23 +63,26 @@ def _page(view: PageView, records: Sequence[Block], live: bool) -> str:
 def _policy(script: str, style: str) -> str:
     """Return a Content-Security-Policy that allows only this page's script and style, by their hashes."""
     return (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
+        f"default-src 'none'; script-src '{hash_of(script)}'; style-src '{hash_of(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
 
 
-def _hash(text: str) -> str:
+def hash_of(text: str) -> str:
+    """Return the hash of a script or style, as a Content-Security-Policy names it."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return the templates of pages, which escape all texts."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(loader=PackageLoader("tidegate.templates", ""), undefined=StrictUndefined, autoescape=True)
 
 
-def _source(name: str) -> str:
-    environment = _environment()
-    assert environment.loader is not None
-    return environment.loader.get_source(environment, name)[0].strip()
+def source(name: str) -> str:
+    """Return the text of a file in the folder of templates."""
+    found = environment()
+    assert found.loader is not None
+    return found.loader.get_source(found, name)[0].strip()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from tidegate.model.mutant import MutantResult
-from tidegate.model.proof import AlikeSides, ChangedPart, Proof, ToolProof
+from tidegate.model.proof import AlikeSides, ChangedPart, Proof, ProofTrend, ToolProof
 from tidegate.model.surface import Part
 from tidegate.mutants.groups import alive_groups
 from tidegate.reports.filters import count, percent
@@ -23,6 +23,8 @@ def prove_text(proof: Proof, *, every: bool = False) -> str:
 def _lines(proof: Proof, every: bool) -> Iterator[str]:
     if proof.alike is not None:
         yield alike_text(proof.alike)
+    if proof.trend is not None:
+        yield from trend_lines(proof, proof.trend)
     for tool in proof.tools:
         if tool.mutants:
             yield mutants_text(tool)
@@ -48,6 +50,22 @@ def alike_text(alike: AlikeSides) -> str:
     told = f"A/A: {count(alike.runs, 'pull request')} that {verb} nothing: {alike.blocked} blocked"
     told += f" (95 % interval {percent(low)} to {percent(high)})"
     return f"{told}, {alike.unconfirmed} with an unconfirmed row"
+
+
+def trend_lines(proof: Proof, trend: ProofTrend) -> Iterator[str]:
+    """Yield how the share differs from an earlier commit's, and what is newly alive."""
+    yield trend_text(proof, trend)
+    for one in trend.alive[:MOST]:
+        yield f"newly alive  {one.words:<56} {one.why}"
+    if len(trend.alive) > MOST:
+        yield f"       … and {len(trend.alive) - MOST} more: proof.json has all"
+
+
+def trend_text(proof: Proof, trend: ProofTrend) -> str:
+    """Return the shares of both commits."""
+    was, now = percent(trend.share), percent(proof.share)
+    told = f"{was} of {count(trend.decided, 'mutant')} at {trend.sha[:12]}, now {now} of {proof.decided:,}"
+    return f"{told}: {len(trend.alive)} newly alive, {trend.caught} newly caught"
 
 
 def mutants_text(tool: ToolProof) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tidegate import __version__
 from tidegate.errors import NothingToRunError
 from tidegate.model.agent import FREE
 from tidegate.model.plan import Plan, PlanRow
@@ -23,12 +24,13 @@ from tidegate.run.prove_tool import OneTool, Wanted
 from tidegate.run.run_job import Options, RunJob, runner_of
 from tidegate.run.surface_changes import base_parts, changed_parts, tool_name
 from tidegate.store.judge_answers import AnswerStore
+from tidegate.store.proofs import Journal, journal
 from tidegate.suite.load import load_suite
 
 
 async def prove(repo: Path, rev: str | None, out: Path, options: Options, wanted: Wanted) -> Proof:
     """Return what is found about the suite at `rev`, or in the working tree if that is None."""
-    began = time.monotonic()
+    at, began = time.time(), time.monotonic()
     with scratch_folder() as scratch, one_side(repo, rev, scratch, out) as side:
         base = replace(side, side="base")
         suite = load_suite(base.folder, options.config, environ=options.environ)
@@ -37,12 +39,15 @@ async def prove(repo: Path, rev: str | None, out: Path, options: Options, wanted
         if not rows:
             raise NothingToRunError("no row can be run without a key.", "Name an agent with `--agent` and `--max-usd`.")
         work = RunJob(suite, Plan(rows=rows), (base,), scratch, AnswerStore(None))
+        so_far = journal(repo, base.revision, rows, __version__)
+        notes = (*notes, *so_far.notes)
         async with runner_of(work, options) as runner:
             if runner.build_errors:
                 raise NothingToRunError("; ".join(runner.build_errors.values()), "Fix the build first.")
             work.scratch.joinpath("mutants").mkdir(mode=0o711)
             path = search_path_of(work, options.environ.get("PATH", os.defpath))
-            proving = _Proving(MutantTrials(work, runner, scratch / "mutants", path), wanted, options.progress)
+            trials = MutantTrials(work, runner, scratch / "mutants", path)
+            proving = _Proving(trials, wanted, options.progress, so_far)
             tools, more = await proving.tools(rows)
             alike = await proving.alike(rows) if wanted.alike else None
         if wanted.base is not None:
@@ -50,8 +55,11 @@ async def prove(repo: Path, rev: str | None, out: Path, options: Options, wanted
             before = await base_parts(repo, wanted.base, work, [firsts[tool.tool] for tool in tools], options)
             told = [changed_parts(tool, before[tool.tool], base.folder) for tool in tools]
             tools = tuple(t.model_copy(update={"changes": c}) for t, c in zip(tools, told, strict=True))
+    so_far.finish()
     return Proof(
         sha=base.revision.sha,
+        at=at,
+        dirty=base.revision.dirty,
         tools=tools,
         alike=alike,
         notes=(*notes, *more),
@@ -92,6 +100,7 @@ class _Proving:
     trials: MutantTrials
     wanted: Wanted
     progress: Progress
+    journal: Journal
 
     async def tools(self, rows: Sequence[PlanRow]) -> tuple[tuple[ToolProof, ...], tuple[str, ...]]:
         """Return what is found for each tool, and the rows that were left out."""
@@ -103,7 +112,7 @@ class _Proving:
         for tool in dict.fromkeys(map(tool_name, rows)):
             any_row = next(row for row in rows if tool_name(row) == tool)
             own = {row.key: (row, ran) for row, ran in usable if tool_name(row) == tool}
-            proof = await OneTool(self.trials, self.wanted, self.progress, tool, any_row, own).proof()
+            proof = await OneTool(self.trials, self.wanted, self.progress, self.journal, tool, any_row, own).proof()
             if self.wanted.drafter is not None and own:
                 self.progress.stage("drafting checks, and trying them")
                 drafts = await self.wanted.drafter(self.trials, proof, [(row, ran[0]) for row, ran in own.values()])

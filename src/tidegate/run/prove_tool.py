@@ -22,6 +22,7 @@ from tidegate.mutants.wording import survived
 from tidegate.run.guidance_mutants import Guidance
 from tidegate.run.mutant_trials import MutantTrials, Ran
 from tidegate.run.surface_survey import survey
+from tidegate.store.proofs import Journal
 from tidegate.surface.parts import of_calls
 from tidegate.surface.used import Scenario, counts, users
 
@@ -52,6 +53,7 @@ class OneTool:
     trials: MutantTrials
     wanted: Wanted
     progress: Progress
+    journal: Journal
     tool: str
     any_row: PlanRow
     rows: dict[RowKey, tuple[PlanRow, tuple[Ran, ...]]]
@@ -112,8 +114,13 @@ class OneTool:
         slots = asyncio.Semaphore(2 * (os.cpu_count() or 1))
 
         async def one(number: int) -> None:
+            mutant = mutants[number]
+            if (known := self.journal.known(self.tool, mutant)) is not None:
+                found[number] = known
+                return
             async with slots:
-                found[number] = await self._result(mutants[number], met[number], guidance)
+                found[number] = await self._result(mutant, met[number], guidance)
+            self.journal.add(self.tool, found[number])
             caught = sum(result.state == "caught" for result in found.values())
             if len(found) % 10 == 0 or len(found) == len(chosen):
                 self.progress.say(f"{len(found)} of {len(chosen)} mutants run, {caught} caught")

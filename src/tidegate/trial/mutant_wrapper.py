@@ -10,7 +10,6 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -72,7 +71,7 @@ def find(name: str, search_path: str) -> str | None:
 
 def run(program: str, argv: list[str]) -> tuple[int, tuple[bytes, bytes]]:
     """Run the program. Files take its output, since a process that it leaves behind would keep a pipe open."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    with os.fdopen(os.memfd_create("out"), "w+b") as out, os.fdopen(os.memfd_create("err"), "w+b") as err:
         try:
             code = subprocess.run(argv, executable=program, stdout=out, stderr=err, check=False).returncode
         except OSError:  # a script without `#!`
