@@ -43,5 +43,6 @@ def test_the_samples_for_other_systems_are_valid() -> None:
     (sample,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     job = yaml.safe_load(sample)["tidegate"]
     assert [line.split()[0] for line in job["script"]] == ["pip", "git", "tidegate"]
-    assert set(job) == {"image", "rules", "variables", "script", "timeout", "artifacts"}
+    assert set(job) == {"image", "rules", "variables", "script", "timeout", "cache", "artifacts"}
+    assert (job["cache"]["paths"], job["cache"]["when"]) == ([".tidegate/store"], "always")
     assert "tidegate pr --base" in re.findall(r"```groovy\n(.*?)```", page, re.DOTALL)[0]

@@ -340,3 +340,29 @@ def test_changes_that_are_not_committed_are_named_at_the_end(make_repository: Ma
     ran = tidegate("pr", "--quiet", cwd=repo.root)
 
     assert ran.stderr.splitlines()[-1].startswith("not compared: the working tree has changes")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "env"),
+    [
+        (["--base", "refs/heads/main", "--head", "refs/heads/pr"], {}),
+        (["--base", "main"], {"CI_MERGE_REQUEST_SOURCE_BRANCH_NAME": "pr"}),  # HEAD is detached, as GitLab leaves it
+    ],
+)
+def test_a_pull_request_is_known_by_its_branch_however_that_is_named(
+    make_repository: Make, tidegate: Make, files: dict[str, str], arguments: list[str], env: dict[str, str]
+) -> None:
+    """Six passes clear a row that was red, and not one: so the earlier push must not be forgotten."""
+    repo = make_repository()
+    repo.commit(files)
+    repo.branch("pr", {"bin/notes": files["bin/notes"].replace("  add)", "  append)")})
+    assert tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root).code == 1
+    repo.git("checkout", "--quiet", "pr")
+    repo.commit({"bin/notes": files["bin/notes"] + "# repaired\n"})
+    repo.git("checkout", "--quiet", "--detach", "HEAD")
+
+    ran = tidegate("pr", *arguments, cwd=repo.root, env=env)
+
+    assert ran.code == 0, ran.stderr
+    assert (ran.row("keep_notes")["head"]["passes"], ran.row("keep_notes")["head"]["trials"]) == (6, 6)
+    assert len([*repo.root.glob(".tidegate/store/pushes/*")]) == 1

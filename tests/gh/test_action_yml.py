@@ -98,12 +98,35 @@ def test_reusable_workflows_have_the_permissions_and_steps_of_the_documented_one
         (ours,), (theirs,) = (one["jobs"].values() for one in (yaml.safe_load(text), documented_ones[name]))
 
         assert ours["permissions"] == theirs["permissions"], file
-        used = [step["uses"] for step in ours["steps"] if step.get("with", {}).get("path") != ".tidegate-action"]
+        apart = (".tidegate-action", *([".tidegate/store/history"] if file == "pull-request" else []))
+        used = [step["uses"] for step in ours["steps"] if step.get("with", {}).get("path") not in apart]
         assert [step["uses"] for step in theirs["steps"] if step["uses"].startswith("actions/")] == [
-            one for one in used if one.startswith("actions/") and (file != "pull-request" or "/cache" not in one)
+            one for one in used if one.startswith("actions/")
         ], file
         for key in ("if", "environment", "name", "runs-on"):
             assert ours.get(key) == theirs.get(key), (file, key)
+
+
+def test_what_a_pull_request_s_run_showed_is_saved_after_a_failure_too() -> None:
+    """The action `actions/cache` alone saves nothing after a failed step: a red would be forgotten."""
+    texts = [(ROOT / f".github/workflows/reusable-{name}.yml").read_text() for name in ("pull-request", "sharded")]
+    texts += re.findall(
+        r"```yaml\n(# \.github/workflows/tidegate\.yml.*?)```", (ROOT / "docs/github.md").read_text(), re.S
+    )
+    cached = 0
+    for text in texts:
+        for job in yaml.safe_load(text)["jobs"].values():
+            steps = [step for step in job.get("steps", ()) if "store/tests" in str(step.get("with"))]
+            assert [re.sub("@.*", "", step["uses"]) for step in steps] in (
+                [],
+                ["actions/cache/restore", "actions/cache/save"],
+            )
+            for step in steps:
+                kept = [f".tidegate/store/{name}" for name in ("pushes", "tests", "judge")]
+                assert step["with"]["path"].split() == kept
+            assert [step.get("if") for step in steps[1:]] == ["always()"] * (len(steps) // 2)
+            cached += len(steps) // 2
+    assert cached == 3
 
 
 def test_there_are_few_inputs_and_their_names_survive_a_shell() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from tidegate.errors import ConfigurationError
 from tidegate.vcs.revisions import (
+    branch_name,
     changed_files,
     checked_out_sides,
     checkout,
@@ -233,3 +234,21 @@ def test_a_mistyped_branch_is_told_what_was_meant(make_repository: Make) -> None
 
     with pytest.raises(ConfigurationError, match="did you mean `rename-flag`"):
         resolve(repo.root, "rename-falg")
+
+
+def test_a_branch_has_one_name_however_it_is_given(make_repository: Make) -> None:
+    repo = make_repository()
+    sha = repo.commit({"a": "1"})
+    repo.git("update-ref", "refs/remotes/origin/topic/x", sha)
+    repo.git("tag", "v1")
+
+    names = {ref: branch_name(repo.root, ref) for ref in ("main", "refs/heads/main", "HEAD", "origin/topic/x")}
+    assert names == {"main": "main", "refs/heads/main": "main", "HEAD": "main", "origin/topic/x": "topic/x"}
+    assert [branch_name(repo.root, ref) for ref in (sha, "v1", "someone:patch-1", "--x")] == [
+        sha,
+        "v1",
+        "someone:patch-1",
+        "--x",
+    ]
+    repo.git("checkout", "--quiet", "--detach")
+    assert branch_name(repo.root, "HEAD") == "HEAD"

@@ -22,6 +22,25 @@ DAY = 86_400.0
 MOST = 50  # pushes of one pull request
 
 
+# What continuous integration systems call the branch of a pull request, whose commit they check out without it.
+SOURCE_BRANCHES = (
+    "CI_MERGE_REQUEST_SOURCE_BRANCH_NAME",  # GitLab
+    "CHANGE_BRANCH",  # Jenkins
+    "BITBUCKET_BRANCH",
+    "BUILDKITE_BRANCH",
+    "CIRCLE_BRANCH",
+    "SYSTEM_PULLREQUEST_SOURCEBRANCH",  # Azure
+    "DRONE_SOURCE_BRANCH",
+    "CI_COMMIT_SOURCE_BRANCH",  # Woodpecker
+    "CI_COMMIT_REF_NAME",
+)
+
+
+def source_branch(environ: Mapping[str, str]) -> str:
+    """Return the branch that the CI system names; `HEAD` if none does."""
+    return next((environ[name] for name in SOURCE_BRANCHES if environ.get(name)), "HEAD")
+
+
 class PushedRow(Value):
     """What is known of a row after a push."""
 

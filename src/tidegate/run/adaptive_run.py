@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tidegate.comparison.compare import outcomes_by_row, unsteady
 from tidegate.history.known_results import Known, KnownResults, open_pushes
-from tidegate.history.pushes import Pushes
+from tidegate.history.pushes import Pushes, source_branch
 from tidegate.model.comparison import DefinitionChange
 from tidegate.model.measurement import EarlierPushes, Run, RunRow, TrialResult
 from tidegate.model.plan import RowKey
@@ -25,7 +25,7 @@ from tidegate.run.replay_first import Begun, replay_first
 from tidegate.run.replays import new_sessions
 from tidegate.run.run_job import Options, RunJob, run_of, runner_of
 from tidegate.run.runner import Runner
-from tidegate.vcs.revisions import own_commits, repository_root, working_tree
+from tidegate.vcs.revisions import branch_name, own_commits, repository_root
 
 STAGES: dict[Phase, str] = {
     "screen": "screening both sides",
@@ -117,8 +117,9 @@ def with_replays(rows: Sequence[RunRow], replays: Mapping[RowKey, RowReplay]) ->
 def _pushes(repo: Path, work: RunJob, options: Options, keys: Iterable[str]) -> Pushes | None:
     """Return the pushes of this pull request; None if head has no branch to know it by, and in a merge queue."""
     base, head = (side.revision.ref for side in work.sides)
-    if head == "HEAD" and options.origin is None:
-        head = working_tree(repository_root(repo)).ref
+    if options.origin is None:
+        base, head = (branch_name(repository_root(repo), ref) for ref in (base, head))
+        head = source_branch(options.environ) if head == "HEAD" else head
     if not options.gate or head in ("HEAD", MERGE_QUEUE):
         return None
     return open_pushes(repo, work.suite, (options.instance, base, head), keys)

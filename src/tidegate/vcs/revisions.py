@@ -85,6 +85,20 @@ def working_tree(root: Path) -> Revision:
     return Revision(sha=head.sha, ref=branch or "HEAD", dirty=dirty)
 
 
+def branch_name(root: Path, ref: str) -> str:
+    """Return the branch that `ref` names, without its remote: `x` for `refs/heads/x`, `origin/x` and `HEAD` on it.
+
+    Returns `ref` itself if it is a commit, a tag, or unknown, and `HEAD` if no branch is checked out.
+    """
+    found = git(
+        root, "rev-parse", "--symbolic-full-name", "--verify", "--quiet", "--end-of-options", ref
+    ).stdout.strip()
+    kind, _, name = found.removeprefix("refs/").partition("/")
+    if kind == "remotes":
+        name = name.partition("/")[2]
+    return name if name and kind in ("heads", "remotes") else ref
+
+
 def default_base(root: Path) -> str:
     """Return the branch that pull requests target.
 
