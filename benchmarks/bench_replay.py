@@ -237,7 +237,7 @@ def suite(tool: Tool, use: str) -> str:
             "agents": {
                 "any": {
                     "type": "command",
-                    "command": f"{sys.executable} {{repo}}/bench/agent.py {{repo}}/bench",
+                    "command": f"{sys.executable} {{repo}}/agent/any.py {{repo}}/agent",
                     "output": "events",
                     "deterministic": False,
                 }
@@ -253,8 +253,8 @@ def write(folder: Path, repository: Path, commit: str, tool: Tool) -> None:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     packed = subprocess.run(["git", "archive", commit], cwd=repository, check=True, capture_output=True).stdout
     subprocess.run(["tar", "-x"], cwd=folder, input=packed, check=True)
-    files = {**tool.files, "bench/agent.py": AGENT}
-    files["bench/ways.json"] = json.dumps({name: task.ways for name, task in tool.tasks.items()})
+    files = {**tool.files, "agent/any.py": AGENT}
+    files["agent/ways.json"] = json.dumps({name: task.ways for name, task in tool.tasks.items()})
     files["tidegate.yaml"], files["off.yaml"] = suite(tool, "skip"), suite(tool, "off")
     for name, task in tool.tasks.items():
         gates = [{"type": "command_succeeds", "command": command} for command in task.checks]

@@ -20,17 +20,17 @@ def escapes(page: str) -> str:
     """Return the page with its table."""
     before, _, rest = page.partition(START)
     _, _, after = rest.partition(END)
-    head = f"| on what | attempts | what stops them | {' | '.join(f'{name}: remains' for name in WAYS.values())} |\n"
+    head = f"| on what | attempts | {' | '.join(WAYS.values())} |\n"
     lines = "".join(_line(area) for area in AREAS)
     count = sum(count for count, *_ in AREAS.values())
     text = f"{count} attempts, each in the role of {', '.join(ROLES[:-1])} and {ROLES[-1]}.\n\n"
-    return f"{before}{START}\n{text}{head}{'|---' * (3 + len(WAYS))}|\n{lines}\n{END}{after}"
+    return f"{before}{START}\n{text}{head}{'|---' * (2 + len(WAYS))}|\n{lines}\n{END}{after}"
 
 
 def _line(area: str) -> str:
-    count, what, stops = AREAS[area]
-    remains = [
-        "; ".join(f"{', '.join(one.names)} ({one.why})" for one in OPEN if one.area == area and way in one.ways)
-        for way in WAYS
-    ]
-    return f"| {what} | {count} | {stops} | {' | '.join(text or 'nothing' for text in remains)} |\n"
+    count, what, *stops = AREAS[area]
+    cells = []
+    for way, stop in zip(WAYS, stops, strict=True):
+        remains = [f"{', '.join(one.names)} ({one.why})" for one in OPEN if one.area == area and way in one.ways]
+        cells.append(f"{stop}. Remains: {'; '.join(remains)}" if remains else f"{stop}. Nothing remains")
+    return f"| {what} | {count} | {' | '.join(cells)} |\n"

@@ -114,8 +114,10 @@ def test_a_tool_that_asks_a_host_is_refused_and_the_host_is_named(tmp_path: Path
     told = [line for path in head.rglob("trial.json") for line in path.read_text().splitlines()]
     assert any("collector.example was refused: `network.agent` in the suite does not list it" in line for line in told)
     assert not any("was refused" in path.read_text() for path in base.rglob("trial.json"))
-    assert any(text.startswith("network by `network`") for text in ran.result["confinement"])
+    assert {"network by namespace", "network by Landlock and seccomp"} & set(ran.result["confinement"])
     assert "network" in ran.comment, "that head asks for the network is said"
+    line = f"isolation of trials: {', '.join(ran.result['confinement'])}"
+    assert (ran.stderr.count(line), line.replace(":", "**") in ran.comment) == (1, True), ran.stderr
     (said,) = ran.result["warnings"]
     assert said.startswith("1 trial of head asked for collector.example, which `network.agent` does not list.")
     assert "collector.example" in ran.comment

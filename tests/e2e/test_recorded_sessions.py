@@ -12,6 +12,7 @@ import pytest
 
 Make = Callable[..., Any]
 
+HELP = 'echo "usage: notes add TEXT | list | count"'
 SUITE = """\
 version: 1
 scenarios: [scenarios/*.yaml]
@@ -56,6 +57,29 @@ def test_sessions_of_base_are_replayed_in_the_working_tree(repo: Any, tidegate: 
     assert "0 of 5 sessions of base" in differs.stdout
 
 
+def test_what_base_shows_now_and_then_is_no_difference(
+    make_repository: Make, tidegate: Make, files: dict[str, str], tmp_path: Path
+) -> None:
+    """The recorded trials and two replays of each of three sessions agree on an order of lines, and the next do not."""
+    made, calls = make_repository(), tmp_path / "calls"
+    calls.mkdir()
+    calls.chmod(0o777)
+    order = f"[ $(ls {calls} | wc -l) -gt 18 ] && tac notes.txt || cat notes.txt"
+    counted = f"  list) touch {calls}/$$-$(date +%s%N); {order} ;;\n"
+    tool = files["bin/notes"].replace("  list)", f"{counted}  list2)")
+    suite = SUITE.replace(
+        "steps: {keep_notes: [notes add first, ", "steps: {keep_notes: [notes add first, notes add third, "
+    )
+    suite = suite.replace("| tail -n 1", "") + f"files: {{write: [{calls}]}}\n"
+    made.commit({**files, "bin/notes": tool, "tidegate.yaml": suite})
+    fed = tidegate("run", "--rev", "main", "--history", "--trials", "3", cwd=made.root)
+    assert (fed.code, len(list(calls.iterdir()))) == (0, 6), fed.stderr  # a gate calls it, too
+    made.branch("pr", {"bin/notes": tool.replace(counted, "  list) tac notes.txt ;;\n")})
+
+    ran = tidegate("replay", "--base", "main", "--rev", "pr", cwd=made.root)
+    assert ran.code == 0, ran.stdout
+
+
 def pr(repo: Any, tidegate: Make, changes: dict[str, str], *more: str) -> Any:
     """Compare a branch with these changes."""
     repo.branch("pr", changes)
@@ -83,6 +107,21 @@ def test_no_agent_is_run_where_nothing_changes_for_agents(skipping: Any, tidegat
     assert "5 recorded sessions of base replay alike on both sides, in all 20 steps; no agent was run" in row["reason"]
     assert "1 unchanged by replay" in ran.result["verdict"]["summary"]
     assert "1 of 1 rows are unchanged by replay: 3 trials are saved" in ran.stderr
+
+
+def test_a_changed_help_that_no_session_reads_makes_something_new_likelier(
+    skipping: Any, tidegate: Make, files: dict[str, str]
+) -> None:
+    """With five trials of base, the estimate rises from 8 % to 25 %."""
+    longer = f'{HELP}; echo "  --quiet  print nothing"'
+    ran = pr(skipping, tidegate, {"bin/notes": files["bin/notes"].replace(HELP, longer)})
+
+    row = ran.row("keep_notes", "fake")
+    assert (ran.code, row["state"], row["replay"]["why_run"]) == (
+        0, "ok",
+        "a new session does something new with a chance of 25%; "
+        "the pull request changes `--quiet`, which no session shows",
+    ), ran.stderr  # fmt: skip
 
 
 def test_a_second_run_of_the_same_test_replays_nothing(skipping: Any, tidegate: Make, files: dict[str, str]) -> None:

@@ -121,7 +121,7 @@ def test_as_root_the_server_is_the_trials_user_and_outlives_the_shells_commands(
         command = tidegate_of_others("run", "--trials", "1", "--out", str(open_folder / "run"))
         done = subprocess.run(command, cwd=repository.root, env=env, capture_output=True, text=True, check=False)
     trial = Trial.model_validate_json(next(open_folder.rglob("trial.json")).read_text())
-    assert "every trial runs as a user of its own" in done.stderr
+    assert "isolation of trials: own user" in done.stderr
     first, said, last, *_ = [event.output for event in trial.events if isinstance(event, ToolResult)]
     assert first == last == said.split()[1] != "0"
     assert [call.status for call in trial.invocations] == ["ok"] * 3

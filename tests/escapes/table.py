@@ -11,16 +11,35 @@ WAYS = {
     "user": "another user on the machine",
 }
 ROLES = ("build", "setup", "agent", "target", "server", "gate", "script")
-# How many attempts there are, on what, and what stops them.
+# How many attempts there are, on what, and what stops them in each way.
 AREAS = {
-    "files": (54, "Files of the machine, repository, runner, other trials", "their user, Landlock, and mounts"),
-    "inside": (8, "The checkout, the recorder and the record", "their user, Landlock, and read-only mounts"),
-    "sockets": (5, "Unix sockets, Docker's too", "their user, mounts, and Landlock's scopes"),
-    "network": (19, "Hosts, services, name servers, metadata", "a network namespace, else Landlock and seccomp"),
-    "processes": (26, "Tidegate, its supervisor, others, limits", "their user, Landlock, `no_new_privs`, rlimits"),
-    "calls": (32, "The kernel, its settings and devices", "seccomp, Landlock, and rights"),
-    "environment": (9, "Secrets in variables", "a list of what is passed on"),
-}  # fmt: skip
+    "files": (
+        *(54, "Files of the machine, repository, runner, other trials"),
+        *("own user, Landlock", "own user, Landlock, mounts", "Landlock, mounts"),
+    ),
+    "inside": (
+        *(8, "The checkout, the recorder and the record"),
+        *("own user, Landlock", "own user, Landlock, read-only mounts", "Landlock, read-only mounts"),
+    ),
+    "sockets": (
+        *(5, "Unix sockets, Docker's too"),
+        *("own user, Landlock's scopes", "own user, mounts, Landlock's scopes", "mounts, Landlock's scopes"),
+    ),
+    "network": (
+        *(19, "Hosts, services, name servers, metadata"),
+        *("Landlock and seccomp", "a network namespace", "a network namespace"),
+    ),
+    "processes": (
+        *(26, "Tidegate, its supervisor, others, limits"),
+        *("own user, `no_new_privs`, rlimits", "own user, hidden `/proc`, `no_new_privs`, rlimits"),
+        "Landlock's scopes, `no_new_privs`, rlimits",
+    ),
+    "calls": (
+        *(32, "The kernel, its settings and devices"),
+        *("seccomp, Landlock, own user", "seccomp, Landlock, own user", "seccomp, Landlock, its user's rights"),
+    ),
+    "environment": (9, "Secrets in variables", *("a list of what is passed on",) * 3),
+}
 
 
 class Open(NamedTuple):

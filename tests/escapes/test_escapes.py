@@ -20,11 +20,11 @@ from tests.escapes.table import AREAS, ROLES, WAYS, expected
 pytestmark = [needs_root, needs_open_python]
 MACHINE = Path(__file__).with_name("machine.py")
 CONFINED = {
-    "container": {"own user", "files by Landlock", "network by `network`: Landlock and seccomp"},
-    "root": {"own user", "network by `network`: a namespace for each slot"},
-    "user": {"same user as Tidegate", "network by `network`: a namespace for each slot"},
+    "container": {"own user", "files by Landlock", "network by Landlock and seccomp"},
+    "root": {"own user", "network by namespace"},
+    "user": {"same user as Tidegate", "network by namespace"},
 }
-MOUNTS = "files by Landlock, with mounts of its own: /tmp, /dev/shm, /run and homes"
+MOUNTS = "files by Landlock and own mounts"
 
 
 @cache

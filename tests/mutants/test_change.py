@@ -101,6 +101,12 @@ def test_another_default_holds_where_the_option_is_not_given() -> None:
     assert changed(switch, ["add", "T"])[0] == ["add", "--quiet", "T"]
 
 
+def test_the_entry_of_an_option_is_found_behind_the_value_of_its_short_name() -> None:
+    text = "options:\n  -d DATE, --due DATE\n                        the last day\n  --quiet               print less\n"
+    (_, shown, _) = changed(mutant("help_dropped", **DUE), ["add", "--help"], (0, text, ""))[1]
+    assert shown == "options:\n  --quiet               print less\n"
+
+
 def test_a_renamed_subcommand_works_under_its_new_name_alone() -> None:
     renamed = mutant("subcommand_renamed", name="add")
     assert changed(renamed, ["add-item", "T"])[0] == ["add", "T"]

@@ -32,6 +32,14 @@ MASK: Script = [
 ]
 
 
+# What a project can say to have agents use sandboxes of their own, which cannot start inside of Tidegate's.
+OWN_SANDBOXES = {
+    ".claude/settings.json": '{"sandbox": {"enabled": true, "failIfUnavailable": true}}',
+    ".gemini/settings.json": '{"tools": {"sandbox": true}}',
+    ".codex/config.toml": 'sandbox_mode = "workspace-write"\n',
+}
+
+
 class Case(NamedTuple):
     """An agent, how the suite names it, and whether its shell sees what it was given as its key."""
 
@@ -85,5 +93,9 @@ def example(folder: Path, agent: str) -> None:
     scenarios = "scenarios: [scenarios/create_tasks.yaml]\npath: [bin]"
     (folder / "tidegate.yaml").write_text(
         f"version: 1\n{scenarios}\ntarget: {target}\nnetwork: {{agent: false}}\nagents: {{real: {agent}}}\n"
+        f"guidance: [AGENTS.md, CLAUDE.md, {', '.join(OWN_SANDBOXES)}]\n"
     )
+    for name, text in OWN_SANDBOXES.items():
+        (folder / name).parent.mkdir()
+        (folder / name).write_text(text)
     (folder / "CLAUDE.md").write_text("@AGENTS.md\n")

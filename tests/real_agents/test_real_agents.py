@@ -30,8 +30,8 @@ def test_a_real_agent_is_recorded_exactly(case: Case, run_agent: Callable[[Case,
     results = {event.id: event for event in trial.events if isinstance(event, ToolResult)}
     assert {results[call.id].exit_code for call in shell} == {0}
     assert ran.run["agents"]["real"]["version"] == case.agent.tested
-    assert "network by `network`: a namespace for each slot" in ran.run["confinement"]
-    assert "keys kept by the model proxy" in ran.run["confinement"]
+    assert "network by namespace" in ran.run["confinement"]
+    assert "keys in the model proxy" in ran.run["confinement"]
     assert ("own user" in ran.run["confinement"]) == (os.geteuid() == 0 and open_python() is not None)
     # Gemini CLI reads GEMINI.md alone, unless a project's settings say otherwise.
     assert case.agent is GeminiAgent or "of this folder are kept with `taskmgr`" in ran.requests, (

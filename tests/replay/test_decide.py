@@ -11,8 +11,10 @@ from tidegate.invocations.shapes import call_shape, shapes_of, unseen_share
 from tidegate.model.measurement import Call, EarlierPushes, RunRow
 from tidegate.model.session import Difference, RowReplay
 from tidegate.model.suite import Policy, ReplayRules
+from tidegate.model.surface import Part
 from tidegate.procedure.steps import Decided, next_step, start
-from tidegate.replay.decide import decided
+from tidegate.replay.decide import decided, surface_near
+from tidegate.surface.changed import SurfaceChange
 
 SKIP = ReplayRules(use="skip")
 KNOWN = [("add", "list")] * 5
@@ -81,3 +83,28 @@ def test_a_trial_has_each_shape_once() -> None:
 )
 def test_sessions_with_a_shape_of_their_own_make_new_ones_likely(sessions: list[Any], share: float) -> None:
     assert unseen_share(sessions) == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    ("part", "near"),
+    [
+        (Part(kind="option", name="--due", command="add"), True),
+        (Part(kind="option", name="--due", command="export"), False),
+        (Part(kind="option", name="--quiet"), True),
+        (Part(kind="argument", name="TEXT", command="list all"), True),
+        (Part(kind="subcommand", name="export"), False),
+        (Part(kind="subcommand", name="list open"), True),
+    ],
+)
+def test_what_changes_in_the_help_of_called_subcommands_is_near(part: Part, *, near: bool) -> None:
+    changes = SurfaceChange((part,), (), ()), SurfaceChange((), (part,), ()), SurfaceChange((), (), ((part, part),))
+    assert {bool(surface_near(change, KNOWN)) for change in changes} == {near}
+
+
+def test_a_change_near_the_calls_of_a_row_counts_as_another_session_of_its_own() -> None:
+    near = found(surface=("`--due` of `add`",))
+    assert decided(near, ROW, KNOWN * 2, SKIP).unseen == pytest.approx(1.5 / 11)
+    few = decided(near, ROW, KNOWN, SKIP)
+    assert not few.skipped
+    assert few.unseen == pytest.approx(1.5 / 6)
+    assert "changes `--due` of `add`, which no session shows" in few.why_run

@@ -121,3 +121,23 @@ def test_what_differs_is_screened_first_the_worst_before_the_rest() -> None:
     step = next_step(start(rows, Policy(), {one.key: [True] * 40 for one in rows}))
     assert isinstance(step, RunTrials)
     assert [spec.scenario for spec in step.specs] == ["failing", "early", "late", "same"]
+
+
+@pytest.mark.parametrize(("failing", "asked"), [((), 3), (("a gate",), 8)])
+def test_a_row_with_a_gate_that_fails_in_replays_is_confirmed_whatever_screening_shows(
+    failing: tuple[str, ...], asked: int
+) -> None:
+    """A commit that breaks one of two ways to work passes three screening trials in one of eight runs."""
+    found = RowReplay(scenario="b", agent="a", same=2, differing=3, difference=Difference(step="s", base="", head=""))
+    one = row("b", found.model_copy(update={"failing": failing, "first_step": 1}))
+    trials, states = play(start([one], Policy(), {one.key: [True] * 40}), "P")
+
+    assert (trials, states) == ({"b": asked}, {"b": "ok"})
+
+
+def test_a_row_that_fails_in_replays_and_half_of_the_time_with_agents_is_found_after_a_lucky_screening() -> None:
+    found = RowReplay(scenario="b", agent="a", same=2, differing=3, difference=Difference(step="s", base="", head=""))
+    one = row("b", found.model_copy(update={"failing": ("a gate",), "first_step": 1}))
+    _, states = play(start([one], Policy(), {one.key: [True] * 40}), "PPP" + "FP" * 20)
+
+    assert states == {"b": "regressed"}

@@ -17,6 +17,7 @@ PARTS = (
     UsedPart(part=Part(kind="subcommand", name="undo"), scenarios=()),
     UsedPart(part=Part(kind="option", name="--due", command="add"), scenarios=()),
     UsedPart(part=Part(kind="option", name="--loud", command="add"), scenarios=("s", "more")),
+    UsedPart(part=Part(kind="json_key", name="undo", command="add"), scenarios=()),
     UsedPart(part=Part(kind="exit_code", name="0", command="add"), scenarios=("s",)),
 )
 CUT = Mutant(kind="output_truncated", words=f"`add` {EVIL}", command="add")
@@ -38,9 +39,11 @@ PROOF = Proof(
 
 def test_the_page_shows_the_map_the_living_and_the_trend() -> None:
     page = prove_page(PROOF)
-    assert re.findall(r'<li( class="unused")?(?: title="[^"]*")?>(--\w+)', page) == [
+    _, surface = page.split("<h3>Used by", 1)
+    assert re.findall(r'<li( class="unused")?(?: title="[^"]*")?>([\w-]+)', surface) == [
         (' class="unused"', "--due"),
         ("", "--loud"),
+        (' class="unused"', "undo"),
     ]
     assert 'title="s, more"' in page
     assert re.search(r"<h3>undo <span[^>]*>no scenario uses it", page)

@@ -84,6 +84,14 @@ def test_the_newest_proof_of_another_commit_is_the_one_to_compare_with(repo: Pat
     assert changed.sha == "c" * 40
 
 
+def test_a_sample_is_neither_stored_nor_compared(repo: Path) -> None:
+    sample = proof("a", 1.0).model_copy(update={"all_kinds": False})
+    proofs.keep(repo, sample)
+    assert proofs.earlier(repo, proof("b", 2.0)) is None
+    proofs.keep(repo, proof("b", 2.0))
+    assert proofs.earlier(repo, sample) is None
+
+
 def test_a_proof_without_a_share_is_not_stored_and_old_ones_are_deleted(repo: Path) -> None:
     proofs.keep(repo, proof("a", 1.0, state="not_run"))
     assert proofs.earlier(repo, proof("b", 2.0)) is None

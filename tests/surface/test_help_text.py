@@ -178,6 +178,13 @@ def test_the_default_of_an_option_is_read(entry: str) -> None:
     assert option.default == "3"
 
 
+def test_a_list_of_commands_names_their_arguments() -> None:
+    text = (
+        "usage: t COMMAND\n\nCommands:\n  add [title] [options] Adds\n  dep <id> <dep-id>   Links\n  all   Lists [x]\n"
+    )
+    assert read_help(text, "t").entries == (("add", ("title",)), ("dep", ("id", "dep-id")), ("all", ()))
+
+
 def test_both_forms_of_a_switch_are_options() -> None:
     (found,) = read_help("Options:\n  --[no-]colour  Colours.\n", "t").options
     assert found.names == ("--colour", "--no-colour")

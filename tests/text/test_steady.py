@@ -16,6 +16,7 @@ from tidegate.text.steady import Names, Printed, new_names, steady, with_names
 
 NOW = 1_795_331_640.0  # 2026-11-22 07:14:00 UTC
 BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+TITLES = ("One", "Two", "Three", "Four", "Five", "Six", "Seven")
 Tool = Callable[[random.Random, float], str]
 
 
@@ -65,6 +66,9 @@ VOLATILE: dict[str, Tool] = {
     "order of keys in JSON lines": lambda c, _: "\n".join(shuffled(c, {"n": n, "name": f"t{n}"}) for n in range(3)),
     "keys and ids": lambda c, _: shuffled(c, {"id": f"x{hexes(c, 8)}1", "title": "Tag", "n": 2}),
     "order of lines": lambda c, _: "\n".join(sorted((f"- item {n}" for n in range(9)), key=lambda _: c.random())),
+    "order of lines with ids": lambda c, _: "\n".join(
+        sorted(f"wor-{''.join(c.choice(BASE36) for _ in range(4))} [open] - {title}" for title in TITLES)
+    ),
     "table": lambda c, at: f"ID        AGE  TITLE\n{hexes(c, 7)}1  {iso(at, '%H:%M:%S')}  Tag the release",
 }
 
@@ -124,7 +128,7 @@ def test_a_change_is_not_masked(change: str) -> None:
 
 
 def test_there_are_thirty_of_each_or_more() -> None:
-    assert (len(VOLATILE), len(CHANGED)) == (31, 30)
+    assert (len(VOLATILE), len(CHANGED)) == (32, 30)
 
 
 def test_an_id_is_renamed_in_the_same_way_in_all_steps() -> None:

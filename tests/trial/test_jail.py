@@ -219,7 +219,7 @@ def test_a_machine_that_can_do_neither_says_so_once(monkeypatch: pytest.MonkeyPa
         with SlotNetworks(OFFLINE, told) as networks:
             await networks.choose(None)
             assert await networks.open() is None
-            assert networks.confinement == ("the whole network: this machine cannot confine it",)
+            assert networks.confinement == ("network not confined",)
 
     told = Told()
     asyncio.run(body(told))

@@ -143,7 +143,7 @@ def test_a_hostile_target_gets_nothing_of_ours(open_folder: Path) -> None:
         command, cwd=repository.root, env=environment, capture_output=True, text=True, check=False, umask=0o022
     )
 
-    assert "every trial runs as a user of its own" in done.stderr, done.stderr
+    assert "isolation of trials: own user" in done.stderr, done.stderr
     run = json.loads((open_folder / "run/run.json").read_text())
     assert "own user" in run["confinement"]
     (record,) = (open_folder / "run").glob("trials/*/*/*/record")

@@ -19,6 +19,8 @@ _QUIET = (
     "DISABLE_ERROR_REPORTING",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
 )
+# Tidegate isolates trials, and nested sandboxes fail. This overrides a project's settings.
+_NO_SANDBOX = '{"sandbox": {"enabled": false}}'
 
 
 class ClaudeCodeAgent(CodingAgent):
@@ -51,7 +53,7 @@ class ClaudeCodeAgent(CodingAgent):
             argv=(
                 *(self.program, "-p", "--output-format", "stream-json", "--verbose", *chosen),
                 *self._tools(session),
-                *("--setting-sources", "project", "--no-session-persistence", *self.args),
+                *("--setting-sources", "project", "--settings", _NO_SANDBOX, "--no-session-persistence", *self.args),
             ),
             env={
                 **dict.fromkeys(_QUIET, "1"),

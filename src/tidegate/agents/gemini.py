@@ -33,7 +33,10 @@ class GeminiAgent(CodingAgent):
         return GOOGLE
 
     def launch(self, session: Session) -> Launch:
-        """Trust the folder, since Gemini CLI offers no shell tool in an untrusted one."""
+        """Trust the folder, since Gemini CLI offers no shell tool in an untrusted one.
+
+        Tidegate isolates trials, and nested sandboxes fail: the variable overrides a project's `tools.sandbox`.
+        """
         settings: dict[str, Any] = {
             "security": {
                 "auth": {"selectedType": "gemini-api-key"},
@@ -53,7 +56,11 @@ class GeminiAgent(CodingAgent):
                 *(self.program, *model, "--output-format", "stream-json", "--approval-mode", "yolo"),
                 *(*self.args, f"--prompt={session.prompt}"),
             ),
-            env={"GEMINI_CLI_TRUST_WORKSPACE": "true", **self.own_environment(session)},
+            env={
+                "GEMINI_CLI_TRUST_WORKSPACE": "true",
+                "GEMINI_SANDBOX": "false",
+                **self.own_environment(session),
+            },
         )
 
     def stream(self, session: Session) -> JsonLines:

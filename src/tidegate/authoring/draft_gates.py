@@ -19,17 +19,22 @@ def key_gate(command: str, output: str, key: str) -> Iterator[dict[str, Any]]:
 
 
 def differences(
-    reads: Sequence[str], first: Sequence[str], second: Sequence[str], without: Sequence[str]
+    reads: Sequence[str], seen: tuple[Sequence[str], Sequence[str], Sequence[str]], values: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield a gate for a line that a read prints each time after the call, and not without it."""
-    for read, ours, again, plain in zip(reads, first, second, without, strict=True):
+    """Yield a gate for what a read prints each time after the call, and not without it: a line, or one of its values.
+
+    `seen`: what the reads print after the call, after a second one, and without it.
+    """
+    for read, ours, again, plain in zip(reads, *seen, strict=True):
         lines = [line.strip() for line in ours.splitlines()]
         known = {line.strip() for line in plain.splitlines()}
         others = {line.strip() for line in again.splitlines()}
         new = [line for line in lines if line in others and line not in known and tells(line)]
+        new = new or [one for one in values if len(one) > 2 and one in ours and one in again and one not in plain]
         if new:
-            what = {"type": "command_output_contains", "command": read, "substring": max(new, key=len)}
-            yield what | {"description": f"`{read}` shows it"}
+            substring = max(new, key=len)
+            what = {"type": "command_output_contains", "command": read, "substring": substring}
+            yield what | {"description": f"`{read}` shows {substring}"}
 
 
 def _places(values: Sequence[Any], key: str, path: str = "$") -> Iterator[tuple[str, Any]]:

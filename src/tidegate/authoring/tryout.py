@@ -84,8 +84,7 @@ class Tryout:
 
     async def run(self, suite: Suite, trials: int) -> dict[str, list[Seen]]:
         """Run each scenario so many times, without building, and return what was seen, by scenario."""
-        suite = suite.model_copy(update={"build": (), "network": NetworkAccess(agent=self.reach)})
-        work = self._job(suite, self.scratch / f"round{next(self.rounds)}")
+        work = self._job(suite.model_copy(update={"build": ()}), self.scratch / f"round{next(self.rounds)}")
         work.scratch.mkdir(exist_ok=True)
         (side,) = work.sides
         specs = [
@@ -114,6 +113,7 @@ class Tryout:
         return load_suite(self.folder, environ=self.options.environ)
 
     def _job(self, suite: Suite, scratch: Path) -> RunJob:
+        suite = suite.model_copy(update={"network": NetworkAccess(agent=self.reach)})
         store = RunFolder(self.scratch / "runs" / str(next(self.rounds)))
         return RunJob(suite, make_plan(suite), (replace(self.side, store=store),), scratch, AnswerStore(None))
 

@@ -31,15 +31,20 @@ def shapes_of(trial: TrialResult) -> Shapes | None:
     return tuple(sorted({call_shape(_words(call.command)[1:]) for call in trial.calls}))
 
 
-def unseen_share(sessions: Sequence[Shapes]) -> float:
+def unseen_share(sessions: Sequence[Shapes], more: int = 0) -> float:
     """Return the chance that a new session makes a call whose shape no known one has.
 
     It is estimated by leaving each session out in turn: (k + ½)/(n + 1), where k of n sessions have a shape that no
-    other has (a form of Good and Turing's estimate).
+    other has (a form of Good and Turing's estimate). `more` is added to k.
     """
     seen = Counter(shape for shapes in sessions for shape in set(shapes))
     alone = sum(any(seen[shape] == 1 for shape in shapes) for shapes in sessions)
-    return (alone + 0.5) / (len(sessions) + 1)
+    return min(1.0, (alone + more + 0.5) / (len(sessions) + 1))
+
+
+def subcommands_of(sessions: Sequence[Shapes]) -> frozenset[str]:
+    """Return the subcommands that the sessions call, without their own subcommands."""
+    return frozenset(shape.partition(" ")[0] for shapes in sessions for shape in shapes)
 
 
 def _words(command: str) -> list[str]:

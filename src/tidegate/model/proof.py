@@ -82,11 +82,15 @@ class ProofTrend(Value):
 
 
 class Proof(Value):
-    """All of it. `at`: when it began. `dirty`: with uncommitted changes. `notes`: sentences about what was left out."""
+    """All of it. `at`: when it began. `dirty`: with uncommitted changes. `all_kinds`: no `--kind` and no sample.
+
+    `notes`: sentences about what was left out.
+    """
 
     sha: str
     at: float = 0.0
     dirty: bool = False
+    all_kinds: bool = True
     trend: ProofTrend | None = None
     tools: tuple[ToolProof, ...]
     alike: AlikeSides | None = None

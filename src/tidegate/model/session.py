@@ -8,6 +8,7 @@ from tidegate.model.event import CallStatus
 from tidegate.model.plan import RowKey
 from tidegate.model.value import Value
 
+TOOLS_MARK = "descriptions of the tools: sha256:"  # in the output of the check of an MCP server
 FOLDER_MARK = "tidegate-folder:"  # in a replay's output, before the folder in which a shell command ended
 
 
@@ -42,6 +43,7 @@ class Session(Value):
     shell: Literal["sh", "bash"] = "sh"
     keeps_folder: bool = False
     server: str = ""  # name of the MCP server under test
+    tools: str = ""  # hash of the descriptions of its tools, as the agent was given them
     steps: tuple[SessionStep, ...] = ()
     problem: str = ""
 
@@ -64,9 +66,10 @@ class RowReplay(Value):
     """What replaying base's sessions of one row showed.
 
     `same` sessions replay alike on both sides, `differing` do not. `left_out` says why others were not counted.
-    `unseen` estimates the chance that a new session makes a call that none of the recorded ones made. `skipped` is
-    True if no agent is run for the row, unless a spot check of another row looks worse on head. `spot`: the row could
-    be skipped, but was chosen at random for a trial with an agent.
+    `unseen` estimates the chance that a new session makes a call that none of the recorded ones made. `surface`: what
+    the pull request changes in the help of the subcommands that these sessions call, and none of them shows. `skipped`:
+    no agent is run for the row, unless a spot check of another row looks worse on head. `spot`: the row could be
+    skipped, but was chosen at random for a trial with an agent.
     """
 
     scenario: str
@@ -77,6 +80,7 @@ class RowReplay(Value):
     left_out: tuple[str, ...] = ()
     steps: int = 0
     unseen: float = 1.0
+    surface: tuple[str, ...] = ()
     difference: Difference | None = None
     first_step: int = 0  # the number of the first step that differs, over all sessions; 0 if none does
     failing: tuple[str, ...] = ()  # gates that pass in a replay on base and fail in that on head

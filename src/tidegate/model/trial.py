@@ -37,6 +37,7 @@ NotMeasured = Literal[
     "supervisor_lost",
     "agent_error",
     "reported_outage",
+    "inner_sandbox",
     "overtime",
     "replay_only",
     "worker_lost",

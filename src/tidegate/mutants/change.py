@@ -163,7 +163,7 @@ def changed_help(mutant: dict[str, Any], argv: list[str], result: Result) -> Res
 
 def with_entry(mutant: dict[str, Any], text: str) -> str:
     """Return a help text in which the option's entry lacks the refused value, or has the new default."""
-    start = re.search(rf"^\s+(?:-\w, )?{re.escape(mutant['name'])}(?![\w-])", text, re.MULTILINE)
+    start = re.search(rf"^\s+(?:-\w(?: \S+)?, )?{re.escape(mutant['name'])}(?![\w-])", text, re.MULTILINE)
     if start is None:
         return text
     end = re.compile(r"^\s+-|^\s*$", re.MULTILINE).search(text, start.end())
@@ -186,7 +186,7 @@ def without_lines(name: str, text: str) -> str:
         if 0 <= indent < here and line.strip():
             continue  # the rest of the entry's description
         indent = -1
-        if re.match(rf"\s+(?:-\w, )?{re.escape(name)}(?![\w-])", line):
+        if re.match(rf"\s+(?:-\w(?: \S+)?, )?{re.escape(name)}(?![\w-])", line):
             indent = here
             continue
         kept.append(

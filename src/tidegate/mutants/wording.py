@@ -23,7 +23,7 @@ def _use(mutant: Mutant) -> str:
     if kind == "value_refused":
         return f"gives {mutant.value} to `{name}`"
     if kind == "default_changed":
-        return f"calls `{mutant.command}` without `{name}`" if mutant.command else f"leaves out `{name}`"
+        return f"calls `{mutant.command}` without `{name}`" if mutant.command else f"calls it without `{name}`"
     if kind.startswith(("option", "subcommand", "tool")):
         return f"uses `{name}`"
     if kind == "parameter_renamed":

@@ -62,7 +62,8 @@ class Facts(NamedTuple):
 
     `history`: base's earlier trials; `screening`: k0; `most`: limit of head trials over all phases; `blocks`: a
     regression of this row ends the run (fail_fast); `earlier`: what earlier pushes showed; `severity`: how bad replayed
-    sessions look on head, 0 without a difference; `changed`: the pull request changed the scenario or the agent.
+    sessions look on head, 0 without a difference; `failing`: a gate fails after one of them, and passes on base;
+    `changed`: the pull request changed the scenario or the agent.
     """
 
     history: Counts = (0, 0)
@@ -71,6 +72,7 @@ class Facts(NamedTuple):
     blocks: bool = True
     earlier: EarlierPushes = EarlierPushes()
     severity: float = 0.0
+    failing: bool = False
     changed: bool = False
 
 

@@ -125,8 +125,8 @@ def _hits(rows: Sequence[_Row], turn: int, rules: Rules) -> list[int]:
     """Mark the rows that look worse and have not been confirmed yet, and return them, the most extreme first."""
     found: list[tuple[float, int]] = []
     for number, row in enumerate(rows):
-        if turn == 1 and row.facts.earlier.state != "ok":
-            row.hit = True  # what an earlier push showed comes first, whatever the first trial does
+        if turn == 1 and (row.facts.earlier.state != "ok" or row.facts.failing):
+            row.hit = True  # what an earlier push or a replay showed comes first, whatever the first trial does
             found.append((-1.0, number))
         if row.hit or turn > row.facts.screening or not row.head_n or row.head == row.head_n:
             continue

@@ -209,8 +209,8 @@ class Played:
 def _facts(entry: RowSeen, policy: Policy) -> Facts:
     row = entry.row
     blocks = row.purpose == "regression" and policy.names(row.agent) and "regressed" in policy.block
-    severity = row.replay.severity if row.replay is not None else 0.0
-    return Facts(entry.history, entry.screened["head"], entry.most, blocks, row.earlier, severity, row.changed)
+    severity, failing = (row.replay.severity, bool(row.replay.failing)) if row.replay is not None else (0.0, False)
+    return Facts(entry.history, entry.screened["head"], entry.most, blocks, row.earlier, severity, failing, row.changed)
 
 
 # --- deterministic rows

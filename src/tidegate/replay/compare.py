@@ -11,6 +11,7 @@ from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
 from tidegate.model.session import FOLDER_MARK, Difference, Session, SessionStep
 from tidegate.model.trial import Trial
 from tidegate.replay.actions import action_of
+from tidegate.replay.record import tools_of
 from tidegate.text.shorten import excerpt
 from tidegate.text.steady import Names, Printed, Steady, steady
 
@@ -41,6 +42,7 @@ class Replayed(NamedTuple):
     steps: tuple[Seen, ...]
     checks: tuple[Seen, ...]
     guidance: str
+    tools: str
     lost: str = ""
 
     @property
@@ -58,7 +60,7 @@ def replayed(session: Session, trial: Trial, result: TrialResult) -> Replayed:
     taken = (step for step in session.steps if action_of(step, session.server).kind != "nothing")
     for number, step in zip(own, taken, strict=False):  # as the agent wrote it
         steps[number] = steps[number]._replace(label=excerpt(f"$ {step.command}" if step.command else step.tool, 120))
-    return Replayed(tuple(steps), tuple(_checks(trial, result)), trial.guidance, lost)
+    return Replayed(tuple(steps), tuple(_checks(trial, result)), trial.guidance, tools_of(trial), lost)
 
 
 class Base(NamedTuple):
@@ -74,6 +76,8 @@ def on_base(session: Session, one: Replayed, other: Replayed) -> Base | str:
         return f"it does not replay on base ({one.lost or other.lost})"
     if session.guidance != one.guidance:
         return "base's guidance has changed since it was recorded"
+    if session.tools != one.tools:
+        return "the server's tools are described in another way than when it was recorded"
     first, second = one.everything, other.everything
     if len(first) != len(second):
         return UNSTEADY

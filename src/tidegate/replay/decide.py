@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import ceil
 
-from tidegate.invocations.shapes import Shapes, unseen_share
+from tidegate.invocations.shapes import Shapes, subcommands_of, unseen_share
 from tidegate.model.measurement import PastTrial, RunRow
 from tidegate.model.plan import RowKey
 from tidegate.model.session import RowReplay
 from tidegate.model.suite import ReplayRules
+from tidegate.model.surface import Part
+from tidegate.surface.changed import SurfaceChange
 
 LEAST = 3  # sessions that have to replay alike
 
@@ -23,7 +25,7 @@ def decided(
     found: RowReplay, row: RunRow, known: Sequence[Shapes], rules: ReplayRules, *, despite: str = ""
 ) -> RowReplay:
     """Return the finding with the row's decision. `despite`: why agents are run although all sessions replay alike."""
-    found = found.model_copy(update={"unseen": unseen_share(known)})
+    found = found.model_copy(update={"unseen": unseen_share(known, more=bool(found.surface))})
     why = _why_run(found, row, rules, despite)
     return found.model_copy(update={"skipped": not why, "why_run": why})
 
@@ -45,10 +47,28 @@ def _why_run(found: RowReplay, row: RunRow, rules: ReplayRules, despite: str) ->
     if despite:
         return despite
     if found.unseen > rules.max_unseen:
-        return f"a new session does something new with a chance of {found.unseen:.0%}"
+        changed = f"; the pull request changes {found.surface[0]}, which no session shows" if found.surface else ""
+        return f"a new session does something new with a chance of {found.unseen:.0%}{changed}"
     if rules.use != "skip" and row.no_agent is None:
         return f"`policy.replay.use` is `{rules.use}`"
     return ""
+
+
+def surface_near(change: SurfaceChange, known: Sequence[Shapes]) -> tuple[str, ...]:
+    """Return what changes in the options and arguments of the subcommands that sessions call, and of the tool itself.
+
+    New subcommands are not near: a session that calls one of them has a new shape, which the estimate counts.
+    """
+    called = subcommands_of(known)
+    parts = [*change.added, *change.removed, *(new for _, new in change.changed)]
+    general = [part for part in parts if part.kind == "option" and not part.command]
+    return tuple(str(part) for part in parts if part in general or _belongs_to(part) in called)
+
+
+def _belongs_to(part: Part) -> str:
+    """Return the first word of the subcommand that the part belongs to; of a subcommand, the one that it is part of."""
+    words = (part.command or (part.name.rpartition(" ")[0] if part.kind == "subcommand" else "")).split()
+    return words[0] if words else ""
 
 
 def spot_checks(

@@ -9,7 +9,7 @@ from typing import Any
 from tidegate.model.agent import Agent
 from tidegate.model.event import CallStatus, Event, ToolCall, ToolResult, is_traced
 from tidegate.model.places import Places
-from tidegate.model.session import Session, SessionStep
+from tidegate.model.session import TOOLS_MARK, Session, SessionStep
 from tidegate.model.target import Target
 from tidegate.model.trial import Trial
 from tidegate.replay.actions import CannotRepeatError, action_of
@@ -38,10 +38,17 @@ def session_of(trial: Trial, agent: Agent, target: Target, sha: str, *, passed: 
         shell=agent.shell,
         keeps_folder=agent.keeps_folder,
         server=server,
+        tools=tools_of(trial),
         steps=steps,
         problem=_problem(trial, steps, server),
     )
     return session if len(session.model_dump_json()) <= MOST_BYTES else None
+
+
+def tools_of(trial: Trial) -> str:
+    """Return a hash of the descriptions of the MCP server's tools; "" without a server."""
+    checks = (step.result.stdout for step in trial.steps if step.kind == "health_check")
+    return next((line for text in checks for line in text.splitlines() if line.startswith(TOOLS_MARK)), "")
 
 
 def _steps(events: Sequence[Event], places: Places, began: float) -> Iterator[SessionStep]:

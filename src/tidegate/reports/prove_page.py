@@ -11,7 +11,7 @@ from tidegate.mutants.groups import AliveGroup, alive_groups
 from tidegate.reports.html import environment, hash_of, source
 from tidegate.reports.prove_text import alike_text, change_text, mutants_text, trend_text
 
-_LISTED = ("subcommand", "option", "json_key", "tool", "parameter")
+_LISTED = ("option", "json_key", "parameter")
 
 
 class Command(NamedTuple):
@@ -59,7 +59,7 @@ def _view(tool: ToolProof) -> ToolView:
 def _map(tool: ToolProof) -> Iterator[Command]:
     """Yield the subcommands or tools in the order of the surface, the program itself first."""
     own = {one.part.name: one for one in tool.parts if one.part.kind in ("subcommand", "tool")}
-    listed = [one for one in tool.parts if one.part.kind in _LISTED and one.part.name not in own]
+    listed = [one for one in tool.parts if one.part.kind in _LISTED]
     names = ["", *own]
     listed.sort(key=lambda one: names.index(one.part.command) if one.part.command in names else 0)
     parts = {name: tuple(found) for name, found in groupby(listed, key=lambda one: one.part.command)}

@@ -103,6 +103,7 @@ class CommentView(Value):
     measured: bool  # at least one row was measured on both sides and could have shown a regression
     warnings: tuple[str, ...]
     cost: Cost
+    confinement: tuple[str, ...]
 
     @property
     def explained(self) -> bool:
@@ -127,7 +128,6 @@ def comment_view(result: Result) -> CommentView:
     regressed = findings(result, "regressed")
     hints = diagnose(_unexplained(result, rows), result.trials, result.diagnosis, result.agents)
     told = {row.key for finding in regressed for row in finding.unmeasured}
-    not_measured = groups(row for row in rows if row.state == "not_measured" and row.key not in told)
     return CommentView(
         instance=result.instance,
         version=result.tidegate_version,
@@ -141,7 +141,7 @@ def comment_view(result: Result) -> CommentView:
         definitions=tuple(sorted(result.definitions, key=lambda change: not change.weakened)),
         regressed=regressed,
         unconfirmed=findings(result, "unconfirmed"),
-        not_measured=not_measured,
+        not_measured=groups(row for row in rows if row.state == "not_measured" and row.key not in told),
         uncertain=tuple(row for row in rows if row.state in ("unconfirmed", "flaky")),
         improved=findings(result, "improved"),
         notable=groups(row for row in rows if row.state in _NOTABLE),
@@ -159,6 +159,7 @@ def comment_view(result: Result) -> CommentView:
         measured=bool(measured),
         warnings=result.warnings,
         cost=result.cost,
+        confinement=result.confinement,
     )
 
 

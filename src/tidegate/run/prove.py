@@ -60,6 +60,7 @@ async def prove(repo: Path, rev: str | None, out: Path, options: Options, wanted
         sha=base.revision.sha,
         at=at,
         dirty=base.revision.dirty,
+        all_kinds=not wanted.kinds and wanted.most_mutants is None,
         tools=tools,
         alike=alike,
         notes=(*notes, *more),

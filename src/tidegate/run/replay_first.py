@@ -9,13 +9,15 @@ from typing import NamedTuple
 
 from tidegate.history.known_results import Known, KnownResults
 from tidegate.history.sessions import MOST, Sessions
+from tidegate.invocations.shapes import Shapes
 from tidegate.model.measurement import PastTrial, RunRow
 from tidegate.model.plan import RowKey, by_row
 from tidegate.model.session import RowReplay
 from tidegate.model.suite import ReplayRules
 from tidegate.plan import base_name
 from tidegate.procedure.steps import screening_of
-from tidegate.replay.decide import chosen_for_check, decided, shapes_by_session, spot_checks
+from tidegate.replay.decide import chosen_for_check, decided, shapes_by_session, spot_checks, surface_near
+from tidegate.run.replayed_surface import surface_changes
 from tidegate.run.replays import NOT_REPLAYED, replay_rows
 from tidegate.run.run_job import Options, RunJob
 from tidegate.run.runner import Runner
@@ -29,6 +31,12 @@ class Begun(NamedTuple):
     known: Known
     sessions: Mapping[RowKey, Sessions]
 
+    @property
+    def shapes(self) -> dict[RowKey, list[Shapes]]:
+        """The shapes of the calls of base's earlier trials of each row."""
+        past = by_row(self.known.past)
+        return {row.key: shapes_by_session(past[row.key]) for row in self.rows}
+
 
 async def replay_first(
     runner: Runner, work: RunJob, begun: Begun, earlier: KnownResults, options: Options
@@ -38,17 +46,7 @@ async def replay_first(
     if not begun.sessions or (rules.use == "off" and not any(row.no_agent for row in begun.rows)):
         return {}
     options.progress.stage("replaying recorded sessions of base")
-    found = await _findings(runner, work, begun, earlier)
-    tried = {result.key for result in begun.known.results if result.side == "head"}
-    tried |= work.joined.rows if work.joined else set()
-    past = by_row(begun.known.past)
-    all_rows = {
-        row.key: decided(
-            found[row.key], row, shapes_by_session(past[row.key]), rules, despite=_despite(work, row.key, tried)
-        )
-        for row in begun.rows
-        if row.key in found
-    }
+    all_rows = await _findings(runner, work, begun, earlier, options.environ.get("PATH", ""))
     replays = with_spot_checks(all_rows, begun.rows, rules)
     if said := _saved(work, replays, begun):
         options.progress.say(said)
@@ -64,17 +62,37 @@ def _despite(work: RunJob, row: RowKey, tried: Container[RowKey]) -> str:
     return ""
 
 
-async def _findings(runner: Runner, work: RunJob, begun: Begun, earlier: KnownResults) -> dict[RowKey, RowReplay]:
-    """Replay what no earlier run of the same test has replayed, and store what that shows."""
+def _all_decided(work: RunJob, begun: Begun, found: Mapping[RowKey, RowReplay]) -> dict[RowKey, RowReplay]:
+    """Return the findings with the decision for each row."""
+    tried = {result.key for result in begun.known.results if result.side == "head"}
+    tried |= work.joined.rows if work.joined else set()
+    known, rules = begun.shapes, work.suite.policy.replay
+    return {
+        row.key: decided(found[row.key], row, known[row.key], rules, despite=_despite(work, row.key, tried))
+        for row in begun.rows
+        if row.key in found
+    }
+
+
+async def _findings(
+    runner: Runner, work: RunJob, begun: Begun, earlier: KnownResults, path: str
+) -> dict[RowKey, RowReplay]:
+    """Replay what no earlier run of the same test has replayed, store what that shows, and decide for each row.
+
+    Where a row would be skipped, the help texts of both sides are compared first.
+    """
     marks = {key: _mark(of_row) for key, of_row in begun.sessions.items()}
     stored = {key: earlier.replayed(key, mark) for key, mark in marks.items()}
     known = {key: found for key, found in stored.items() if found is not None}
     left = {key: of_row for key, of_row in begun.sessions.items() if key not in known}
     fresh = await replay_rows(runner, work, left)
+    alike = [key for key, found in _all_decided(work, begun, fresh).items() if found.skipped]
+    for key, change in (await surface_changes(runner, work, alike, path)).items() if alike else ():
+        fresh[key] = fresh[key].model_copy(update={"surface": surface_near(change, begun.shapes[key])})
     for key, found in fresh.items():
         if not any(why.startswith(NOT_REPLAYED) for why in found.left_out):
             earlier.keep_replay(found, marks[key])
-    return {**known, **fresh}
+    return _all_decided(work, begun, {**known, **fresh})
 
 
 def _mark(sessions: Sessions) -> str:

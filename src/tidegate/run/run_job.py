@@ -33,8 +33,6 @@ from tidegate.suite.load import judge_place
 from tidegate.vcs.revisions import tree_hash
 
 _InitialState = tuple[str | None, tuple[str, ...] | None]  # of a scenario: template, and guidance of its own
-# The isolation that is in place today; every report lists it (docs/security.md).
-CONFINEMENT = ("own environment", "own HOME and TMPDIR", "no process outlives its step")
 
 
 @dataclass(frozen=True)
@@ -75,6 +73,10 @@ class RunJob:
     def definitions(self) -> Path:
         """The checkout that scenarios and templates are read from."""
         return self.sides[-1].folder
+
+    def read_commits(self) -> None:
+        """Read what fingerprints need of the checkouts. Builds can change these and own them: git then refuses them."""
+        _ = self._templates, self._scripts, self._programs
 
     def fingerprints(self, versions: Mapping[str, str | None]) -> dict[RowKey, str]:
         """Return each row's fingerprint. `versions`: of the agents' programs."""
@@ -147,6 +149,7 @@ def screening_specs(work: RunJob, trials: int | None) -> list[TrialSpec]:
 
 def runner_of(work: RunJob, options: Options) -> Runner:
     """Return the runner for this work. Raises ConfigurationError if a model would judge itself."""
+    work.read_commits()
     place = partial(judge_place, work.sides[0].folder, work.suite.file)
     refuse_self_judging(work.suite, work.plan, place)
     return Runner(
@@ -203,7 +206,7 @@ def run_of(
         build_s=runner.build_secs.get(checkout.side, 0.0) if runner else 0.0,
         started_at=started,
         seconds=round(ended - started, 3),
-        confinement=(*CONFINEMENT, *runner.confinement) if runner else CONFINEMENT,
+        confinement=runner.confinement if runner else (),
         trials=tuple(result for result in results if result.side == checkout.side),
     )
 

@@ -105,6 +105,8 @@ class Runner:
                 self.attempts.model_proxy = opened.enter_context(ModelProxy())
             await opened.enter_context(self._networks).choose(self.attempts.model_proxy)
             await self._files.choose(context.around.environ, [side.folder for side in context.sides])
+            if self._batches is None:
+                context.progress.say(f"isolation of trials: {', '.join(self.confinement)}")
             _ = context.agent_path  # found out before builds can change what a checkout belongs to
             await opened.enter_async_context(context.slots)
             for text in dict.fromkeys(unpriced(context.suite, self._plan)):
@@ -136,7 +138,7 @@ class Runner:
         """Return how trials are isolated: user, files, network and model proxy; on workers, all that they report."""
         if self._batches is not None:
             return self._batches.confinement
-        relayed = ("keys kept by the model proxy",) if self.attempts.model_proxy else ()
+        relayed = ("keys in the model proxy",) if self.attempts.model_proxy else ()
         user = "same user as Tidegate" if self._users is None else "own user"
         return (user, *self._files.confinement, *self._networks.confinement, *relayed)
 
@@ -187,7 +189,6 @@ class Runner:
             context.scratch.chmod(0o711)  # others may enter; each folder in it has its own permissions
         why = await why_not([context.scratch, *(side.folder for side in context.sides)], context.around.path)
         if why is None:
-            context.progress.say("every trial runs as a user of its own")
             return Users()
         context.progress.say(f"trials are not isolated by user: {why}. {advice_on_users()}")
         return None

@@ -17,10 +17,10 @@ from tidegate.trial.readable import home_folders, is_within, readable_folders
 from tidegate.vcs.revisions import main_folder
 
 _SAID = {
-    (True, True): "files by Landlock, with mounts of its own: /tmp, /dev/shm, /run and homes",
+    (True, True): "files by Landlock and own mounts",
     (True, False): "files by Landlock",
-    (False, True): "mounts of its own: /tmp, /dev/shm, /run and homes",
-    (False, False): "all files of its user: this machine cannot confine them",
+    (False, True): "files by own mounts",
+    (False, False): "files not confined",
 }
 
 
@@ -71,8 +71,7 @@ class SlotFiles:
         means = self._means
         if means is None:
             return ()
-        calls = "system calls filtered" if means.calls else "all system calls: no filter is written for this machine"
-        return _SAID[means.landlock, means.mounts], calls
+        return _SAID[means.landlock, means.mounts], f"system calls {'' if means.calls else 'not '}filtered"
 
     def of_build(self, checkout: Path) -> Confinement:
         """Confine a side's build to its checkout, and to reading the repository that it belongs to."""

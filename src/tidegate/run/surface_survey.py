@@ -18,8 +18,12 @@ SECONDS = 120.0
 _NAME = "surface"
 
 
-async def survey(trials: MutantTrials, row: PlanRow) -> tuple[Part, ...]:
-    """Return the parts that the help pages of the row's tool list, or the list of tools of its MCP server."""
+async def survey(trials: MutantTrials, row: PlanRow, seconds: float = SECONDS) -> tuple[Part, ...]:
+    """Return the parts that the help pages of the row's tool list, or the list of tools of its MCP server.
+
+    `seconds`: for the pages of one depth.
+    """
+    row = row.model_copy(update={"scenario": row.scenario.model_copy(update={"timeout_secs": seconds})})
     if row.scenario.target.mcp is not None:
         return of_tools(tools_of(await _ask(trials, row, [], 0)))
     if not row.scenario.target.binary:
@@ -57,7 +61,7 @@ def _page(calls: Iterable[ObservedCall], command: str) -> str:
 
 async def _ask(trials: MutantTrials, row: PlanRow, commands: list[str], depth: int) -> tuple[ObservedCall, ...]:
     plain = {"setup": (), "post": (), "gates": (), "evaluators": (), "evaluator_scripts": (), "guidance": ()}
-    more = {"name": _NAME, "timeout_secs": SECONDS, "template": None}
+    more = {"name": _NAME, "template": None}
     target = row.scenario.target.model_copy(update={"health_check": None})
     scenario = row.scenario.model_copy(update={**plain, **more, "target": target})
     agent = Scripted(type="scripted", steps={_NAME: tuple(commands)})

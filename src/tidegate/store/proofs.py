@@ -76,8 +76,8 @@ def journal(repo: Path, revision: Revision, rows: Iterable[PlanRow], version: st
 
 
 def keep(repo: Path, proof: Proof) -> None:
-    """Store a proof whose mutants were decided, and delete the oldest ones."""
-    if proof.share is None:
+    """Store a proof of all mutants, and delete the oldest ones. A sample's share cannot be compared."""
+    if proof.share is None or not proof.all_kinds:
         return
     folder = _folder(repo)
     name = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(proof.at))
@@ -88,7 +88,7 @@ def keep(repo: Path, proof: Proof) -> None:
 
 def earlier(repo: Path, proof: Proof) -> Proof | None:
     """Return the newest stored proof of another commit; with uncommitted changes, of the same one too."""
-    for file in sorted(_folder(repo).glob("*.json"), reverse=True):
+    for file in sorted(_folder(repo).glob("*.json"), reverse=True) if proof.all_kinds else ():
         try:
             found = Proof.model_validate_json(file.read_bytes())
         except (OSError, ValidationError):

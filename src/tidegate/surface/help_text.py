@@ -55,6 +55,7 @@ class HelpText(NamedTuple):
     subcommands: tuple[str, ...]
     options: tuple[HelpOption, ...]
     arguments: tuple[str, ...]
+    entries: tuple[tuple[str, tuple[str, ...]], ...] = ()  # subcommands with the arguments that their list names
 
 
 def read_help(text: str, called: str) -> HelpText:
@@ -64,7 +65,9 @@ def read_help(text: str, called: str) -> HelpText:
     for option in (*_listed_options(text), *_usage_options(text, called)):
         if not any(name in known.names for known in found.values() for name in option.names):
             found[option.names[0]] = option
-    return HelpText(tuple(subcommands(text, called)), tuple(found.values()), tuple(_arguments(text, called)))
+    names = tuple(subcommands(text, called))
+    entries = tuple((name, tuple(_listed_arguments(text, called, name))) for name in names)
+    return HelpText(names, tuple(found.values()), tuple(_arguments(text, called)), entries)
 
 
 def _readable(text: str) -> str:
@@ -94,6 +97,16 @@ def _under_headings(text: str, called: str) -> Iterator[str]:
             indent = len(found["indent"]) if indent is None else indent
             if len(found["indent"]) == indent and _is_entry(found["rest"]):
                 yield from (name.strip() for name in found["words"].split(",")[:1])
+
+
+def _listed_arguments(text: str, called: str, name: str) -> Iterator[str]:
+    """Yield the arguments that a list of commands names behind one: `close <id>   Closes`."""
+    row = re.search(
+        rf"^\s+(?:{re.escape(called)} )?{re.escape(name)}(?P<rest>(?: +[\[<][\w .-]+[\]>])+)", text, re.MULTILINE
+    )
+    for one in re.findall(r"[\[<]([\w][\w-]*)(?:\.\.\.)?[\]>]", row["rest"]) if row else ():
+        if one.lower() not in ("options", "flags", "args", "arguments"):
+            yield one
 
 
 def _without_call(row: str, called: str) -> str:

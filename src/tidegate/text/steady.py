@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\.?")
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _DIGITS = re.compile(r"\d")
 _ID = re.compile(r"([A-Za-z_-]*[-_])([a-z0-9]{4,12})")
-_VOLATILE_IN_ORDER = re.compile(r"[0-9a-f]{4,}|\d+|\s+", re.IGNORECASE)
+_VOLATILE_IN_ORDER = re.compile(r"(?<=[-_])[a-z0-9]{4,12}(?![\w-])|[0-9a-f]{4,}|\d+|\s+", re.IGNORECASE)
 SHORTEST_ID = 4  # characters; shorter volatile words, such as durations, may repeat by chance
 Names = dict[str, str]
 

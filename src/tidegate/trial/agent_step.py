@@ -23,6 +23,7 @@ from tidegate.trial import recorder
 from tidegate.trial.agent_end import Ending, Observed, ending_of, ending_of_stop
 from tidegate.trial.call_log import receiving
 from tidegate.trial.directories import Attempt
+from tidegate.trial.inner_sandbox import inner_sandbox
 from tidegate.trial.mcp import recording
 from tidegate.trial.processes import SupervisorLost
 from tidegate.trial.session import TrialSession
@@ -138,6 +139,11 @@ async def _ended(
         if cause is None and found.without is not None:
             cause, why = found.without
             end = end.model_copy(update={"message": f"{why}: {end.message}" if end.message else why})
+        if cause is None and (line := _inner_sandbox(attempt, session, end, found)):
+            cause = "inner_sandbox"
+            end = end.model_copy(
+                update={"message": f"the agent's own sandbox did not start inside of the trial's: {line}"}
+            )
         end = session.redacted(end)
         if attempt.meter is not None:
             attempt.meter.tell(end)
@@ -146,6 +152,13 @@ async def _ended(
         if target.binary and target.mcp is None and not (found.invocations or is_traced(session.events)):
             found = found._replace(invocations=printed_invocations(session.events, target, session.started_at))
         return end, cause, found
+
+
+def _inner_sandbox(attempt: Attempt, session: TrialSession, end: End, found: _Recorded) -> str | None:
+    """Return what the agent's sandbox reported, if it kept the agent from calling the tool at all."""
+    called = any(call.source == "recorder" for call in found.invocations)
+    asked = attempt.scenario.target.binary and attempt.scenario.target.mcp is None
+    return inner_sandbox(session.events, end.message) if asked and not called else None
 
 
 async def _run(attempt: Attempt, session: TrialSession) -> End | AgentStopped | Ending:

@@ -9,6 +9,7 @@ arguments are the tool's name and, if there are any, the tool's arguments as JSO
 With `--check` it acts as a client: it starts the server, prints the names of its tools, and ends.
 """
 
+import hashlib
 import json
 import os
 import signal
@@ -24,6 +25,7 @@ CALL, INITIALIZE, GIVEN_UP = "tools/call", "initialize", "notifications/cancelle
 GIVEN_UP_STATUS = 2  # of a call
 PIPE_BUF = 4096
 PIECE = 3840  # bytes of an entry in one piece; the rest of PIPE_BUF is for its header
+TOOLS_MARK = "descriptions of the tools: sha256:"  # as in tidegate.model.session
 REQUIRED = (("protocolVersion", str), ("capabilities", dict), ("serverInfo", dict))  # in an answer to `initialize`
 
 
@@ -34,7 +36,7 @@ def main(command: str, environment: dict[str, str], folder: str, record: str) ->
     )
     signal.signal(signal.SIGTERM, lambda *_: server.terminate())
     if sys.argv[1:] == ["--check"]:
-        return check(server)
+        return check(server, folder)
     notes = Notes(record)
     upward = threading.Thread(target=pass_up, args=(sys.stdin.buffer, server.stdin, notes), daemon=True)
     upward.start()
@@ -145,8 +147,11 @@ def messages(line: bytes) -> Iterator[dict[str, Any]]:
             yield message
 
 
-def check(server: "subprocess.Popen[bytes]") -> int:
-    """Open a session, print the names of the server's tools, one per line, and end it. Return 1 on failure."""
+def check(server: "subprocess.Popen[bytes]", folder: str) -> int:
+    """Open a session, print the names of the server's tools, one per line, and end it. Return 1 on failure.
+
+    The last line is a hash of all that clients are given of them, without the name of the workspace.
+    """
     me = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": {"name": "tidegate", "version": "1"}}
     hello = ask(server, 1, INITIALIZE, me)
     if hello is None:
@@ -161,7 +166,9 @@ def check(server: "subprocess.Popen[bytes]") -> int:
         return stopped(server, "it has no tools")
     if (why := refused(tools)) is not None:
         return stopped(server, why)
-    print("\n".join(tool["name"] for tool in tools), flush=True)
+    print("\n".join(tool["name"] for tool in tools))
+    given = json.dumps([tools, hello.get("instructions")], sort_keys=True).replace(folder, ".")
+    print(TOOLS_MARK + hashlib.sha256(given.encode()).hexdigest(), flush=True)
     stopped(server, "")
     return 0
 
