@@ -57,12 +57,19 @@ def pester() -> Json:
 
 STRANGE: dict[str, Callable[[], Json]] = {
     "refuse": lambda: {"error": {"code": 1, "message": "no"}},
-    "strange": lambda: {"result": {"content": [7, {"type": "image", "data": "eA==", "mimeType": "image/png"}]}},
+    "strange": lambda: {"result": {"content": [{"type": "image", "data": "eA==", "mimeType": "image/png"}]}},
     "structured": lambda: {"result": {"content": [], "structuredContent": {"n": 1}}},
     "resource": lambda: {
         "result": {"content": [{"type": "resource", "resource": {"uri": "x:y", "text": "half \ud800"}}]}
     },
     "nothing": lambda: {"result": [1]},
+    "flag 1": lambda: {"result": {"content": [], "isError": 1}},
+    "flag true": lambda: {"result": {"content": [], "isError": "true"}},
+    "both": lambda: {**text("no"), "error": {"code": 1, "message": "no"}},
+    "no content": lambda: {"result": {}},
+    "no block": lambda: {"result": {"content": [7]}},
+    "no text": lambda: {"result": {"content": [{"type": "text"}]}},
+    "no object": lambda: {"result": {"content": [], "structuredContent": [1]}},
     "die": lambda: os._exit(3),
     "sleep": sleep,
     "huge": lambda: text("x" * 3_000_000),

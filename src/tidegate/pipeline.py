@@ -52,7 +52,8 @@ async def pull_request(repo: Path, asked: RevisionPair, out: Path, options: Opti
         if loaded.touched or loaded.definitions:
             with joining(loaded.job, options) as job:
                 runs = await run_both(repo, job, options)
-            comparison = compare(runs.base, runs.head, (*runs.made, *loaded.definitions))
+            shares = [share.rows for share in job.joined.plan.shares] if job.joined else []
+            comparison = compare(runs.base, runs.head, (*runs.made, *loaded.definitions), shares=shares)
             comparison = await with_tip(repo, asked.base, loaded.job, comparison, options)
             verdict = decide(comparison, loaded.job.suite.policy)
             loaded = loaded._replace(warnings=(*loaded.warnings, *await _surface(loaded.job, runs.head, options)))

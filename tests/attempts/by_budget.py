@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.attempts.attempt import FILES, Attempt, agent, suite
+from tests.attempts.attempt import FILES, FORGETFUL, Attempt, agent, suite
 from tests.e2e.conftest import NOTES, SUITE
 
 BROKEN = NOTES.replace("  add)", "  append)")
@@ -11,6 +11,22 @@ CHANCE = "type: command, command: 'notes add first; notes add second'"
 SLOW_PROMPT = VERSION.replace("task: Print the version.", "task: |\n  ```sh\n  notes --version\n  sleep 40\n  ```")
 SLOW_GATE = "{type: command_succeeds, required: false, timeout_secs: 300, command: sleep 40}"
 DESCRIBED = FILES["scenarios/keep.yaml"].replace("Two notes are kept.", "Two notes are still kept.")
+PAID = "type: command, deterministic: true, output: events, command: 'sh {repo}/agent.sh'"
+# Each character of the list costs one cent.
+PAID_AGENT = """\
+notes add first; notes add second; size=$(notes list | wc -c)
+printf '{"type": "end", "end": "completed", "cost_usd": %d.%02d, "tokens_in": %d, "tokens_out": 0}\\n' \\
+  $((size / 100)) $((size % 100)) "$size"
+"""
+LOUD = FORGETFUL.replace("list) [", "list) printf '%0400d\\n' 0; [")
+
+
+def paid(budget: str) -> dict[str, str]:
+    """Three scenarios, the second of which head breaks; their agent costs the more, the more the tool prints."""
+    agent = suite(f"budget: {{{budget}}}\n", "{type: doc-follower}", f"{{{PAID}}}")
+    return {**agent, "agent.sh": PAID_AGENT, "scenarios/a.yaml": VERSION.replace("name: version", "name: a")}
+
+
 SLOW = suite("budget: {minutes: 0.1}\n")
 
 BUDGET = {
@@ -95,6 +111,22 @@ BUDGET = {
             "bin/notes": NOTES.replace("wc -l < notes.txt", "true"),
         },
         tool=NOTES.replace("wc -l < notes.txt", "sleep 100"),
+    ),
+    "expensive output": Attempt(
+        "has the tool print so much that its agent uses up the money before the broken scenario is tried",
+        "unproven",
+        5,
+        base=paid("usd: 1.0"),
+        tool=LOUD,
+        arguments=("--jobs", "1"),
+    ),
+    "much output": Attempt(
+        "has the tool print so much that its agent uses up the tokens before the broken scenario is tried",
+        "unproven",
+        5,
+        base=paid("tokens: 100"),
+        tool=LOUD,
+        arguments=("--jobs", "1"),
     ),
     "agent by chance": Attempt(
         "breaks the tool where the agent is not deterministic", "regression", base=agent(CHANCE), tool=BROKEN

@@ -23,6 +23,19 @@ PYTHON = {
     **graded("type: command_succeeds, command: python3 check.py"),
     "scenarios/keep/check.py": "import json\nassert 'second' in open('notes.txt').read()\n",
 }
+UNIT = {
+    **graded("type: script, command: python3 -m unittest -q test_n"),
+    "scenarios/keep/test_n.py": "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n"
+    "        self.assertIn('second', open('notes.txt').read())\n",
+}
+INSTALLED = """\
+for name in ("pip", "packaging", "setuptools"):
+    try:
+        __import__(name)
+    except ImportError:
+        pass
+assert "second" in open("notes.txt").read()
+"""
 BOTH = "'notes add first; notes add second'"
 STREAM = '{"type": "result", "subtype": "error_during_execution", "is_error": true, "api_error_status": 429, '
 STREAM += '"result": "API Error: 429 rate_limit_error"}'
@@ -172,6 +185,18 @@ TOOL = {
         "regression",
         base=PYTHON,
         tool=doing("echo 'import os; os._exit(0)' > json.py"),
+    ),
+    "package before the check": Attempt(
+        "has the tool make a package that Python prefers to the template's test",
+        "regression",
+        base=UNIT,
+        tool=doing("mkdir -p test_n; touch test_n/__init__.py"),
+    ),
+    "installed module beside the check": Attempt(
+        "has the tool write a module by the name of an installed one, which the gate's script imports",
+        "regression",
+        base={**PYTHON, "scenarios/keep/check.py": INSTALLED},
+        tool=doing("for name in pip packaging setuptools; do echo 'import os; os._exit(0)' > $name.py; done"),
     ),
 }
 

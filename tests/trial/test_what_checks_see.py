@@ -23,7 +23,8 @@ def moved(tmp_path: Path, command: str, template: dict[str, str], made: dict[str
     write_files(tmp_path / "template", template)
     write_files(tmp_path / "workspace", {**template, **made})
     before = sorted(tmp_path.joinpath("workspace").rglob("*"))
-    with without_stand_ins(command, tmp_path / "template", tmp_path / "workspace", tmp_path / "aside") as names:
+    folders = (tmp_path / "template", tmp_path / "workspace", tmp_path / "aside")
+    with without_stand_ins(command, *folders, f"{tmp_path}/python/bin:/usr/bin:/bin") as names:
         assert not any((tmp_path / "workspace" / name).exists() for name in names)
     assert sorted(tmp_path.joinpath("workspace").rglob("*")) == before
     return list(names)
@@ -58,6 +59,34 @@ def test_code_of_the_command_itself_imports_python_s_own_modules(tmp_path: Path)
 def test_what_a_script_names_is_a_result(tmp_path: Path) -> None:
     check = {"check.py": "assert open('calendar.py').read()\n"}
     assert moved(tmp_path, "python3 check.py", check, {"calendar.py": "x"}) == []
+
+
+UNIT = {"test_n.py": "import unittest\n", "pkg/one.py": "", "data/a.txt": ""}
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["python3 -m unittest -q test_n", "python3 test_n.py", "pytest -q test_n.py", "cd . && python3 -m test_n"],
+)
+def test_a_package_does_not_replace_a_module_of_the_template(tmp_path: Path, command: str) -> None:
+    made = {"test_n/__init__.py": "", "pkg.py": "", "pkg/one/__init__.pyc": "", "pkg/two.py": "", "data.py": ""}
+    assert moved(tmp_path, command, UNIT, made) == ["pkg.py", "test_n", "pkg/one"]
+
+
+@pytest.mark.parametrize(
+    "command", ["python3 check.py", "python3 -m unittest check", "sh -c 'python3 check.py'"]
+)
+def test_a_script_imports_installed_modules(tmp_path: Path, command: str) -> None:
+    """What the task was to write is imported by its name, too: it is seen, since nothing else has that name."""
+    write_files(
+        tmp_path / "python",
+        {f"lib/python3.11/site-packages/{name}": "" for name in ("shelf/__init__.py", "six_.py", "fast.cp311.so")},
+    )
+    write_files(tmp_path / "python", {"bin/python3": "#!/bin/sh\n"})
+    (tmp_path / "python/bin/python3").chmod(0o755)
+    made = {"shelf.py": "", "six_/__init__.py": "", "fast.py": "", "written.py": "", "pack/__init__.py": ""}
+    check = {"check.py": "import shelf, written, pack\n"}
+    assert moved(tmp_path, command, check, made) == ["fast.py", "shelf.py", "six_"]
 
 
 def test_a_program_that_the_agent_wrote_has_its_modules(tmp_path: Path) -> None:

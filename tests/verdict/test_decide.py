@@ -334,7 +334,8 @@ def test_a_row_that_head_can_have_kept_from_being_compared_exits_with_5(unproven
 
 def test_a_budget_that_a_slower_head_has_used_up_exits_with_5() -> None:
     rows = (row("fine", "ok"), counted("not_measured=budget", 0, 0))
-    assert decide(Comparison(rows=rows, slower=True), Policy()).exit_code == 5
+    made = decide(Comparison(rows=rows, used_by_head=("head's trials cost 9 times as much",)), Policy())
+    assert (made.exit_code, made.reason, made.reasons[0]) == (5, "unproven", "head's trials cost 9 times as much")
     assert decide(Comparison(rows=rows), Policy()).exit_code == 0
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from statistics import fmean
+from collections.abc import Iterable, Iterator, Sequence
 
 from tidegate.comparison.judge_change import Scored, with_judge_tests
 from tidegate.comparison.metric_tests import RowTrials
 from tidegate.comparison.new_gates import hidden_by_new_gates
 from tidegate.comparison.one_row import row_of, suite_metrics
 from tidegate.comparison.unused_tool import doubting_disuse, is_unused
+from tidegate.comparison.used_by_head import used_by_head
 from tidegate.comparison.weak_rows import cannot_guard, doubts, shows_little
 from tidegate.comparison.whole_suite import suite_effect, with_power
 from tidegate.model.comparison import (
@@ -25,15 +25,21 @@ from tidegate.model.trial import SETUP_KINDS
 from tidegate.procedure.steps import Conclusion, State, conclude, observe, start
 
 Trials = Sequence[TrialResult]
-SLOWER = 2.0  # times as long as base's
 _COMPARED: tuple[RowState, ...] = ("ok", "improved", "flaky")
 
 
-def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), *, stored: bool = False) -> Comparison:
+def compare(
+    base: Run,
+    head: Run,
+    definitions: Sequence[DefinitionChange] = (),
+    *,
+    stored: bool = False,
+    shares: Iterable[Iterable[RowKey]] = (),
+) -> Comparison:
     """Return the comparison of two runs under head's policy. Pure: each run may be new or loaded from disk.
 
     `stored`: both runs are from disk, so no trials could be run to confirm a difference; the detection table allows
-    for that.
+    for that. `shares`: the rows of each shard, in the merge.
     """
     base_trials, head_trials = base.as_side("base").trials, head.as_side("head").trials
     past = () if stored else base.history
@@ -59,7 +65,9 @@ def compare(base: Run, head: Run, definitions: Sequence[DefinitionChange] = (), 
             *_changed_since(base, head, definitions),
         ),
         excluded_share=_excluded_share((*base_trials, *head_trials)),
-        slower=_is_slower(base, head, sides),
+        used_by_head=used_by_head(
+            base, head, {said.key: trials for said, trials in zip(conclusions, sides, strict=True)}, shares
+        ),
         warnings=(
             *_interrupted(base, head),
             *_warnings(conclusions, stored),
@@ -206,21 +214,6 @@ def _excluded_share(trials: Trials) -> float:
     """Return the share of trials, 0..1, without an outcome; failed setups do not count, since a side caused them."""
     excluded = sum(trial.decides is None and trial.not_measured not in SETUP_KINDS for trial in trials)
     return excluded / len(trials) if trials else 0.0
-
-
-def _is_slower(base: Run, head: Run, sides: Sequence[RowTrials]) -> bool:
-    """Return True if head's build and trials take more than twice as long as the same number would have taken on base.
-
-    Only the rows that are measured on both sides count.
-    """
-    pairs = [(_seconds((*side.past, *side.base)), _seconds(side.head)) for side in sides]
-    both = [(fmean(of_base) * len(of_head), sum(of_head)) for of_base, of_head in pairs if of_base and of_head]
-    expected = base.build_s + sum(of_base for of_base, _ in both)
-    return head.build_s + sum(of_head for _, of_head in both) > SLOWER * expected
-
-
-def _seconds(trials: Sequence[PastTrial | TrialResult]) -> list[float]:
-    return [trial.seconds for trial in trials if trial.decides and trial.seconds is not None]
 
 
 def _interrupted(*runs: Run) -> Iterator[str]:

@@ -256,5 +256,5 @@ class Comparison(Value):
     suite: SuiteEffect = SuiteEffect()
     definitions: tuple[DefinitionChange, ...] = ()
     excluded_share: float = 0.0  # share of all trials that infrastructure errors exclude
-    slower: bool = False  # head's trials took so much longer than base's that the end of the budget is head's doing
+    used_by_head: tuple[str, ...] = ()  # of what head used so much more than base that it can have ended the budget
     warnings: tuple[str, ...] = ()

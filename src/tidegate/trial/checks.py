@@ -149,7 +149,8 @@ class Checks:
             self._stop_if_over(judged.result)
             return judged
         template, folders = self._place.prepared.folder, self._folders
-        with without_stand_ins(request.command, template, folders.workspace, folders.scratch / "aside") as names:
+        aside, path = folders.scratch / "aside", self._environments.gates.get("PATH", "")
+        with without_stand_ins(request.command, template, folders.workspace, aside, path) as names:
             for file in names:
                 self._notes.warnings.append(f"{file} was made during the trial; `{request.command}` was run without it")
             command = filled(request.command, self._port)

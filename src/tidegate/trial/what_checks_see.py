@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from tidegate.trial.gate_scripts import is_same, script_files
@@ -18,6 +20,8 @@ _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # the first of these is us
 _MAKE = re.compile(r"\bg?make\b")
 _PYTHON = re.compile(r"\bpython[\d.]*\b|\bpytest\b")
 _OWN_CODE = re.compile(r"\s-[cm]\b")  # of `python -c CODE`, `python -m MODULE`
+_INTERPRETER = re.compile(r"[\w./-]*\b(?:python[\d.]*|pytest)(?![\w-])")
+_INSTALLED = ("lib/python3*/site-packages", "lib/python3*/dist-packages")  # below an interpreter's prefix
 _MODULE_SUFFIXES = (".py", ".pyc", ".so")
 MOST_BYTES = 1_000_000  # of a script, which is searched for what it starts
 
@@ -61,12 +65,15 @@ def _put(source: Prepared, workspace: Path, name: str, owner: tuple[int, int] | 
 
 
 @contextmanager
-def without_stand_ins(command: str, template: Path, workspace: Path, aside: Path) -> Iterator[tuple[str, ...]]:
+def without_stand_ins(
+    command: str, template: Path, workspace: Path, aside: Path, path: str = ""
+) -> Iterator[tuple[str, ...]]:
     """Move files that the trial made in front of what the command uses to `aside`, and back; yield their names.
 
-    `make` prefers a GNUmakefile to the template's Makefile, and Python a module beside a script to its own.
+    `make` prefers a GNUmakefile to the template's Makefile. Python prefers a module beside a script to its own and to
+    installed ones, and a package to the template's module. `path` is where the command's Python is looked up.
     """
-    names = tuple(_stand_ins(command, template, workspace))
+    names = tuple(_stand_ins(command, template, workspace, path))
     aside.mkdir(parents=True, exist_ok=True)
     for number, name in enumerate(names):
         (workspace / name).rename(aside / str(number))
@@ -78,14 +85,15 @@ def without_stand_ins(command: str, template: Path, workspace: Path, aside: Path
                 (aside / str(number)).rename(workspace / name)
 
 
-def _stand_ins(command: str, template: Path, workspace: Path) -> Iterator[str]:
+def _stand_ins(command: str, template: Path, workspace: Path, search: str) -> Iterator[str]:
     scripts = script_files(command, template)
     text = "\n".join([command, *(_text(template / name) for name in scripts)])
     makes = _MAKE.search(text) is not None
     python = _PYTHON.search(text) is not None or any(name.endswith(".py") for name in scripts)
-    python = python and bool(scripts or _OWN_CODE.search(command))
+    python = python and bool(scripts or _OWN_CODE.search(command) or _names_code(command, template))
     if not (makes or python) or not workspace.is_dir():
         return
+    known = sys.stdlib_module_names | _installed(text, search) if python else frozenset[str]()
     folders = [template, *(path for path in everything_below(template) if path.is_dir() and not path.is_symlink())]
     for folder in folders:
         place = folder.relative_to(template)
@@ -94,10 +102,11 @@ def _stand_ins(command: str, template: Path, workspace: Path) -> Iterator[str]:
             continue  # a link leads elsewhere
         of_template = {path.name for path in folder.iterdir()}
         own = next((name for name in _MAKEFILES if name in of_template), None)
+        shadowed = known | {_module(path) for path in folder.iterdir() if _is_code(path)}
         earlier = _MAKEFILES[: _MAKEFILES.index(own)] if makes and own else ()
         for path in sorted(here.iterdir()):
             new = path.name not in of_template and not _names(text, path)
-            if new and (path.name in earlier or (python and _is_module(path))):
+            if new and (path.name in earlier or (python and _is_module(path, shadowed))):
                 yield str(PurePosixPath(place, path.name))
 
 
@@ -106,13 +115,41 @@ def _names(text: str, path: Path) -> bool:
     return path.is_file() and re.search(rf"(?<![\w.-]){re.escape(path.name)}(?![\w-])", text) is not None
 
 
-def _is_module(path: Path) -> bool:
-    """Return True for a module or a package by the name of one of Python's own, and for compiled modules."""
+def _is_module(path: Path, names: Container[str]) -> bool:
+    """Return True for a module or a package of one of these names, and for compiled modules."""
     if path.name == "__pycache__":
         return True
-    if path.name.partition(".")[0] not in sys.stdlib_module_names:
+    if _module(path) not in names:
         return False
-    return path.suffix in _MODULE_SUFFIXES or (path.is_dir() and (path / "__init__.py").exists())
+    return path.suffix in _MODULE_SUFFIXES or (path.is_dir() and any(path.glob("__init__.*")))
+
+
+def _is_code(path: Path) -> bool:
+    """Return True for a Python file, and for a folder that has some."""
+    return path.suffix == ".py" or (path.is_dir() and any(path.glob("*.py")))
+
+
+def _module(path: Path) -> str:
+    return path.name.partition(".")[0]
+
+
+def _names_code(command: str, template: Path) -> bool:
+    """Return True if the command names a Python file of the template, such as `pytest test_notes.py`."""
+    return any(path.suffix == ".py" and _names(command, path) for path in everything_below(template))
+
+
+def _installed(text: str, search: str) -> frozenset[str]:
+    """Return the names of the modules that are installed for the Pythons that the text names."""
+    programs = {shutil.which(name, path=search) for name in ("python3", *_INTERPRETER.findall(text))}
+    places = {place.parent.parent for found in programs if found for place in (Path(found), Path(found).resolve())}
+    return frozenset().union(*map(_modules_below, places | {Path("/usr"), Path("/usr/local")}))
+
+
+@lru_cache(maxsize=100)
+def _modules_below(prefix: Path) -> frozenset[str]:
+    """Return the names of the modules and packages that are installed below this folder."""
+    found = [path for pattern in _INSTALLED for path in prefix.glob(f"{pattern}/*")]
+    return frozenset(_module(path) for path in found if path.suffix in _MODULE_SUFFIXES or _is_code(path))
 
 
 def _text(path: Path) -> str:

@@ -95,8 +95,7 @@ def _undecided(comparison: Comparison, policy: Policy) -> Decision | None:
 def _inconclusive(comparison: Comparison, policy: Policy) -> Decision | None:
     """Return "inconclusive" if a row was not compared or not confirmed, or too many trials were left out; else None."""
     changed_agents = {change.agent for change in comparison.definitions if change.kind == "agent_changed"}
-    spent = comparison.slower or _may_cost_more(comparison)
-    unproven = [row for row in comparison.rows if is_unproven(row, changed_agents, spent_by_head=spent)]
+    unproven = [row for row in comparison.rows if is_unproven(row, changed_agents, _spent_by_head(comparison))]
     unmeasured = [row for row in comparison.rows if row.state == "not_measured"]
     unconfirmed = [row for row in comparison.rows if row.state == "unconfirmed"]
     thin = comparison.excluded_share > MOST_EXCLUDED
@@ -108,6 +107,13 @@ def _inconclusive(comparison: Comparison, policy: Policy) -> Decision | None:
     if thin and "inconclusive" in policy.block:
         code = 5
     return Decision("inconclusive", "unproven" if unproven else reason, code, deciding)
+
+
+def _spent_by_head(comparison: Comparison) -> frozenset[str | None]:
+    """Return the causes of "not measured" that are head's doing in this run: the budget's end, and the judge's."""
+    if comparison.used_by_head:
+        return frozenset({"budget", "judge"})
+    return frozenset({"budget"} if _may_cost_more(comparison) else ())
 
 
 def _may_cost_more(comparison: Comparison) -> bool:

@@ -28,20 +28,21 @@ def may_block(row: Row, policy: Policy) -> bool:
     return row.purpose == "regression" and policy.names(row.agent)
 
 
-def is_unproven(row: Row, changed_agents: Container[str | None], *, spent_by_head: bool = False) -> bool:
+def is_unproven(row: Row, changed_agents: Container[str | None], by_head: Container[str | None] = ()) -> bool:
     """Return True if it is unknown whether head is worse, and what the pull request does can be the reason for that.
 
     Otherwise a broken tool could choose an outcome that does not fail the job. The pull request has changed the agents
-    in `changed_agents`: it may have chosen a model that never answers. `spent_by_head`: what it changed can have
-    used up the budget.
+    in `changed_agents`: it may have chosen a model that never answers. `by_head`: outside causes that are head's
+    doing in this run, since what it changed can have used up the budget.
     """
     head = row.head
     failed_every_trial = head.passes == 0 and head.trials > 0
     match row.state:
         case "not_measured":
-            by_head = is_inside(row.not_measured) or row.not_measured == "auth"  # head can ask for what is forbidden
+            inside = is_inside(row.not_measured) or row.not_measured == "auth"  # head can ask for what is forbidden
             by_agent = row.not_measured == "outage" and row.agent in changed_agents
-            return by_head or by_agent or (row.not_measured == "budget" and (failed_every_trial or spent_by_head))
+            unconfirmed = row.not_measured == "budget" and failed_every_trial
+            return inside or by_agent or unconfirmed or row.not_measured in by_head
         case "not_comparable":
             return head.passes < head.trials
         case "unconfirmed" if row.kind == "unused":

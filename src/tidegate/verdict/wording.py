@@ -121,6 +121,8 @@ def reasons(
     comparison: Comparison, decision: Decision, weakened: Sequence[DefinitionChange], policy: Policy
 ) -> Iterator[str]:
     """Yield a sentence for each row, definition change and metric that led to the decision."""
+    if decision.reason == "unproven" and any(row.not_measured in ("budget", "judge") for row in decision.rows):
+        yield from comparison.used_by_head
     for row in decision.rows:
         yield f"{_name(row, comparison.rows)}: {row.reason}"
     if decision.state == "failed":

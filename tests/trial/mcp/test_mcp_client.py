@@ -85,6 +85,21 @@ def test_calls_are_answered_and_recorded(tmp_path: Path) -> None:
     assert (tmp_path / "server.stderr").read_text() == "starting\n"
 
 
+def test_an_answer_that_is_not_a_tool_result_is_a_failed_call(tmp_path: Path) -> None:
+    titles = ["flag 1", "flag true", "both", "no content", "no block", "no text", "no object", "Emma"]
+    flag = "`isError` is neither true nor false"
+    content = "`content` is not a list of content blocks"
+    both, other = "it has both `result` and `error`", "`structuredContent` is not an object"
+    named = "the server's answer is not a valid tool result: "
+
+    answers = calls(tmp_path, "", *titles)
+    whys = [flag, flag, both, content, content, content, other]
+    assert answers == [*(("error", f"{named}{why}") for why in whys), ("ok", "added Emma")]
+    assert [status for *_, status in recorded(tmp_path)] == ["error"] * 7 + ["ok"]
+    warnings = recording.read(tmp_path / "calls", Stops()).warnings
+    assert warnings == tuple(sorted(f"add: {named}{why}" for why in (flag, both, content, other)))
+
+
 def test_what_it_offers_is_read_to_the_last_page(tmp_path: Path) -> None:
     async def work(client: McpClient, _: Supervisor) -> ServerTools:
         return await client.open()

@@ -16,7 +16,7 @@ from typing import Any
 from tidegate.model.agent import ServerTools, Tool, ToolAnswer
 from tidegate.model.command import CommandResult
 from tidegate.model.event import CallStatus
-from tidegate.trial.mcp.recorder_proxy import CALL, GIVEN_UP, INITIALIZE, PROTOCOL, messages
+from tidegate.trial.mcp.recorder_proxy import CALL, GIVEN_UP, INITIALIZE, PROTOCOL, fault_of, messages, status_of
 from tidegate.trial.mcp.server_process import LineTooLongError, ServerProcess, serving
 from tidegate.trial.processes import MEGABYTE, Command, Supervisor
 
@@ -74,29 +74,28 @@ class McpClient:
         if self.over is not None:
             return ToolAnswer("not_executed", self._gone())
         try:
-            result = await self._request(CALL, {"name": tool, "arguments": dict(given)}, timeout_secs)
+            answer = await self._answered(CALL, {"name": tool, "arguments": dict(given)}, timeout_secs)
+            result = _result(answer)
         except NoAnswerFromServerError as error:
             return ToolAnswer(error.status, error.why)
-        return ToolAnswer("error" if result.get("isError") is True else "ok", _text(result))
+        status = status_of(answer)
+        return ToolAnswer("error" if status else "ok", fault_of(status) or _text(result))
 
     async def _request(self, method: str, params: Mapping[str, Any], timeout_secs: float) -> dict[str, Any]:
+        return _result(await self._answered(method, params, timeout_secs))
+
+    async def _answered(self, method: str, params: Mapping[str, Any], timeout_secs: float) -> dict[str, Any]:
         self._number += 1
         self._say({"id": self._number, "method": method, "params": params})
         try:
             async with asyncio.timeout(timeout_secs):
                 await self._server.all_said()
-                answer = await self._answer(self._number)
+                return await self._answer(self._number)
         except TimeoutError:
             self._say({"method": GIVEN_UP, "params": {"requestId": self._number, "reason": "timeout"}})
             raise NoAnswerFromServerError("timeout", f"no answer within {timeout_secs:g} s") from None
         except LineTooLongError:
             raise NoAnswerFromServerError("error", "the server's answer is too long to be read") from None
-        result = answer.get("result")
-        if isinstance(result, dict):
-            return result
-        error = answer.get("error")
-        said = _string(error.get("message")) if isinstance(error, dict) else ""
-        raise NoAnswerFromServerError("error", said or "the server answered with neither a result nor an error")
 
     async def _answer(self, number: int) -> dict[str, Any]:
         """Return the answer with this number. Invalid lines and answers to abandoned requests are skipped."""
@@ -133,6 +132,16 @@ class McpClient:
 
     def _say(self, message: Mapping[str, Any]) -> None:
         self._server.say(json.dumps({"jsonrpc": "2.0", **message}).encode())
+
+
+def _result(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the result in an answer. Raises NoAnswerFromServerError if it has none."""
+    result = answer.get("result")
+    if isinstance(result, dict):
+        return result
+    error = answer.get("error")
+    said = _string(error.get("message")) if isinstance(error, dict) else ""
+    raise NoAnswerFromServerError("error", said or "the server answered with neither a result nor an error")
 
 
 def _tool(given: Any) -> Tool:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from tidegate.model.target import McpServer
 from tidegate.model.trial import Invocation
 from tidegate.trial import recorder
-from tidegate.trial.mcp.recorder_proxy import GIVEN_UP_STATUS
+from tidegate.trial.mcp.recorder_proxy import GIVEN_UP_STATUS, fault_of
 
 PROXY = Path(__file__).with_name("recorder_proxy.py")
 _READY = b"\0tidegate-ready\0\0\n"
@@ -49,7 +49,8 @@ def read(record: Path, stops: recorder.Stops) -> Conversation:
         return Conversation((), ("the recorder's file is gone: no call of the target is known",), opened=True)
     plain = data.replace(_READY, b"")
     calls, warnings = recorder.parsed(plain, stops)
-    return Conversation(tuple(map(_of_tool, calls)), warnings, opened=_READY in data)
+    faults = {f"{call.argv[0]}: {why}" for call in calls if call.argv and (why := fault_of(call.exit_code))}
+    return Conversation(tuple(map(_of_tool, calls)), (*warnings, *sorted(faults)), opened=_READY in data)
 
 
 def _of_tool(call: Invocation) -> Invocation:
