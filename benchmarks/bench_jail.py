@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import tempfile
 import time
 from pathlib import Path
@@ -17,6 +18,11 @@ from tidegate.trial.readable import readable_folders
 ROUNDS = 200
 ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
 WORK = "i=0; while [ $i -lt 300 ]; do cat /etc/passwd > x; rm x; i=$((i+1)); done"  # opens, forks and execs
+
+# Setup, agent and gates: each is confined once, and starts programs and opens files, as agents do.
+STEPS, TRIALS = 10, 3
+PROGRAM = "python3 -c 'import json, urllib.request; print(sum(range(3000000)))'"
+STEP = f"i=0; while [ $i -lt 20 ]; do {PROGRAM}; i=$((i+1)); done"
 
 
 async def main() -> None:
@@ -35,11 +41,31 @@ async def main() -> None:
                 before, after = (min(column) * 1000 for column in zip(*times, strict=True))
                 print(f"{what:22} {before:8.2f} ms free {after:8.2f} ms confined {after - before:+7.2f} ms", end="")
                 print(f" {after / before - 1:+7.1%}")
+        seconds = [await trial(folder, one, rules) for _ in range(TRIALS) for one in (Confinement(), confinement)]
+        before, after = min(seconds[::2]), min(seconds[1::2])
+        print(
+            f"a trial of {STEPS} commands {before:8.2f} s CPU free {after:8.2f} s confined {after / before - 1:+7.1%}"
+        )
+
+
+async def trial(folder: Path, confinement: Confinement, rules: FileRules) -> float:
+    """The CPU seconds of a trial's commands and their supervisor, which other work on the machine does not change."""
+    began = _of_children()
+    async with await Supervisor.start(None, confinement) as supervisor:
+        confinement.use(rules)
+        for _ in range(STEPS):
+            await one(supervisor, folder, STEP)
+    return _of_children() - began
+
+
+def _of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 async def one(supervisor: Supervisor, folder: Path, script: str) -> float:
     """The seconds that the script takes."""
-    command = Command(("/bin/sh", "-c", script), folder, ENVIRONMENT, folder / "out", folder / "err", timeout_secs=60)
+    command = Command(("/bin/sh", "-c", script), folder, ENVIRONMENT, folder / "out", folder / "err", timeout_secs=120)
     started = time.perf_counter()
     ended = await supervisor.run(command)
     assert ended.exit_code == 0, (folder / "err").read_text()

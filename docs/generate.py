@@ -16,6 +16,7 @@ from executors_page import EXECUTORS
 from judges_page import JUDGES
 from mutants_table import prove_page
 from native_action import native_action
+from providers_page import PROVIDERS
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -30,6 +31,8 @@ from tidegate.model.executor import Executor
 from tidegate.model.gate import Gate
 from tidegate.model.judge import Judge
 from tidegate.model.marker import Fixed
+from tidegate.model.provider import ModelProvider
+from tidegate.providers import AnyProvider
 from tidegate.reports.comment import Shown
 from tidegate.reports.filters import FILTERS
 from tidegate.reports.model_filters import PIECES
@@ -65,7 +68,8 @@ agents:
 
 Third-party agents (`claude-code`, `codex`, `gemini`, `opencode`) need their program on PATH, not older than the oldest
 version that is known to work, and their key in the environment. Tidegate reports what is missing before any trial.
-The program gets a token of the model proxy, never the key ([security](security.md)).
+The program gets a token of the model proxy, never the key ([security](security.md)). No long-lived key is needed with
+a [`provider`](providers.md).
 `args` are added to the arguments that Tidegate passes; `version` pins the program's version. Its whole output is kept
 in the trial's `record/output`. `tidegate export RUN --format atif --out DIR` writes stored trials as ATIF v1.7
 trajectories, `--format otlp` as OpenTelemetry spans.
@@ -196,6 +200,8 @@ def _words(annotation: Any) -> str:
     simple = {str: "text", bool: "true or false", int: "whole number", float: "number"}
     arguments = get_args(annotation)
     match get_origin(annotation):
+        case None if issubclass(annotation, ModelProvider):
+            return "[provider](providers.md)"
         case None if issubclass(annotation, BaseModel):
             return "`{" + ", ".join(annotation.model_fields) + "}`"
         case None:
@@ -205,7 +211,7 @@ def _words(annotation: Any) -> str:
         case origin if origin is Literal:
             return " or ".join(f"`{value}`" for value in arguments)
         case origin if origin in (Union, UnionType):
-            return " or ".join(_words(each) for each in arguments if each is not NoneType)
+            return " or ".join(dict.fromkeys(_words(each) for each in arguments if each is not NoneType))
         case origin if origin is dict:
             return f"names → {_words(arguments[1])}"
         case _:
@@ -221,6 +227,7 @@ def main() -> int:
         "agents.md": page(AGENTS, Agent, AnyAgent),
         "judges.md": page(JUDGES, Judge, AnyJudge),
         "executors.md": page(EXECUTORS, Executor, AnyExecutor),
+        "providers.md": page(PROVIDERS, ModelProvider, AnyProvider),
         "templates.md": templates(),
         "cli.md": cli(),
         "architecture.md": architecture(),

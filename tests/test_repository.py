@@ -81,7 +81,7 @@ def test_every_pure_stage_is_guarded_against_io() -> None:
 
 MAY_DO_IO = {
     *("action", "agents", "authoring", "cli", "executors", "history", "judges", "pipeline", "run", "store", "suite"),
-    *("trial", "vcs"),
+    *("providers", "trial", "vcs"),
     *("calibration", "gh", "model_proxy", "shards"),  # but for those of their modules that are guarded one by one
     "errors",  # nothing but words
 }
@@ -178,7 +178,7 @@ def load(folder: Path, *blocks: str) -> object:
 def test_there_are_blocks_to_paste() -> None:
     pages = [page for page, _ in pasted()]
 
-    assert set(pages) == {"README.md", "configuration.md", "executors.md", "judges.md", "scenarios.md"}
+    assert set(pages) == {"README.md", "configuration.md", "executors.md", "judges.md", "providers.md", "scenarios.md"}
     assert len(pages) >= 6
 
 

@@ -15,7 +15,7 @@ from tidegate.history.store import History
 from tidegate.model.comparison import Comparison
 from tidegate.model.measurement import Run
 from tidegate.model.result import Result
-from tidegate.model.shard import ShardContents, ShardPlan
+from tidegate.model.shard import BuildContents, ShardContents, ShardPlan
 from tidegate.model.trial import Side
 from tidegate.model.verdict import Verdict
 from tidegate.plan import make_plan
@@ -30,7 +30,7 @@ from tidegate.run.left_behind import with_files
 from tidegate.run.pull_request_job import PullRequestJob, load_pull_request
 from tidegate.run.replays import new_sessions
 from tidegate.run.run_job import Options, RunJob, run_of, runner_of, screening_specs
-from tidegate.run.sharding import Wanted, joining, make_shard_plan, run_shard
+from tidegate.run.sharding import Wanted, joining, make_shard_plan, run_build, run_shard
 from tidegate.run.still_named import with_docs
 from tidegate.run.surface_changes import changes_of_sides
 from tidegate.run.target_tip import with_tip
@@ -81,6 +81,13 @@ async def screen_shard(
     with scratch_folder() as scratch, two_sides(repo, asked, scratch, scratch / "out") as sides:
         loaded = load_pull_request(repo, asked.base, sides, scratch, options)
         return await run_shard(repo, loaded.job, plan, number, options)
+
+
+async def build_side(repo: Path, asked: RevisionPair, plan: ShardPlan, side: Side, options: Options) -> BuildContents:
+    """Build one side of a pull request for all shards, and write it into `options.shards`."""
+    with scratch_folder() as scratch, two_sides(repo, asked, scratch, scratch / "out") as sides:
+        loaded = load_pull_request(repo, asked.base, sides, scratch, options)
+        return await run_build(loaded.job, plan, side, options)
 
 
 async def _surface(job: RunJob, head: Run, options: Options) -> tuple[str, ...]:

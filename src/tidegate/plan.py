@@ -88,14 +88,9 @@ def without_agents(plan: Plan, environ: Mapping[str, str] | None) -> Plan:
     def why(row: PlanRow) -> NotMeasured | None:
         if environ is None:
             return None if row.deterministic else "replay_only"
-        return "secret" if _lacks_key(row.agent, environ) else None
+        return "secret" if row.agent.lacks(environ) else None
 
     return Plan(rows=tuple(row.model_copy(update={"no_agent": why(row)}) for row in plan.rows))
-
-
-def _lacks_key(agent: Agent, environ: Mapping[str, str]) -> bool:
-    key, *_ = agent.variables or ("",)  # the first variable is the key; the others hold the provider's address
-    return bool(key) and not (environ.get(key) or agent.env.get(key))
 
 
 # They change how git checks out other files.

@@ -19,6 +19,7 @@ judge:
     - {when: say nothing, answers: [I would rather not.]}
     - {when: too much of it, answers: [''], end: failed}
     - {when: be away, answers: [''], end: outage}
+    - {when: think long, answers: [''], end: timeout}
     - answers: [{scores: {complete: 0.9}}]
 """
 JUDGED = {
@@ -51,6 +52,11 @@ def test_an_unreadable_answer_is_repeated_and_counts(tmp_path: Path) -> None:
 @pytest.mark.attempt("has the tool print so much that the judge's provider refuses the question", "regression")
 def test_a_refused_question_is_repeated_and_counts(tmp_path: Path) -> None:
     assert run(tmp_path, "too much of it").code == 1
+
+
+@pytest.mark.attempt("has the tool print what takes the judge too long to answer", "regression")
+def test_an_answer_that_takes_too_long_is_repeated_and_counts(tmp_path: Path) -> None:
+    assert run(tmp_path, "think long").code == 1
 
 
 @pytest.mark.attempt("is run while the judge has an outage", "inconclusive: a row is not measured", 0)

@@ -23,6 +23,11 @@ IMPORTED = re.compile(r"^import time: +\d+ \| +\d+ \| +([\w.]+)$", re.M)
 
 def imported(*arguments: str, cwd: Path, environ: Mapping[str, str] | None = None) -> set[str]:
     """The packages that a call of tidegate imports; it has to end well."""
+    return {name.partition(".")[0] for name in imported_modules(*arguments, cwd=cwd, environ=environ)}
+
+
+def imported_modules(*arguments: str, cwd: Path, environ: Mapping[str, str] | None = None) -> set[str]:
+    """The modules that a call of tidegate imports; it has to end well."""
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "tidegate", *arguments],
         cwd=cwd,
@@ -32,7 +37,7 @@ def imported(*arguments: str, cwd: Path, environ: Mapping[str, str] | None = Non
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    found = {name.partition(".")[0] for name in IMPORTED.findall(done.stderr)}
+    found = set(IMPORTED.findall(done.stderr))
     assert "tidegate" in found
     return found
 
@@ -91,6 +96,23 @@ def test_a_pull_request_without_a_trial_imports_nothing_heavy(
 
     assert imported("action", cwd=repository.root, environ=environ) & HEAVY == set()
     assert step.outputs()["reason"] == reason
+
+
+def test_a_check_imports_only_what_its_suite_uses(make_repository: Callable[..., Repository]) -> None:
+    """Imports are nearly all of its time: it has no file of AgentV, no pattern, no executor and no comparison."""
+    repository = make_repository()
+    scenario = "name: add\ndescription: d\ntarget: {binary: notes}\ntask: Add a note.\n"
+    repository.commit(
+        {
+            "tidegate.yaml": "version: 1\nscenarios: [s.yaml]\nagents: {a: {type: scripted, steps: {add: [notes]}}}\n",
+            "s.yaml": f"{scenario}evaluation: {{gates: [{{type: file_exists, path: notes.txt}}]}}\n",
+        }
+    )
+
+    unused = {"asyncio", "regex", "ssl", "email", "http.client", "tarfile", "importlib.metadata", "tidegate.cli.pr"}
+    unused |= {"tidegate.suite.agentv", "tidegate.agents.agentv_cli", "tidegate.suite.json_schema"}
+    unused |= {"tidegate.model.comparison", "tidegate.procedure.steps", "tidegate.trial.processes"}
+    assert imported_modules("check", cwd=repository.root) & unused == set()
 
 
 def test_a_wrong_option_is_told_by_its_command(capsys: pytest.CaptureFixture[str]) -> None:

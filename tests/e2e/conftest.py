@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.conftest import Repository
 from tests.warm import run_tidegate
 
 NOTES = """\
@@ -57,6 +58,42 @@ FILES = {
     "scenarios/keep.yaml": SCENARIO,
     "AGENTS.md": AGENTS_MD,
 }
+
+
+BY_CHANCE = """\
+version: 1
+scenarios: [scenarios/*.yaml]
+path: [bin]
+watch: [bin/**]
+MOREagents:
+  fake:
+    type: scripted
+    seed: SEED
+    steps:
+"""
+KEEPS_ONE = """\
+name: NAME
+description: A note is kept.
+target: {binary: notes}
+task: Add a note.
+evaluation: {gates: [{type: file_contains, path: notes.txt, substring: first}]}
+"""
+
+
+def by_chance(repo: Repository, chances: Mapping[str, float], *, seed: int, more: str = "", slow: str = "") -> None:
+    """Commit scenarios that run `notes maybe` with these chances: harmless on base, it spoils the notes on head.
+
+    `more` is added to the suite; `slow` is what `notes maybe` does first.
+    """
+    steps = "".join(
+        f"      {name}: [notes add first, notes add second, {{run: notes maybe, probability: {chance}}}]\n"
+        for name, chance in chances.items()
+    )
+    suite = BY_CHANCE.replace("SEED", str(seed)).replace("MORE", more) + steps
+    scenarios = {f"scenarios/{name}.yaml": KEEPS_ONE.replace("NAME", name) for name in chances}
+    repo.commit({"bin/notes": NOTES.replace("  add)", "  maybe) ;;\n  add)"), "tidegate.yaml": suite, **scenarios})
+    repo.branch("pr", {"bin/notes": NOTES.replace("  add)", f"  maybe) {slow} rm notes.txt ;;\n  add)")})
+    repo.git("checkout", "--quiet", "main")
 
 
 class Ran:

@@ -43,7 +43,7 @@ def without(name: str) -> str:
 class Judged(NamedTuple):
     """One pull request's end."""
 
-    blocked: bool
+    code: int
     states: dict[str, str]
     trials: int
     comment: str
@@ -74,9 +74,9 @@ class Population:
         self._repo.git("checkout", "--quiet", "pr")
         self._repo.commit({"README.md": str(self._seed), **head})
         ran = self._tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", "--quiet", cwd=self._repo.root)
-        assert ran.code in (0, 1), ran.stderr
+        assert ran.code in (0, 1, 5), ran.stderr
         states = {row["scenario"]: row["state"] for row in ran.result["rows"]}
-        return Judged(ran.code == 1, states, sum(ran.result["cost"]["trials"].values()), ran.comment)
+        return Judged(ran.code, states, sum(ran.result["cost"]["trials"].values()), ran.comment)
 
     def provider_changes(self, name: str) -> Judged:
         """The scenario dies on base and head alike, after the history was made."""
@@ -98,19 +98,19 @@ def test_a_population_of_pull_requests(make_repository: Make, tidegate: Make) ->
     population = Population(make_repository, tidegate)
 
     clean = [population.judge({}) for _ in range(CLEAN)]
-    blocked = [one.are("regressed") for one in clean if one.blocked]
+    blocked = [one.states for one in clean if one.code]
     print(f"\nclean: {len(blocked)} of {CLEAN} blocked {blocked}, {mean_trials(clean):.1f} trials each")
     assert len(blocked) <= max(1, CLEAN // 50)
 
     victims = [STABLE[n % len(STABLE)] for n in range(BROKEN)]
     dead = [population.judge({"bin/notes": without(name)}) for name in victims]
-    named = sum(one.blocked and name in one.are("regressed") for one, name in zip(dead, victims, strict=True))
+    named = sum(one.code == 1 and name in one.are("regressed") for one, name in zip(dead, victims, strict=True))
     print(f"one dead: {named} of {BROKEN} blocked, naming it, {mean_trials(dead):.1f} trials each")
     assert named == BROKEN
 
     moved = [population.provider_changes(name) for name in victims]
     said = sum(name in one.are("baseline_changed") for one, name in zip(moved, victims, strict=True))
-    print(f"the provider changed: {sum(one.blocked for one in moved)} of {BROKEN} blocked, {said} say that it did")
-    assert not any(one.blocked for one in moved)
+    print(f"the provider changed: {[one.code for one in moved]}, {said} of {BROKEN} say that it did")
+    assert all(one.code == 5 for one in moved), "no regression, and not green either: head may have caused it"
     assert said == BROKEN
-    assert all("changed on base too" in one.comment for one in moved)
+    assert all("failed on base, too, although its history passes" in one.comment for one in moved)

@@ -57,6 +57,38 @@ def test_sessions_of_base_are_replayed_in_the_working_tree(repo: Any, tidegate: 
     assert "0 of 5 sessions of base" in differs.stdout
 
 
+def test_exactly_the_rows_whose_sessions_see_a_change_differ(
+    make_repository: Make, tidegate: Make, files: dict[str, str]
+) -> None:
+    made, tool = make_repository(), files["bin/notes"]
+    steps = "keep_notes: [notes add first, notes add second, notes list], count: [notes --help, notes add first]"
+    gates = "evaluation: {gates: [{type: file_contains, path: notes.txt, substring: first}]}"
+    count = f"name: count\ndescription: d\ntarget: {{binary: notes}}\ntask: Add a note.\n{gates}\n"
+    suite = SUITE.partition("    steps:")[0] + f"    steps: {{{steps}}}\n"
+    made.commit({**files, "tidegate.yaml": suite, "scenarios/count.yaml": count})
+    assert tidegate("run", "--rev", "main", "--history", "--trials", "3", cwd=made.root).code == 0
+    changes = {
+        "refactor": ("bin/notes", tool.replace("# notes:", "# The notes tool:"), set()),
+        "renamed": ("bin/notes", tool.replace("  list)", "  show)"), {"keep_notes"}),
+        "help": ("bin/notes", tool.replace("usage: notes", "Usage: notes"), {"count"}),
+        "guidance": ("AGENTS.md", "Be quick.", {"keep_notes", "count"}),
+    }
+    for name, (path, text, rows) in changes.items():
+        made.branch(name, {path: text})
+        said = tidegate("replay", "--base", "main", "--rev", name, cwd=made.root)
+        differing = {line.split()[1] for line in said.stdout.splitlines() if line.startswith("❌")}
+        assert (differing, said.code) == (rows, bool(rows)), said.stdout
+
+
+def test_simulate_shows_what_replays_save(repo: Any, tidegate: Make) -> None:
+    said = tidegate("simulate", "--prs", "20", cwd=repo.root)
+
+    assert said.code == 0, said.stderr
+    clean = next(line.split() for line in said.stdout.splitlines() if line.startswith("clean"))
+    assert float(clean[1]) >= 6  # without a usable history: 3 trials on each side
+    assert "changes nothing for agents takes 1.0 trials: 1 of 1 rows\nhave recorded sessions" in said.stdout
+
+
 def test_what_base_shows_now_and_then_is_no_difference(
     make_repository: Make, tidegate: Make, files: dict[str, str], tmp_path: Path
 ) -> None:

@@ -14,47 +14,17 @@ from typing import Any
 
 import pytest
 
-Make = Callable[..., Any]
+from tests.e2e.conftest import by_chance
 
-# On base `maybe` is harmless, on head it spoils the notes: a scenario that works now and then.
-SUITE = """\
-version: 1
-scenarios: [scenarios/*.yaml]
-path: [bin]
-watch: [bin/**]
-agents:
-  fake:
-    type: scripted
-    seed: SEED
-    steps: {keep_notes: [notes add first, notes add second, {run: notes maybe, probability: CHANCE}]}
-"""
-SCENARIO = """\
-name: keep_notes
-description: Two notes are kept.
-target: {binary: notes}
-task: Add two notes.
-evaluation: {gates: [{type: file_contains, path: notes.txt, substring: first}]}
-"""
+Make = Callable[..., Any]
 
 
 @pytest.fixture
-def flawed(make_repository: Make, files: dict[str, str]) -> Callable[..., Any]:
-    """A repository with history, and a branch on which the scenario fails with the given chance."""
+def flawed(make_repository: Make) -> Callable[..., Any]:
+    """A repository whose branch spoils its one scenario with the given chance."""
 
     def make(name: str, chance: float, seed: int = 1, slow: str = "") -> Any:
-        tool = files["bin/notes"]
-        maybe = tool.replace("  add)", f"  maybe) {slow} rm notes.txt ;;\n  add)")
-        suite = SUITE.replace("SEED", str(seed)).replace("CHANCE", str(chance))
-        repo = make_repository(name)
-        repo.commit(
-            {
-                "bin/notes": tool.replace("  add)", "  maybe) ;;\n  add)"),
-                "tidegate.yaml": suite,
-                "scenarios/keep.yaml": SCENARIO,
-            }
-        )
-        repo.branch("pr", {"bin/notes": maybe})
-        repo.git("checkout", "--quiet", "main")
+        by_chance(repo := make_repository(name), {"keep_notes": chance}, seed=seed, slow=slow)
         return repo
 
     return make
@@ -78,13 +48,15 @@ def told(ran: Any) -> dict[str, Any]:
 
 
 def without_chance(told: dict[str, Any]) -> dict[str, Any]:
-    """Without seconds and commits, which no two runs have in common."""
+    """Without seconds, what depends on them, and commits: no two runs have them in common."""
     text = json.dumps(told)
     loaded: dict[str, Any] = json.loads(text)
     for row in loaded["rows"]:
-        row["metrics"].pop("duration_s")
         (row["evidence"] or {}).pop("reproduce", None)
-    loaded["suite"]["metrics"].pop("duration_s", None)
+    for metrics in (loaded["suite"]["metrics"], *(row["metrics"] for row in loaded["rows"])):
+        metrics.pop("duration_s", None)
+        for change in metrics.values():
+            change.pop("q", None)  # it is adjusted for all metrics, and so depends on the duration's
     return loaded
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,6 +32,8 @@ PRINTED = {
     "base64": base64.b64encode(SECRET.encode()).decode().rstrip("="),
     "base64 for URLs": base64.urlsafe_b64encode(SECRET.encode()).decode().rstrip("="),
 }
+PLANTED_IN = (".stdout", ".stderr", "workspace.diff", "leaked-script.txt")  # by what the programs printed and wrote
+_REMOVED = re.compile(r"error: (\w+)[^\n]{0,40}?: (?:\\*\[NOTES_TOKEN\\*\]\w?=* ){6}")
 PRINT = """\
 #!/usr/bin/env python3
 # Prints the secret in every form, and leaves it in a file.
@@ -42,10 +45,15 @@ forms = [secret, json.dumps(secret)[1:-1], quote(secret, safe=""), data.hex()]
 forms += [base64.b64encode(data).decode(), base64.urlsafe_b64encode(data).decode()]
 forms += ["npm_" + "aB3dE5" * 6]
 text = f"error: {sys.argv[1]}: " + " ".join(forms)
+if sys.argv[1] == "evaluator":
+    sys.exit(print(json.dumps({"score": 1, "reasoning": text})))
 print(text)
 print(text, file=sys.stderr)
 if sys.argv[1] not in ("build", "version"):
     with open(f"leaked-{sys.argv[1]}.txt", "a") as file:
+        file.write(text + "\\n")
+if results := os.environ.get("TIDEGATE_RESULTS_DIR"):
+    with open(f"{results}/leaked-{sys.argv[1]}.txt", "w") as file:
         file.write(text + "\\n")
 sys.exit(sys.argv[2:3] == ["fail"])
 """
@@ -65,6 +73,7 @@ target: {binary: notes, health_check: leak version, env: {NOTES_TOKEN: "${NOTES_
 task: Add a note.
 setup: {commands: [leak setup]}
 evaluation:
+  evaluators: [{type: code_judge, script: leak evaluator}]
   gates:
     - {type: file_contains, path: notes.txt, substring: first}
     - {type: command_output_contains, command: leak gate, substring: "error: gate"}
@@ -81,8 +90,19 @@ def leaks(*folders: Path) -> Iterator[str]:
             yield from (f"{path.name}: {form}" for form, text in PRINTED.items() if text.encode() in data)
 
 
+def places(folder: Path) -> set[tuple[str, str]]:
+    """Return where the secret was printed and removed in each of its forms: the kind of file, and who printed it."""
+    found = set()
+    for path in folder.rglob("*"):
+        if path.is_file():
+            kind = path.suffix if path.suffix in (".stdout", ".stderr") else path.name
+            text = path.read_text(errors="replace")
+            found |= {(kind, who) for who in _REMOVED.findall(text)}
+    return found
+
+
 @pytest.mark.parametrize("broken", ["the tool", "the build"])
-def test_a_secret_is_in_no_file_and_no_log(
+def test_a_secret_in_20_places_and_6_encodings_is_in_no_file_and_no_log(
     make_repository: Make, tidegate: Make, files: dict[str, str], broken: str
 ) -> None:
     repo = make_repository()
@@ -108,6 +128,8 @@ def test_a_secret_is_in_no_file_and_no_log(
     assert not any(UNKNOWN in text for text in (*texts, result))
     assert MARK in result
     if broken == "the tool":
+        planted = {place for place in places(ran.out) if place[0] in PLANTED_IN}
+        assert (len(planted) >= 20, len(PRINTED)) == (True, 6), planted
         assert UNKNOWN in "".join(path.read_text() for path in ran.out.rglob("*.stdout"))
         assert whole_text(page).count(MARK) > 20
         gates = [gate for trial in json.loads(result)["trials"] for gate in trial["gates"]]

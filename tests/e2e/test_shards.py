@@ -12,41 +12,21 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.conftest import by_chance
 from tests.e2e.test_resume import told, without_chance
 
 Make = Callable[..., Any]
-SCENARIO = """\
-name: NAME
-description: A note is kept.
-target: {binary: notes}
-task: Add a note.
-evaluation: {gates: [{type: file_contains, path: notes.txt, substring: first}]}
-"""
 NAMES = [f"keep_{number}" for number in range(8)]
 CHANCES = {"keep_2": 0.9, "keep_5": 0.9, "keep_6": 0.1}  # how often the agent runs into what head breaks
 
 
 @pytest.fixture
-def spoiled(make_repository: Make, files: dict[str, str]) -> Callable[[str], Any]:
+def spoiled(make_repository: Make) -> Callable[[str], Any]:
     """A repository whose branch spoils some scenarios now and then."""
 
     def make(name: str) -> Any:
-        steps = "".join(
-            f"      {one}: [notes add first, {{run: notes maybe, probability: {CHANCES.get(one, 0)}}}]\n"
-            for one in NAMES
-        )
-        suite = (
-            "version: 1\nscenarios: [scenarios/*.yaml]\npath: [bin]\nwatch: [bin/**]\n"
-            "policy: {preset: quick, fail_fast: false}\n"
-            f"agents:\n  fake:\n    type: scripted\n    seed: 7\n    steps:\n{steps}"
-        )
-        tool = files["bin/notes"]
-        repo = make_repository(name)
-        scenarios = {f"scenarios/{one}.yaml": SCENARIO.replace("NAME", one) for one in NAMES}
-        harmless = tool.replace("  add)", "  maybe) ;;\n  add)")
-        repo.commit({"bin/notes": harmless, "tidegate.yaml": suite, **scenarios})
-        repo.branch("pr", {"bin/notes": tool.replace("  add)", "  maybe) rm notes.txt ;;\n  add)")})
-        repo.git("checkout", "--quiet", "main")
+        chances, policy = {one: CHANCES.get(one, 0.0) for one in NAMES}, "policy: {preset: quick, fail_fast: false}\n"
+        by_chance(repo := make_repository(name), chances, seed=7, more=policy)
         return repo
 
     return make

@@ -10,18 +10,21 @@ import pytest
 from tests.attempts.attempt import FILES, FORGETFUL
 from tests.conftest import Repository
 from tests.e2e.conftest import NOTES, Ran, start
+from tests.warm import run_tidegate
 
 
 @pytest.fixture
-def compared(tmp_path: Path) -> Callable[[str, str], Ran]:
+def compared(tmp_path: Path) -> Callable[..., Ran]:
     """Run a pull request whose merge base is broken, with the tool of main's tip and of head."""
 
-    def compare(tip: str, head: str) -> Ran:
+    def compare(tip: str, head: str, *, recorded: bool = False) -> Ran:
         repo = Repository(tmp_path / "repo")
         repo.commit({**FILES, "bin/notes": FORGETFUL})
         repo.branch("pr", {"bin/notes": head})
         repo.git("checkout", "--quiet", "main")
         repo.commit({"bin/notes": tip})
+        if recorded:
+            run_tidegate("run", "--rev", "main", "--history", cwd=repo.root)
         return start(tmp_path / "out", "pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=repo.root)
 
     return compare
@@ -38,7 +41,9 @@ def test_a_row_that_fails_at_the_tip_too_blocks_nothing(compared: Callable[[str,
     assert (ran.code, ran.row("keep_notes")["state"]) == (0, "ok"), ran.stderr
 
 
-def test_the_comment_says_what_to_do(compared: Callable[[str, str], Ran]) -> None:
-    ran = compared(NOTES, FORGETFUL + "# mine\n")
+@pytest.mark.parametrize("recorded", [False, True])
+def test_the_comment_says_what_to_do(compared: Callable[..., Ran], recorded: bool) -> None:
+    """Also if main's history passes: the merge base fails by what main has repaired, not by what head left behind."""
+    ran = compared(NOTES, FORGETFUL + "# mine\n", recorded=recorded)
     assert (ran.code, ran.row("keep_notes")["state"]) == (5, "unconfirmed")
     assert "passes in 1 of 1 trials at the tip of main: merge main into this branch" in ran.comment

@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import Repository
 from tests.gh.emulated.front import Front
-from tests.gh.emulated.node import EquipmentMissingError
+from tests.gh.emulated.node import EquipmentMissingError, evaluate_command
 from tests.gh.emulated.runner import Step
 from tests.gh.emulated.server import GitHub
 from tests.gh.fake.server import BlobHost, FakeGitHub
@@ -32,6 +32,15 @@ def github_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitHub]:
         pytest.skip(f"the emulated GitHub cannot be started: {missing}")
     yield server
     server.stop()
+
+
+@pytest.fixture
+def evaluator() -> None:
+    """GitHub's own evaluator of expressions; without it the test is skipped."""
+    try:
+        evaluate_command()
+    except EquipmentMissingError as missing:
+        pytest.skip(f"GitHub's evaluator cannot be run: {missing}")
 
 
 @pytest.fixture

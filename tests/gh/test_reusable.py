@@ -11,47 +11,27 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.gh.emulated.called import Called, Ended, Event, RefusedError, Runner, call
-from tests.gh.emulated.node import EquipmentMissingError, evaluate_command
-from tests.gh.emulated.runner import comment_payload, dispatch_payload, pull_request_payload, workflow_run_payload
+from tests.gh.emulated.called import Called, Ended, Event, RefusedError, Runner, call, opened
+from tests.gh.emulated.runner import comment_payload, dispatch_payload, workflow_run_payload
 from tests.gh.fake.state import RunRow, told_time
 from tests.gh.job import Job
 from tidegate.authoring.callers import FOLDER, Place, workflow_files
+
+pytestmark = pytest.mark.usefixtures("evaluator")
 
 RUN = 77
 OURS = Place("owner/tidegate", "0" * 40)
 LABEL = "tidegate: accept"
 
 
-@pytest.fixture(autouse=True)
-def _equipped() -> None:
-    try:
-        evaluate_command()
-    except EquipmentMissingError as missing:
-        pytest.skip(f"GitHub's evaluator cannot be run: {missing}")
-
-
 def caller(name: str = "tidegate", *, native: bool = False) -> str:
     return workflow_files(OURS, "main", native=native, commands=True)[f"{FOLDER}/{name}.yml"]
 
 
-def opened(job: Job, **changes: Any) -> Event:
-    """The pull request's event, with its test merge checked out."""
-    head, base = job.repo.git("rev-parse", "pr"), job.repo.git("rev-parse", "main")
-    job.pull.push(head)
-    changes = {"action": "opened", "head_ref": "pr", **changes}
-    payload = pull_request_payload(job.pull.repository, job.pull.number, head, base, **changes)
-    return Event("pull_request", payload, RUN)
-
-
 def run(job: Job, text: str, event: Event, token: Callable[[Mapping[str, str]], str] | None = None) -> Ended:
     """The caller's run to its end; what it uploads is at GitHub afterwards."""
-    made = Runner(
-        job.repo.root if event.name == "pull_request" else _empty(job),
-        lambda workspace: job.make_step(workspace, job.github.api_url),
-        job.start,
-        token or job.github.token_with,
-    )
+    workspace = job.repo.root if event.name == "pull_request" else _empty(job)
+    made = Runner(workspace, job, token)
     ended = made.run(call(text, event), event)
     for name, archive in ended.uploads.items():
         job.pull.upload(event.run, name, archive)
@@ -66,7 +46,7 @@ def _empty(job: Job) -> Path:
 
 @pytest.mark.parametrize("native", [False, True], ids=["container", "native"])
 def test_a_pull_request_is_compared_commented_and_uploaded(job: Job, *, native: bool) -> None:
-    ended = run(job, caller(native=native), opened(job))
+    ended = run(job, caller(native=native), opened(job, RUN))
 
     (comment,) = job.pull.bot_comments()
     assert (ended.ran.exit_code, ended.step.outputs()["comment_url"]) == (1, comment.url), ended.ran.stderr
@@ -76,7 +56,7 @@ def test_a_pull_request_is_compared_commented_and_uploaded(job: Job, *, native: 
 
 def test_explain_shows_what_the_pull_requests_run_uploaded(job: Job) -> None:
     """With nothing but the workflows that `init` writes."""
-    event = opened(job)
+    event = opened(job, RUN)
     run(job, caller(), event)
     job.pull.repo.runs.append(RunRow(RUN, 70, "pull_request", job.pull.row.head_sha))
     row = job.pull.say("/tidegate explain keep_notes", "olivia")
@@ -95,7 +75,7 @@ def test_explain_shows_what_the_pull_requests_run_uploaded(job: Job) -> None:
 
 def test_a_forks_run_is_published_by_the_second_workflow(job: Job) -> None:
     job.pull.row.head_repo, job.pull.row.head_ref = "mallory/fork", "pr"
-    first = run(job, caller(), opened(job, head_repo="mallory/fork"), lambda _: job.github.token_like("read-only"))
+    first = run(job, caller(), opened(job, RUN, head_repo="mallory/fork"), lambda _: job.github.token_like("read-only"))
     assert (first.ran.exit_code, job.pull.bot_comments()) == (1, []), first.ran.stderr
     payload = workflow_run_payload(
         job.pull.repository, RUN, job.pull.row.head_sha, head_repo="mallory/fork", branch="pr"
@@ -121,7 +101,7 @@ def test_a_foreign_label_and_a_new_title_cancel_no_running_job(job: Job) -> None
         "title": {"action": "edited", "changes": {"title": {"from": "x"}}},
         "base": {"action": "edited", "changes": {"base": {"ref": {"from": "old"}}}},
     }
-    groups = {name: called("tidegate", opened(job, **changes)).concurrency for name, changes in events.items()}
+    groups = {name: called("tidegate", opened(job, RUN, **changes)).concurrency for name, changes in events.items()}
 
     assert all(group["cancel-in-progress"] is True for group in groups.values())
     assert groups["push"] == groups["ours"] == groups["base"]
@@ -167,7 +147,7 @@ def test_the_stand_in_refuses_what_github_refuses(job: Job, before: str, after: 
     assert text != caller()
 
     with pytest.raises(RefusedError, match=why):
-        call(text, opened(job))
+        call(text, opened(job, RUN))
 
 
 def test_all_called_jobs_have_a_time_limit_and_a_concurrency() -> None:

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from tests.e2e.conftest import SCENARIO
-from tests.gh.emulated.called import Called, Ended, Event, Runner, call
-from tests.gh.emulated.node import EquipmentMissingError, evaluate_command
-from tests.gh.emulated.runner import pull_request_payload
+from tests.gh.emulated.called import Called, Ended, Runner, call, opened
 from tests.gh.job import RENAMED, Job
+
+pytestmark = pytest.mark.usefixtures("evaluator")
 
 RUN = 78
 CALLER = """\
@@ -25,14 +25,6 @@ jobs:
     uses: owner/tidegate/.github/workflows/reusable-sharded.yml@0000000000000000000000000000000000000000
     with: {shards: "2", max_parallel: 2}
 """
-
-
-@pytest.fixture(autouse=True)
-def _equipped() -> None:
-    try:
-        evaluate_command()
-    except EquipmentMissingError as missing:
-        pytest.skip(f"GitHub's evaluator cannot be run: {missing}")
 
 
 @pytest.fixture
@@ -49,29 +41,19 @@ def job(job: Job) -> Job:
 class SeveralJobs:
     """One run of the workflow. Each job has a workspace of its own, and the artifacts of the jobs before it."""
 
-    def __init__(self, job: Job, **changes: Any) -> None:
-        self.job = job
-        head, base = job.repo.git("rev-parse", "pr"), job.repo.git("rev-parse", "main")
-        job.pull.push(head)
-        changes = {"action": "opened", "head_ref": "pr", **changes}
-        payload = pull_request_payload(job.pull.repository, job.pull.number, head, base, **changes)
-        self.event = Event("pull_request", payload, RUN)
+    def __init__(self, job: Job, caller: str = CALLER, **changes: Any) -> None:
+        self.job, self.caller = job, caller
+        self.event = opened(job, RUN, **changes)
         self.artifacts: dict[str, bytes] = {}
 
     def called(self, name: str, **contexts: Any) -> Called:
-        return call(CALLER, self.event, name, **contexts)
+        return call(self.caller, self.event, name, **contexts)
 
     def run(self, name: str, **contexts: Any) -> Ended:
         workspace = Path(
             shutil.copytree(self.job.repo.root, self.job.repo.root.parent / f"{name}-{len(self.artifacts)}")
         )
-        runner = Runner(
-            workspace,
-            lambda folder: self.job.make_step(folder, self.job.github.api_url),
-            self.job.start,
-            self.job.github.token_with,
-            self.artifacts,
-        )
+        runner = Runner(workspace, self.job, artifacts=self.artifacts)
         ended = runner.run(self.called(name, **contexts), self.event)
         self.artifacts |= ended.uploads
         return ended
@@ -80,7 +62,8 @@ class SeveralJobs:
         """Run the plan, and return the context `needs` of the jobs after it."""
         planned = self.run("plan")
         assert planned.ran.exit_code == 0, planned.ran.stderr
-        return {"plan": {"result": "success", "outputs": {"matrix": planned.step.outputs()["matrix"]}}}
+        plan = {"result": "success", "outputs": {"matrix": planned.step.outputs()["matrix"]}}
+        return {"plan": plan, "build": {"result": "skipped"}}
 
     def shards(self, needs: dict[str, Any]) -> None:
         for entry in json.loads(needs["plan"]["outputs"]["matrix"])["include"]:
@@ -123,6 +106,28 @@ def test_two_shards_and_a_merge_end_as_one_job_and_a_lost_one_is_reported(job: J
     assert "shard 2 of 2 is lost: there is no bundle of it" in job.pull.bot_comments()[0].body
 
 
+def test_builds_are_made_once_and_each_reaches_the_jobs_in_a_folder_of_its_own(job: Job) -> None:
+    run = SeveralJobs(job, caller=CALLER.replace("max_parallel: 2", "max_parallel: 2, build_once: true"))
+    needs = run.plan()
+    assert run.called("build", needs=needs, matrix={"side": "base"}).starts
+    assert not SeveralJobs(job).called("build", needs=needs, matrix={"side": "base"}).starts
+    waiting = run.called("shard", needs={**needs, "build": {"result": "failure"}}, matrix={})
+    assert not waiting.starts, "shards without builds would not be measured"
+    for side in ("base", "head"):
+        assert run.run("build", needs=needs, matrix={"side": side}).ran.exit_code == 0
+    needs["build"] = {"result": "success"}
+    assert run.called("shard", needs=needs, matrix={}).starts
+    assert {"tidegate-build-default-base", "tidegate-build-default-head"} <= run.artifacts.keys()
+
+    run.shards(needs)
+    merged = run.merge(needs)
+    assert (merged.ran.exit_code, merged.step.outputs()["regressions"]) == (1, "4"), merged.ran.stderr
+
+    run.artifacts["tidegate-build-default-head"] = run.artifacts["tidegate-build-default-base"]
+    swapped = run.merge(needs)
+    assert (swapped.ran.exit_code, "the build of head cannot be used" in swapped.ran.stderr) == (4, True)
+
+
 def test_a_run_with_nothing_to_do_has_no_shards_and_passes_by_its_merge(job: Job) -> None:
     run = SeveralJobs(job, action="closed")
     needs = run.plan()
@@ -134,6 +139,6 @@ def test_a_run_with_nothing_to_do_has_no_shards_and_passes_by_its_merge(job: Job
 def test_a_merge_without_a_plan_cannot_run(job: Job) -> None:
     """The job that plans failed: the required check is red, and says why."""
     run = SeveralJobs(job)
-    needs = {"plan": {"result": "failure", "outputs": {"matrix": ""}}}
+    needs = {"plan": {"result": "failure", "outputs": {"matrix": ""}}, "build": {"result": "skipped"}}
     merged = run.merge(needs)
     assert (merged.ran.exit_code, "there is no plan of the shards" in merged.ran.stderr) == (4, True)

@@ -88,3 +88,15 @@ def test_sessions_are_kept_on_the_branch_of_the_history(tmp_path: Path, make_rep
     copy_to(repo.root, limits.name, tmp_path / "copy")
 
     assert read(tmp_path / "copy") == ["1"]
+
+
+def test_a_session_of_another_fingerprint_or_row_is_ignored(tmp_path: Path) -> None:
+    """A file under another name is that of a row that has changed since."""
+    store(tmp_path).add({KEY: "e" * 64}, [session(1)])
+    (file,) = tmp_path.rglob(f"{'e' * 64}.sessions")
+    file.rename(file.with_name(f"{'f' * 64}.sessions"))
+    assert read(tmp_path) == []
+
+    other = RowKey(scenario="other", agent="a")
+    store(tmp_path).add({other: PRINTS[KEY]}, [session(2, scenario="other")])
+    assert read(tmp_path) == []

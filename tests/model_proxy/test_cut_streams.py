@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.model_proxy.test_proxy import HEAD, lent_by
-from tidegate.model.agent import Provider
 from tidegate.model.event import End
-from tidegate.model.providers import ANTHROPIC, GOOGLE, OPENAI
+from tidegate.model.model_apis import ANTHROPIC, GOOGLE, OPENAI
+from tidegate.model.provider import ModelApi
 from tidegate.model_proxy.token_usage import request_letters
 from tidegate.model_proxy.traffic import Lease
 
@@ -30,7 +30,7 @@ class Shape(NamedTuple):
     Counts are given, said, read from the cache, written to it.
     """
 
-    provider: Provider
+    provider: ModelApi
     path: str
     events: tuple[dict[str, Any], ...]
     cut: tuple[int, int, int, int]

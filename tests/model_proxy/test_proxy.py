@@ -17,11 +17,12 @@ import pytest
 
 from tests.model_server import Fault, ModelServer, Step, serving
 from tidegate.errors import ConfigurationError
-from tidegate.model.agent import Provider
-from tidegate.model.providers import ANTHROPIC, GOOGLE, OPENAI
+from tidegate.model.model_apis import ANTHROPIC, GOOGLE, OPENAI
+from tidegate.model.provider import ModelApi
 from tidegate.model_proxy.connections import MOST_CONNECTIONS, MOST_OF_ONE_TRIAL
 from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.model_proxy.traffic import Lease
+from tidegate.providers.access import KeyAccess
 
 KEY = "the-real-key"
 QUESTION: dict[str, Any] = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "?"}]}
@@ -35,7 +36,7 @@ def lent(*faults: Fault) -> Iterator[tuple[ModelServer, Lease]]:
     with (
         serving([Step("Well.")], list(faults)) as server,
         ModelProxy() as model_proxy,
-        model_proxy.lent(ANTHROPIC, KEY, server.url) as lease,
+        model_proxy.lent(ANTHROPIC, KeyAccess(KEY), server.url) as lease,
     ):
         yield server, lease
 
@@ -85,8 +86,8 @@ def test_another_token_is_refused_and_nobody_is_asked(token: str) -> None:
 def test_a_token_is_worth_nothing_when_its_trial_is_over() -> None:
     with serving([Step("Well.")]) as server, ModelProxy() as model_proxy:
         with (
-            model_proxy.lent(ANTHROPIC, KEY, server.url) as over,
-            model_proxy.lent(ANTHROPIC, KEY, server.url) as other,
+            model_proxy.lent(ANTHROPIC, KeyAccess(KEY), server.url) as over,
+            model_proxy.lent(ANTHROPIC, KeyAccess(KEY), server.url) as other,
         ):
             assert over.token != other.token
             assert ask(over)[0] == 200
@@ -126,7 +127,7 @@ def test_every_provider_has_requests_of_its_own(provider: Any, path: str, known:
     with (
         serving([]) as server,
         ModelProxy() as model_proxy,
-        model_proxy.lent(provider, KEY, f"{server.url}/base") as lease,
+        model_proxy.lent(provider, KeyAccess(KEY), f"{server.url}/base") as lease,
     ):
         assert lease.address.endswith("/base")
         ask(lease, path, method="GET")
@@ -149,7 +150,7 @@ def test_the_providers_errors_are_passed_on_with_their_headers() -> None:
 def test_a_provider_that_is_not_there_is_an_error_of_the_gateway() -> None:
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         port = nobody.getsockname()[1]
-    with ModelProxy() as model_proxy, model_proxy.lent(ANTHROPIC, KEY, f"http://127.0.0.1:{port}") as lease:
+    with ModelProxy() as model_proxy, model_proxy.lent(ANTHROPIC, KeyAccess(KEY), f"http://127.0.0.1:{port}") as lease:
         status, body = ask(lease)
     assert status == 502
     assert "could not be reached: ConnectionRefusedError" in json.loads(body)["error"]["message"]
@@ -182,12 +183,12 @@ HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
 
 
 @contextmanager
-def lent_by(*parts: bytes, go_on: Event, provider: Provider = ANTHROPIC) -> Iterator[Lease]:
+def lent_by(*parts: bytes, go_on: Event, provider: ModelApi = ANTHROPIC) -> Iterator[Lease]:
     """What a trial was lent to ask such a provider."""
     with (
         raw_provider(*parts, go_on=go_on) as url,
         ModelProxy() as model_proxy,
-        model_proxy.lent(provider, KEY, url) as lease,
+        model_proxy.lent(provider, KeyAccess(KEY), url) as lease,
     ):
         yield lease
 
@@ -233,7 +234,7 @@ def test_an_address_that_is_none_is_said() -> None:
         ModelProxy() as model_proxy,
         pytest.raises(ConfigurationError, match="ANTHROPIC_BASE_URL is not an address: api"),
     ):
-        model_proxy.lent(ANTHROPIC, KEY, "api.anthropic.com").__enter__()
+        model_proxy.lent(ANTHROPIC, KeyAccess(KEY), "api.anthropic.com").__enter__()
 
 
 def test_it_counts_the_tokens_of_whole_and_of_streamed_answers() -> None:
@@ -255,7 +256,7 @@ def test_every_providers_tokens_are_counted(provider: Any, path: str) -> None:
     with (
         serving([Step("Well.")]) as server,
         ModelProxy() as model_proxy,
-        model_proxy.lent(provider, KEY, server.url) as lease,
+        model_proxy.lent(provider, KeyAccess(KEY), server.url) as lease,
     ):
         ask(lease, path)
         told = lease.traffic.told()

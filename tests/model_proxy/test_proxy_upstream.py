@@ -22,8 +22,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from tests.model_server import ModelServer, Step, serving
-from tidegate.model.providers import ANTHROPIC
+from tidegate.model.model_apis import ANTHROPIC
 from tidegate.model_proxy.proxy import ModelProxy
+from tidegate.providers.access import KeyAccess
 
 QUESTION = json.dumps({"model": "m", "max_tokens": 9, "messages": [], "tools": [{"name": "bash"}]}).encode()
 
@@ -108,7 +109,7 @@ def proxy() -> Iterator[tuple[int, list[bytes]]]:
 def status_of_one_request(server: ModelServer) -> int:
     with (
         ModelProxy() as model_proxy,
-        model_proxy.lent(ANTHROPIC, "the-key", f"https://127.0.0.1:{server.server_port}") as lease,
+        model_proxy.lent(ANTHROPIC, KeyAccess("the-key"), f"https://127.0.0.1:{server.server_port}") as lease,
     ):
         place = urlsplit(lease.address)
         connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
@@ -152,7 +153,7 @@ def test_hosts_of_no_proxy_are_asked_directly(authority: tuple[Path, Path], monk
 @pytest.mark.parametrize("value", ["socks5://127.0.0.1:1080", "http://127.0.0.1:many", "https://127.0.0.1:1"])
 def test_a_proxy_that_it_cannot_use_is_said(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", value)
-    with ModelProxy() as model_proxy, model_proxy.lent(ANTHROPIC, "the-key", "https://127.0.0.1:1") as lease:
+    with ModelProxy() as model_proxy, model_proxy.lent(ANTHROPIC, KeyAccess("the-key"), "https://127.0.0.1:1") as lease:
         place = urlsplit(lease.address)
         connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
         connection.request("POST", "/v1/messages", QUESTION, {"x-api-key": lease.token})

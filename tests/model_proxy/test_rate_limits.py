@@ -10,9 +10,10 @@ import pytest
 
 from tests.model_proxy.test_proxy import KEY, ask
 from tests.model_server import Fault, Step, serving
-from tidegate.model.providers import ANTHROPIC
+from tidegate.model.model_apis import ANTHROPIC
 from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.model_proxy.rate_limits import FIRST_SECS, ROUNDS, RateLimit
+from tidegate.providers.access import KeyAccess
 
 SOON = {"retry-after-ms": "300"}
 
@@ -29,8 +30,8 @@ def test_a_pause_holds_the_requests_of_all_trials_and_no_agent_notices() -> None
     with (
         serving([Step("Well.")], [Fault(429, headers=SOON)]) as server,
         ModelProxy() as proxy,
-        proxy.lent(ANTHROPIC, KEY, server.url) as one,
-        proxy.lent(ANTHROPIC, KEY, server.url) as other,
+        proxy.lent(ANTHROPIC, KeyAccess(KEY), server.url) as one,
+        proxy.lent(ANTHROPIC, KeyAccess(KEY), server.url) as other,
         ThreadPoolExecutor() as both,
     ):
         began = time.monotonic()
@@ -54,11 +55,11 @@ def test_another_key_does_not_wait_and_the_end_of_a_trial_ends_its_wait() -> Non
     with (
         serving([Step("Well.")], [Fault(429, headers={"retry-after": "50"})]) as server,
         ModelProxy() as proxy,
-        proxy.lent(ANTHROPIC, "another", server.url) as other,
+        proxy.lent(ANTHROPIC, KeyAccess("another"), server.url) as other,
         ThreadPoolExecutor() as both,
     ):
         began = time.monotonic()
-        with proxy.lent(ANTHROPIC, KEY, server.url) as one:
+        with proxy.lent(ANTHROPIC, KeyAccess(KEY), server.url) as one:
             waiting = both.submit(ask, one)
             while not server.requests:
                 time.sleep(0.005)
@@ -75,7 +76,7 @@ def test_a_provider_that_answers_nothing_else_is_given_up_until_it_answers() -> 
     with (
         serving([Step("Well.")], [Fault(429, headers={"retry-after-ms": "1"})] * (ROUNDS + 3)) as server,
         ModelProxy() as proxy,
-        proxy.lent(ANTHROPIC, KEY, server.url) as lease,
+        proxy.lent(ANTHROPIC, KeyAccess(KEY), server.url) as lease,
     ):
         statuses = [ask(lease)[0] for _ in range(4)]
         asked = len(server.requests)

@@ -36,7 +36,7 @@ def test_mutants_of_parts_and_of_what_calls_show() -> None:
 
 
 def test_mutants_of_values_are_of_listed_choices_or_of_values_in_calls() -> None:
-    style = Part(kind="option", name="--style", takes_value=True, choices=("wide", "slim"), default="slim")
+    style = Part(kind="option", name="--style", takes_value=True, choices=("wide", "slim"), default="wide")
     depth = Part(kind="option", name="--depth", takes_value=True, default="3")
     loud, pair = Part(kind="option", name="--loud"), Part(kind="option", name="--color", aliases=("--no-color",))
     calls = (ObservedCall(argv=("--depth=7", "x"), exit_code=0),)
@@ -44,7 +44,7 @@ def test_mutants_of_values_are_of_listed_choices_or_of_values_in_calls() -> None
     assert found == [
         "`--style wide` is refused by `t`",
         "`--style slim` is refused by `t`",
-        "the default of `--style` of `t` is wide, not slim",
+        "the default of `--style` of `t` is slim, not wide",
         "`--depth 7` is refused by `t`",
         "the default of `--depth` of `t` is 4, not 3",
         "`--loud` is on by default in `t`",

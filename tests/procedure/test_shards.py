@@ -11,6 +11,7 @@ from tests import make
 from tidegate.model.measurement import RunRow, TrialResult
 from tidegate.model.suite import Policy, TrialCounts
 from tidegate.model.trial import TrialSpec
+from tidegate.procedure.observed import Past
 from tidegate.procedure.steps import Decided, RunTrials, State, next_step, observe, screening, start, suite_finding
 
 SHARDS = 4
@@ -42,7 +43,7 @@ class PullRequest:
             self.rows.append(row)
             self.rates[row.scenario] = {"base": base, "head": base * chance.choice([1, 1, 1, 1, 0.5, 0])}
             length = chance.choice([0, 12, 40, 40])
-            past[row.key] = [chance.random() < base for _ in range(length)]
+            past[row.key] = Past([chance.random() < base for _ in range(length)])
         self.past = past
 
     def start(self, rows: Sequence[RunRow]) -> State:
@@ -98,7 +99,7 @@ def test_the_number_of_the_confirmation_counts_over_all_shards() -> None:
     pull.policy = Policy(fail_fast=False)
     pull.rows = [RunRow(scenario=f"s{n}", agent="a", deterministic=False) for n in range(SHARDS)]
     pull.rates = {row.scenario: {"base": 1.0, "head": 0.0} for row in pull.rows}
-    pull.past = {row.key: [True] * 40 for row in pull.rows}
+    pull.past = {row.key: Past([True] * 40) for row in pull.rows}
 
     _, decided = pull.decided(pull.screened())
 

@@ -19,6 +19,7 @@ from tests import make
 from tidegate.model.measurement import Outcome, RunRow, TrialResult
 from tidegate.model.suite import Policy, TrialCounts
 from tidegate.model.trial import NotMeasured, Side, TrialSpec
+from tidegate.procedure.observed import Past
 from tidegate.procedure.steps import (
     Conclusion,
     Decided,
@@ -44,6 +45,10 @@ SIDES: tuple[Side, Side] = ("base", "head")
 LETTERS = "PF" + "".join(NOT_MEASURED)
 
 
+def known(outcomes: list[bool], unsteady: bool = False) -> Past:
+    return Past(outcomes, unsteady, (sum(outcomes), len(outcomes)), outcomes[-5:])
+
+
 class Story:
     """Rows with their future, played through the procedure. `asked`: the specs of every round."""
 
@@ -53,8 +58,8 @@ class Story:
         self.asked: list[tuple[TrialSpec, ...]] = []
         rows = [self._row(line) for line in lines]
         counted = [row.model_copy(update={"trials": row.trials.over(trials or TrialCounts())}) for row in rows]
-        past = {row.key: self.past[row.scenario] for row in counted if row.scenario in self.past}
-        self.start = start(counted, Policy(**policy), past, list(past) if unsteady else ())
+        past = {row.key: known(self.past[row.scenario], unsteady) for row in counted if row.scenario in self.past}
+        self.start = start(counted, Policy(**policy), past)
         self.state = self.start
         while isinstance(step := next_step(self.state), RunTrials):
             self.asked.append(step.specs)
@@ -446,10 +451,40 @@ def test_seven_trials_are_no_history() -> None:
     assert Counter(spec.side for spec in Story("docs past:7/7 base:P head:P").specs) == {"base": 3, "head": 3}
 
 
-def test_a_drift_that_breaks_both_sides_says_that_baseline_changed() -> None:
-    conclusion = only("docs past:40/40 base:F head:F")
-    assert conclusion.state == "baseline_changed"
-    assert conclusion.reason.startswith("base itself passes 0 of 5 trials now, 40 of 40 before")
+def test_a_drift_that_makes_both_sides_worse_says_that_baseline_changed() -> None:
+    conclusion = only(f"docs past:40/40 base:{'FPP' * 9} head:{'FPP' * 9}")
+    assert (conclusion.state, conclusion.kind) == ("baseline_changed", "outcome")
+    assert conclusion.reason.startswith("base itself passes")
+
+
+@pytest.mark.parametrize(
+    ("line", "ends"),
+    [
+        ("docs past:40/40 base:F head:F", ("baseline_changed", "base_fails")),
+        (f"docs past:40/40 base:{'FFP' * 9} head:F", ("baseline_changed", "base_fails")),
+        ("docs past:4/4 base:F head:F", ("baseline_changed", "base_fails")),
+        ("docs past:40/40 base:F head:P", ("ok", "outcome")),
+        (f"docs past:40/40 base:{'FPP' * 9} head:{'FPP' * 9}", ("baseline_changed", "outcome")),
+        ("docs past:16/40 base:F head:F", ("baseline_changed", "outcome")),
+        ("docs det past:1/1 base:F head:F", ("baseline_changed", "base_fails")),
+        ("docs det base:F head:F", ("ok", "outcome")),
+    ],
+)
+def test_base_has_to_be_known_to_fail_before_both_sides_may_fail_alike(line: str, ends: tuple[str, str]) -> None:
+    """Something that head leaves behind can make base fail by half of its trials or more."""
+    said = only(line)
+    assert (said.state, said.kind) == ends, said.reason
+
+
+@pytest.mark.parametrize("line", ["docs past:40/40 base:F head:F", "docs det past:9/9 base:F head:F"])
+def test_newest_failures_of_base_by_itself_make_it_known_to_fail(line: str) -> None:
+    story = Story(line)
+    rows = [entry.row for entry in story.start.rows]
+    known_to_fail = Past([True] * 35 + [False] * 5, apart=(35, 40), newest=[True, True, False, False, False])
+    state = start(rows, Policy(), {rows[0].key: known_to_fail})
+    while isinstance(step := next_step(state), RunTrials):
+        state = observe(state, [story.result(spec) for spec in step.specs])
+    assert step.conclusions[0].kind == "outcome"
 
 
 def test_a_row_that_recovers_is_ok_and_says_what_was_seen() -> None:
@@ -542,7 +577,7 @@ def test_a_long_history_does_not_switch_a_row_off_for_one_bad_stretch() -> None:
     past = [False, True] * 5 + [True] * 26 + [False] * 4
     story = Story("docs base:P head:F")
     (row,) = story.start.rows
-    state = start([row.row], Policy(), {row.row.key: past})
+    state = start([row.row], Policy(), {row.row.key: known(past)})
     while isinstance(step := next_step(state), RunTrials):
         state = observe(state, [story.result(spec) for spec in step.specs])
     assert step.conclusions[0].state == "regressed"
@@ -813,8 +848,14 @@ def test_a_doubt_that_is_left_when_base_has_moved_stays_a_doubt() -> None:
 
 
 def test_a_deterministic_row_is_compared_with_base_as_it_is_now() -> None:
-    story = Story("a det past:40/40 base:F head:F")
+    story = Story("a det past:0/40 base:F head:F")
     assert (story.ids, story.conclusions[0].state) == ([["b1", "h1"]], "ok")
+
+
+def test_a_deterministic_base_that_fails_unlike_its_history_is_tried_again() -> None:
+    assert Story("a det past:40/40 base:F head:F").ids == [["b1", "h1"], ["b2"]]
+    story = Story("a det past:40/40 base:FP head:F")
+    assert story.conclusions[0].state == "regressed", "chance has a part in it, and head is worse than base was"
 
 
 def test_a_regression_that_does_not_block_ends_no_run() -> None:

@@ -12,6 +12,7 @@ from tidegate.model.plan import RowKey
 from tidegate.model.session import Difference, RowReplay
 from tidegate.model.suite import Policy, ReplayRules
 from tidegate.model.trial import NotMeasured
+from tidegate.procedure.observed import Past
 from tidegate.procedure.steps import Decided, RunTrials, State, next_step, observe, start
 from tidegate.replay.decide import chosen_for_check, spot_checks
 from tidegate.run.replay_first import with_spot_checks
@@ -30,7 +31,7 @@ def begun(passes: int = 40, history: int = 40) -> State:
     rows = [row(name, unchanged(name)) for name in "acd"]
     rows.insert(1, row("b", chosen_for_check(unchanged("b"))))
     rows.append(row("e", unchanged("e"), "secret"))
-    past = {one.key: [True] * passes + [False] * (history - passes) for one in rows}
+    past = {one.key: Past([True] * passes + [False] * (history - passes)) for one in rows}
     return start(rows, Policy(), past)
 
 
@@ -118,7 +119,7 @@ def test_what_differs_is_screened_first_the_worst_before_the_rest() -> None:
         differing("early", differing=1, first_step=1),
         differing("failing", differing=1, first_step=9, failing=("a gate",)),
     ]
-    step = next_step(start(rows, Policy(), {one.key: [True] * 40 for one in rows}))
+    step = next_step(start(rows, Policy(), {one.key: Past([True] * 40) for one in rows}))
     assert isinstance(step, RunTrials)
     assert [spec.scenario for spec in step.specs] == ["failing", "early", "late", "same"]
 
@@ -130,7 +131,7 @@ def test_a_row_with_a_gate_that_fails_in_replays_is_confirmed_whatever_screening
     """A commit that breaks one of two ways to work passes three screening trials in one of eight runs."""
     found = RowReplay(scenario="b", agent="a", same=2, differing=3, difference=Difference(step="s", base="", head=""))
     one = row("b", found.model_copy(update={"failing": failing, "first_step": 1}))
-    trials, states = play(start([one], Policy(), {one.key: [True] * 40}), "P")
+    trials, states = play(start([one], Policy(), {one.key: Past([True] * 40)}), "P")
 
     assert (trials, states) == ({"b": asked}, {"b": "ok"})
 
@@ -138,6 +139,6 @@ def test_a_row_with_a_gate_that_fails_in_replays_is_confirmed_whatever_screening
 def test_a_row_that_fails_in_replays_and_half_of_the_time_with_agents_is_found_after_a_lucky_screening() -> None:
     found = RowReplay(scenario="b", agent="a", same=2, differing=3, difference=Difference(step="s", base="", head=""))
     one = row("b", found.model_copy(update={"failing": ("a gate",), "first_step": 1}))
-    _, states = play(start([one], Policy(), {one.key: [True] * 40}), "PPP" + "FP" * 20)
+    _, states = play(start([one], Policy(), {one.key: Past([True] * 40)}), "PPP" + "FP" * 20)
 
     assert states == {"b": "regressed"}

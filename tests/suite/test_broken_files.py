@@ -235,7 +235,7 @@ def test_a_model_that_its_agent_cannot_run_is_located(load: Load) -> None:
     """A model in `tool_matrix` is checked like `model` in the suite file."""
     suite = SUITE + "agents: {code: {type: opencode, model: openai/gpt-5}}"
     matrix = "tool_matrix: [{tool: code, models: [openai/gpt-5, gpt-5]}, {tool: code, models: [zai/glm-5]}]"
-    why = "must be PROVIDER/MODEL, with one of anthropic, openai, google"
+    why = "must be PROVIDER/MODEL, with one of anthropic, openai, google, amazon-bedrock"
     assert said(load, {"tidegate.yaml": suite, "scenarios/first.yaml": f"{SCENARIO}{matrix}\n"}).splitlines() == [
         f"scenarios/first.yaml:5:51: tool_matrix[0].models[1]: does not fit the agent `code`: {why}",
         f"scenarios/first.yaml:5:82: tool_matrix[1].models[0]: does not fit the agent `code`: {why}",

@@ -304,6 +304,26 @@ def test_a_crowd_of_processes_is_stopped(command: Callable[..., Command], tmp_pa
     assert alive(tmp_path) == []
 
 
+def test_a_hog_and_a_crowd_leave_other_commands_alone(command: Callable[..., Command], tmp_path: Path) -> None:
+    async def body() -> tuple[Ended, ...]:
+        async with (
+            await Supervisor.start() as hog,
+            await Supervisor.start() as crowd,
+            await Supervisor.start() as other,
+        ):
+            outputs = ({"stdout": tmp_path / f"{name}.out", "stderr": tmp_path / f"{name}.err"} for name in "abc")
+            return await asyncio.gather(
+                hog.run(command(*PYTHON, HOG, limits=Limits(memory_mb=300), **next(outputs))),
+                crowd.run(command(*PYTHON, CROWD, limits=Limits(processes=30), **next(outputs))),
+                other.run(command("sh", "-c", "sleep 2; cat /proc/self/oom_score_adj", **next(outputs))),
+            )
+
+    hog, crowd, other = asyncio.run(body())
+
+    assert (hog.limit, crowd.limit, other.exit_code) == ("memory", "processes", 0)
+    assert (tmp_path / "c.out").read_text() == "1000\n", "when memory runs out, the system ends commands first"
+
+
 def test_open_files_are_limited(command: Callable[..., Command], tmp_path: Path) -> None:
     run(command("sh", "-c", "ulimit -n; ulimit -c", limits=Limits(files=64)))
     assert (tmp_path / "out").read_text() == "64\n0\n"

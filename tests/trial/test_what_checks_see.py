@@ -73,9 +73,7 @@ def test_a_package_does_not_replace_a_module_of_the_template(tmp_path: Path, com
     assert moved(tmp_path, command, UNIT, made) == ["pkg.py", "test_n", "pkg/one"]
 
 
-@pytest.mark.parametrize(
-    "command", ["python3 check.py", "python3 -m unittest check", "sh -c 'python3 check.py'"]
-)
+@pytest.mark.parametrize("command", ["python3 check.py", "python3 -m unittest check", "sh -c 'python3 check.py'"])
 def test_a_script_imports_installed_modules(tmp_path: Path, command: str) -> None:
     """What the task was to write is imported by its name, too: it is seen, since nothing else has that name."""
     write_files(

@@ -74,4 +74,4 @@ def _past(result: Result, rows: dict[RowKey, str]) -> list[PastTrial]:
         # Reused trials of base are in the history already, with other times.
         if trial.phase == "screen" and trial.key in rows and not (trial.side == "base" and trial.reused)
     )
-    return [trial for trial in found if trial is not None]
+    return [trial.model_copy(update={"beside_head": not trial.merged}) for trial in found if trial is not None]

@@ -14,11 +14,11 @@ from tidegate.action.pull_request import is_lenient, options_of, sides_of
 from tidegate.action.standing import standing_verdict
 from tidegate.errors import ConfigurationError, MissingKeyError
 from tidegate.gh.event import MergeGroupEvent, PullRequestEvent
-from tidegate.pipeline import plan_shards, screen_shard
+from tidegate.pipeline import build_side, plan_shards, screen_shard
 from tidegate.run.sharding import PLAN_FILE, Wanted, read_plan, require_number, shards_folder
 from tidegate.shards.arguments import add_shard, add_shards
 from tidegate.shards.bundle import bundle_name
-from tidegate.shards.matrix import matrix, overview
+from tidegate.shards.matrix import matrix, overview, said_of_build
 from tidegate.store.run_folder import write_value
 
 
@@ -30,7 +30,7 @@ async def plan(event: PullRequestEvent | MergeGroupEvent, job: Job) -> int:
     given = _arguments(add_shards, job)
     asked = sides_of(event, job)
     options = options_of(asked, job, lenient_keys=is_lenient(event, job))
-    wanted = Wanted(given.shards, given.minutes * 60)
+    wanted = Wanted(given.shards, given.minutes * 60, build_once=given.build_once)
     try:
         made = plan_shards(job.workspace, asked, options, wanted)
     except MissingKeyError:
@@ -67,11 +67,15 @@ def _arguments(add: Callable[[argparse.ArgumentParser], None], job: Job) -> argp
 
 
 async def screen(event: PullRequestEvent | MergeGroupEvent, job: Job) -> int:
-    """Run the shard that the input names, and return 0 also if trials fail: the merge decides."""
-    number, of = _arguments(add_shard, job).shard
+    """Run the shard that the input names, or build a side. Return 0 also if something fails: the merge decides."""
+    given = _arguments(add_shard, job)
     asked = sides_of(event, job)
     options = options_of(asked, job, lenient_keys=is_lenient(event, job))
     made = read_plan(shards_folder(job.workspace) / PLAN_FILE)
+    if given.build:
+        job.say(said_of_build(await build_side(job.workspace, asked, made, given.build, options)))
+        return 0
+    number, of = given.shard
     require_number(made, number, of)
     ran = await screen_shard(job.workspace, asked, made, number, options)
     job.say(f"shard {number} of {of}: {ran.trials} trials in {ran.seconds:.0f} s, in {bundle_name(number, of)}")

@@ -14,7 +14,7 @@ from tidegate.gh.comment import standing_comment
 from tidegate.gh.event import PullRequestEvent
 from tidegate.gh.port import Comment, PublishError, RepositoryPort
 from tidegate.model.marker import Marker
-from tidegate.model.providers import ANTHROPIC, GOOGLE, OPENAI
+from tidegate.model.model_apis import ANTHROPIC, GOOGLE, OPENAI
 
 SAID = "The event `{event}` changes nothing that is compared: the verdict on `{head}` stands: **{verdict}**."
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -14,6 +13,9 @@ from tidegate.errors import MissingKeyError
 from tidegate.model.agent import Agent, Machine, Session
 from tidegate.model.command import CommandResult
 from tidegate.model.event import ApiRetry, End, Message, ToolCall, ToolResult, TrialEnd, Warning
+from tidegate.model.model_apis import ANTHROPIC
+from tidegate.model.provider import ModelApi, ModelProvider
+from tidegate.providers import AnthropicProvider, AzureProvider, CompatibleProvider
 from tidegate.streams.json_lines import end_of_api
 from tidegate.text.shorten import both_ends, last_part
 
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from anthropic.types import Message as Answer
     from anthropic.types import MessageParam, ToolResultBlockParam, ToolUseBlock
 
-KEY = "ANTHROPIC_API_KEY"
 MAX_TURNS = 50
 CALL_SECS = 120.0  # seconds for one command or tool call, as in other agents
 MAX_OUTPUT = 30_000  # characters of a result that the model gets to read
@@ -40,7 +41,7 @@ _ENDS: dict[str, TrialEnd] = {
 
 
 class AnthropicAgent(Agent):
-    """An Anthropic model with a shell, driven by Tidegate itself. Needs `ANTHROPIC_API_KEY`.
+    """An Anthropic model with a shell, driven by Tidegate itself. Needs `ANTHROPIC_API_KEY`, or a `provider`.
 
     Each command is a separate process with its own exit code. The API key never leaves Tidegate. `max_tokens` limits
     the model's output per turn; `thinking_budget` is the part of it for extended thinking (default: none). A trial ends
@@ -58,18 +59,35 @@ class AnthropicAgent(Agent):
     max_tokens: int = Field(default=8192, gt=0, le=20_000)
     thinking_budget: int | None = Field(default=None, ge=1024, lt=20_000)
     max_usd: float | None = Field(default=None, gt=0)
+    provider: Annotated[AnthropicProvider | AzureProvider | CompatibleProvider, Field(discriminator="type")] | None = (
+        None
+    )
+
+    @property
+    def api(self) -> ModelApi | None:
+        """The Messages API, by the model proxy; None without `provider`: it then asks the model directly."""
+        return ANTHROPIC if self.provider else None
+
+    @property
+    def chosen_provider(self) -> ModelProvider | None:
+        """The provider that the suite names."""
+        return self.provider
 
     @property
     def variables(self) -> tuple[str, ...]:
         """The API key and the address of the model."""
-        return (KEY, "ANTHROPIC_BASE_URL")
+        own = self.provider.variables if self.provider else ()
+        return tuple(dict.fromkeys((*own, ANTHROPIC.key, ANTHROPIC.endpoint)))
 
     async def check(self, machine: Machine) -> str | None:
         """Check that an API key is set, and return the version of Anthropic's SDK."""
-        if not machine.credentials.get(KEY):
+        if not self.provider and not machine.credentials.get(ANTHROPIC.key):
             raise MissingKeyError(
-                f"The agent anthropic needs a key in {KEY}.", "Set it in the environment; in a workflow, from a secret."
+                f"The agent anthropic needs a key in {ANTHROPIC.key}.",
+                "Set it in the environment; in a workflow, from a secret.",
             )
+        from importlib.metadata import version
+
         return version("anthropic")  # without the import, which takes over a second
 
     async def run(self, session: Session) -> End:
@@ -81,8 +99,8 @@ class AnthropicAgent(Agent):
         for text in offer.warnings:
             session.emit(Warning(text=text))
         system = "\n\n".join(filter(None, (SYSTEM, both_ends(server.instructions, MAX_OUTPUT))))
-        address = {**session.credentials, **self.env}.get("ANTHROPIC_BASE_URL")
-        async with AsyncAnthropic(api_key=session.credentials[KEY], base_url=address) as client:
+        address = {**session.credentials, **self.env}.get(ANTHROPIC.endpoint)
+        async with AsyncAnthropic(api_key=session.credentials[ANTHROPIC.key], base_url=address) as client:
             return await _Conversation(self, session, client, offer, system).run()
 
 

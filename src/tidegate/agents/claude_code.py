@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from tidegate.agents.coding import CodingAgent, Launch
 from tidegate.agents.mcp_servers_file import servers_file
-from tidegate.model.agent import Provider, Session
-from tidegate.model.providers import ANTHROPIC
+from tidegate.model.agent import Session
+from tidegate.model.model_apis import ANTHROPIC, BEDROCK, FOUNDRY, VERTEX_CLAUDE
+from tidegate.model.provider import ModelApi
+from tidegate.providers import AzureProvider, BedrockProvider, VertexProvider
 from tidegate.streams.claude_code import ClaudeCode
 from tidegate.streams.json_lines import JsonLines
 
@@ -24,7 +27,7 @@ _NO_SANDBOX = '{"sandbox": {"enabled": false}}'
 
 
 class ClaudeCodeAgent(CodingAgent):
-    """Claude Code, the program `claude`. Needs `ANTHROPIC_API_KEY`.
+    """Claude Code, the program `claude`. Needs `ANTHROPIC_API_KEY`, or a `provider`.
 
     It may run commands and edit files in its workspace. It reads the project's guidance (`CLAUDE.md`, skills), but no
     personal settings. A trial that costs more than `max_usd` is ended.
@@ -40,10 +43,11 @@ class ClaudeCodeAgent(CodingAgent):
     oldest: ClassVar[tuple[int, int, int]] = (2, 1, 197)
     tested: ClassVar[str] = "2.1.329"
 
-    @property
-    def provider(self) -> Provider:
-        """The provider of its models."""
-        return ANTHROPIC
+    @classmethod
+    def apis(cls, model: str | None) -> Mapping[str, ModelApi]:
+        """It has a mode of its own for each cloud, which leaves the credentials to a proxy."""
+        clouds = {"bedrock": BEDROCK, "vertex": VERTEX_CLAUDE, "azure": FOUNDRY}
+        return {"anthropic": ANTHROPIC, "compatible": ANTHROPIC, **clouds}
 
     def launch(self, session: Session) -> Launch:
         """Pass the prompt on stdin, where it may be long."""
@@ -59,10 +63,26 @@ class ClaudeCodeAgent(CodingAgent):
                 **dict.fromkeys(_QUIET, "1"),
                 "CLAUDE_CODE_MAX_RETRIES": "3",
                 "CLAUDE_CONFIG_DIR": str(session.home / ".claude"),
+                **self._cloud(),
                 **self.own_environment(session),
             },
             stdin=session.prompt_file,
         )
+
+    def _cloud(self) -> dict[str, str]:
+        """Return the variables that select its mode. With SKIP, it does not try out models, which would cost."""
+        match self.provider:
+            case BedrockProvider() as provider:
+                switches = ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_SKIP_BEDROCK_AUTH")
+                return {**dict.fromkeys(switches, "1"), "AWS_REGION": provider.region}
+            case VertexProvider() as provider:
+                switches = ("CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_SKIP_VERTEX_AUTH")
+                place = {"ANTHROPIC_VERTEX_PROJECT_ID": provider.project, "CLOUD_ML_REGION": provider.region}
+                return {**dict.fromkeys(switches, "1"), **place}
+            case AzureProvider():
+                return {"CLAUDE_CODE_USE_FOUNDRY": "1"}
+            case _:
+                return {}
 
     def _tools(self, session: Session) -> tuple[str, ...]:
         """Return the options for the tools that need no permission. The only MCP server is the one under test."""

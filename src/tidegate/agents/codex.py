@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from tidegate.agents.coding import CodingAgent, Launch, invalid_call
-from tidegate.model.agent import Provider, Session
+from tidegate.model.agent import Session
 from tidegate.model.event import Event
-from tidegate.model.providers import OPENAI
+from tidegate.model.model_apis import OPENAI
+from tidegate.model.provider import ModelApi
+from tidegate.providers import AzureProvider
 from tidegate.streams.codex import Codex, invalid_calls
 from tidegate.streams.json_lines import JsonLines
 
@@ -20,7 +23,7 @@ approval_policy = "never"
 check_for_update_on_startup = false
 allow_login_shell = false
 [model_providers.tidegate]
-name = "tidegate"
+name = {name}
 base_url = {base_url}
 wire_api = "responses"
 env_key = "OPENAI_API_KEY"
@@ -39,7 +42,7 @@ required = true
 
 
 class CodexAgent(CodingAgent):
-    """Codex, the program `codex`. Needs `OPENAI_API_KEY`.
+    """Codex, the program `codex`. Needs `OPENAI_API_KEY`, or a `provider`.
 
     It does not report costs. `max_turns` is enforced by the model proxy.
     """
@@ -53,15 +56,16 @@ class CodexAgent(CodingAgent):
     oldest: ClassVar[tuple[int, int, int]] = (0, 169, 0)
     tested: ClassVar[str] = "0.169.0"
 
-    @property
-    def provider(self) -> Provider:
-        """The provider of its models."""
-        return OPENAI
+    @classmethod
+    def apis(cls, model: str | None) -> Mapping[str, ModelApi]:
+        """It uses the Responses API everywhere."""
+        return dict.fromkeys(("openai", "compatible", "bedrock", "azure"), OPENAI)
 
     def launch(self, session: Session) -> Launch:
         """Its own sandbox is off: Tidegate isolates trials, and nested sandboxes fail."""
         base_url = {**session.credentials, **self.env}.get(OPENAI.endpoint, OPENAI.address)
-        text = _CONFIG.format(base_url=json.dumps(base_url))
+        name = "azure" if isinstance(self.provider, AzureProvider) else "tidegate"
+        text = _CONFIG.format(name=json.dumps(name), base_url=json.dumps(base_url))
         if session.server is not None:
             name, program = map(str, session.server)
             text += _SERVER.format(name=name, program=json.dumps(program))

@@ -9,14 +9,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal
 
+from pydantic import Field, ValidationInfo, field_validator
+
 from tidegate.agents.end_reasons import own_end
 from tidegate.errors import CannotRunError, MissingKeyError
-from tidegate.model.agent import Agent, Machine, Provider, Session
+from tidegate.model.agent import Agent, Machine, Session
 from tidegate.model.event import End, Event, ToolCall, ToolResult
+from tidegate.model.field_types import wrong
+from tidegate.model.provider import ModelApi, ModelProvider
+from tidegate.providers import AnyProvider
 from tidegate.streams.json_lines import JsonLines
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _NOT_FOUND = (126, 127)
+KEYLESS = ("bedrock", "vertex", "azure")  # types of providers that agents cannot reach with a key
 PASSED_BY = 96  # exit status of the preflight check
 
 
@@ -55,11 +61,13 @@ class _Reading:
 class CodingAgent(Agent):
     """A program on PATH that does the task by itself and prints its actions as JSON lines.
 
-    `version` pins the program's exact version. `args` are added to the arguments that Tidegate passes.
+    `version` pins the program's exact version. `args` are added to the arguments that Tidegate passes. `provider` is
+    where its models are.
     """
 
     args: tuple[str, ...] = ()
     version: str | None = None
+    provider: AnyProvider | None = Field(default=None, validate_default=True)
 
     calls_servers: ClassVar[bool] = True
     shell: ClassVar[Literal["sh", "bash"]] = "bash"
@@ -69,20 +77,52 @@ class CodingAgent(Agent):
     oldest: ClassVar[tuple[int, int, int]]  # oldest supported version
     tested: ClassVar[str]  # version used in the project's tests
 
-    @property
-    def provider(self) -> Provider:
-        """The provider of its models."""
+    @classmethod
+    def apis(cls, model: str | None) -> Mapping[str, ModelApi]:
+        """Return the API that it uses with each type of provider; first the one that it uses without `provider`."""
         raise NotImplementedError
+
+    @field_validator("provider", mode="after")
+    @classmethod
+    def _can_use(cls, provider: ModelProvider | None, info: ValidationInfo) -> ModelProvider | None:
+        if (problem := cls._problem(provider, info.data.get("model"))) is not None:
+            raise wrong(problem)
+        return provider
+
+    @classmethod
+    def _problem(cls, provider: ModelProvider | None, model: str | None) -> str | None:
+        """Return what is wrong with using the model at the provider; None if it can be used there."""
+        types, used = [*cls.apis(model)], provider.type if provider else None
+        if used is None and types[0] in KEYLESS:
+            return f"is required for this model: {{type: {types[0]}, …}}"
+        fits = used is None or used in types
+        return None if fits else f"must be of type {' or '.join(types)} for this agent and model, not {used}"
+
+    @property
+    def api(self) -> ModelApi:
+        """The API of its models."""
+        apis = self.apis(self.model)
+        default, *_ = apis.values()
+        return apis.get(self.provider.type, default) if self.provider else default
+
+    @property
+    def chosen_provider(self) -> ModelProvider | None:
+        """The provider that the suite names."""
+        return self.provider
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The API key and the address of the model."""
-        return self.provider.key, self.provider.endpoint
+        """The API key and the address of the model, of each API that it could use."""
+        own = self.provider.variables if self.provider else ()
+        apis = (self.api, *self.apis(self.model).values())
+        return tuple(dict.fromkeys((*own, *(name for api in apis for name in (api.key, api.endpoint)))))
 
     async def check(self, machine: Machine) -> str | None:
         """Check that the program is on PATH, its version is supported and a key is set, and return the version."""
-        key = self.provider.key
-        has_key = bool(machine.credentials.get(key) or self.env.get(key))
+        if (problem := self._problem(self.provider, self.model)) is not None:  # head names models, base providers
+            raise CannotRunError(f"The agent {self.type} cannot run: `provider` {problem}.", "Change `model`.")
+        key = self.api.key
+        has_key = bool(self.provider or machine.credentials.get(key) or self.env.get(key))
         words = machine.program_words(self.program)
         result = None if words is None else await machine.output(f"{shlex.join(words)} --version")
         if result is None or result.shell_status in _NOT_FOUND:

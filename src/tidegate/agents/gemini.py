@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from tidegate.agents.coding import CodingAgent, Launch
-from tidegate.model.agent import Provider, Session
-from tidegate.model.providers import GOOGLE
+from tidegate.model.agent import Session
+from tidegate.model.model_apis import GOOGLE, VERTEX_GEMINI
+from tidegate.model.provider import ModelApi
+from tidegate.providers import VertexProvider
 from tidegate.streams.gemini import Gemini, told_in
 from tidegate.streams.json_lines import JsonLines
 
 
 class GeminiAgent(CodingAgent):
-    """Gemini CLI, the program `gemini`. Needs `GEMINI_API_KEY`.
+    """Gemini CLI, the program `gemini`. Needs `GEMINI_API_KEY`, or a `provider`.
 
     It does not report costs. It reads the guidance file `GEMINI.md`, not `AGENTS.md`, unless settings in the workspace
     (`.gemini/settings.json`) say otherwise. Without `model`, it first asks a small model which one to use.
@@ -27,19 +30,20 @@ class GeminiAgent(CodingAgent):
     oldest: ClassVar[tuple[int, int, int]] = (0, 61, 0)
     tested: ClassVar[str] = "0.61.0"
 
-    @property
-    def provider(self) -> Provider:
-        """The provider of its models."""
-        return GOOGLE
+    @classmethod
+    def apis(cls, model: str | None) -> Mapping[str, ModelApi]:
+        """It has a mode of its own for Vertex AI."""
+        return {"gemini": GOOGLE, "compatible": GOOGLE, "vertex": VERTEX_GEMINI}
 
     def launch(self, session: Session) -> Launch:
         """Trust the folder, since Gemini CLI offers no shell tool in an untrusted one.
 
         Tidegate isolates trials, and nested sandboxes fail: the variable overrides a project's `tools.sandbox`.
         """
+        at_vertex = isinstance(self.provider, VertexProvider)
         settings: dict[str, Any] = {
             "security": {
-                "auth": {"selectedType": "gemini-api-key"},
+                "auth": {"selectedType": "vertex-ai" if at_vertex else "gemini-api-key"},
                 "environmentVariableRedaction": {"enabled": True},
             },
             "general": {"enableAutoUpdate": False},
@@ -58,6 +62,7 @@ class GeminiAgent(CodingAgent):
             ),
             env={
                 "GEMINI_CLI_TRUST_WORKSPACE": "true",
+                **({"GOOGLE_GENAI_USE_VERTEXAI": "true"} if at_vertex else {}),
                 "GEMINI_SANDBOX": "false",
                 **self.own_environment(session),
             },

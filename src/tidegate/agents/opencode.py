@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import field_validator
 
 from tidegate.agents.coding import CodingAgent, Launch
-from tidegate.model.agent import Provider, Session
-from tidegate.model.providers import ANTHROPIC, GOOGLE, OPENAI
+from tidegate.model.agent import Session
+from tidegate.model.model_apis import ANTHROPIC, BEDROCK, GOOGLE, OPENAI
+from tidegate.model.provider import ModelApi
+from tidegate.providers import BedrockProvider
 from tidegate.streams.json_lines import JsonLines
 from tidegate.streams.opencode import OpenCode
 
 
 class _Client(NamedTuple):
-    """A client that comes with opencode. `version` is appended to the provider's address."""
+    """A client that comes with opencode. `version` is appended to the provider's address.
+
+    `providers` are the types of providers that it works with; first the one that it uses without `provider`.
+    """
 
     package: str
-    provider: Provider
+    api: ModelApi
     version: str
+    providers: tuple[str, ...]
 
 
 _CLIENTS = {
-    "anthropic": _Client("@ai-sdk/anthropic", ANTHROPIC, "/v1"),
-    "openai": _Client("@ai-sdk/openai", OPENAI, ""),
-    "google": _Client("@ai-sdk/google", GOOGLE, "/v1beta"),
+    "anthropic": _Client("@ai-sdk/anthropic", ANTHROPIC, "/v1", ("anthropic", "compatible", "azure")),
+    "openai": _Client("@ai-sdk/openai", OPENAI, "", ("openai", "compatible", "bedrock", "azure")),
+    "google": _Client("@ai-sdk/google", GOOGLE, "/v1beta", ("gemini", "compatible")),
+    "amazon-bedrock": _Client("@ai-sdk/amazon-bedrock", BEDROCK, "", ("bedrock",)),
 }
 _OFF = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "SHARE")
 
@@ -33,7 +41,8 @@ _OFF = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "SHARE"
 class OpenCodeAgent(CodingAgent):
     """opencode, the program `opencode`. `model` is `PROVIDER/MODEL`; needs the provider's API key.
 
-    Providers are `anthropic` (`ANTHROPIC_API_KEY`), `openai` (`OPENAI_API_KEY`) and `google` (`GEMINI_API_KEY`).
+    Providers are `anthropic` (`ANTHROPIC_API_KEY`), `openai` (`OPENAI_API_KEY`), `google` (`GEMINI_API_KEY`), and
+    `amazon-bedrock` with a `provider` of type `bedrock`.
     `max_turns` is enforced by the model proxy.
     """
 
@@ -55,10 +64,11 @@ class OpenCodeAgent(CodingAgent):
             raise ValueError(f"must be PROVIDER/MODEL, with one of {', '.join(_CLIENTS)}")
         return model
 
-    @property
-    def provider(self) -> Provider:
-        """The provider of its model."""
-        return self._client.provider
+    @classmethod
+    def apis(cls, model: str | None) -> Mapping[str, ModelApi]:
+        """What it can use depends on the client that the model's name begins with."""
+        client = _CLIENTS.get((model or "").partition("/")[0], _CLIENTS["anthropic"])
+        return dict.fromkeys(client.providers, client.api)
 
     @property
     def _client(self) -> _Client:
@@ -80,8 +90,10 @@ class OpenCodeAgent(CodingAgent):
     def _configuration(self, session: Session) -> dict[str, Any]:
         client = self._client
         provider, _, name = self.model.partition("/")
-        address = {**session.credentials, **self.env}.get(client.provider.endpoint) or client.provider.address
-        options = {"apiKey": f"{{env:{client.provider.key}}}", "baseURL": address.rstrip("/") + client.version}
+        address = {**session.credentials, **self.env}.get(client.api.endpoint) or client.api.address
+        options = {"apiKey": f"{{env:{client.api.key}}}", "baseURL": address.rstrip("/") + client.version}
+        if isinstance(self.provider, BedrockProvider):
+            options |= {"region": self.provider.region}
         server = session.server
         servers = {server.name: {"type": "local", "command": [str(server.program)]}} if server else {}
         return {

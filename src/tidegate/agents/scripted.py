@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import cached_property
 from hashlib import sha256
 from random import Random
 from typing import Any, ClassVar, Literal, Self
@@ -60,7 +61,7 @@ class Scripted(Agent):
 
     calls_servers: ClassVar[bool] = True
 
-    @property
+    @cached_property
     def is_deterministic(self) -> bool:
         """True if no step has a probability below 1, unless `deterministic` is set."""
         if self.deterministic is not None:

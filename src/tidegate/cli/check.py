@@ -92,13 +92,17 @@ def _past(root: Path, suite: Suite, plan: Plan) -> Past:
 
 def _refused(root: Path, suite: Suite) -> Iterator[str]:
     """Yield which hosts the newest stored trials could not reach, unless the suite lists them by now."""
+    from tidegate.store.our_folder import OUR_FOLDER
+
+    folders = (root / OUR_FOLDER / "runs", root / OUR_FOLDER / "pr" / "runs")
+    if not any(folder.is_dir() for folder in folders):
+        return  # before the imports, which take 30 ms
     from tidegate.cli.last_failed import newest_run
     from tidegate.errors import ConfigurationError
-    from tidegate.store.our_folder import OUR_FOLDER
     from tidegate.verdict.refused_hosts import refused_hosts
 
     try:
-        run = newest_run(root / OUR_FOLDER / "runs", root / OUR_FOLDER / "pr" / "runs")
+        run = newest_run(*folders)
     except ConfigurationError:
         return
     trials = []
@@ -125,7 +129,7 @@ def _as_json(suite: Suite, plan: Plan, hints: Iterable[str]) -> dict[str, Any]:
 def _first_trials(suite: Suite, plan: Plan) -> int:
     """Return the number of trials that a pull request takes if nothing has to be repeated."""
     from tidegate.plan import run_rows
-    from tidegate.procedure.steps import screening_of
+    from tidegate.procedure.rules import screening_of
 
     return sum(2 * screening_of(row, suite.policy) for row in run_rows(plan, suite))
 

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Checks this machine: the system, git, disk space, the suite's agents and judges with their programs and keys, and what
-isolates trials from you and from each other. Starts a few processes, but no agent. Without a suite, agents and judges
-are left out. Exits with 0 if a run has all it needs, with 2 if the suite is invalid, with 4 if something is missing.
+isolates trials from you and from each other. Starts a few processes, but no agent; asks each `provider` for a
+credential. Without a suite, agents and judges are left out. Exits with 0 if a run has all it needs, with 2 if the suite
+is invalid, with 4 if something is missing.
 """
 
 

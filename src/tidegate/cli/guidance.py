@@ -87,7 +87,8 @@ def _told(compared: Compared, first: str, second: str) -> Iterator[str]:
 
 def _metric_finding(name: str, forward: MetricChange, backward: MetricChange | None, *, exact: bool) -> str:
     """Return the finding for a metric. With `exact`, no chance is involved: a change that matters needs no test."""
-    from tidegate.comparison.metric_tests import RULES, matters
+    from tidegate.comparison.metric_rules import RULES
+    from tidegate.comparison.metric_tests import matters
 
     exact = exact and not RULES[name].concurrent
     for change, finding in ((forward, "B is worse"), (backward, "A is worse")):

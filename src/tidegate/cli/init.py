@@ -240,8 +240,8 @@ def _workflows(root: Path, place: Place, toolchain: str | None, *, commands: boo
 
 def _next_steps(written: list[str], root: Path, place: Place) -> str:
     from tidegate.authoring.callers import FOLDER
-    from tidegate.definitions.scenario_changes import few
     from tidegate.errors import ConfigurationError
+    from tidegate.text.shorten import few
     from tidegate.vcs.revisions import default_base, is_ignored
 
     lines = ["", "next:"]

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     asked = RevisionPair(args.base or default_base(root), args.head)
     with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
         chosen = Options(environ=options.environ(), progress=progress, config=args.config, jobs=args.jobs)
-        plan = plan_shards(root, asked, chosen, Wanted(args.shards, args.minutes * 60))
+        plan = plan_shards(root, asked, chosen, Wanted(args.shards, args.minutes * 60, build_once=args.build_once))
     write_value(out, plan)
     Console(stderr=True).print(f"{overview(plan, args.shards)}\nplan: {out}", highlight=False, soft_wrap=True)
     print(matrix(plan))

@@ -11,6 +11,10 @@ DESCRIPTION = """\
 Screens the rows that the plan gives to this shard: on both sides, with the sides taking turns, and with its part of the
 budget. Writes a bundle with the results for `tidegate merge`. It confirms and decides nothing, so it also exits with 0
 if trials fail. A job that is killed writes no bundle; run it again, or its rows are not measured.
+
+After `tidegate plan --build-once`, `tidegate shard --build base` and `--build head` come first. Each builds one side
+and writes it to the folder build/base or build/head, from where shards and merge take it. A build whose files contain
+the path of their folder cannot be moved, so that each job makes it itself.
 """
 
 
@@ -36,17 +40,16 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from tidegate.cli.progress import make_progress
-    from tidegate.pipeline import screen_shard
+    from tidegate.pipeline import build_side, screen_shard
     from tidegate.run.checkouts import RevisionPair
     from tidegate.run.run_job import Options
     from tidegate.run.sharding import PLAN_FILE, read_plan, require_number, shards_folder
     from tidegate.shards.bundle import bundle_name
+    from tidegate.shards.matrix import said_of_build
     from tidegate.vcs.revisions import repository_root
 
     root = repository_root(args.repo)
-    number, of = args.shard
     plan = read_plan(args.plan or shards_folder(root) / PLAN_FILE)
-    require_number(plan, number, of)
     asked = RevisionPair(plan.target, plan.head, plan.names)
     out = (args.out or shards_folder(root)).resolve()
     with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
@@ -58,6 +61,12 @@ def run(args: argparse.Namespace) -> int:
             pause_s=args.pause,
             shards=out,
         )
+        if args.build:
+            made = options.run_until_stopped(lambda: build_side(root, asked, plan, args.build, chosen))
+            print(said_of_build(made))
+            return 0
+        number, of = args.shard
+        require_number(plan, number, of)
         ran = options.run_until_stopped(lambda: screen_shard(root, asked, plan, number, chosen))
     print(f"shard {number}/{of}: {ran.trials} trials of {len(ran.rows)} rows in {ran.seconds:.0f} s")
     print(f"bundle: {out / bundle_name(number, of)}")

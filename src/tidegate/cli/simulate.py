@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Simulates thousands of pull requests with the suite's policy and Tidegate's own decision code. Prints how many clean
-ones are blocked, what is detected, and how many trials that takes; then which drops each row can show, and with
-how many trials. Runs no agent. Each scenario passes as often as
+ones are blocked, what is detected, and how many trials that takes, also with `replay: {use: skip}`; then which drops
+each row can show, and with how many trials. Runs no agent. Each scenario passes as often as
 its history says, or at --rate without history. Deterministic rows are left out.
 """
 
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     """Simulate pull requests and print the table."""
     from tidegate.authoring.sensitivity import sensitivity
     from tidegate.authoring.simulate import Gate, RowPlan, drifts, simulate, situations
-    from tidegate.history.known_results import history_counts
+    from tidegate.history.known_results import history_counts, replayable_rows
     from tidegate.plan import make_plan
     from tidegate.procedure.detection import Screening
     from tidegate.procedure.rules import LEAST_HISTORY, Rules
@@ -71,6 +72,11 @@ def run(args: argparse.Namespace) -> int:
     print(_heading(suite, plan, len(rates), [row.history for row in plans]))
     for situation in [*situations(rates), *(drifts(rates) if any(row.history for row in plans) else ())]:
         print(_line(situation.name, simulate(situation, gate, args.prs, args.seed)))
+    replayed = replayable_rows(root, suite, plan)
+    left = [number for number, key in enumerate(counts) if key not in replayed]
+    of_left = gate._replace(rows=tuple(plans[number] for number in left))
+    clean = simulate(situations(tuple(rates[n] for n in left))[0], of_left, args.prs, args.seed).trials if left else 0.0
+    print(_with_replay(suite, len(counts), len(left), clean))
     screened = {
         str(key): Screening(row.screening, rate, row.history, row.most)
         for key, row, rate in zip(counts, plans, rates, strict=True)
@@ -88,6 +94,16 @@ def _heading(suite: Suite, plan: Plan, rows: int, histories: list[int]) -> str:
         f"{rows} rows{steady}; preset {suite.policy.preset}, alpha {suite.policy.alpha:g}, "
         f"{history} trials of history for each\n\n"
         f"{'a pull request where …':<30}{'trials':>8}{'blocked':>18}{'names the right one':>22}"
+    )
+
+
+def _with_replay(suite: Suite, rows: int, left: int, trials: float) -> str:
+    """Return what a clean pull request takes if sessions replace agents. `trials`: of the rows that are left."""
+    checks = ceil(suite.policy.replay.spot_checks * (rows - left))
+    return (
+        f"\nwith `replay: {{use: skip}}`, one that changes nothing for agents takes {trials + checks:.1f} trials: "
+        f"{rows - left} of {rows} rows\n"
+        f"have recorded sessions that can replace agents, and {checks} of these are checked"
     )
 
 

@@ -22,9 +22,12 @@ from tidegate.model.measurement import PastTrial, Run, RunRow, TrialResult
 from tidegate.model.plan import RowKey, by_row
 from tidegate.model.suite import RowState
 from tidegate.model.trial import SETUP_KINDS
+from tidegate.procedure.observed import Past
+from tidegate.procedure.rules import LEAST_HISTORY
 from tidegate.procedure.steps import Conclusion, State, conclude, observe, start
 
 Trials = Sequence[TrialResult]
+NEWEST = 5  # trials of the history that show whether base is known to fail
 _COMPARED: tuple[RowState, ...] = ("ok", "improved", "flaky")
 
 
@@ -43,7 +46,7 @@ def compare(
     """
     base_trials, head_trials = base.as_side("base").trials, head.as_side("head").trials
     past = () if stored else base.history
-    state = start(_rows(base, head), head.policy, outcomes_by_row(past), unsteady(past), stored=stored)
+    state = start(_rows(base, head), head.policy, past_by_row(past), stored=stored)
     state = observe(state, (*base_trials, *head_trials))
     conclusions = conclude(state)
     sides = _sides(state, past, base_trials, head_trials)
@@ -119,17 +122,24 @@ def _placed(row: RunRow, in_base: bool, tried_on_base: bool) -> RunRow:
     return row
 
 
-def outcomes_by_row(past: Sequence[PastTrial]) -> dict[RowKey, list[bool]]:
-    """Return, for each row, whether each of base's earlier trials passed, oldest first."""
-    return {key: [trial.decides == "pass" for trial in trials] for key, trials in by_row(past).items()}
+def past_by_row(past: Iterable[PastTrial]) -> dict[RowKey, Past]:
+    """Return what base's earlier trials, oldest first, show of each row."""
+    return {key: _past(trials) for key, trials in by_row(past).items()}
 
 
-def unsteady(past: Sequence[PastTrial]) -> frozenset[RowKey]:
-    """Return the rows of which trials of one commit disagree."""
-    seen: defaultdict[tuple[RowKey, str], set[str]] = defaultdict(set)
-    for trial in past:
-        seen[trial.key, trial.sha].add(trial.decides)
-    return frozenset(key for (key, _), outcomes in seen.items() if len(outcomes) > 1)
+def _past(trials: Sequence[PastTrial]) -> Past:
+    seen: defaultdict[str, set[str]] = defaultdict(set)
+    for trial in trials:
+        seen[trial.sha].add(trial.decides)
+    unsteady = any(len(outcomes) > 1 for outcomes in seen.values())
+    apart = _passed(trial for trial in trials if not trial.beside_head)
+    enough = apart if len(apart) >= LEAST_HISTORY else _passed(trials)
+    newest = _passed(trial for trial in trials if trial.decides == "pass" or not trial.beside_head)
+    return Past(_passed(trials), unsteady, (sum(enough), len(enough)), newest[-NEWEST:])
+
+
+def _passed(trials: Iterable[PastTrial]) -> tuple[bool, ...]:
+    return tuple(trial.decides == "pass" for trial in trials)
 
 
 def _in_order(trials: Trials) -> list[TrialResult]:

@@ -8,6 +8,7 @@ from math import exp, inf, log, sqrt
 from statistics import NormalDist, fmean, stdev
 from typing import NamedTuple
 
+from tidegate.comparison.metric_rules import RULES, Rule
 from tidegate.model.comparison import Interval, MetricChange
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.statistics.beta import t_above
@@ -27,32 +28,6 @@ class RowTrials(NamedTuple):
     past: Sequence[PastTrial]
     base: Sequence[TrialResult]
     head: Sequence[TrialResult]
-
-
-class Rule(NamedTuple):
-    """How a metric is compared. `margin`: the smallest change that matters, as a difference or as ratio − 1."""
-
-    margin: float
-    ratio: bool = False
-    lower_is_worse: bool = False
-    concurrent: bool = False  # it depends on the machine and the provider's load, so history is not comparable
-    plus: float = 0.0  # added before the logarithm, for metrics that can be 0
-
-
-RULES = {
-    "error_rate": Rule(0.05),
-    "retry_rate": Rule(0.05),
-    "first_try_success_rate": Rule(0.05, lower_is_worse=True),
-    "iteration_ratio": Rule(0.05, lower_is_worse=True),
-    "help_count": Rule(0.5),
-    "case_score": Rule(0.05, lower_is_worse=True),
-    "judge_score": Rule(0.05, lower_is_worse=True),
-    "command_count": Rule(0.15, ratio=True, plus=1.0),
-    "tokens_in": Rule(0.15, ratio=True),
-    "tokens_out": Rule(0.15, ratio=True),
-    "cost_usd": Rule(0.15, ratio=True),
-    "duration_s": Rule(0.25, ratio=True, concurrent=True),
-}
 
 
 def compared_metrics(rows: Sequence[RowTrials]) -> dict[str, MetricChange]:

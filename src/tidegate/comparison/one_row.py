@@ -7,7 +7,8 @@ from typing import Literal
 
 from tidegate.comparison.evidence import Measured, find_evidence, gate_table, metric_changes
 from tidegate.comparison.judge_change import judge_change
-from tidegate.comparison.metric_tests import RULES, RowTrials, compared_metrics, is_worse, row_change
+from tidegate.comparison.metric_rules import RULES
+from tidegate.comparison.metric_tests import RowTrials, compared_metrics, is_worse, row_change
 from tidegate.model.comparison import (
     BaseCounts,
     Counts,

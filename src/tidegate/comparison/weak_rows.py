@@ -16,7 +16,8 @@ _NAMED = 5  # rows that a warning names
 
 def cannot_guard(row: Row) -> bool:
     """Return True if the row passes on neither side, so that it cannot show a regression."""
-    return row.state in ("ok", "flaky") and row.head.trials > 0 and row.head.passes == row.base.passes == 0
+    compared = row.state in ("ok", "flaky", "baseline_changed")
+    return compared and row.head.trials > 0 and row.head.passes == row.base.passes == 0
 
 
 def fails_from_the_start(row: Row) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from tidegate.definitions.agent_fields import entrusted, held_back
 from tidegate.definitions.base_checks import EDITED
-from tidegate.definitions.scenario_changes import different, few, file_changes, is_lower, scenario_changes
+from tidegate.definitions.scenario_changes import different, file_changes, is_lower, scenario_changes
 from tidegate.model.agent import Agent
 from tidegate.model.calibration import Calibration
 from tidegate.model.comparison import DefinitionChange
@@ -18,6 +18,7 @@ from tidegate.model.judge import Judge
 from tidegate.model.suite import Suite
 from tidegate.model.value import Value
 from tidegate.plan import EVERYTHING, Selection
+from tidegate.text.shorten import few
 
 # Keys whose value is read from the base branch: a pull request must not change the rules that apply to it.
 READ_AT_BASE = (

@@ -18,7 +18,8 @@ from tidegate.model.gate import Gate
 from tidegate.model.probe import RunCommand, RunScript
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.value import Value
-from tidegate.procedure.steps import screening_trials
+from tidegate.procedure.rules import screening_trials
+from tidegate.text.shorten import few
 
 # Keys that have a comparison of their own below. A template counts by its files, wherever they are.
 _COMPARED = {"name", "file", "gates", "evaluators", "judge", "tool_matrix", "trials", "purpose", "template"}
@@ -128,12 +129,6 @@ def _texts(value: object) -> Iterator[str]:
     elif isinstance(value, list):
         for part in value:
             yield from _texts(part)
-
-
-def few(names: Iterable[str]) -> str:
-    first, *rest = names
-    more = f", {rest[0]}" if len(rest) == 1 else f" and {len(rest)} more" if rest else ""
-    return first + more
 
 
 def _matrix(scenario: Scenario, suite: Suite) -> set[tuple[str, str | None]]:

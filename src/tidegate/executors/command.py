@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 import signal
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import field_validator
 
@@ -17,6 +16,9 @@ from tidegate.gates.fields import ShellCommand
 from tidegate.model.executor import BatchJob, BatchLostError, Carry, Engine, EngineContext
 from tidegate.text.placeholders import check_placeholders, filled_command, placeholders_of
 from tidegate.text.shorten import excerpt
+
+if TYPE_CHECKING:
+    import asyncio
 
 PLACEHOLDERS = ("bundle", "out", "name")
 GRACE_SECS = 10.0  # between SIGTERM and SIGKILL: `sbatch --wait` cancels its job on the first
@@ -55,6 +57,8 @@ class CommandExecutor(Engine):
         yield carry
 
     async def _carry(self, job: BatchJob, folder: Path, environ: Mapping[str, str]) -> None:
+        import asyncio  # it takes 20 ms, and few suites have an executor
+
         command = filled_command(self.run, {"bundle": str(job.bundle), "out": str(job.out), "name": job.name})
         log = job.bundle.with_name("engine.log")
         with log.open("wb") as output:
@@ -81,6 +85,8 @@ class CommandExecutor(Engine):
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
     """Stop what is left of the process group."""
+    import asyncio
+
     with suppress(ProcessLookupError):
         if process.returncode is None:
             os.killpg(process.pid, signal.SIGTERM)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import subprocess
 import sys
-import tarfile
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import import_module
@@ -42,6 +39,8 @@ class RayExecutor(Engine):
     @asynccontextmanager
     async def opened(self, context: EngineContext) -> AsyncIterator[Carry]:
         """Connect to the cluster."""
+        import asyncio  # it takes 20 ms, and few suites have an executor
+
         try:
             ray: Any = import_module("ray")
         except ImportError:
@@ -77,6 +76,8 @@ class Ran(NamedTuple):
 
 def run_bundle(bundle: bytes) -> Ran:
     """Run a batch on this node, in processes of its own. Both bundle and results are tar archives."""
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="tidegate-") as name:
         folder = Path(name)
         _unpack(bundle, folder / "bundle")
@@ -102,6 +103,8 @@ def run_bundle(bundle: bytes) -> Ran:
 
 
 async def _carry(ray: Any, task: Any, job: BatchJob) -> None:
+    import asyncio
+
     bundle = await asyncio.to_thread(_packed, job.bundle)
     waiting = task.options(name=job.name).remote(bundle)
     try:
@@ -121,6 +124,8 @@ async def _carry(ray: Any, task: Any, job: BatchJob) -> None:
 
 
 def _packed(folder: Path) -> bytes:
+    import tarfile
+
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w:gz", compresslevel=1) as tar:
         tar.add(folder, arcname=".")
@@ -128,6 +133,8 @@ def _packed(folder: Path) -> bytes:
 
 
 def _unpack(data: bytes, folder: Path) -> None:
+    import tarfile
+
     folder.mkdir(exist_ok=True)
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as tar:
         tar.extractall(folder, filter="data")

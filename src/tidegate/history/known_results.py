@@ -7,20 +7,21 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from tidegate.comparison.compare import outcomes_by_row
+from tidegate.comparison.compare import past_by_row
 from tidegate.history.branch import NotKeptError, Origin, copy_to, fetch, require_writable, write
 from tidegate.history.fingerprint import fingerprint_at
 from tidegate.history.pushes import Pushes
 from tidegate.history.resumable import ResumableTests
 from tidegate.history.sessions import ReadSessions
 from tidegate.history.store import History
-from tidegate.invocations.shapes import shapes_of
+from tidegate.invocations.shapes import shapes_of, unseen_share
 from tidegate.model.measurement import PastTrial, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey, by_row
 from tidegate.model.session import RowReplay, Session
 from tidegate.model.suite import Suite
 from tidegate.model.trend import RowTrend
 from tidegate.model.trial import Side
+from tidegate.replay.decide import LEAST, shapes_by_session
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.store.our_folder import OUR_FOLDER, make_our_folder
 from tidegate.store.run_folder import RunFolder
@@ -62,22 +63,28 @@ class KnownResults:
         """Resume the tests that an earlier run started, and start the others with base's history.
 
         `keys` identifies the rows' tests (fingerprint.py). A resumed test keeps the history that it started with, so
-        that its own trials, added since, are not counted twice. `own` holds the pull request's commits.
+        that its own trials, added since, are not counted twice. It starts again if base has failed apart from a pull
+        request since, so that base is known to fail. `own` holds the pull request's commits.
         """
         self._fingerprints, self._keys = fingerprints, keys
         if self._history is None or self._tests is None:
             return Known(warnings=(COMMITTED,) if self._remembers else ())
         self._tests.remove_old()
-        begun = {row: found for row, key in keys.items() if (found := self._tests.begun(key)) is not None}
-        read = self._history.read({row: text for row, text in fingerprints.items() if row not in begun}, own)
+        read = self._history.read(fingerprints, own)
         past = by_row(read.trials)
+        begun = {
+            row: found
+            for row, key in keys.items()
+            if (found := self._tests.begun(key)) is not None and not _failed_since(found.at, past[row])
+        }
         for row, key in keys.items():
             if row not in begun:
                 self._tests.begin(key, past[row])
         results = [self._take(keys[row], result) for row in begun for result in self._tests.trials(keys[row])]
         known = [trial for found in begun.values() for trial in found.past]
         self._counted = frozenset(name for found in begun.values() for name in found.counted)
-        return Known((*known, *read.trials), tuple(results), (*self._ignored, *read.warnings))
+        known += [trial for trial in read.trials if trial.key not in begun]
+        return Known(tuple(known), tuple(results), (*self._ignored, *read.warnings))
 
     def versions(self) -> dict[str, str]:
         """Return the agents' versions at the last time that history was added; no agent is asked."""
@@ -105,7 +112,7 @@ class KnownResults:
     def add(self, base: Run, sessions: Iterable[Session]) -> None:
         """Add base's trials and sessions to the history if it is a folder; trials that it has already are left out."""
         if self._history is not None and self._adds:
-            new = past_trials(base, self._counted)
+            new = past_trials(base, self._counted, beside_head=True)
             self._history.sessions.add(self._fingerprints, sessions)
             self._count(base)
             self._history.add(self._fingerprints, new)
@@ -208,21 +215,48 @@ def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[i
     No agent runs to report its version; the version is taken from the last time that history was added.
     """
     history = open_history(repo, suite)
+    prints = _fingerprints(repo, suite, plan, history)
+    past = past_by_row(history.read(prints).trials if history else ())
+    known = {key: past[key].outcomes if key in past else () for key in prints}
+    return {key: (sum(outcomes), len(outcomes)) for key, outcomes in known.items()}
+
+
+def replayable_rows(repo: Path, suite: Suite, plan: Plan) -> frozenset[RowKey]:
+    """Return the rows that `replay: {use: skip}` leaves to recorded sessions if a pull request changes nothing."""
+    history = open_history(repo, suite)
+    if history is None:
+        return frozenset()
+    prints = _fingerprints(repo, suite, plan, history)
+    past, sessions = by_row(history.read(prints).trials), history.sessions.read(prints).by_row
+    unseen = {key: unseen_share(shapes_by_session(past[key])) for key in sessions}
+    return frozenset(
+        key
+        for key, own in sessions.items()
+        if len(own) >= LEAST and own[0].passed and unseen[key] <= suite.policy.replay.max_unseen
+    )
+
+
+def _fingerprints(repo: Path, suite: Suite, plan: Plan, history: History | None) -> dict[RowKey, str]:
+    """Return the fingerprints of the rows that chance has a part in, by the versions that agents had at last."""
     versions = history.versions() if history else {}
-    prints = {
+    return {
         row.key: fingerprint_at(repo, row, suite, versions.get(row.key.agent))
         for row in plan.rows
         if not row.deterministic
     }
-    outcomes = outcomes_by_row(history.read(prints).trials if history else ())
-    return {key: (sum(outcomes.get(key, ())), len(outcomes.get(key, ()))) for key in prints}
 
 
-def past_trials(run: Run, counted: Collection[str] = ()) -> list[PastTrial]:
+def past_trials(run: Run, counted: Collection[str] = (), *, beside_head: bool = False) -> list[PastTrial]:
     """Return a run's measured trials as history entries, except those whose ids are in `counted`."""
     trials = ((run.started_at + number / 1000, trial) for number, trial in enumerate(run.trials))
     kept = (past_trial(trial, at, run.revision.sha) for at, trial in trials if trial.id not in counted)
-    return [trial for trial in kept if trial is not None]
+    return [trial.model_copy(update={"beside_head": beside_head}) for trial in kept if trial is not None]
+
+
+def _failed_since(at: float, past: Iterable[PastTrial]) -> bool:
+    """Return True if all trials of base since then that were measured apart from a pull request failed."""
+    since = [trial.decides for trial in past if trial.at > at and not trial.beside_head]
+    return bool(since) and "pass" not in since
 
 
 def past_trial(trial: TrialResult, at: float, sha: str, *, merged: bool = False) -> PastTrial | None:

@@ -34,6 +34,10 @@ class _Entry(Value):
         text = self.model_copy(update={"digest": ""}).model_dump_json()
         return self.model_copy(update={"digest": hashlib.sha256(text.encode()).hexdigest()})
 
+    def is_of(self, fingerprint: str, key: RowKey) -> bool:
+        """Return True if the session was recorded with this fingerprint, in this row."""
+        return self.fingerprint == fingerprint and self.session.key == key
+
 
 class ReadSessions(NamedTuple):
     """The sessions of each row, the best first, and one warning for each row of which some were ignored."""
@@ -56,7 +60,7 @@ class SessionStore:
         warnings: list[str] = []
         for key, fingerprint in fingerprints.items():
             entries = list(self._entries(fingerprint))
-            good = [one.session for one in entries if one and one.fingerprint == fingerprint and one.session.key == key]
+            good = [one.session for one in entries if one and one.is_of(fingerprint, key)]
             of_base = [session for session in good if session.sha not in own]
             if ignored := len(entries) - len(of_base):
                 warnings.append(f"recorded sessions of {key}: {ignored} ignored: damaged, or not of base")
@@ -72,7 +76,8 @@ class SessionStore:
         for session in sessions:
             fingerprint = fingerprints.get(session.key)
             if fingerprint and without_secrets(session) == session:
-                known = [entry.session for entry in self._entries(fingerprint) if entry]
+                entries = self._entries(fingerprint)
+                known = [one.session for one in entries if one and one.is_of(fingerprint, session.key)]
                 if session not in known:
                     self._write(fingerprint, self._best([*known, session]))
 

@@ -13,6 +13,7 @@ from tidegate.judges.google import GoogleJudge
 from tidegate.judges.openai import OpenAIJudge
 from tidegate.judges.scripted import ScriptedJudge
 
+JUDGE_VARIABLE = "LLM_TOOL_TEST_JUDGE"  # the judge's model; llm-tool-test reads the same variable
 AnyJudge = Annotated[
     AnthropicJudge | CommandJudge | GoogleJudge | OpenAIJudge | ScriptedJudge, Field(discriminator="type")
 ]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import Field
 
 from tidegate.judges.provider import ProviderJudge, end_of_status, provider_error, unreadable
-from tidegate.model.agent import Provider
 from tidegate.model.judge import Ask, JudgeContext
-from tidegate.model.providers import ANTHROPIC
+from tidegate.model.model_apis import ANTHROPIC
+from tidegate.model.provider import ModelApi
 from tidegate.model.question import AskModel, Reply, ReplyEnd
 from tidegate.text.shorten import excerpt
 
@@ -37,7 +37,7 @@ class AnthropicJudge(ProviderJudge):
     twice.
     """
 
-    provider: ClassVar[Provider] = ANTHROPIC
+    provider: ClassVar[ModelApi] = ANTHROPIC
 
     type: Literal["anthropic"]
     model: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import os
@@ -12,7 +11,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
@@ -20,6 +19,9 @@ from tidegate.gates.fields import NonEmpty, ShellCommand
 from tidegate.model.judge import Ask, Judge, JudgeContext
 from tidegate.model.question import AskModel, Reply
 from tidegate.text.shorten import excerpt
+
+if TYPE_CHECKING:
+    import asyncio
 
 MAX_OUTPUT = 1_000_000  # bytes
 MAX_NAME = 255  # characters; longer words are not looked up as files
@@ -73,6 +75,8 @@ class CommandJudge(Judge):
         return reply.model_copy(update=known)
 
     async def _run(self, prompt: bytes, place: JudgeContext) -> Reply:
+        import asyncio  # it takes 20 ms, and most commands do not ask a judge
+
         home = os.environ.get("HOME", "/")
         process = await asyncio.create_subprocess_exec(
             *("/bin/sh", "-c", self.command),
@@ -102,6 +106,8 @@ class CommandJudge(Judge):
 
 async def _talk(process: asyncio.subprocess.Process, prompt: bytes) -> tuple[bytes, bytes]:
     """Send the prompt, and return stdout and stderr once the program has ended."""
+    import asyncio
+
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None

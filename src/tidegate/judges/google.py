@@ -9,8 +9,8 @@ from urllib.parse import quote
 from pydantic import Field
 
 from tidegate.judges.provider import HttpJudge, Request, used
-from tidegate.model.agent import Provider
-from tidegate.model.providers import GOOGLE
+from tidegate.model.model_apis import GOOGLE
+from tidegate.model.provider import ModelApi
 from tidegate.model.question import AskModel, Reply, ReplyEnd
 from tidegate.streams.json_values import Json, items, mapping, text
 
@@ -26,7 +26,7 @@ class GoogleJudge(HttpJudge):
     (408, 409, 429, 5xx, broken connections) are retried twice.
     """
 
-    provider: ClassVar[Provider] = GOOGLE
+    provider: ClassVar[ModelApi] = GOOGLE
 
     type: Literal["google"]
     model: str

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from tidegate.judges.provider import HttpJudge, Request, used
-from tidegate.model.agent import Provider
-from tidegate.model.providers import OPENAI
+from tidegate.model.model_apis import OPENAI
+from tidegate.model.provider import ModelApi
 from tidegate.model.question import AskModel, Reply, ReplyEnd
 from tidegate.streams.json_values import Json, items, mapping, text
 
@@ -26,7 +26,7 @@ class OpenAIJudge(HttpJudge):
     Temporary failures (408, 409, 429, 5xx, broken connections) are retried twice.
     """
 
-    provider: ClassVar[Provider] = OPENAI
+    provider: ClassVar[ModelApi] = OPENAI
 
     type: Literal["openai"]
     model: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import Field
 
-from tidegate.model.agent import Provider
 from tidegate.model.judge import Ask, Judge, JudgeContext
+from tidegate.model.provider import ModelApi
 from tidegate.model.question import AskModel, Reply, ReplyEnd
 from tidegate.streams.json_values import Json, mapping, text
 from tidegate.streams.provider_answers import tokens_of
@@ -30,7 +29,7 @@ _REFUSALS = (400, 404, 413, 422)
 class ProviderJudge(Judge):
     """A judge whose model is asked through a provider's API. `key` names the environment variable with the API key."""
 
-    provider: ClassVar[Provider]
+    provider: ClassVar[ModelApi]
 
     base_url: Annotated[str, Field(pattern=r"^https?://[^\s/]")] | None = None
     key: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
@@ -156,6 +155,8 @@ def provider_error(status: int, kind: object, message: object) -> str:
 
 async def _sent(client: AsyncClient, request: Request) -> Response:
     """Send the request, again after temporary failures. A request that ran out of time is not repeated."""
+    import asyncio
+
     from httpx2 import TimeoutException, TransportError
 
     for attempt in range(RETRIES + 1):

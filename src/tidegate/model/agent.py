@@ -11,6 +11,7 @@ from pydantic import Field
 
 from tidegate.model.command import CommandResult
 from tidegate.model.event import CallStatus, End, Event
+from tidegate.model.provider import ModelApi, ModelProvider
 from tidegate.model.value import Value
 
 T = TypeVar("T")
@@ -54,15 +55,6 @@ class ToolAnswer(NamedTuple):
 
     status: CallStatus
     text: str
-
-
-class Provider(NamedTuple):
-    """A model provider: its environment variables, its default address, and the requests that agents may send to it."""
-
-    key: str
-    endpoint: str
-    address: str  # used unless the `endpoint` variable is set
-    paths: tuple[str, ...]  # regular expressions of the allowed request paths, relative to the address
 
 
 class Machine(Protocol):
@@ -201,9 +193,21 @@ class Agent(Value):
         return bool(self.deterministic)
 
     @property
-    def provider(self) -> Provider | None:
-        """The provider of the agent's model, if the agent's program can be pointed at the model proxy; else None."""
+    def api(self) -> ModelApi | None:
+        """The API of its models, if its requests can be sent to the model proxy; else None."""
         return None
+
+    @property
+    def chosen_provider(self) -> ModelProvider | None:
+        """The provider that the suite names; None for the API's own, with a key."""
+        return None
+
+    def lacks(self, environ: Mapping[str, str]) -> str | None:
+        """Return what it lacks to reach its model, such as `a key in X`; None if nothing is known to be missing."""
+        if self.chosen_provider is not None:
+            return self.chosen_provider.missing(environ)
+        key, *_ = self.variables or ("",)  # the first variable is the key; the others hold addresses
+        return f"a key in {key}" if key and not (environ.get(key) or self.env.get(key)) else None
 
     @property
     def reports_calls(self) -> bool:
@@ -212,7 +216,7 @@ class Agent(Value):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Environment variables that belong to this agent: its API key and the address of its model."""
+        """Environment variables that belong to this agent: its API key, first, and the address of its model."""
         return ()
 
     async def check(self, machine: Machine) -> str | None:

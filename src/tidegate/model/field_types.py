@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Annotated
 
@@ -34,6 +35,17 @@ def only(*allowed: object, what: str) -> AfterValidator:
         return value
 
     return AfterValidator(check)
+
+
+def matching(pattern: str, what: str) -> Callable[[str], str]:
+    """Return a validator for texts of the pattern; `what` is the error for all others."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise wrong(what)
+        return text
+
+    return check
 
 
 def _not_blank(text: str) -> str:

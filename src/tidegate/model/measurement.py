@@ -176,7 +176,8 @@ class TrialResult(Value):
 class PastTrial(Value):
     """An earlier trial of base from the history. `at` is in seconds since the epoch.
 
-    `merged` is True if it was measured as the head of a pull request that was merged since. `uses`: see
+    `merged` is True if it was measured as the head of a pull request that was merged since. `beside_head` is True if it
+    was measured in the run of a pull request, where what head leaves behind can make it fail. `uses`: see
     InvocationCounts. `shapes` are those of its calls (invocations/shapes.py); None if the calls are not known.
     """
 
@@ -186,6 +187,7 @@ class PastTrial(Value):
     at: float
     sha: str
     merged: bool = False
+    beside_head: bool = False
     uses: int | None = None
     shapes: tuple[str, ...] | None = None
     metrics: Metrics = Metrics()

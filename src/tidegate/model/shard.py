@@ -8,6 +8,7 @@ from typing import Literal
 
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import Budget
+from tidegate.model.trial import Side
 from tidegate.model.value import Value
 
 
@@ -38,7 +39,7 @@ class ShardPlan(Value):
     """Which shard runs which rows. All jobs of a run have the same plan.
 
     `target`: tip of the target branch; `base`, `head`: the commits that are compared; `names`: their branches.
-    `suite_hash`: of the suite in force, with its scenarios.
+    `suite_hash`: of the suite in force, with its scenarios. `build_once`: each side is built by a job of its own.
     """
 
     schema_version: Literal[1] = 1
@@ -50,6 +51,7 @@ class ShardPlan(Value):
     names: tuple[str, str]
     suite_hash: str
     budget: Budget
+    build_once: bool = False
     shares: tuple[Share, ...]
 
     @cached_property
@@ -76,7 +78,7 @@ class ShardPlan(Value):
 class ShardContents(Value):
     """What a bundle states about itself. `plan` is the id of its plan; `versions`: of the agents' programs.
 
-    `trials`: the number of its results.
+    `trials`: the number of its results. `builds`: the seals of the builds that it was given.
     """
 
     schema_version: Literal[1] = 1
@@ -92,3 +94,20 @@ class ShardContents(Value):
     trials: int
     spent: Spent
     seconds: float
+    builds: dict[Side, str] = {}
+
+
+class BuildContents(Value):
+    """What the archive of a side's build states. `commit`: what was built.
+
+    `error`: why the build failed. `stays`: why its files cannot be used in another folder; then each job builds itself.
+    """
+
+    schema_version: Literal[1] = 1
+    tidegate_version: str
+    plan: str
+    side: Side
+    commit: str
+    seconds: float
+    error: str | None = None
+    stays: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal
 from urllib.parse import quote
 
@@ -74,6 +75,7 @@ class TrialSpec(Value):
         return f"{self.side}/{encoded(self.scenario)}/{encoded(self.agent)}/{self.index}"
 
 
+@lru_cache(maxsize=4096)
 def encoded(name: str) -> str:
     """Return a scenario's or agent's name as one path segment (RFC 3986 percent-encoding; `.` and `..` too)."""
     text = quote(name, safe=" :@+,=")

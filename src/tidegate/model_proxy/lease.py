@@ -7,28 +7,35 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from tidegate.model.event import End
+from tidegate.model.provider import Access
 from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.model_proxy.traffic import TrafficLimits
+from tidegate.providers.access import Accesses, KeyAccess
 from tidegate.trial.directories import Attempt
 
 
 @contextmanager
-def with_lease(attempt: Attempt, model_proxy: ModelProxy | None) -> Iterator[Attempt]:
+def with_lease(attempt: Attempt, model_proxy: ModelProxy | None, accesses: Accesses) -> Iterator[Attempt]:
     """Yield the attempt with a token and the proxy's address in place of the agent's own variables.
 
-    Without a proxy, or for an agent without a provider, the attempt is unchanged.
+    Without a proxy, or for an agent that does not use it, the attempt is unchanged.
     """
-    agent, own = attempt.row.agent, attempt.place.credentials
-    provider = agent.provider
-    if model_proxy is None or provider is None:
+    agent = attempt.row.agent
+    api = agent.api
+    if model_proxy is None or api is None:
         yield attempt
         return
-    known = {**own, **agent.env}
-    upstream = known.get(provider.endpoint) or provider.address
-    with model_proxy.lent(provider, known[provider.key], upstream, _limits(attempt)) as lease:
+    provider = agent.chosen_provider
+    if provider is None:
+        known = {**attempt.place.credentials, **agent.env}
+        access: Access = KeyAccess(known[api.key])
+        upstream = known.get(api.endpoint) or api.address
+    else:
+        access, upstream, api = accesses.of(provider, api), provider.address(api), provider.narrowed(api)
+    with model_proxy.lent(api, access, upstream, _limits(attempt)) as lease:
         rest = {name: value for name, value in agent.env.items() if name not in agent.variables}
         row = attempt.row.model_copy(update={"agent": agent.model_copy(update={"env": rest})})
-        lent = {provider.key: lease.token, provider.endpoint: lease.address}
+        lent = {api.key: lease.token, api.endpoint: lease.address}
         place = replace(attempt.place, credentials=lent)
         yield replace(attempt, row=row, place=place, has_proxy=True, relayed=lease.traffic.told)
 

@@ -22,10 +22,12 @@ from typing import NoReturn, Self
 from urllib.parse import urlsplit
 
 from tidegate.errors import ConfigurationError
-from tidegate.model.agent import Provider
+from tidegate.model.provider import KEY_HEADERS, Access, AccessError, ModelApi, ModelRequest
 from tidegate.model_proxy.connections import HEAD_SECS, LARGEST_REQUEST, Connections, HeadReader, size_of
-from tidegate.model_proxy.headers import KEY_HEADERS, NOT_PASSED, headers_for
+from tidegate.model_proxy.event_stream import TYPE as FRAMED
+from tidegate.model_proxy.event_stream import FramedAnswer
 from tidegate.model_proxy.rate_limits import SLOW_DOWN, RateLimit
+from tidegate.model_proxy.requests import NOT_PASSED, RefusedError, host_of, request_for
 from tidegate.model_proxy.token_usage import Answer, request_letters
 from tidegate.model_proxy.traffic import Lease, Traffic, TrafficLimits
 from tidegate.model_proxy.upstream import TIMEOUT_SECS, UnansweredError, answered
@@ -34,7 +36,7 @@ from tidegate.streams.provider_answers import MOST_BYTES, error_words
 PIECE = 1 << 16
 BACKLOG = 128
 _CONTROL = re.compile(r"[^\t -~\xa0-\xff]")
-_COUNTING = re.compile(r"count_?tokens", re.IGNORECASE)  # requests that the model does not answer
+_COUNTING = re.compile(r"count[-_]?tokens", re.IGNORECASE)  # requests that the model does not answer
 _DOTS = re.compile(r"(?:^|/)(?:\.|%2e){1,2}(?:/|$)", re.IGNORECASE)
 
 
@@ -43,7 +45,7 @@ class ModelProxy:
 
     def __init__(self) -> None:
         self._leases: dict[str, Lease] = {}
-        self._limits: dict[tuple[str, str], RateLimit] = defaultdict(RateLimit)  # by provider and key
+        self._limits: dict[tuple[str, Access], RateLimit] = defaultdict(RateLimit)  # by provider and key
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
         self.port: int = self._listener.getsockname()[1]
         self._servers: list[tuple[_Server, Thread]] = []
@@ -71,39 +73,28 @@ class ModelProxy:
     @contextmanager
     def lent(
         self,
-        provider: Provider,
-        key: str,
+        api: ModelApi,
+        access: Access,
         upstream: str,
         limits: TrafficLimits = TrafficLimits(),  # noqa: B008
     ) -> Iterator[Lease]:
-        """Yield a token for `key` that is valid inside the block. `upstream` is the provider's URL.
+        """Yield a token for `access` that is valid inside the block. `upstream` is the provider's URL.
 
         Raises ConfigurationError if `upstream` is not an HTTP(S) URL.
         """
         place = urlsplit(upstream)
         if place.scheme not in ("http", "https") or not place.hostname:
-            raise ConfigurationError(
-                f"{provider.endpoint} is not an address: {upstream}", "Write it as https://HOST/PATH."
-            )
+            raise ConfigurationError(f"{api.endpoint} is not an address: {upstream}", "Write it as https://HOST/PATH.")
         token = f"tidegate-{secrets.token_hex(24)}"
         address = f"http://127.0.0.1:{self.port}{place.path.rstrip('/')}"
         self._leases[token] = lease = Lease(
-            token, address, key, provider, place, Traffic(limits), self._limits[place.netloc, key]
+            token, address, access, api, place, Traffic(limits), self._limits[place.netloc, access]
         )
         try:
             yield lease
         finally:
             self.throttled += lease.traffic.throttled
             del self._leases[token]
-
-
-class _RefusedError(Exception):
-    """The proxy refuses to forward a request; carries the HTTP status and the API error type."""
-
-    def __init__(self, status: int, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.kind = kind
 
 
 class _Server(Connections):
@@ -137,9 +128,9 @@ class _Handler(BaseHTTPRequestHandler):
                 self._check_path(lease)
                 self._check_characters(lease)
                 if (why := lease.traffic.full()) is not None:  # 400, which agents do not send again
-                    raise _RefusedError(400, "invalid_request_error", why)
+                    raise RefusedError(400, "invalid_request_error", why)
                 self._forward(lease, body)
-        except _RefusedError as refused:
+        except RefusedError as refused:
             self._refuse(refused)
 
     do_GET = do_HEAD = do_POST  # noqa: N815
@@ -148,25 +139,25 @@ class _Handler(BaseHTTPRequestHandler):
         """Return what the request's token stands for. Nothing of its body is read by then."""
         if self.rfile.is_spent:
             self.close_connection = True
-            raise _RefusedError(431, "request_too_large", "the request's headers are too large for the model proxy")
+            raise RefusedError(431, "request_too_large", "the request's headers are too large for the model proxy")
         for name in KEY_HEADERS:
             lease = self.server.leases.get((self.headers.get(name) or "").removeprefix("Bearer ").strip())
             if lease is not None and self.server.admit(self.request, lease.token):
                 return lease
             if lease is not None:
                 self.close_connection = True
-                raise _RefusedError(503, "overloaded_error", "this trial has too many connections to the model proxy")
+                raise RefusedError(503, "overloaded_error", "this trial has too many connections to the model proxy")
         self.close_connection = True
-        raise _RefusedError(401, "authentication_error", "this token is of no trial that is running")
+        raise RefusedError(401, "authentication_error", "this token is of no trial that is running")
 
     def _check_path(self, lease: Lease) -> None:
         """Refuse paths other than model requests: the key may also grant access to files, accounts or keys."""
         path = self.path.partition("?")[0]
         base = lease.upstream.path.rstrip("/")
         asked = path.removeprefix(base)
-        known = any(re.fullmatch(pattern, asked) for pattern in lease.provider.paths)
+        known = any(re.fullmatch(pattern, asked) for pattern in lease.api.paths)
         if not path.startswith(base) or _DOTS.search(path) or not known:
-            raise _RefusedError(404, "not_found_error", "the model proxy passes on nothing but requests to models")
+            raise RefusedError(404, "not_found_error", "the model proxy passes on nothing but requests to models")
 
     def _check_characters(self, lease: Lease) -> None:
         """Refuse what no provider would take: it is the request that is wrong, not the provider."""
@@ -174,7 +165,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not self.path.isascii() or any(map(_CONTROL.search, (self.path, *values))):
             why = "the request has a control character in its address or its headers"
             lease.traffic.note_refusal(why)
-            raise _RefusedError(400, "invalid_request_error", why)
+            raise RefusedError(400, "invalid_request_error", why)
 
     @contextmanager
     def _body(self, lease: Lease) -> Iterator[bytes]:
@@ -206,7 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         why = "the request is too large for the model proxy"
         lease.traffic.note_refusal(why)
-        raise _RefusedError(413, "request_too_large", why)
+        raise RefusedError(413, "request_too_large", why)
 
     def _forward(self, lease: Lease, body: bytes) -> None:
         """Pass the request on when the provider takes requests; again, if it asks for fewer for a while."""
@@ -219,9 +210,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _forward_once(self, lease: Lease, body: bytes, began: float) -> bool:
         """Pass the request on, and the answer back; return True if it is to be passed on again instead."""
-        headers = headers_for(self.headers.items(), lease)
+        request = self._authorized(lease, body)
+        path = request.url.removeprefix(f"{lease.upstream.scheme}://{host_of(lease)}")
         try:
-            with answered(lease.upstream, self.command, self.path, body or None, headers) as answer:
+            with answered(lease.upstream, request.method, path, body or None, request.headers) as answer:
                 again = lease.limit.saw(answer.status, answer.headers, began)
                 lease.traffic.throttled += answer.status in SLOW_DOWN
                 if not again:
@@ -230,9 +222,17 @@ class _Handler(BaseHTTPRequestHandler):
         except UnansweredError as error:
             if error.of_request:
                 lease.traffic.note_refusal(str(error))
-                raise _RefusedError(400, "invalid_request_error", str(error)) from None
+                raise RefusedError(400, "invalid_request_error", str(error)) from None
             lease.traffic.note(502)
-            raise _RefusedError(502, "api_error", str(error)) from None
+            raise RefusedError(502, "api_error", str(error)) from None
+
+    def _authorized(self, lease: Lease, body: bytes) -> ModelRequest:
+        try:
+            return request_for(lease, self, body)
+        except AccessError as error:
+            lease.traffic.note_no_access(str(error), denied=error.denied)
+            kind = "authentication_error" if error.denied else "api_error"
+            raise RefusedError(401 if error.denied else 503, kind, str(error)) from None
 
     def _answer(self, answer: http.client.HTTPResponse, traffic: Traffic, asked: int) -> None:
         if answer.status >= 400:
@@ -247,8 +247,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         of_model = answer.status < 400 and self.command == "POST" and not _COUNTING.search(self.path)
-        streamed = "event-stream" in (answer.headers.get("content-type") or "")
-        seen = Answer(streamed=streamed, asked=asked if of_model else 0)
+        kind = answer.headers.get("content-type") or ""
+        counter = FramedAnswer if FRAMED in kind else Answer
+        seen = counter(streamed=FRAMED in kind or "event-stream" in kind, asked=asked if of_model else 0)
         if of_model:
             traffic.count(seen)
         start = bytearray()
@@ -286,7 +287,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
 
-    def _refuse(self, refused: _RefusedError) -> None:
+    def _refuse(self, refused: RefusedError) -> None:
         error = {"type": "error", "error": {"type": refused.kind, "message": str(refused), "code": refused.status}}
         body = json.dumps(error).encode()
         self.send_response(refused.status)

@@ -9,8 +9,8 @@ from threading import Lock
 from typing import NamedTuple
 from urllib.parse import SplitResult
 
-from tidegate.model.agent import Provider
 from tidegate.model.event import End, TrialEnd
+from tidegate.model.provider import Access, ModelApi
 from tidegate.model_proxy.rate_limits import RateLimit
 from tidegate.model_proxy.token_usage import Answer
 from tidegate.streams.json_lines import end_of_api
@@ -56,6 +56,13 @@ class Traffic:
             self._answered = True
             self._failure = status if status >= 400 else None
             self._said = f"the model's provider answered {status}" + (f": {words}" if words else "")
+
+    def note_no_access(self, why: str, *, denied: bool) -> None:
+        """Keep why a request was not passed on: there is no credential for it."""
+        with self._lock:
+            self._answered = True
+            self._failure = 401 if denied else 503
+            self._said = why
 
     def note_turn(self) -> None:
         """Count an answer in which the model took a turn."""
@@ -121,8 +128,8 @@ class Lease(NamedTuple):
 
     token: str
     address: str
-    key: str
-    provider: Provider
+    access: Access
+    api: ModelApi
     upstream: SplitResult
     traffic: Traffic
     limit: RateLimit

@@ -33,7 +33,7 @@ def conclusions(
     open_ones = [entry for entry in entries if entry.row.key not in settled]
     tested = _compared_once([entry for entry in open_ones if entry.row.key not in screened], alpha)
     said = settled | tested | found([entry for entry in open_ones if entry.row.key in screened], screened)
-    doubted = ((entry, _doubting_loss(entry, said[entry.row.key])) for entry in entries)
+    doubted = ((entry, _doubting_loss(entry, _doubting_base(entry, said[entry.row.key]))) for entry in entries)
     return tuple(_warned(entry, _without_key(entry, conclusion)) for entry, conclusion in doubted)
 
 
@@ -129,6 +129,16 @@ def _doubting_loss(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
         return conclusion
     reason = f"{what} in {head.inside} of {total} trials on head and never on base; {wording.passes_on(head, base)}"
     doubt = {"state": "unconfirmed", "kind": _kind(head), "reason": reason, "clears_when": _clears(entry)}
+    return conclusion.model_copy(update=doubt)
+
+
+def _doubting_base(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
+    """Return `baseline_changed`, of kind `base_fails`, if base fails like head although its history passes."""
+    if not entry.base_fails or conclusion.state not in ("ok", "flaky", "baseline_changed", "unconfirmed"):
+        return conclusion
+    reason = wording.base_fails(entry.tally("head"), entry.tally("base"), entry.past)
+    clears = "base passes again, it passes on head, or the history records that base fails"
+    doubt = {"state": "baseline_changed", "kind": "base_fails", "reason": reason, "clears_when": clears}
     return conclusion.model_copy(update=doubt)
 
 

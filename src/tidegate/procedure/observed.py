@@ -4,13 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Self
+from typing import NamedTuple, Self
 
 from tidegate.model.measurement import Outcome, RunRow, TrialResult
 from tidegate.model.trial import SETUP_KINDS, NotMeasured, Phase, Side, is_inside
 from tidegate.model.value import Value
 from tidegate.procedure.repeats import CLEARS, Enough, Flip, Tally, enough_for, flip, repeats_needed
-from tidegate.procedure.rules import LEAST_HISTORY, Counts
+from tidegate.procedure.rules import DROP, LEAST_HISTORY, Counts
+from tidegate.statistics.exact import fisher_less
+
+LUCK = 0.05  # Fisher's p at which a side passes less often than the history beyond chance
+
+
+class Past(NamedTuple):
+    """Base's history of a row: whether each trial passed, oldest first.
+
+    `unsteady`: trials of one commit disagree. `apart`, `newest`: passes and number of all trials, and the newest ones,
+    without those that were measured beside a pull request's head, which can make base fail.
+    """
+
+    outcomes: Sequence[bool] = ()
+    unsteady: bool = False
+    apart: Counts = (0, 0)
+    newest: Sequence[bool] = ()
 
 
 class SeenTrial(Value):
@@ -59,6 +75,8 @@ class RowSeen(Value):
     most: int | None = None  # limit of head trials over all phases
     past: tuple[bool, ...] = ()  # base's history, oldest first: True for a pass
     unsteady: bool = False  # trials of one commit disagree in base's history
+    apart: Counts = (0, 0)  # see Past
+    newest: tuple[bool, ...] = ()
     trials: tuple[SeenTrial, ...] = ()
     doubted: bool = False  # a spot check looked worse, so that replays decide for no row
 
@@ -173,9 +191,8 @@ class RowSeen(Value):
         """True if head's failure of an earlier run no longer counts: enough trials pass, or base fails, too."""
         if self.by_chance or not self.tally("head").measured or not self.tally("base").measured:
             return False
-        return self.flip != "worse" and (
-            self.tally("head").passes >= self.passes_to_clear or not self.tally("base").passes
-        )
+        base_is_known_to_fail = not self.tally("base").passes and not self.base_fails
+        return self.flip != "worse" and (self.tally("head").passes >= self.passes_to_clear or base_is_known_to_fail)
 
     @property
     def passes_missing(self) -> int:
@@ -201,6 +218,22 @@ class RowSeen(Value):
         if head.measured:
             return base.inside > 0 and not self.sequential
         return head.inside > 0 and not self.of("base")
+
+    @property
+    def base_fails(self) -> bool:
+        """True if both sides pass at least DROP less often than base's history: what head leaves behind can be why."""
+        return self.row.presence == "both" and self.dropped("base") and self.dropped("head")
+
+    def dropped(self, side: Side) -> bool:
+        """Return True if the side passes at least DROP less often than base's history, beyond chance."""
+        seen = self.tally(side)
+        trials = seen.measured + seen.inside
+        if not self.newest or not seen.measured or (self.row.deterministic and not self.newest[-1]):
+            return False
+        if not self.by_chance:
+            return not seen.passes
+        lowest = min(self.apart[0] / self.apart[1], sum(self.newest) / len(self.newest)) - DROP
+        return seen.passes <= lowest * trials and fisher_less(seen.passes, trials, *self.apart) <= LUCK
 
     def cause(self, sides: Sequence[Side]) -> NotMeasured:
         """Return why these sides were not measured: what head may have caused, unless base was kept from outside.

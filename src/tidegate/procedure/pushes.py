@@ -25,6 +25,9 @@ def after_run(
         row = screened.get(key)
         if row is None or row.confirmed is None:
             earlier = _repeated(earlier, entry, conclusion)
+        if conclusion.kind == "base_fails":  # clears nothing: what head leaves behind can be the reason
+            old = before.get(key, EarlierPushes())
+            earlier = earlier.model_copy(update={"state": old.state, "head": old.head})
         known[key] = earlier.model_copy(update={"failed": earlier.failed or _failed(entry)})
     return known
 

@@ -19,7 +19,7 @@ from tidegate.model.trial import Phase, Side, TrialSpec
 from tidegate.model.value import Value
 from tidegate.procedure.conclusion import Conclusion
 from tidegate.procedure.conclusions import conclusions
-from tidegate.procedure.observed import RowSeen, SeenTrial
+from tidegate.procedure.observed import Past, RowSeen, SeenTrial
 from tidegate.procedure.repeats import BASE_TRIALS, WORSE
 from tidegate.procedure.rules import Ask, Facts, Rules, screening_of, screening_trials
 from tidegate.procedure.screen import Report, ScreenConfirmVerify
@@ -72,26 +72,24 @@ class Decided(Value):
 def start(
     rows: Sequence[RunRow],
     policy: Policy,
-    past: Mapping[RowKey, Sequence[bool]] | None = None,
-    unsteady: Collection[RowKey] = (),
+    past: Mapping[RowKey, Past] | None = None,
     *,
     stored: bool = False,
 ) -> State:
-    """Return the initial state. `past` is base's history: for each row, whether each trial passed, oldest first.
-
-    `unsteady`: rows of which trials of one commit disagree in that history; they are not deterministic.
-    """
-    past = past or {}
+    """Return the initial state. `past` is base's history of each row. A row that is unsteady is not deterministic."""
+    known = [(row, (past or {}).get(row.key, Past())) for row in rows]
     return State(
         rows=tuple(
             RowSeen(
                 row=row,
                 k0=screening_trials(row.trials, policy),
                 most=row.trials.max,
-                past=tuple(past.get(row.key, ())),
-                unsteady=row.key in unsteady,
+                past=tuple(of_base.outcomes),
+                unsteady=of_base.unsteady,
+                apart=of_base.apart,
+                newest=tuple(of_base.newest),
             )
-            for row in rows
+            for row, of_base in known
         ),
         policy=policy,
         stored=stored,
@@ -289,8 +287,8 @@ def _repeats(entry: RowSeen) -> tuple[int, int]:
     if not entry.confirmable:
         return 0, 0
     if entry.flip is None:
-        missing = BASE_TRIALS - len(entry.of("base", "confirm"))
-        return (max(0, missing), 0) if entry.base_unchecked else (0, 0)
+        missing = BASE_TRIALS - len(entry.of("base", None if entry.base_fails else "confirm"))
+        return (max(0, missing), 0) if entry.base_unchecked or (entry.base_fails and not entry.sequential) else (0, 0)
     base, head = entry.repeats_needed
     screened = 0 if entry.by_chance else 1  # base's history takes the place of its screening
     return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
 
 from tidegate.model.session import Difference, RowReplay
@@ -32,6 +33,15 @@ def needs_agent(found: RowReplay, difference: Difference) -> str:
     where = f"{found.differing} of {found.same + found.differing} recorded sessions differ on head"
     step = f"at `{difference.step}` ({difference.base} → {difference.head})"
     return f"needs an agent to confirm it: {where}, first {step}{gates}"
+
+
+def base_fails(head: Tally, base: Tally, past: Sequence[bool]) -> str:
+    """Describe a row in which base fails like head, although its history passes."""
+    return (
+        f"base passes {base.passes} of {base.measured} trials in this run, but {sum(past)} of {len(past)} in its"
+        f" history, and head passes {head.passes} of {head.measured}: unknown whether head is worse, as something that"
+        " it left behind may make base fail"
+    )
 
 
 def not_replayed(found: RowReplay | None, *, doubted: bool) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from tidegate.comparison.metric_tests import RULES
+from tidegate.comparison.metric_rules import RULES
 from tidegate.model.comparison import MetricChange, Row
 from tidegate.model.measurement import AgentInfo, TrialResult
 from tidegate.model.plan import by_row

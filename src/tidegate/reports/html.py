@@ -7,13 +7,13 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 from tidegate.model.trial import Side
-from tidegate.reports.page import PageView, page_view
-from tidegate.reports.page_records import Block, ReadRecord, packed, packed_records, shown
+from tidegate.reports.page import page_view
+from tidegate.reports.page_records import Block, ReadRecord, packed, packed_records
 from tidegate.reports.page_size import fitting
 
 if TYPE_CHECKING:
@@ -35,15 +35,16 @@ def render_html(result: Result, read: ReadRecord, folders: Mapping[Side, str], *
     """
     view = page_view(result, folders)
     room = MAX_BYTES
-    while len((page := _page(view, (), live)).encode()) > MAX_BYTES and room > 1:
+    content = packed(view.model_dump(mode="json"))
+    while (size := len(_page(*content, (), live).encode())) > MAX_BYTES and room > 1:
         room //= 2
         view = fitting(view, room)
+        content = packed(view.model_dump(mode="json"))
     order = (RowKey(scenario=row.scenario, agent=row.agent) for row in view.rows)
-    return _page(view, packed_records(result.trials, read, order, MAX_BYTES - len(page.encode())), live)
+    return _page(*content, packed_records(result.trials, read, order, MAX_BYTES - size), live)
 
 
-def _page(view: PageView, records: Sequence[Block], live: bool) -> str:
-    texts = shown(view.model_dump(mode="json"))
+def _page(texts: Any, data: str, records: Sequence[Block], live: bool) -> str:
     script = "\n".join(source(f"page/{name}.js") for name in (*SCRIPTS, *(("live",) if live else ())))
     style = source("page/style.css")
     return (
@@ -54,7 +55,7 @@ def _page(view: PageView, records: Sequence[Block], live: bool) -> str:
             policy=_policy(script, style) + ("; connect-src 'self'" if live else ""),
             script=script,
             style=style,
-            data=packed(texts),
+            data=data,
             records=json.dumps(records, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
         )
     )

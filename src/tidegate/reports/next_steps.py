@@ -71,6 +71,11 @@ OF_UNMEASURED: dict[NotMeasured, str] = {
     "inner_sandbox": "Switch off the agent's own sandbox: Tidegate isolates its trials (docs/security.md).",
     "reported_outage": f"{_AGAIN}. If only head fails, see the agent's log.",
 }
+_BASE_FAILS = (
+    "Find out why base fails here although its history passes: head's build or trials may have left something on the"
+    " machine. If the target branch itself is broken now, run its history workflow (locally: `tidegate run --rev BRANCH"
+    " --history`), then run this again."
+)
 _OF_SUITE = "No single row explains it: look in the table for small drops in many rows."
 _CALM: frozenset[VerdictReason] = frozenset({"no_regression", "nothing_to_do", "nothing_compared", "accepted"})
 
@@ -100,6 +105,8 @@ def advice(result: Result) -> tuple[str, ...]:
 def _of_verdict(result: Result) -> str:
     if result.verdict.reason == "regression" and not any(row.state == "regressed" for row in result.rows):
         return _OF_SUITE
+    if result.verdict.reason == "unproven" and any(row.kind == "base_fails" for row in result.rows):
+        return _BASE_FAILS
     return OF_VERDICT[result.verdict.reason]
 
 

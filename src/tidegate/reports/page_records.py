@@ -14,7 +14,7 @@ from tidegate.model.measurement import Call, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.trial import Record
 from tidegate.reports.transcript_steps import Step, steps
-from tidegate.text.safe import visible
+from tidegate.text.safe import is_visible_json, visible
 from tidegate.text.well_known_secrets import without_secrets
 
 BLOCK_CHARACTERS = 300_000  # of JSON, after which a block ends: similar trials compress well together
@@ -24,9 +24,13 @@ ReadRecord = Callable[[TrialResult], Record]
 Block = tuple[list[str], str]  # ids of trials; their records as packed text
 
 
-def packed(value: Any) -> str:
-    """Return a value as JSON in gzip in base64, with invisible and control characters made visible."""
-    return _compressed(_as_json(value))
+def packed(value: Any) -> tuple[Any, str]:
+    """Return a value with invisible and control characters made visible, and the same as JSON in gzip in base64."""
+    text = _json(value)
+    if not is_visible_json(text):
+        value = shown(value)
+        text = _json(value)
+    return value, _compressed(text)
 
 
 def packed_records(trials: Sequence[TrialResult], read: ReadRecord, order: Iterable[RowKey], room: int) -> list[Block]:
@@ -91,7 +95,12 @@ def _compressed(text: str) -> str:
 
 
 def _as_json(value: Any) -> str:
-    return json.dumps(shown(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = _json(value)
+    return text if is_visible_json(text) else _json(shown(value))  # most is: to look at each text takes far longer
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def shown(value: Any) -> Any:

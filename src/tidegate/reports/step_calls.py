@@ -29,9 +29,14 @@ def take(event: ToolCall, left: dict[int, Call]) -> dict[int, Call]:
 def _argvs(event: ToolCall, tool: str) -> Iterable[tuple[str, ...]]:
     """Return the arguments of each call of `tool`, in a command line or as an MCP server."""
     if event.command:
-        return (made.argv for line in shell_lines(event.command, tool) for made in line.calls)
+        return _argvs_of_shell(event.command, tool)
     asked = tool_call(event, tool)
     return [asked] if asked else ()
+
+
+@lru_cache(maxsize=1024)  # trials of a row have many commands in common
+def _argvs_of_shell(command: str, tool: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(made.argv for line in shell_lines(command, tool) for made in line.calls)
 
 
 @lru_cache(maxsize=1024)  # each call is compared with every event until it is taken

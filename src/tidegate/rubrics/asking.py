@@ -18,7 +18,8 @@ class Answers(NamedTuple, Generic[T]):
     """The readable answers, by judge and sample. `problem` says why another one could not be read, '' if all could.
 
     `judges` has one entry per judge that was asked, in the panel's order; a single judge is a panel of one. `refused`
-    counts the samples that a judge refused, or answered unreadably: what a trial left behind can cause that.
+    counts the samples that a judge refused, answered unreadably, or did not answer in time: what a trial left behind
+    can cause each of them.
     """
 
     judges: tuple[JudgeAnswers[T], ...]
@@ -78,7 +79,7 @@ def ask_until_read(ask: AskModel, read: Callable[[str], T]) -> Generator[Request
                 refused.discard(place)
             except _LostError as lost:
                 problems[place] = str(lost)
-                if reply.end == "failed":
+                if reply.end in ("failed", "timeout"):
                     refused.add(place)
             except ValueError as error:
                 problems[place] = f"the answer cannot be read: {error}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tidegate.comparison.compare import outcomes_by_row, unsteady
+from tidegate.comparison.compare import past_by_row
 from tidegate.history.known_results import Known, KnownResults, open_pushes
 from tidegate.history.pushes import Pushes, source_branch
 from tidegate.model.comparison import DefinitionChange
@@ -73,7 +73,7 @@ async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
         runner.learn((*known.past, *known.results))
         results = await runner.judged_again(known.results)
         rows = with_replays(rows, replays)
-        state = start(rows, work.suite.policy, outcomes_by_row(known.past), unsteady(known.past))
+        state = start(rows, work.suite.policy, past_by_row(known.past))
         state, results = await _until_decided(work, runner, state, results, options)
         options.progress.stage("")
         pairs, results = await runner.side_by_side(results)
@@ -81,7 +81,7 @@ async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
     base = base.model_copy(update={"history": known.past})
     head = head.model_copy(update={"pairs": pairs, "rows": with_replays(_with_earlier(head.rows, before), replays)})
     runs = BothRuns(base, head, (*known.warnings, *sessions.warnings, *_of_shards(work)), made)
-    _keep(work, runs, earlier)
+    _keep(work, runs, earlier, {entry.row.key for entry in state.rows if entry.dropped("base")})
     if pushes:
         pushes.add(after_run(state.rows, conclude(state), state.played.by_row, before))
     return runs
@@ -102,11 +102,16 @@ def _begin(work: RunJob, runner: Runner, known: Known, started: float, options: 
         side.store.begin_run(run_of(work, side, known.results, started, started, runner))
 
 
-def _keep(work: RunJob, runs: BothRuns, earlier: KnownResults) -> None:
-    """Store both runs, and base's new trials and sessions as history."""
+def _keep(work: RunJob, runs: BothRuns, earlier: KnownResults, dropped: Container[RowKey]) -> None:
+    """Store both runs, and base's new trials and sessions as history.
+
+    Rows in which base fails although its history passes are left out, since head can be the reason.
+    """
     for side, run in zip(work.sides, (runs.base, runs.head), strict=True):
         side.store.finish_run(run)
-    earlier.add(runs.base, new_sessions(work, runs.base, work.sides[0].store))
+    trials = tuple(trial for trial in runs.base.trials if trial.key not in dropped)
+    kept = runs.base.model_copy(update={"trials": trials})
+    earlier.add(kept, new_sessions(work, kept, work.sides[0].store))
 
 
 def with_replays(rows: Sequence[RunRow], replays: Mapping[RowKey, RowReplay]) -> tuple[RunRow, ...]:
@@ -175,7 +180,9 @@ def no_runs(work: RunJob) -> BothRuns:
 
 def _made(work: RunJob, runner: Runner) -> tuple[DefinitionChange, ...]:
     base, head = work.sides
-    return () if runner.build_errors else made_by_head(base, head, work.suite, runner.hidden_programs)
+    if runner.build_errors:
+        return ()
+    return made_by_head(base, head, work.suite, runner.hidden_programs, runner.system_path)
 
 
 def _enough(state: State, step: RunTrials, *, at_once: bool) -> Callable[[TrialResult], bool]:

@@ -107,7 +107,8 @@ class Attempts:
         context = replace(self.context, suite=unlimited, checkouts=dict(checkouts), progress=Silent())
         context = replace(context, deadline=min(context.deadline, time.monotonic() + seconds))
         prepared = self._prepared if same_files else {}
-        return Attempts(context, self.spending, self.outage_waits, hidden=self.hidden, _prepared=prepared)
+        waits, proxy = self.outage_waits, self.model_proxy
+        return Attempts(context, self.spending, waits, model_proxy=proxy, hidden=self.hidden, _prepared=prepared)
 
     async def script(self, request: RunJudge, trial: Trial, row: PlanRow) -> Answer | None:
         """Run a script that needs the judge's answer after the trial has ended; return None if it cannot be run."""
@@ -143,7 +144,7 @@ class Attempts:
             async with self._attempt_of(spec, row, supervisor) as attempt:
                 attempt = replace(attempt, most_secs=await self.pace.limits(spec))
                 self.context.progress.started(spec)
-                with with_lease(attempt, self.model_proxy) as lent:
+                with with_lease(attempt, self.model_proxy, self.context.accesses) as lent:
                     began = time.monotonic()
                     trial = await run_trial(lent)
                     around = max(0.0, time.monotonic() - began - (trial.duration_s or 0.0))
@@ -169,7 +170,9 @@ class Attempts:
             meter=self.spending.meter(context.suite.price_of_budget(row.agent.model), row.scenario.max_usd),
         )
         try:
-            await asyncio.to_thread(_copy_record, kept, folders.record)
+            folders.record.mkdir(mode=0o700)  # other users cannot read it
+            if kept.exists():  # the record of a trial that goes on
+                await asyncio.to_thread(shutil.copytree, kept, folders.record, symlinks=True, dirs_exist_ok=True)
             yield attempt
         finally:
             await asyncio.to_thread(_clear_up, folders, kept, context.around.redaction)
@@ -239,13 +242,6 @@ class Attempts:
             )
             self._prepared[key] = asyncio.ensure_future(making)
         return await self._prepared[key]
-
-
-def _copy_record(kept: Path, record: Path) -> None:
-    """Copy the record of a trial that goes on, if there is one, to a folder that other users cannot read."""
-    record.mkdir(mode=0o700)
-    if kept.exists():
-        shutil.copytree(kept, record, symlinks=True, dirs_exist_ok=True)
 
 
 def _clear_up(folders: Folders, kept: Path, redaction: Redaction) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tidegate.definitions.changes import in_force
-from tidegate.definitions.scenario_changes import few
 from tidegate.errors import ConfigurationError
 from tidegate.model.comparison import DefinitionChange
 from tidegate.model.suite import Suite
@@ -16,6 +15,7 @@ from tidegate.run.build import Checkout
 from tidegate.suite.lfs_pointers import lfs_pointers
 from tidegate.suite.load import load_suite, try_load_suite
 from tidegate.suite.uncommitted import lacking, uncommitted
+from tidegate.text.shorten import few
 from tidegate.vcs.revisions import checkout, repository_root, resolve
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import platform
 import shutil
 import subprocess
@@ -13,7 +14,9 @@ from typing import Literal, NamedTuple
 from tidegate.errors import CannotRunError, TidegateError
 from tidegate.model.agent import Agent
 from tidegate.model.judge import SYSTEM_PATH, Judge
+from tidegate.model.provider import ModelApi, ModelProvider
 from tidegate.model.suite import Suite
+from tidegate.providers.access import Accesses
 from tidegate.trial.agent_check import AgentCheckDirectories
 from tidegate.trial.file_jail import means_to_confine
 from tidegate.trial.network import way_to_confine
@@ -58,6 +61,8 @@ async def examine(suite: Suite | None, environ: Mapping[str, str], repo: Path) -
                     credentials={key: environ[key] for key in agent.variables if environ.get(key)},
                 )
                 yield await _agent(name, agent, place)
+                if agent.chosen_provider is not None and agent.api is not None:
+                    yield await _provider(name, agent.chosen_provider, agent.api, environ)
     for member in judge.members if judge else ():
         if member.key_variable:
             yield _judge(member, member.key_variable, environ)
@@ -88,6 +93,15 @@ async def _agent(name: str, agent: Agent, place: AgentCheckDirectories) -> Findi
     except TidegateError as error:
         return Finding(f"agent {name}", "missing", error.message, error.advice)
     return Finding(f"agent {name}", "ok", " ".join(filter(None, (agent.type, version))))
+
+
+async def _provider(name: str, provider: ModelProvider, api: ModelApi, environ: Mapping[str, str]) -> Finding:
+    what = f"provider of {name}"
+    try:
+        await asyncio.to_thread(Accesses(environ).check, name, provider, api)
+    except TidegateError as error:
+        return Finding(what, "missing", error.message, error.advice)
+    return Finding(what, "ok", f"{provider.type}: there is access to {provider.address(api)}")
 
 
 def _judge(judge: Judge, key: str, environ: Mapping[str, str]) -> Finding:

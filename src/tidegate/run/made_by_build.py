@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 import posixpath
+import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tidegate.definitions.scenario_changes import few
 from tidegate.history.script_contents import script_files
 from tidegate.model.comparison import DefinitionChange
 from tidegate.model.suite import Scenario, Suite
 from tidegate.run.build import Checkout
+from tidegate.text.shorten import few
 from tidegate.trial.workspace import everything_below, initial_state, matching_files
 from tidegate.vcs.revisions import files_below
 
@@ -21,15 +22,17 @@ Contents = Mapping[str, str]  # what a file holds, by name; "" for one that is g
 _SHADOWS = "programs of the system that its `path` has in front now"
 _TEMPLATE = "files that a build has made in its template"
 _SCRIPTS = "files that a build has made of its evaluators"
-_ANOTHER = "another program of the target's name is tested, and base's is still there"
+_ANOTHER = "another program of the target's name is tested"
 _REPLACED = "head's build replaces files of the commit, which are then not what is tested"
 
 
-def made_by_head(base: Checkout, head: Checkout, suite: Suite, hidden: Sequence[str]) -> tuple[DefinitionChange, ...]:
+def made_by_head(
+    base: Checkout, head: Checkout, suite: Suite, hidden: Sequence[str], path: str
+) -> tuple[DefinitionChange, ...]:
     """Return the weakened checks that can be seen only once both sides are built; none without a suite on base.
 
     What both builds make alike is left out, such as the `python` of a virtual environment. `suite`: the one in force;
-    `hidden`: programs of the system that only head's `path` hides.
+    `hidden`: programs of the system that only head's `path` hides; `path`: the system's PATH.
     """
     if base.own is None:
         return ()
@@ -40,7 +43,7 @@ def made_by_head(base: Checkout, head: Checkout, suite: Suite, hidden: Sequence[
     if replaced := _replaced(base, head, suite):
         detail = f"{_REPLACED}: {few(replaced)}"
         found.append(DefinitionChange(scenario=None, kind="changed", detail=detail, weakened=True))
-    if others := list(_other_programs(base, head, suite)):
+    if others := list(_other_programs(base, head, suite, path)):
         detail = f"{_ANOTHER}: {few(others)}"
         found.append(DefinitionChange(scenario=None, kind="changed", detail=detail, weakened=True))
     now = {scenario.name: scenario for scenario in suite.scenarios}
@@ -53,15 +56,17 @@ def made_by_head(base: Checkout, head: Checkout, suite: Suite, hidden: Sequence[
     return tuple(found)
 
 
-def _other_programs(base: Checkout, head: Checkout, suite: Suite) -> Iterator[str]:
+def _other_programs(base: Checkout, head: Checkout, suite: Suite, path: str) -> Iterator[str]:
     """Yield the targets that head's `path` has elsewhere than base's, although base's program is there on head, too.
 
-    A program that has moved is none of them.
+    A program that has moved is none of them. One that head's `path` no longer has is, if the system has such a program.
     """
     for name in dict.fromkeys(scenario.target.binary for scenario in suite.scenarios):
         old, new = (_place_in_path(side, suite, name) for side in (base, head))
         if old is not None and new is not None and old != new and (head.folder / old).exists():
             yield f"{new} instead of {old}"
+        if old is not None and new is None and (found := shutil.which(name, path=path)):
+            yield f"{found} instead of {old}"
 
 
 def _place_in_path(side: Checkout, suite: Suite, name: str) -> str | None:

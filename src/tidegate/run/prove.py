@@ -73,7 +73,7 @@ def _rows(suite: Suite, options: Options) -> tuple[tuple[PlanRow, ...], tuple[st
     """Return the rows to run, without judges, and what is left out: agents that cost are run only if they are named."""
     rows, notes = [], dict[str, None]()
     for row in make_plan(suite, options.selection).rows:
-        free = row.agent.type in FREE or not (row.agent.variables or row.agent.provider)
+        free = row.agent.type in FREE or not (row.agent.variables or row.agent.api)
         if not free and row.agent.type != "command" and not options.selection.agents:
             notes[f"the agent {row.key.agent} was not run, since it costs: name it with `--agent` and `--max-usd`"] = (
                 None
@@ -125,10 +125,9 @@ class _Proving:
 
     async def _on_base(self, row: PlanRow) -> tuple[Ran, ...] | str:
         ran = await asyncio.gather(*(self.trials.base(row, index) for index in (1, 2)))
-        if row.deterministic and any(one.result.decides != "pass" for one in ran):
-            return (
-                f"it does not pass on base ({next(one.result.reason for one in ran if one.result.decides != 'pass')})"
-            )
+        missed = [one.result.reason for one in ran if one.result.decides != "pass"]
+        if len(missed) == len(ran) or (row.deterministic and missed):
+            return f"it does not pass on base ({missed[0]})"
         return tuple(ran)
 
     async def alike(self, rows: Sequence[PlanRow]) -> AlikeSides:

@@ -9,6 +9,7 @@ from pathlib import Path
 from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Side
+from tidegate.providers.access import Accesses
 from tidegate.run.build import Checkout, HostEnvironment
 from tidegate.trial.program_lookup import hidden_programs, system_path
 from tidegate.trial.supervisor_pool import SupervisorPool
@@ -27,6 +28,11 @@ class RunContext:
     progress: Progress
     slots: SupervisorPool
     deadline: float  # when the run ends, on the monotonic clock
+
+    @cached_property
+    def accesses(self) -> Accesses:
+        """The access to the providers that agents name, which is shared by all trials."""
+        return Accesses(self.around.environ)
 
     @cached_property
     def agent_path(self) -> str:

@@ -89,7 +89,7 @@ class Runner:
         self._measuring, self._open = asyncio.Lock(), AsyncExitStack()
         self.build_errors, self.build_secs = dict[Side, str](), dict[Side, float]()
         self.versions: dict[str, str | None] = {}
-        self.on_result: Callable[[TrialResult], None] = _nothing
+        self.on_result: Callable[[TrialResult], None] = lambda _: None
 
     async def __aenter__(self) -> Self:
         """Build every side and check every agent. A failed build is recorded in `build_errors`."""
@@ -101,7 +101,7 @@ class Runner:
             agents = {row.key.agent: row.agent for row in self._plan.rows if row.no_agent is None}
             if self._batches is not None:
                 await opened.enter_async_context(self._batches)
-            elif context.suite.model_proxy and any(agent.provider for agent in agents.values()):
+            elif context.suite.model_proxy and any(agent.api for agent in agents.values()):
                 self.attempts.model_proxy = opened.enter_context(ModelProxy())
             await opened.enter_context(self._networks).choose(self.attempts.model_proxy)
             await self._files.choose(context.around.environ, [side.folder for side in context.sides])
@@ -132,6 +132,11 @@ class Runner:
     def hidden_programs(self) -> tuple[str, ...]:
         """Return the system's programs that only head's folders of `path` hide."""
         return self.attempts.hidden
+
+    @property
+    def system_path(self) -> str:
+        """Return the folders of Tidegate's PATH that are outside of the pull request."""
+        return self._context.agent_path
 
     @property
     def confinement(self) -> tuple[str, ...]:
@@ -213,20 +218,21 @@ class Runner:
             self._context.progress.say(f"gates use the system's {names}: head's `path` hides them, and base's does not")
 
     async def _build(self, checkout: Checkout) -> None:
-        context, builder = self._context, self._builder(checkout)
+        built = checkout.built if await asyncio.to_thread(checkout.handed_on) else None
+        done = (built.contents.error, built.contents.seconds) if built else await self._built_here(checkout)
+        error, self.build_secs[checkout.side] = done
+        if self._users is not None and checkout.folder.is_relative_to(self._context.scratch):
+            await asyncio.to_thread(make_readable, checkout.folder)
+        self.build_errors |= {} if error is None else {checkout.side: error}
+
+    async def _built_here(self, checkout: Checkout) -> tuple[str | None, float]:
+        one, builder = self._context, self._builder(checkout)
         # Not the slot's own supervisor: a trial's user must not own what all trials of the side share.
         confinement = self._files.of_build(checkout.folder)
-        async with context.slots.slot(), await Supervisor.start(builder, confinement) as supervisor:
+        async with one.slots.slot(), await Supervisor.start(builder, confinement) as process:
             began = time.monotonic()
-            deadline, progress = context.deadline, context.progress
-            error = await build(
-                context.suite, checkout, context.around, supervisor, deadline=deadline, progress=progress
-            )
-            self.build_secs[checkout.side] = round(time.monotonic() - began, 3)
-        if builder is not None:
-            await asyncio.to_thread(make_readable, checkout.folder)
-        if error is not None:
-            self.build_errors[checkout.side] = error
+            error = await build(one.suite, checkout, one.around, process, deadline=one.deadline, progress=one.progress)
+        return error, round(time.monotonic() - began, 3)
 
     def _row(self, spec: TrialSpec) -> PlanRow:
         return self._plan.row(RowKey(scenario=spec.scenario, agent=spec.agent))
@@ -291,7 +297,3 @@ class Runner:
 def refused_key(agent: str, reason: str) -> str:
     """Return the sentence about an agent whose key was refused."""
     return f"The agent {agent} was refused by its model's provider: {reason}"
-
-
-def _nothing(_: TrialResult) -> None:
-    pass

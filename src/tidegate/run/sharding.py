@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections import Counter, defaultdict
@@ -15,20 +16,25 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from tidegate import __version__
-from tidegate.comparison.compare import outcomes_by_row, unsteady
+from tidegate.comparison.compare import past_by_row
 from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.history.known_results import Known, KnownResults
 from tidegate.model.measurement import PastTrial, RunRow, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
-from tidegate.model.shard import ShardContents, ShardPlan, Share, Spent
+from tidegate.model.shard import BuildContents, ShardContents, ShardPlan, Share, Spent
 from tidegate.model.suite import Budget
+from tidegate.model.trial import Side
 from tidegate.plan import run_rows, suite_hash
 from tidegate.procedure.steps import State, screening, start
 from tidegate.run.adaptive_run import with_replays
+from tidegate.run.build import HostEnvironment
 from tidegate.run.checkouts import RevisionPair
+from tidegate.run.once_built import build_path, seals, with_builds
 from tidegate.run.replay_first import Begun, replay_first
 from tidegate.run.run_job import Options, RunJob, runner_of
+from tidegate.run.runner import Runner
 from tidegate.shards.assign import Load, in_time, longest_first, most_shards, seconds_of_trials, shards_for
+from tidegate.shards.build_archive import write_build
 from tidegate.shards.bundle import bundle_name, write_bundle
 from tidegate.shards.join import join
 from tidegate.store.our_folder import make_our_folder
@@ -44,6 +50,7 @@ class Wanted(NamedTuple):
 
     shards: int | None
     goal_s: float
+    build_once: bool = False
 
 
 def make_shard_plan(repo: Path, work: RunJob, asked: RevisionPair, options: Options, wanted: Wanted) -> ShardPlan:
@@ -62,6 +69,7 @@ def make_shard_plan(repo: Path, work: RunJob, asked: RevisionPair, options: Opti
         names=(base.ref, head.ref),
         suite_hash=suite_hash(work.suite),
         budget=work.suite.budget,
+        build_once=wanted.build_once,
         shares=tuple(
             Share(
                 rows=tuple(load.key for load in shard),
@@ -109,7 +117,7 @@ def _means(past: Iterable[PastTrial]) -> dict[RowKey, float]:
 
 
 def _state(work: RunJob, rows: Sequence[RunRow], known: Known) -> State:
-    return start(rows, work.suite.policy, outcomes_by_row(known.past), unsteady(known.past))
+    return start(rows, work.suite.policy, past_by_row(known.past))
 
 
 async def run_shard(repo: Path, work: RunJob, plan: ShardPlan, number: int, options: Options) -> ShardContents:
@@ -117,22 +125,16 @@ async def run_shard(repo: Path, work: RunJob, plan: ShardPlan, number: int, opti
 
     A shard confirms nothing: how strictly a row is tested depends on the other shards, which only the merge knows.
     """
+    assert options.shards is not None
     require_plan_of(plan, work)
+    work = replace(work, sides=with_builds(work.sides, plan, options.shards))
     share, began = plan.shares[number - 1], time.monotonic()
     budget = _within(work.suite.budget, plan.part_of_budget(number))
     plan_rows = tuple(row for row in work.plan.rows if row.key in set(share.rows))
     own = replace(work, suite=work.suite.model_copy(update={"budget": budget}), plan=Plan(rows=plan_rows))
-    earlier = KnownResults(repo, work.suite, {}, remembers=options.gate, origin=options.origin)
-    commits = own_commits(repo, *(side.revision for side in work.sides))
+    options.progress.stage(f"screening shard {number} of {len(plan.shares)}")
     async with runner_of(own, options) as runner:
-        known = earlier.begin(own.fingerprints(runner.versions), {}, commits)
-        runner.learn(known.past)
-        rows = run_rows(own.plan, own.suite)
-        begun = Begun(rows, {}, known, earlier.sessions(commits).by_row)
-        replays = await replay_first(runner, own, begun, earlier, options)
-        options.progress.stage(f"screening shard {number} of {len(plan.shares)}")
-        specs = screening(_state(own, with_replays(rows, replays), known))
-        results = await runner.run(in_time(specs, _seconds(own, known), _jobs(own, options)))
+        results = await _screened(repo, own, runner, options)
         spent, versions = runner.spent, runner.versions
     contents = ShardContents(
         tidegate_version=__version__,
@@ -147,9 +149,41 @@ async def run_shard(repo: Path, work: RunJob, plan: ShardPlan, number: int, opti
         trials=len(results),
         spent=spent,
         seconds=round(time.monotonic() - began, 1),
+        builds=seals(work.sides),
     )
     _write(options, contents, results, own)
     return contents
+
+
+async def _screened(repo: Path, own: RunJob, runner: Runner, options: Options) -> list[TrialResult]:
+    """Run the screening trials of the job's rows, after replaying base's sessions."""
+    earlier = KnownResults(repo, own.suite, {}, remembers=options.gate, origin=options.origin)
+    commits = own_commits(repo, *(side.revision for side in own.sides))
+    known = earlier.begin(own.fingerprints(runner.versions), {}, commits)
+    runner.learn(known.past)
+    rows = run_rows(own.plan, own.suite)
+    begun = Begun(rows, {}, known, earlier.sessions(commits).by_row)
+    replays = await replay_first(runner, own, begun, earlier, options)
+    specs = screening(_state(own, with_replays(rows, replays), known))
+    return await runner.run(in_time(specs, _seconds(own, known), _jobs(own, options)))
+
+
+async def run_build(work: RunJob, plan: ShardPlan, side: Side, options: Options) -> BuildContents:
+    """Build one side alone, and write its archive into the folder `options.shards`; a failure is a part of it."""
+    assert options.shards is not None
+    require_plan_of(plan, work)
+    place, secrets = build_path(options.shards, side), HostEnvironment.of(options.environ, work.suite).redaction
+    (checkout,) = (one for one in work.sides if one.side == side)
+    async with runner_of(replace(work, plan=Plan(rows=()), sides=(checkout,)), options) as runner:
+        made = BuildContents(
+            tidegate_version=__version__,
+            plan=plan.id,
+            side=side,
+            commit=checkout.revision.sha,
+            seconds=runner.build_secs.get(side, 0.0),
+            error=runner.build_errors.get(side),
+        )
+        return await asyncio.to_thread(write_build, place, made, checkout.folder, secrets)
 
 
 def _write(options: Options, contents: ShardContents, results: list[TrialResult], work: RunJob) -> None:
@@ -216,7 +250,8 @@ def joining(work: RunJob, options: Options) -> Iterator[RunJob]:
         raise CannotRunError(f"there is no plan of the shards: {path}.", "See why the job that plans them failed.")
     plan = read_plan(path)
     require_plan_of(plan, work)
-    joined = join(options.shards, plan)
+    work = replace(work, sides=with_builds(work.sides, plan, options.shards))
+    joined = join(options.shards, plan, seals(work.sides))
     options.progress.say(f"{joined.left} trials of {len(joined.bundles)} of {len(plan.shares)} shards are joined")
     for sentence in joined.say():
         options.progress.say(sentence)

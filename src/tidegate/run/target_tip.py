@@ -57,4 +57,5 @@ def _doubted(row: Row, trials: Sequence[TrialResult], branch: str) -> Row:
     there = f"passes in {passes} of {len(trials)} trials at the tip of {branch}" if passes else f"not tried at {branch}"
     reason = f"passes in no trial on head and none at the merge base; {there}: merge {branch} into this branch"
     clears = f"{branch} is merged into this branch, and it passes"
-    return row.model_copy(update={"state": "unconfirmed", "reason": reason, "clears_when": clears})
+    doubt = {"state": "unconfirmed", "kind": "outcome", "reason": reason, "clears_when": clears}
+    return row.model_copy(update=doubt)

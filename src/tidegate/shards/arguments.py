@@ -22,11 +22,16 @@ def add_shards(parser: argparse.ArgumentParser) -> None:
         metavar="GOAL",
         help="with auto, the minutes within which the trials of every shard should end (default: %(default)g)",
     )
+    parser.add_argument(
+        "--build-once", action="store_true", help="the shards use builds of `tidegate shard --build base` and `head`"
+    )
 
 
 def add_shard(parser: argparse.ArgumentParser) -> None:
-    """Add the positional argument `I/N`."""
-    parser.add_argument("shard", type=shard, metavar="I/N", help="which shard, as in the matrix: 2/3")
+    """Add the positional argument `I/N`, and `--build` in its place."""
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("shard", type=shard, nargs="?", metavar="I/N", help="which shard, as in the matrix: 2/3")
+    what.add_argument("--build", choices=("base", "head"), help="run no trials; build this side for all shards")
 
 
 def number_of_shards(text: str) -> int | None:

@@ -51,13 +51,18 @@ def write_bundle(
                 with suppress(OSError):
                     archive.writestr(f"{result.id}/{name}", _masked(file.read_bytes()))
         archive.comment = b"0" * _SEAL
-    seal = _digest(temporary)
-    with temporary.open("r+b") as whole:
+    seal(temporary)
+    temporary.replace(path)
+
+
+def seal(path: Path) -> None:
+    """Replace the file's last 64 bytes by the SHA-256 of all before them."""
+    digest = _digest(path)
+    with path.open("r+b") as whole:
         whole.seek(-_SEAL, os.SEEK_END)
-        whole.write(seal)
+        whole.write(digest)
         whole.flush()
         os.fsync(whole.fileno())
-    temporary.replace(path)
 
 
 def _plain_files(record: Path) -> Iterator[tuple[Path, str]]:
@@ -90,7 +95,7 @@ class Bundle:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.seal = _sealed(path)
+        self.seal = sealed(path)
         try:
             self._archive = zipfile.ZipFile(path)
             self.contents = ShardContents.model_validate_json(self._archive.read(_CONTENTS))
@@ -129,14 +134,14 @@ class Bundle:
         self._archive.close()
 
 
-def _sealed(path: Path) -> str:
-    """Return the bundle's seal. Raises BadBundleError if it is not that of the file."""
+def sealed(path: Path) -> str:
+    """Return the file's seal. Raises BadBundleError if it is not that of the file."""
     try:
         with path.open("rb") as file:
             file.seek(-_SEAL, os.SEEK_END)
-            seal = file.read()
-        if seal != _digest(path):
+            found = file.read()
+        if found != _digest(path):
             raise BadBundleError("was cut off or changed: its seal does not match")
     except OSError as error:
         raise BadBundleError(f"cannot be read: {error.strerror}") from None
-    return seal.decode()
+    return found.decode()

@@ -99,8 +99,8 @@ class Joined:
             gone.close()
 
 
-def join(folder: Path, plan: ShardPlan) -> Joined:
-    """Read all bundles below `folder`, and find those of this plan."""
+def join(folder: Path, plan: ShardPlan, builds: Mapping[Side, str] | None = None) -> Joined:
+    """Read all bundles below `folder`, and find those of this plan. `builds`: the seals of the builds that all use."""
     found: dict[int, list[Bundle]] = defaultdict(list)
     refused: dict[str, str] = {}  # by file name: why
     for path in sorted(folder.rglob("*.zip")):
@@ -109,7 +109,7 @@ def join(folder: Path, plan: ShardPlan) -> Joined:
         except BadBundleError as error:
             refused[path.name] = f"{path.name} {error}"
             continue
-        if why := foreign(bundle.contents, plan):
+        if why := foreign(bundle.contents, plan) or _other_build(bundle.contents, builds or {}):
             refused[path.name] = f"{path.name} is not a bundle of this run: {why}"
             bundle.close()
         else:
@@ -139,6 +139,12 @@ def foreign(contents: ShardContents, plan: ShardPlan) -> str:
     if not 1 <= contents.number <= contents.of or contents.rows != plan.shares[contents.number - 1].rows:
         return f"it does not have the rows of shard {contents.number}"
     return ""
+
+
+def _other_build(contents: ShardContents, builds: Mapping[Side, str]) -> str:
+    """Return which side's build was another one than here; '' if none was."""
+    sides = [side for side in sorted({*contents.builds, *builds}) if contents.builds.get(side) != builds.get(side)]
+    return f"it used another build of {sides[0]} than this job" if sides else ""
 
 
 def _said(number: int, plan: ShardPlan, why: str) -> str:

@@ -37,7 +37,7 @@ class RunFolder:
 
     def trial_folder(self, spec: TrialSpec) -> Path:
         """Return `trials/SCENARIO/AGENT/INDEX`; the names are percent-encoded."""
-        return self.folder / "trials" / encoded(spec.scenario) / encoded(spec.agent) / str(spec.index)
+        return Path(f"{self.folder}/trials/{encoded(spec.scenario)}/{encoded(spec.agent)}/{spec.index}")
 
     def record_folder(self, spec: TrialSpec) -> Path:
         """Return the folder of a trial's raw record: events, invocations, and the output of every command."""

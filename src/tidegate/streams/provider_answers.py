@@ -1,4 +1,4 @@
-"""Read answers of model providers: token counts and error messages of Anthropic, OpenAI and Google."""
+"""Read answers of model providers: token counts and error messages of Anthropic, OpenAI, Google and Amazon."""
 
 from __future__ import annotations
 
@@ -36,6 +36,10 @@ def tokens_of(data: Json) -> Tokens:
         return _of_openai(told, "prompt", "completion")
     if mapping(told, "input_tokens_details"):  # only OpenAI's `input_tokens` include cached ones
         return _of_openai(told, "input", "output")
+    if "inputTokens" in told:  # Bedrock's Converse, whose `inputTokens` leave cached ones out
+        read, written = (count(told, f"cache{key}InputTokens") or 0 for key in ("Read", "Write"))
+        fresh, said = count(told, "inputTokens") or 0, count(told, "outputTokens") or 0
+        return Tokens(fresh + read + written, said, read, written)
     given, said = count(told, "input_tokens") or 0, count(told, "output_tokens") or 0
     read, written = (count(told, f"cache_{key}_input_tokens") or 0 for key in ("read", "creation"))
     return Tokens(given + read + written, said, read, written)
@@ -75,5 +79,6 @@ def error_words(body: bytes) -> str:
         data = from_json(body[:MOST_BYTES])
     except ValueError:
         return ""
-    first = data[0] if isinstance(data, list) and data else data
-    return excerpt(text(mapping(first, "error"), "message"))
+    first = mapping({"": data[0] if isinstance(data, list) and data else data}, "")
+    message = text(mapping(first, "error"), "message")
+    return excerpt(message or text(first, "message") or text(first, "Message"))  # Amazon's have no `error`

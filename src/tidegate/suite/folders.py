@@ -63,7 +63,8 @@ def _kept_in(root: Path, template: str) -> str:
 
 def stays_in(root: Path, path: str) -> bool:
     """Return True if the path, with links followed, is below the root."""
-    return Path(os.path.realpath(root / path)).is_relative_to(os.path.realpath(root))  # resolve() raises on loops
+    top, real = os.path.realpath(root), os.path.realpath(os.path.join(root, path))  # noqa: PTH118  (resolve() raises on loops)
+    return f"{real}/".startswith(f"{top.rstrip('/')}/")
 
 
 def _is_folder(root: Path, path: str) -> bool:

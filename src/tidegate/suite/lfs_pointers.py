@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tidegate.definitions.scenario_changes import few
 from tidegate.model.suite import Suite
 from tidegate.suite.folders import stays_in
+from tidegate.text.shorten import few
 
 _START = b"version https://git-lfs.github.com/spec/"
 _LARGEST = 1024  # bytes, by the specification of Git LFS

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import JsonValue, ValidationError
 
 from tidegate.errors import ConfigurationError, NothingToRunError
-from tidegate.judges import judge_of_model
+from tidegate.judges import JUDGE_VARIABLE, judge_of_model
 from tidegate.model.agent import Agent
 from tidegate.model.builtin_prices import BUILTIN_PRICES
 from tidegate.model.calibration import Calibration
 from tidegate.model.judge import MOST_JUDGES, Judge, Panel
 from tidegate.model.suite import Policy, Scenario, Suite, ToolMatrixEntry, TrialCounts
 from tidegate.plan import did_you_mean
-from tidegate.suite.agentv.cases import Cases, case_name
-from tidegate.suite.agentv.eval_file import EvalFile
-from tidegate.suite.agentv.judge_targets import JUDGE_VARIABLE
 from tidegate.suite.assemble import Assembly
 from tidegate.suite.files import Files
 from tidegate.suite.folders import matching_files
@@ -26,6 +23,10 @@ from tidegate.suite.scenario_file import ScenarioFile
 from tidegate.suite.suite_file import SuiteFile
 from tidegate.suite.yaml.document import Document, KeyPath
 from tidegate.suite.yaml.problem import Problem
+
+if TYPE_CHECKING:  # a suite without files of AgentV does without these
+    from tidegate.suite.agentv.cases import Cases
+    from tidegate.suite.agentv.eval_file import EvalFile
 
 SUITE_FILE = "tidegate.yaml"
 CALIBRATION_FILE = "tidegate.calibration.json"
@@ -38,6 +39,11 @@ class _ScenarioRead(NamedTuple):
     document: Document
     file: ScenarioFile | EvalFile | None
 
+    @property
+    def is_eval(self) -> bool:
+        """True for a file of AgentV that could be read."""
+        return self.file is not None and not isinstance(self.file, ScenarioFile)
+
 
 def load_suite(
     root: Path,
@@ -49,34 +55,47 @@ def load_suite(
 ) -> Suite:
     """Return the suite of the checkout at `root`. `file` is relative to it.
 
-    `environ` holds the values for `${NAME}`. Pass only the variables that base's `pass_env` allows.
-    With `without_secrets`, as for forks, a scenario lists its missing variables in `target.secrets`.
-    Without it, a missing variable is an error.
+    `environ` holds the values for `${NAME}`: only of the variables that base's `pass_env` allows.
+    With `without_secrets`, as for forks, missing variables are listed in `target.secrets`; else they are errors.
     With `unknown`, unknown keys are ignored and added to that list, one line each, instead of being errors.
     Raises ConfigurationError with every problem of every file, NothingToRunError if `scenarios` is an empty list.
     """
     files = Files(root, unknown)
     document = _suite_document(files, file)
     suite, problems = files.validated(document, SuiteFile, "suite")
-    paths, glob_problems = _scenario_paths(root, document)
+    paths, of_globs = _scenario_paths(root, document)
     scenarios = [_read_scenario(files, path, problems) for path in paths]
-    problems += glob_problems + _same_names(scenarios)
+    problems += of_globs + _same_names(scenarios)
     if suite is None:
         raise _refusal(root, problems, [file, *paths])
     assembly = Assembly(root, document, suite, environ, without_secrets)
-    cases = Cases(root, suite, environ, files.read, assembly.shared_target)
+    cases: Cases | None = None
+    if any(one.is_eval for one in scenarios):
+        from tidegate.suite.agentv.cases import Cases
+
+        cases = Cases(root, suite, environ, files.read, assembly.shared_target)
     loaded = _assembled(scenarios, assembly, cases)
-    if loaded and not (problems or assembly.problems or cases.problems):
-        assembly.check_scenario_names([scenario.name for scenario in loaded])
-    problems += [*assembly.problems, *cases.problems]
+    problems += cases.problems if cases else []
+    if loaded and not (problems or assembly.problems):
+        assembly.check_scenario_names([one.name for one in loaded])
+    problems += assembly.problems
     if problems:
         raise _refusal(root, problems, [file, *paths])
+    _refuse_nothing(file, loaded)
+    judge, unread = _judge(suite, environ, cases), tuple(cases.judges.unread) if cases else ()
+    more = {"judge": judge, "calibration": _calibration(root / file), "unread": unread}
+    return _suite(file, suite, loaded, cases.agents if cases else {}).model_copy(update=more)
+
+
+def _refuse_nothing(file: str, loaded: Sequence[object]) -> None:
     if not loaded:
         raise NothingToRunError(f"{file}: `scenarios` is an empty list.", "Name the scenario files there, by globs.")
+
+
+def _judge(suite: SuiteFile, environ: Mapping[str, str], cases: Cases | None) -> Judge | None:
+    """Return the suite's judge, else the one that the environment names, else that of AgentV's targets."""
     own = Panel.of(suite.judge) if isinstance(suite.judge, tuple) else suite.judge
-    judge = own or _named_judge(environ) or cases.judges.judge
-    more = {"judge": judge, "calibration": _calibration(root / file), "unread": tuple(cases.judges.unread)}
-    return _suite(file, suite, loaded, cases.agents).model_copy(update=more)
+    return own or _named_judge(environ) or (cases.judges.judge if cases else None)
 
 
 def judge_place(root: Path, file: str, model: str) -> str:
@@ -108,15 +127,16 @@ def _suite_document(files: Files, file: str) -> Document:
     return document
 
 
-def _assembled(read: Sequence[_ScenarioRead], assembly: Assembly, cases: Cases) -> list[Scenario]:
+def _assembled(read: Sequence[_ScenarioRead], assembly: Assembly, cases: Cases | None) -> list[Scenario]:
     """Return the scenarios of all files. `assembly` and `cases` collect their problems."""
     assembly.check_suite(file for _, file in read if isinstance(file, ScenarioFile))
     loaded: list[Scenario] = []
     for document, file in read:
-        if isinstance(file, EvalFile):
+        if isinstance(file, ScenarioFile):
+            scenario = assembly.scenario(document, file)
+            loaded += [scenario] if scenario else []
+        elif file and cases:
             loaded += cases.scenarios(document, file)
-        elif file and (scenario := assembly.scenario(document, file)):
-            loaded.append(scenario)
     return loaded
 
 
@@ -139,6 +159,8 @@ def _read_scenario(files: Files, path: str, problems: list[Problem]) -> _Scenari
     document = files.document(path)
     file: ScenarioFile | EvalFile | None
     if _is_eval_file(document):
+        from tidegate.suite.agentv.eval_file import EvalFile
+
         file, found = files.validated(document, EvalFile, "eval")
     else:
         file, found = files.validated(document, ScenarioFile, "scenario")
@@ -171,7 +193,9 @@ def _same_names(scenarios: Iterable[_ScenarioRead]) -> list[Problem]:
 
 def _names(document: Document, file: ScenarioFile | EvalFile | None) -> Iterator[tuple[str, KeyPath]]:
     """Yield the names of the file's scenarios, each with its place, also if other keys of the file are invalid."""
-    if isinstance(file, EvalFile):
+    if file and not isinstance(file, ScenarioFile):
+        from tidegate.suite.agentv.cases import case_name
+
         for index, case in enumerate(file.evalcases):
             yield case_name(document, file, case), ("evalcases", index, "id")
         return

@@ -26,5 +26,5 @@ def missing_here(suite: Suite, plan: Plan, environ: Mapping[str, str]) -> Iterat
 def _lacking(agent: Agent, environ: Mapping[str, str]) -> Iterator[str]:
     if isinstance(agent, CodingAgent) and not shutil.which(agent.program, path=environ.get("PATH")):
         yield f"the program `{agent.program}`"
-    if agent.provider and not (environ.get(agent.provider.key) or agent.env.get(agent.provider.key)):
-        yield f"a key in {agent.provider.key}"
+    if (lacking := agent.lacks(environ)) is not None:
+        yield lacking

@@ -15,8 +15,7 @@ from tidegate.model.price import Price
 from tidegate.model.suite import Scenario, Suite
 from tidegate.procedure.detection import Screening, heads_to_confirm, weakness
 from tidegate.procedure.repeats import HEAD_TRIALS
-from tidegate.procedure.rules import LEAST_HISTORY, Rules, level
-from tidegate.procedure.steps import screening_trials
+from tidegate.procedure.rules import LEAST_HISTORY, Rules, level, screening_trials
 
 ENOUGH_CASES = 20  # regression scenarios
 ENOUGH_PASSES = 20  # passes without a failure after which a capability case is ready to guard
@@ -96,7 +95,7 @@ def unpriced(suite: Suite, plan: Plan) -> Iterator[str]:
     """Report agents whose cost is not known while they run, if a budget in dollars is set."""
     for row in plan.rows:
         agent, most = row.agent, suite.budget.usd or row.scenario.max_usd
-        asks = agent.provider is not None or agent.asks_model_itself
+        asks = agent.api is not None or agent.asks_model_itself
         if most is None or not asks or suite.price_of_budget(agent.model) is not None:
             continue
         yield (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationInfo
 
 from tidegate.agents import AnyAgent
-from tidegate.comparison.metric_tests import RULES
+from tidegate.comparison.metric_rules import RULES
 from tidegate.executors import AnyExecutor
 from tidegate.judges import AnyJudge
 from tidegate.model.executor import LocalExecutor
@@ -19,6 +19,7 @@ from tidegate.model.field_types import (
     Positive,
     Text,
     only,
+    wrong,
 )
 from tidegate.model.files import FileAccess
 from tidegate.model.judge import MOST_JUDGES
@@ -63,6 +64,14 @@ def _default_agents() -> dict[str, AnyAgent]:
     return {"docs": _AGENT.validate_python({"type": "doc-follower"})}
 
 
+def _serves_providers(used: bool, info: ValidationInfo) -> bool:
+    """Return the value of `model_proxy`, without which no agent reaches a provider that the suite names."""
+    named = [name for name, agent in info.data.get("agents", {}).items() if agent.chosen_provider]
+    if named and not used:
+        raise wrong(f"must be true, since the agent {named[0]} has a `provider`")
+    return used
+
+
 class SuiteFile(Value):
     """The suite: the tool under test, the agents that use it, and the scenarios."""
 
@@ -79,7 +88,7 @@ class SuiteFile(Value):
     judge: AnyJudge | Annotated[tuple[AnyJudge, ...], Field(min_length=1, max_length=MOST_JUDGES)] | None = None
     budget: Budget = Budget()
     policy: PolicyFile = PolicyFile()
-    model_proxy: bool = True
+    model_proxy: Annotated[bool, AfterValidator(_serves_providers)] = True
     network: NetworkAccess = NetworkAccess()
     files: FileAccess = FileAccess()
     pass_env: tuple[PassedVariable, ...] = ()

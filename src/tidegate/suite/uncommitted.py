@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
-from tidegate.definitions.scenario_changes import checks_name, few
 from tidegate.evaluators.script_files import named_files
-from tidegate.model.comparison import DefinitionChange
 from tidegate.model.suite import Suite
+from tidegate.text.shorten import few
 from tidegate.vcs.revisions import untracked_files
+
+if TYPE_CHECKING:
+    from tidegate.model.comparison import DefinitionChange
 
 _MADE_BY_PROGRAMS = {"__pycache__", ".DS_Store", "node_modules", ".pytest_cache"}
 
@@ -33,6 +36,9 @@ def lacking(root: Path, suite: Suite) -> Iterator[DefinitionChange]:
 
     Both sides lack it, so that the row is not compared as it is meant to be.
     """
+    from tidegate.definitions.scenario_changes import checks_name
+    from tidegate.model.comparison import DefinitionChange
+
     for scenario in suite.scenarios:
         if scenario.template is not None:
             files = _untracked(root, [scenario.template])

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 import warnings
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-import regex
+if TYPE_CHECKING:
+    import regex
 
 # `a{e}` is literal text in `re`, but a fuzzy match of `a` in `regex`, so such braces are escaped.
 _BRACE = re.compile(r"\\N\{|\\.|\{(?!\d*,?\d*\})", re.DOTALL)
@@ -25,6 +27,8 @@ class PatternTooSlowError(ValueError):
 
 def check_pattern(pattern: str) -> str:
     """Return the pattern; raise ValueError with the reason if it is not a valid regular expression."""
+    import regex  # it takes 10 ms, and many suites have no pattern
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -58,6 +62,8 @@ def replace(pattern: str, replacement: str, text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> regex.Pattern[str]:
+    import regex
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about nested sets: `re` accepts the pattern, so the warning is irrelevant
         return regex.compile(_BRACE.sub(lambda found: _LITERAL.get(found[0], found[0]), pattern))

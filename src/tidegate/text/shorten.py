@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from tidegate.text.safe import printable
 
@@ -78,3 +79,10 @@ def first_and_last(lines: list[str], most: int) -> list[str]:
         return lines
     half = most // 2
     return [*lines[:half], f"… {left_out:,} lines left out …", *lines[half + left_out :]]
+
+
+def few(names: Iterable[str]) -> str:
+    """Return the first name, and how many more there are."""
+    first, *rest = names
+    more = f", {rest[0]}" if len(rest) == 1 else f" and {len(rest)} more" if rest else ""
+    return first + more

@@ -17,13 +17,17 @@ class Spending:
     def __init__(self, budget: Budget, others: Callable[[], tuple[float, int]] = lambda: (0.0, 0)) -> None:
         self._budget = budget
         self._others = others
-        self._meters: list[CostMeter] = []
+        self._usd = 0.0
+        self._tokens = 0
 
     def meter(self, price: Price | None, most_usd: float | None) -> CostMeter:
         """Return a meter for one attempt at a trial, with the model's price and the scenario's own limit."""
-        meter = CostMeter(self, price, most_usd)
-        self._meters.append(meter)
-        return meter
+        return CostMeter(self, price, most_usd)
+
+    def add(self, usd: float, tokens: int) -> None:
+        """Count what an attempt has spent since it last told."""
+        self._usd += usd
+        self._tokens += tokens
 
     def used_up(self) -> str | None:
         """Return a message if the run's budget is used up, else None."""
@@ -38,7 +42,7 @@ class Spending:
     def spent(self) -> tuple[float, int]:
         """Return the US dollars and the tokens that were spent so far."""
         usd, tokens = self._others()
-        return usd + sum(meter.usd for meter in self._meters), tokens + sum(meter.tokens for meter in self._meters)
+        return usd + self._usd, tokens + self._tokens
 
 
 class CostMeter:
@@ -53,8 +57,10 @@ class CostMeter:
 
     def tell(self, told: End) -> None:
         """Update the meter. Agents report running totals, so the largest value counts."""
-        self.usd = max(self.usd, cost_of(told, self.price) or 0.0)
-        self.tokens = max(self.tokens, (told.tokens_in or 0) + (told.tokens_out or 0))
+        usd = max(self.usd, cost_of(told, self.price) or 0.0)
+        tokens = max(self.tokens, (told.tokens_in or 0) + (told.tokens_out or 0))
+        self._spending.add(usd - self.usd, tokens - self.tokens)
+        self.usd, self.tokens = usd, tokens
 
     def over(self) -> tuple[str, NotMeasured] | None:
         """Return why the attempt has to stop, and what that makes of it: its own limit, or the run's; else None."""

@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,37 +64,37 @@ class Folders:
     record: Path
     scratch: Path
 
-    @property
+    @cached_property
     def workspace(self) -> Path:
         """The agent's working directory."""
         return self.scratch / "workspace"
 
-    @property
+    @cached_property
     def home(self) -> Path:
         """HOME."""
         return self.scratch / "home"
 
-    @property
+    @cached_property
     def tmp(self) -> Path:
         """TMPDIR."""
         return self.scratch / "tmp"
 
-    @property
+    @cached_property
     def shared(self) -> Path:
         """What the trial's commands may read of the record: the prompt and, for scripts, transcript and events."""
         return self.scratch / "shared"
 
-    @property
+    @cached_property
     def results(self) -> Path:
         """Where scripts can leave files that are kept in the record."""
         return self.shared / "results"
 
-    @property
+    @cached_property
     def shared_tmp(self) -> Path:
         """What the trial's commands see as /tmp, where the system allows mounts."""
         return self.scratch / "shared-tmp"
 
-    @property
+    @cached_property
     def calls(self) -> Path:
         """The FIFO that the recorder writes the target's calls to."""
         return self.shared / "invocations.log"
@@ -120,7 +121,7 @@ class Folders:
         """Return the files that the trial's commands may use: these folders, and what is readable of the checkout."""
         ours = ("recorder", "terminal", "server-check", *(f"shared/{name}" for name in _SHOWN))
         return FileRules(
-            read=(*readable, *(self.scratch / name for name in ours)),
+            read=(*readable, *[f"{self.scratch}/{name}" for name in ours]),
             write=(self.workspace, self.home, self.tmp, self.results),
             feed=(self.calls,),
             list=(self.scratch, checkout),

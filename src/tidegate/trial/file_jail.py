@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from tidegate.model.files import FileAccess
 from tidegate.trial import jail_calls, jail_files
-from tidegate.trial.readable import is_within
+from tidegate.trial.readable import is_within, prefixes
 
 PROGRAM = Path(jail_files.__file__)
 SHARED = ("/tmp", "/var/tmp")
@@ -59,7 +59,7 @@ async def means_to_confine() -> Means:
 class FileRules:
     """The files of one trial or build, besides those that every command may use."""
 
-    read: tuple[Path, ...] = ()
+    read: tuple[Path | str, ...] = ()
     write: tuple[Path, ...] = ()
     feed: tuple[Path, ...] = ()  # FIFOs that it may write to
     list: tuple[Path, ...] = ()  # folders whose names it may read
@@ -86,8 +86,9 @@ class FileJail:
         if not (means.landlock or means.mounts):
             return found
         read, write = self._read(rules), self._write(rules)
-        hidden = [folder for folder in (*self.hidden, "/run", SHARED_MEMORY) if not is_within(folder, (*read, *write))]
-        own_tmp = rules.tmp is not None and not any(is_within(folder, (*read, *write)) for folder in SHARED)
+        used = prefixes((*read, *write))
+        hidden = [folder for folder in (*self.hidden, "/run", SHARED_MEMORY) if not f"{folder}/".startswith(used)]
+        own_tmp = rules.tmp is not None and not any(f"{folder}/".startswith(used) for folder in SHARED)
         files = {
             "landlock": means.landlock,
             "mounts": {"tmp": str(rules.tmp) if own_tmp else None, "hidden": hidden} if means.mounts else None,

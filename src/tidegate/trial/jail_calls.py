@@ -10,11 +10,13 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+from functools import cache
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 PR_SET_SECCOMP, PR_CAPBSET_DROP, FILTER = 22, 24, 2
 ALLOW, REFUSE, UNKNOWN = 0x7FFF0000, 0x00050000 | 1, 0x00050000 | 38  # EPERM, ENOSYS
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+STEP_BYTES = 8  # of struct sock_filter
 X32 = 0x40000000  # system calls from here on are those of another table
 NAMESPACES = 0x7E020080  # flags of unshare and clone
 CLONE3 = 435  # its flags cannot be looked at: the C library then uses clone
@@ -53,15 +55,21 @@ def can_refuse() -> bool:
 
 def refuse(*, tracing: bool) -> None:
     """Refuse the calls to this process and its children; tracing if nothing else keeps them from others' memory."""
+    steps = filter_steps(tracing=tracing)
+    code = ctypes.create_string_buffer(steps)
+    told = struct.pack("@HP", len(steps) // STEP_BYTES, ctypes.addressof(code))
+    if LIBC.prctl(PR_SET_SECCOMP, FILTER, told, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "system calls could not be taken away from the trial")
+
+
+@cache
+def filter_steps(*, tracing: bool) -> bytes:
+    """Return the program of the filter. The supervisor calls this before it forks, so that it is made once."""
     program = [_step(LOAD, 4)]
     for name in TABLES[os.uname().machine]:
         body = _table(name, tracing=tracing)
         program += [_step(EQUAL, ARCHITECTURE[name], 0, len(body)), *body]
-    program.append(_step(RETURN, REFUSE))
-    code = ctypes.create_string_buffer(b"".join(program))
-    told = struct.pack("@HP", len(program), ctypes.addressof(code))
-    if LIBC.prctl(PR_SET_SECCOMP, FILTER, told, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "system calls could not be taken away from the trial")
+    return b"".join([*program, _step(RETURN, REFUSE)])
 
 
 def drop_capabilities() -> None:

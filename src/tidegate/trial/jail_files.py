@@ -7,7 +7,7 @@ Sources: landlock(7), mount_namespaces(7), user_namespaces(7), proc(5).
 """
 
 # Loaded by the supervisor, which stays small: no pathlib.
-# ruff: noqa: PTH110, PTH112, PTH123
+# ruff: noqa: PTH110, PTH112, PTH114, PTH116, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -37,6 +37,8 @@ OF_A_FILE = 1 << 0 | 1 << 1 | 1 << 2 | TRUNCATE  # the rights that a rule for a 
 SCOPES = 3  # no abstract sockets of others, no signals to others; from ABI 6 on
 DEVICE_FILES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
 MOST_SHARED_MEMORY = "1g"  # of /dev/shm
+_held: dict[str, tuple[int, int]] = {}  # descriptors and modes of the supervisor's, which its commands inherit
+_etc_modified = 0
 
 
 def main() -> None:
@@ -84,6 +86,23 @@ def confine(files: Mapping[str, Any], outputs: Iterable[int]) -> None:
         restrict(allowed, outputs)
 
 
+def hold(files: Mapping[str, Any]) -> None:
+    """Open the files of /etc, which are most of the rules, before the fork: again only if one was replaced."""
+    global _etc_modified
+    modified = os.stat("/etc").st_mtime_ns
+    if modified == _etc_modified:
+        return
+    for beneath, _ in _held.values():
+        os.close(beneath)
+    _held.clear()
+    for path in files["read"]:
+        if os.path.dirname(path) == "/etc" and not os.path.islink(path):  # a link's end can change without /etc
+            with suppress(OSError):
+                beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
+                _held[path] = beneath, os.fstat(beneath).st_mode
+    _etc_modified = modified
+
+
 def restrict(allowed: Iterable[tuple[int, str]], outputs: Iterable[int]) -> None:
     """Allow these rights below these paths, and no others; -1 is every right but that to create devices."""
     abi = landlock_abi()
@@ -91,19 +110,23 @@ def restrict(allowed: Iterable[tuple[int, str]], outputs: Iterable[int]) -> None
     attribute = struct.pack("=QQQ", handled, 0, SCOPES)[: 24 if abi >= 6 else 16 if abi >= 4 else 8]
     ruleset = _checked(LIBC.syscall(CREATE_RULESET, attribute, ctypes.c_size_t(len(attribute)), 0))
     for rights, path in allowed:
+        granted = (handled & ~DEVICES) if rights == -1 else rights & handled
+        if path in _held:
+            _add(ruleset, *_held[path], granted)
+            continue
         with suppress(OSError):  # what does not exist needs no rule
             beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
-            _add(ruleset, beneath, (handled & ~DEVICES) if rights == -1 else rights & handled)
+            _add(ruleset, beneath, os.fstat(beneath).st_mode, granted)
             os.close(beneath)
     for output in outputs:
-        _add(ruleset, output, OF_A_FILE & ~1 & handled)
+        _add(ruleset, output, os.fstat(output).st_mode, OF_A_FILE & ~1 & handled)
     _checked(LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
     _checked(LIBC.syscall(RESTRICT_SELF, ruleset, 0))
     os.close(ruleset)
 
 
-def _add(ruleset: int, beneath: int, rights: int) -> None:
-    if not stat.S_ISDIR(os.fstat(beneath).st_mode):
+def _add(ruleset: int, beneath: int, mode: int, rights: int) -> None:
+    if not stat.S_ISDIR(mode):
         rights &= OF_A_FILE
     if rights:
         _checked(LIBC.syscall(ADD_RULE, ruleset, RULE_BENEATH, struct.pack("=Qi", rights, beneath), 0))
@@ -154,8 +177,9 @@ def _leave() -> None:
 def _to_bind(mounts: Mounts) -> list[str]:
     """Return the kept paths that lie in a folder that is replaced, but of those below another one only the writable."""
     replaced = [*mounts.hidden, *(("/tmp", "/var/tmp") if mounts.tmp else ())]
+    inside = tuple(folder.rstrip("/") + "/" for folder in replaced)
     found: list[str] = []
-    for path in sorted({path for path in mounts.kept if _is_below(path, replaced)}):
+    for path in sorted({path for path in mounts.kept if path.startswith(inside)}):
         around = [other for other in found if _is_below(path, [other])]
         if not around or (_is_writable(path, mounts) and not _is_writable(around[-1], mounts)):
             found.append(path)

@@ -73,7 +73,11 @@ class _TrialRun:
         self._folders.make(account)
         try:
             left = min(MOST_SECS, self._attempt.deadline - time.monotonic())
-            await asyncio.to_thread(copy_workspace, self._place.prepared, self._folders.workspace, left, account)
+            copying = (self._place.prepared, self._folders.workspace, left, account)
+            if self._place.prepared.files is None:
+                await asyncio.to_thread(copy_workspace, *copying)
+            else:  # it is small, and a thread would cost more
+                copy_workspace(*copying)
         except CannotRunError:
             self._stop_on_full_disk()
             raise

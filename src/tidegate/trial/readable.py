@@ -32,7 +32,7 @@ def readable_folders(path: str, passed: Iterable[str], homes: Iterable[str], pro
     kept, homes = list(protected), [os.path.realpath(home) for home in homes]
     found = [part for folder in SYSTEM for part in without(folder, kept)]
     found += [entry.path for entry in _entries("/etc") if _for_all(entry) and entry.name != "ssh"]
-    for folder in path.split(":"):
+    for folder in dict.fromkeys(path.split(":")):
         if folder.startswith("/") and os.path.isdir(folder):  # noqa: PTH112
             found += _of_programs(folder, homes, found)
     found += [part for value in passed for part in value.split(":") if _is_folder(part) and part not in (*homes, "/")]
@@ -69,7 +69,12 @@ def parts_of_checkout(folder: Path) -> tuple[Path, ...]:
 
 def is_within(path: str, folders: Iterable[str]) -> bool:
     """Return True if the path is one of the folders, or below one."""
-    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
+    return f"{path}/".startswith(prefixes(folders))
+
+
+def prefixes(folders: Iterable[str]) -> tuple[str, ...]:
+    """Return what a path with a slash at its end starts with if it is one of the folders, or below one."""
+    return tuple([folder.rstrip("/") + "/" for folder in folders])
 
 
 def _of_programs(folder: str, homes: list[str], known: Iterable[str]) -> Iterator[str]:
@@ -81,11 +86,15 @@ def _of_programs(folder: str, homes: list[str], known: Iterable[str]) -> Iterato
         for part in _installation(place, homes):
             known.append(part)
             yield part
+    inside = prefixes(known)  # once for the thousands of links in a folder
     for entry in _entries(folder):
-        if entry.is_symlink() and not is_within(target := os.path.realpath(entry.path), known):
+        if not entry.is_symlink() or "/" not in os.readlink(entry.path):  # noqa: PTH115  (another entry is its end)
+            continue
+        if not f"{(target := os.path.realpath(entry.path))}/".startswith(inside):
             for part in (target, *_installation(str(Path(target).parent), homes)):
                 known.append(part)
                 yield part
+            inside = prefixes(known)
 
 
 def _installation(folder: str, homes: list[str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ daemons. It answers only when the last process is dead and reaped.
 """
 
 # It forks for every command, so it stays small: no pathlib.
-# ruff: noqa: PTH110, PTH113, PTH118, PTH120, PTH208
+# ruff: noqa: PTH110, PTH113, PTH118, PTH120, PTH123, PTH208
 
 from __future__ import annotations
 
@@ -206,8 +206,7 @@ class Command:
     def _start(self, files: list[int]) -> int:
         """Fork and execute. The error pipe is closed on exec, so reading no data means success."""
         program = find_program(self._request)
-        for name in self._request.jail:
-            part(name)  # before the fork: once for all commands
+        prepare_jail(self._request.jail)
         read_end, write_end = os.pipe()
         try:
             pid = os.fork()
@@ -251,6 +250,9 @@ class Command:
 
     def _limit(self) -> None:
         request = self._request
+        # If memory runs out, the system ends a command, and neither Tidegate nor the runner.
+        with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")
         limits = [(resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, request.files)]
         limits.append((resource.RLIMIT_FSIZE, request.file_bytes))
         if request.uid is not None:
@@ -379,6 +381,16 @@ class Command:
                 asked = True
             if poll.poll(10):
                 return  # left unread: the command is ending anyway, and the main loop handles the message
+
+
+def prepare_jail(wanted: dict[str, Any]) -> None:
+    """Do before the fork what is the same for all commands."""
+    for name in wanted:
+        part(name)
+    if "calls" in wanted:
+        part("calls").filter_steps(tracing=wanted["calls"]["tracing"])
+    if "files" in wanted and wanted["files"]["landlock"]:
+        part("files").hold(wanted["files"])
 
 
 @cache

@@ -18,7 +18,7 @@ def missing_target(target: Target, environment: Mapping[str, str], workspace: Pa
     """
     if target.mcp is not None or not target.binary or "/" in target.binary:
         return None
-    folders = [str(workspace / folder) for folder in [*environment["PATH"].split(os.pathsep), "."]]
+    folders = [os.path.join(workspace, folder) for folder in (*environment["PATH"].split(os.pathsep), ".")]  # noqa: PTH118
     if shutil.which(target.binary, path=os.pathsep.join(folders)):
         return None
     return f"there is no program `{target.binary}` on PATH; is that its name, and does `path` have its folder?"

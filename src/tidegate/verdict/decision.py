@@ -47,6 +47,8 @@ def is_unproven(row: Row, changed_agents: Container[str | None], by_head: Contai
             return head.passes < head.trials
         case "unconfirmed" if row.kind == "unused":
             return True
+        case "baseline_changed":
+            return row.kind == "base_fails"
         case "unconfirmed" if row.kind != "outcome":
             return head.not_measured > head.trials
         case "unconfirmed":

@@ -13,10 +13,11 @@ from tidegate.verdict.decision import MOST_EXCLUDED, Decision, present
 
 _NAMED, _LONGEST = 3, 100  # limits for naming rows in the summary: number of rows, total characters
 _COMPARED: tuple[RowState, ...] = ("ok", "improved", "flaky", "baseline_changed")
-_BAD_NEWS: dict[RowState, str] = {
+_BAD_NEWS: dict[str, str] = {
     "regressed": "regressed",
     "not_measured": "could not be measured",
     "unconfirmed": "may have regressed",
+    "base_fails": "failed on base, too, although its history passes",
 }
 _OTHER_NEWS: dict[RowState, str] = {
     "improved": "improved",
@@ -37,7 +38,8 @@ _SUITE_NEWS = {
 
 def summary(comparison: Comparison, decision: Decision, weakened: Sequence[DefinitionChange]) -> str:
     """Return the verdict's summary in one line."""
-    rows, states = comparison.rows, Counter(row.state for row in comparison.rows)
+    rows = comparison.rows
+    states = Counter[str]("base_fails" if row.kind == "base_fails" else row.state for row in rows)
     if decision.reason == "no_scenarios":
         return "there is no scenario to run"
     if decision.state == "not_run":
@@ -92,7 +94,7 @@ def _opinions(rows: Sequence[Row]) -> list[str]:
     return [f"{count} {words}" for count, words in news if count]
 
 
-def _bad_news(rows: Sequence[Row], states: Mapping[RowState, int], quietly: str) -> list[str]:
+def _bad_news(rows: Sequence[Row], states: Mapping[str, int], quietly: str) -> list[str]:
     """Return what went wrong, worst first. `quietly` says that nothing did, and counts only rows that were compared."""
     number = len(rows) - states["removed"]
     news = [(states[state], words + _named(rows, state)) for state, words in _BAD_NEWS.items() if states[state]]
@@ -106,7 +108,7 @@ def _bad_news(rows: Sequence[Row], states: Mapping[RowState, int], quietly: str)
     return parts or ["nothing to compare with"]
 
 
-def _named(rows: Sequence[Row], state: RowState) -> str:
+def _named(rows: Sequence[Row], state: str) -> str:
     """Return the names of regressed rows, as ` (add, list)`; '' for other states, or if they are many or long."""
     names = [_name(row, rows) for row in rows if row.state == state]
     text = ", ".join(names)

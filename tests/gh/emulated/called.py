@@ -16,7 +16,8 @@ from typing import Any
 import yaml
 
 from tests.gh.emulated.node import evaluate_command
-from tests.gh.emulated.runner import Ran, Step
+from tests.gh.emulated.runner import Ran, Step, pull_request_payload
+from tests.gh.job import Job
 
 ROOT = Path(__file__).parents[3]
 LEVELS = ("none", "read", "write")
@@ -115,6 +116,14 @@ def _inputs(declared: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, 
     return {name: given.get(name, field.get("default")) for name, field in declared.items()}
 
 
+def opened(job: Job, run: int, **changes: Any) -> Event:
+    """Return the event of a pull request that was opened, with its test merge checked out."""
+    head, base = job.repo.git("rev-parse", "pr"), job.repo.git("rev-parse", "main")
+    job.pull.push(head)
+    changes = {"action": "opened", "head_ref": "pr", **changes}
+    return Event("pull_request", pull_request_payload(job.pull.repository, job.pull.number, head, base, **changes), run)
+
+
 @dataclass
 class Ended:
     """A job that has ended: how our step did, and what was uploaded."""
@@ -127,17 +136,17 @@ class Ended:
 
 @dataclass
 class Runner:
-    """Runs a called job. `workspace` is what actions/checkout leaves; `token_with` makes a token."""
+    """Runs a called job. `workspace` is what actions/checkout leaves; `token_with` makes a token, GitHub's if None."""
 
     workspace: Path
-    make_step: Callable[[Path], Step]
-    start: Callable[[Step, Mapping[str, str]], Ran]
-    token_with: Callable[[Mapping[str, str]], str]
+    pull_request: Job
+    token_with: Callable[[Mapping[str, str]], str] | None = None
     artifacts: Mapping[str, bytes] = field(default_factory=dict)  # of the run's earlier jobs
 
     def run(self, called: Called, event: Event) -> Ended:
         """Run all steps whose `if:` holds."""
-        token = self.token_with({"metadata": "read", **called.permissions})
+        token_with = self.token_with or self.pull_request.github.token_with
+        token = token_with({"metadata": "read", **called.permissions})
         contexts = {**called.contexts, "github": {**called.contexts["github"], "token": token}}
         before = [step | {"if": step.get("if", "true")} for step in called.job["steps"]]
         ended: Ended | None = None
@@ -178,11 +187,11 @@ class Runner:
         assert set(given) <= set(action["inputs"])
         defaults = {name: field.get("default", "") for name, field in action["inputs"].items()}
         inputs = {**evaluated(defaults, contexts), **given}
-        ours = self.make_step(self.workspace)
+        ours = self.pull_request.make_step(self.workspace, self.pull_request.github.api_url)
         env = {name: _text(value) for name, value in step.get("env", {}).items()}
         environ = {**ours.environ(event.name, event.payload, inputs, (event.run, 1)), **env}
         if action["runs"]["using"] == "docker":
-            return Ended(self.start(ours, environ), ours, token, {})
+            return Ended(self.pull_request.start(ours, environ), ours, token, {})
         (inner,) = action["runs"]["steps"]
         environ = {key: value for key, value in environ.items() if not key.startswith("INPUT_")}
         environ |= evaluated(inner["env"], {**contexts, "inputs": inputs})

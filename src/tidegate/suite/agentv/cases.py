@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from tidegate.agents.agentv_cli import AgentVCli, CliCase
 from tidegate.evaluators.llm_judge import LlmJudge
 from tidegate.evaluators.rubrics import Rubrics
+from tidegate.judges import JUDGE_VARIABLE
 from tidegate.model.agent import Agent
 from tidegate.model.case import Case
 from tidegate.model.evaluator import Evaluator
@@ -22,7 +23,7 @@ from tidegate.model.suite import Scenario, ToolMatrixEntry
 from tidegate.model.target import Target
 from tidegate.plan import did_you_mean
 from tidegate.suite.agentv.eval_file import AgentVConfigFile, CaseFile, EvalFile, MessageFile, PartFile, TargetsFile
-from tidegate.suite.agentv.judge_targets import JUDGE_VARIABLE, JudgeTargets
+from tidegate.suite.agentv.judge_targets import JudgeTargets
 from tidegate.suite.agentv.targets import PLACES, Targets
 from tidegate.suite.evaluator_files import EvaluatorFiles
 from tidegate.suite.folders import stays_in

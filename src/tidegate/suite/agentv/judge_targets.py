@@ -8,8 +8,6 @@ from tidegate.agents.anthropic import AnthropicAgent
 from tidegate.judges.anthropic import AnthropicJudge
 from tidegate.suite.agentv.targets import Targets
 
-JUDGE_VARIABLE = "LLM_TOOL_TEST_JUDGE"  # the judge's model; llm-tool-test reads the same variable
-
 
 @dataclass
 class JudgeTargets:

@@ -14,10 +14,11 @@ from pydantic import BaseModel, JsonValue, ValidationError
 
 from tidegate.agents.agentv_batch import AgentVBatch
 from tidegate.agents.agentv_cli import AgentVCli, CommandCheck, unknown_placeholder
-from tidegate.agents.anthropic import KEY, AnthropicAgent
+from tidegate.agents.anthropic import AnthropicAgent
 from tidegate.agents.codex import CodexAgent
 from tidegate.agents.command import CommandAgent
 from tidegate.model.agent import ALONE, Agent
+from tidegate.model.model_apis import ANTHROPIC
 from tidegate.plan import did_you_mean
 from tidegate.suite.agentv.eval_file import AnthropicFile, CliFile, CodexFile, MockFile, TargetEntry, TargetsFile
 from tidegate.suite.env_references import variable
@@ -124,8 +125,8 @@ class Targets:
         """Return the Anthropic agent. It reads its key from the environment itself: no suite contains the key."""
         key = self.document.node((*path, "api_key"))
         named = _VARIABLE.fullmatch(str(key.value)) if key else None
-        if key and (named is None or named[1] != KEY):
-            self._complain((*path, "api_key"), f"must be ${{{{ {KEY} }}}}: the key is read from there only")
+        if key and (named is None or named[1] != ANTHROPIC.key):
+            self._complain((*path, "api_key"), f"must be ${{{{ {ANTHROPIC.key} }}}}: the key is read from there only")
             return None
         file = self._read(AnthropicFile, path, "api_key")
         if file is None:

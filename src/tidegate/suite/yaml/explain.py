@@ -9,7 +9,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from tidegate.plan import base_name, did_you_mean
-from tidegate.suite.json_schema import known_keys
 from tidegate.suite.yaml.document import Document, Key, KeyPath, Node
 from tidegate.suite.yaml.problem import Problem
 
@@ -77,7 +76,7 @@ def _meant(found: Iterable[tuple[KeyPath, Any]], document: Document, kind: str) 
     """Yield the keys that unknown keys are suggested to be: a misspelled key is not missing as well."""
     for path, detail in found:
         if detail["type"] == "extra_forbidden":
-            suggested = did_you_mean(str(path[-1]), known_keys(kind, document.root, path[:-1]))
+            suggested = did_you_mean(str(path[-1]), _known_keys(kind, document, path[:-1]))
             if suggested:
                 yield (*path[:-1], suggested.split("`")[1])
 
@@ -161,7 +160,7 @@ def _quote_it(node: Node | None) -> str:
 def _unknown_key(path: KeyPath, document: Document, kind: str) -> str:
     if kind == "suite" and path[:1] == ("agents",) and len(path) == 3 and path[2] in _AGENT_KEYS:
         return _AGENT_KEYS[str(path[2])]
-    return "unknown key" + did_you_mean(str(path[-1]), known_keys(kind, document.root, path[:-1]))
+    return "unknown key" + did_you_mean(str(path[-1]), _known_keys(kind, document, path[:-1]))
 
 
 def _written_instead(path: KeyPath, document: Document) -> str:
@@ -186,3 +185,10 @@ def _unknown_type(tag: str, allowed: list[str], node: Node | None) -> str:
 def _listed(expected: str) -> list[str]:
     """Return the words in a pydantic list such as `'a', 'b' or 'c'`."""
     return re.findall(r"'([^']*)'", expected) or [expected]
+
+
+def _known_keys(kind: str, document: Document, path: KeyPath) -> tuple[str, ...]:
+    """Return the keys that the mapping may have. The models of all files are imported only if a key is wrong."""
+    from tidegate.suite.json_schema import known_keys
+
+    return known_keys(kind, document.root, path)

@@ -1,0 +1,106 @@
+"""The interface of model providers: where an agent's models are, and how Tidegate gets access to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, NamedTuple, Protocol
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator
+
+from tidegate.model.field_types import wrong
+from tidegate.model.value import Value
+
+KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")  # of requests to models
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+class ModelApi(NamedTuple):
+    """An API of models, as an agent's program uses it.
+
+    It has the program's variables for the key and the address, the default address, and the requests that agents may
+    send.
+    """
+
+    key: str
+    endpoint: str
+    address: str  # used unless the `endpoint` variable is set
+    paths: tuple[str, ...]  # regular expressions of the allowed request paths, relative to the address
+
+
+class ModelRequest(NamedTuple):
+    """A request to a provider. The names of headers are lower case."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes = b""
+
+    def without_keys(self, **more: str) -> ModelRequest:
+        """Return the request without the headers for keys, with `more` headers; `_` in a name stands for `-`."""
+        kept = {name: value for name, value in self.headers.items() if name not in KEY_HEADERS}
+        return self._replace(headers=kept | {name.replace("_", "-"): value for name, value in more.items()})
+
+
+class AccessError(Exception):
+    """Raised when a provider gives no access. `denied`: it refused; otherwise it did not answer, and may do so later.
+
+    Message and advice contain nothing of a credential.
+    """
+
+    def __init__(self, message: str, advice: str, *, denied: bool) -> None:
+        super().__init__(message)
+        self.advice = advice
+        self.denied = denied
+
+
+class Access(Protocol):
+    """Access to a provider during a run. Credentials are kept, and renewed before they expire."""
+
+    def authorized(self, request: ModelRequest) -> ModelRequest:
+        """Return the request with a valid credential. Several threads call it. Raises AccessError."""
+
+
+def _address(text: str) -> str:
+    place = urlsplit(text)
+    if place.scheme not in ("http", "https") or not place.hostname or place.username or place.query or place.fragment:
+        raise wrong("must be an address such as `https://HOST/PATH`")
+    return text.rstrip("/")
+
+
+def _secure_address(text: str) -> str:
+    address = _address(text)
+    if not address.startswith("https:") and urlsplit(address).hostname not in LOOPBACK:
+        raise wrong("must begin with `https://`, since a credential is sent there")
+    return address
+
+
+Address = Annotated[str, AfterValidator(_address)]
+SecureAddress = Annotated[str, AfterValidator(_secure_address)]
+
+
+class ModelProvider(Value):
+    """Where an agent's models are. `base_url` replaces the provider's own address."""
+
+    type: str
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The environment variables with the key, if there is one."""
+        return ()
+
+    def address(self, api: ModelApi) -> str:
+        """Return the address of the API at this provider."""
+        raise NotImplementedError
+
+    def narrowed(self, api: ModelApi) -> ModelApi:
+        """Return the API with the requests that agents may send to this provider."""
+        return api
+
+    def missing(self, environ: Mapping[str, str]) -> str | None:
+        """Return what is missing for access, such as `a key in X`; None if nothing is known to be missing."""
+        raise NotImplementedError
+
+    def access(self, environ: Mapping[str, str], api: ModelApi) -> Access:
+        """Return access for a run. No request is sent yet. Raises AccessError if a library is missing."""
+        raise NotImplementedError

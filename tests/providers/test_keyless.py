@@ -1,0 +1,230 @@
+"""Providers without a long-lived key, by their own libraries, against services that check what they are sent."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+from pydantic import TypeAdapter
+
+from tests.clouds import ACCOUNT, GITHUB, JOB_TOKEN, POOL, ROLE, Clouds, clouds
+from tests.model_server import Step
+from tidegate.errors import CannotRunError, MissingKeyError
+from tidegate.model.event import End
+from tidegate.model.model_apis import ANTHROPIC, BEDROCK, FOUNDRY, OPENAI, VERTEX_CLAUDE, VERTEX_GEMINI
+from tidegate.model.provider import ModelApi, ModelProvider
+from tidegate.model_proxy.proxy import ModelProxy
+from tidegate.providers import AnyProvider
+from tidegate.providers.access import Accesses
+
+READ: TypeAdapter[AnyProvider] = TypeAdapter(AnyProvider)
+MESSAGES: dict[str, Any] = {
+    "max_tokens": 9,
+    "messages": [{"role": "user", "content": "?"}],
+    "tools": [{"name": "bash"}],
+}
+RESPONSES: dict[str, Any] = {
+    "model": "gpt-5.5",
+    "input": [{"role": "user", "content": "?"}],
+    "tools": [{"type": "function", "name": "exec_command"}],
+    "stream": True,
+}
+GEMINI: dict[str, Any] = {
+    "contents": [{"role": "user", "parts": [{"text": "?"}]}],
+    "tools": [{"functionDeclarations": [{"name": "run_shell_command"}]}],
+}
+CLAUDE = {"model": "claude-haiku-4-5", "stream": True}
+AT_VERTEX = "/projects/octo-ai/locations/us-east5/publishers"
+
+
+class Way(NamedTuple):
+    """How an agent asks a model of a provider, and the host that gives its credentials."""
+
+    written: dict[str, str]
+    api: ModelApi
+    path: str
+    body: dict[str, Any]
+    identity: str
+
+
+AWS = {"type": "bedrock", "region": "us-east-1", "role": ROLE}
+GOOGLE = {"type": "vertex", "project": "octo-ai", "region": "us-east5", "workload_identity_provider": POOL}
+AZURE = {"type": "azure", "resource": "octo", "tenant": "octo-tenant", "client": "octo-client"}
+OF_OPENAI = {"type": "openai", "identity_provider": "idp_1", "service_account": "user_1"}
+OF_ANTHROPIC = {"type": "anthropic", "federation_rule": "fdrl_1", "organization": "org-1"}
+MODEL = "/model/us.anthropic.claude-haiku-4-5-20251001-v1:0/"
+FOR_BEDROCK = {"anthropic_version": "bedrock-2023-05-31", **MESSAGES}
+FOR_VERTEX = {"anthropic_version": "vertex-2023-10-16", **MESSAGES}
+STS = "sts.us-east-1.amazonaws.com"
+WAYS = {
+    "bedrock": Way(AWS, BEDROCK, f"{MODEL}invoke-with-response-stream", FOR_BEDROCK, STS),
+    "bedrock, at once": Way(AWS, BEDROCK, f"{MODEL}invoke", FOR_BEDROCK, STS),
+    "bedrock, encoded": Way(AWS, BEDROCK, f"{MODEL.replace(':', '%3A')}invoke", FOR_BEDROCK, STS),
+    "bedrock, openai": Way(AWS, OPENAI, "/responses", RESPONSES, STS),
+    "vertex": Way(
+        GOOGLE, VERTEX_CLAUDE, f"{AT_VERTEX}/anthropic/models/c@1:streamRawPredict", FOR_VERTEX, "sts.googleapis.com"
+    ),
+    "vertex, account": Way(
+        GOOGLE | {"service_account": ACCOUNT},
+        VERTEX_CLAUDE,
+        f"{AT_VERTEX}/anthropic/models/c@1:rawPredict",
+        FOR_VERTEX,
+        "iamcredentials.googleapis.com",
+    ),
+    "vertex, gemini": Way(
+        GOOGLE,
+        VERTEX_GEMINI,
+        "/v1beta1/publishers/google/models/gemini-3:streamGenerateContent?alt=sse",
+        GEMINI,
+        "sts.googleapis.com",
+    ),
+    "azure": Way(AZURE, OPENAI, "/responses", RESPONSES, "login.microsoftonline.com"),
+    "azure, claude": Way(AZURE, FOUNDRY, "/v1/messages?beta=true", MESSAGES | CLAUDE, "login.microsoftonline.com"),
+    "openai": Way(OF_OPENAI, OPENAI, "/responses", RESPONSES, "auth.openai.com"),
+    "anthropic": Way(OF_ANTHROPIC, ANTHROPIC, "/v1/messages", MESSAGES | CLAUDE, "api.anthropic.com"),
+}
+each_way = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
+ONE_PER_CLOUD = ("bedrock", "vertex", "azure", "openai", "anthropic")
+each_cloud = pytest.mark.parametrize("way", [WAYS[name] for name in ONE_PER_CLOUD], ids=ONE_PER_CLOUD)
+
+
+class Job(NamedTuple):
+    """A job of a workflow, and the clouds around it."""
+
+    clouds: Clouds
+    environ: dict[str, str]
+
+    def ask(self, way: Way, times: int = 1) -> tuple[list[int], End | None]:
+        """What a trial of this job gets from the model proxy, and what the proxy reports of it."""
+        provider = READ.validate_python(way.written)
+        access = Accesses(self.environ).of(provider, way.api)
+        upstream = provider.address(way.api)
+        with ModelProxy() as proxy, proxy.lent(provider.narrowed(way.api), access, upstream) as lease:
+            place = urlsplit(lease.address)
+            statuses = []
+            for _ in range(times):
+                connection = http.client.HTTPConnection("127.0.0.1", place.port, timeout=60)
+                connection.request(
+                    "POST",
+                    place.path + way.path,
+                    json.dumps(way.body),
+                    {"authorization": f"Bearer {lease.token}", "content-type": "application/json"},
+                )
+                answer = connection.getresponse()
+                answer.read()
+                statuses.append(answer.status)
+                connection.close()
+            return statuses, lease.traffic.told()
+
+    def check(self, way: Way) -> None:
+        """Look for access, as before the first trial."""
+        provider: ModelProvider = READ.validate_python(way.written)
+        Accesses(self.environ).check("claude", provider, way.api)
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Clouds, dict[str, str]]]:
+    with clouds(tmp_path_factory.mktemp("clouds"), [Step("Well.")]) as both:
+        yield both
+
+
+@pytest.fixture
+def job(running: tuple[Clouds, dict[str, str]], monkeypatch: pytest.MonkeyPatch) -> Job:
+    server, environ = running
+    for name in ("AWS_PROFILE", "AWS_ACCESS_KEY_ID", "http_proxy", "https_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environ.items():  # the clouds' libraries read them there
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    server.lasts, server.clock, server.denied, server.audience = 3600.0, 0.0, "", None
+    server.asked.clear()
+    return Job(server, environ)
+
+
+@each_way
+def test_the_proxy_gets_a_credential_and_counts_the_tokens(way: Way, job: Job) -> None:
+    statuses, told = job.ask(way, times=2)
+    assert told is not None
+    assert statuses == [200, 200], told.message
+    assert not told.tokens_guessed
+    assert told.tokens_in
+    assert told.tokens_out
+    assert job.clouds.hosts().count(GITHUB) == 1, "the credential is kept"
+
+
+@each_cloud
+def test_a_credential_that_expires_in_the_middle_of_a_run_is_renewed(way: Way, job: Job) -> None:
+    job.clouds.lasts = 5.0  # less than the time before the end at which libraries renew
+    statuses, told = job.ask(way, times=2)
+    assert told is not None
+    assert statuses == [200, 200], told.message
+    assert job.clouds.hosts().count(GITHUB) >= 2
+
+
+@each_cloud
+def test_a_token_of_another_audience_is_refused_before_the_run(way: Way, job: Job) -> None:
+    job.clouds.audience = "somebody-else"
+    with pytest.raises(CannotRunError) as raised:
+        job.check(way)
+    assert raised.value.message.startswith(f"The agent claude has no access to {way.written['type']}: ")
+    assert raised.value.advice
+
+
+@each_cloud
+def test_a_refusal_in_the_middle_is_an_end_by_auth_without_anything_of_a_credential(
+    way: Way, job: Job, caplog: pytest.LogCaptureFixture
+) -> None:
+    job.clouds.denied = way.identity
+    statuses, told = job.ask(way)
+    assert told is not None
+    assert statuses == [401]
+    assert told.end == "auth"
+    assert "cloud-token" not in told.message
+    assert "ey" + "J" not in told.message
+    assert JOB_TOKEN not in told.message
+    assert not [record for record in caplog.records if record.levelname != "INFO"], "libraries log what they get"
+
+
+@each_cloud
+def test_without_the_permission_the_sentence_names_it(way: Way, job: Job) -> None:
+    environ = {name: value for name, value in job.environ.items() if not name.startswith("ACTIONS_")}
+    with pytest.raises(MissingKeyError) as raised:
+        Job(job.clouds, environ).check(way)
+    assert raised.value.exit_code == 4
+    kind = way.written["type"]
+    assert raised.value.message == f"The agent claude ({kind}) needs the permission `id-token: write`."
+    assert job.clouds.asked == []
+
+
+def test_another_role_is_refused_by_its_code(job: Job) -> None:
+    other = WAYS["bedrock"]._replace(written=AWS | {"role": ROLE + "-of-another"})
+    with pytest.raises(CannotRunError, match="did not let the job assume the role: AccessDenied"):
+        job.check(other)
+
+
+def test_a_clock_that_is_wrong_ends_the_trial_with_the_providers_words(job: Job) -> None:
+    job.clouds.clock = 3600.0
+    statuses, told = job.ask(WAYS["bedrock"])
+    assert told is not None
+    assert statuses == [403]
+    assert told.end == "auth"
+    assert "Signature expired" in told.message
+
+
+def test_a_service_that_is_down_is_an_outage(job: Job) -> None:
+    environ = job.environ | {"ACTIONS_ID_TOKEN_REQUEST_URL": "https://nowhere.invalid/?a=b"}
+    statuses, told = Job(job.clouds, environ).ask(WAYS["anthropic"])
+    assert told is not None
+    assert statuses == [503]
+    assert told.end == "outage"
+
+
+def test_a_request_for_another_project_gets_no_credential(job: Job) -> None:
+    other = WAYS["vertex"].path.replace("octo-ai", "other")
+    statuses, _ = job.ask(WAYS["vertex"]._replace(path=other))
+    assert statuses == [404]
+    assert job.clouds.asked == []
