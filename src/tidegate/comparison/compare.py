@@ -48,29 +48,21 @@ def compare(
     past = () if stored else base.history
     state = start(_rows(base, head), head.policy, past_by_row(past), stored=stored)
     state = observe(state, (*base_trials, *head_trials))
-    conclusions = conclude(state)
     sides = _sides(state, past, base_trials, head_trials)
-    conclusions = tuple(map(doubting_disuse, conclusions, sides))
+    conclusions = tuple(map(doubting_disuse, conclude(state), sides))
     metrics = suite_metrics(sides, conclusions)
-    rows = tuple(
-        row_of(entry.row, said, trials, head, metrics)
-        for entry, said, trials in zip(state.rows, conclusions, sides, strict=True)
-    )
+    every = zip(state.rows, conclusions, sides, strict=True)
+    rows = tuple(row_of(entry.row, said, trials, head, metrics) for entry, said, trials in every)
     rows = with_power(tuple(with_judge_tests(rows, list(_scored(conclusions, sides)))), state)
+    made = _weakened_by_change(rows, sides, definitions)
     return Comparison(
         rows=rows,
         suite=suite_effect(rows, state, baseline_changed=any(said.baseline_changed for said in conclusions)).model_copy(
             update={"metrics": metrics}
         ),
-        definitions=(
-            *_weakened_by_change(rows, sides, definitions),
-            *definitions,
-            *_changed_since(base, head, definitions),
-        ),
+        definitions=(*made, *definitions, *_changed_since(base, head, definitions)),
         excluded_share=_excluded_share((*base_trials, *head_trials)),
-        used_by_head=used_by_head(
-            base, head, {said.key: trials for said, trials in zip(conclusions, sides, strict=True)}, shares
-        ),
+        used_by_head=used_by_head(base, head, dict(zip((row.key for row in rows), sides, strict=True)), shares),
         warnings=(
             *_interrupted(base, head),
             *_warnings(conclusions, stored),
