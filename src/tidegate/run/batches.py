@@ -185,8 +185,8 @@ class Batches:
         keys = {RowKey(scenario=spec.scenario, agent=spec.agent) for spec in specs}
         rows = tuple(row for row in self._plan.rows if row.key in keys)
         batch = self._batch(tuple(self._sides), rows, tuple(specs), share)
-        meter = self._attempts.spending.meter(None, None)
-        meter.usd, meter.tokens = share.usd or 0.0, share.tokens or 0  # stays so if the batch is lost
+        usd, tokens = share.usd or 0.0, share.tokens or 0
+        self._attempts.spending.add(usd, tokens)  # stays so if the batch is lost
         try:
             report, out = await self._ran(batch)
             trials = [read_trial(out, spec) for spec in specs]
@@ -194,7 +194,7 @@ class Batches:
             what = "1 trial is" if len(specs) == 1 else f"{len(specs)} trials are"
             self._context.progress.say(f"{what} lost: {lost}")
             return {spec: Trial(spec=spec, not_measured="worker_lost", reason=str(lost)) for spec in specs}
-        meter.usd, meter.tokens = report.usd, report.tokens
+        self._attempts.spending.add(report.usd - usd, report.tokens - tokens)
         outages = {trial.spec: trial for trial in trials if trial.not_measured == "outage"}
         self._throttle.saw(slowed=bool(report.throttled or outages))
         for trial in trials:
