@@ -52,6 +52,17 @@ def test_a_script_that_starts_python_is_searched(tmp_path: Path) -> None:
     assert moved(tmp_path, "sh t/check.sh", check, {"t/ast.py": "", "ast.py": ""}) == ["ast.py", "t/ast.py"]
 
 
+def test_pytest_obeys_the_template_s_settings(tmp_path: Path) -> None:
+    made = {"conftest.py": "", "pyproject.toml": "", "t/conftest.py": "", "notes.py": ""}
+    tests = {"t/test_notes.py": "def test_notes(): ...\n"}
+    assert moved(tmp_path, "pytest -q t/test_notes.py", tests, made) == [
+        "conftest.py",
+        "pyproject.toml",
+        "t/conftest.py",
+    ]
+    assert moved(tmp_path / "again", "python3 t/test_notes.py", tests, made) == []
+
+
 def test_code_of_the_command_itself_imports_python_s_own_modules(tmp_path: Path) -> None:
     assert moved(tmp_path, "python3 -c 'import json'", {"readme": "x"}, {"json.py": ""}) == ["json.py"]
 

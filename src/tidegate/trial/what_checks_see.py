@@ -19,6 +19,8 @@ from tidegate.trial.workspace import Prepared, everything_below
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # the first of these is used
 _MAKE = re.compile(r"\bg?make\b")
 _PYTHON = re.compile(r"\bpython[\d.]*\b|\bpytest\b")
+_PYTEST = re.compile(r"\bpytest\b")
+_PYTEST_FILES = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml")  # can skip tests
 _OWN_CODE = re.compile(r"\s-[cm]\b")  # of `python -c CODE`, `python -m MODULE`
 _INTERPRETER = re.compile(r"[\w./-]*\b(?:python[\d.]*|pytest)(?![\w-])")
 _INSTALLED = ("lib/python3*/site-packages", "lib/python3*/dist-packages")  # below an interpreter's prefix
@@ -71,7 +73,7 @@ def without_stand_ins(
     """Move files that the trial made in front of what the command uses to `aside`, and back; yield their names.
 
     `make` prefers a GNUmakefile to the template's Makefile. Python prefers a module beside a script to its own and to
-    installed ones, and a package to the template's module. `path` is where the command's Python is looked up.
+    installed ones, and a package to the template's module. pytest obeys settings beside the tests. `path` is where the command's Python is looked up.
     """
     names = tuple(_stand_ins(command, template, workspace, path))
     aside.mkdir(parents=True, exist_ok=True)
@@ -93,6 +95,7 @@ def _stand_ins(command: str, template: Path, workspace: Path, search: str) -> It
     python = python and bool(scripts or _OWN_CODE.search(command) or _names_code(command, template))
     if not (makes or python) or not workspace.is_dir():
         return
+    settings = _PYTEST_FILES if python and _PYTEST.search(text) else ()
     known = sys.stdlib_module_names | _installed(text, search) if python else frozenset[str]()
     folders = [template, *(path for path in everything_below(template) if path.is_dir() and not path.is_symlink())]
     for folder in folders:
@@ -106,7 +109,7 @@ def _stand_ins(command: str, template: Path, workspace: Path, search: str) -> It
         earlier = _MAKEFILES[: _MAKEFILES.index(own)] if makes and own else ()
         for path in sorted(here.iterdir()):
             new = path.name not in of_template and not _names(text, path)
-            if new and (path.name in earlier or (python and _is_module(path, shadowed))):
+            if new and (path.name in (*earlier, *settings) or (python and _is_module(path, shadowed))):
                 yield str(PurePosixPath(place, path.name))
 
 
