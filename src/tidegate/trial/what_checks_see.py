@@ -73,7 +73,8 @@ def without_stand_ins(
     """Move files that the trial made in front of what the command uses to `aside`, and back; yield their names.
 
     `make` prefers a GNUmakefile to the template's Makefile. Python prefers a module beside a script to its own and to
-    installed ones, and a package to the template's module. pytest obeys settings beside the tests. `path` is where the command's Python is looked up.
+    installed ones, and a package to the template's module. pytest obeys settings beside the tests. `path` is where the
+    command's Python is looked up.
     """
     names = tuple(_stand_ins(command, template, workspace, path))
     aside.mkdir(parents=True, exist_ok=True)
