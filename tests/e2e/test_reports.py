@@ -197,5 +197,5 @@ def test_a_coding_agent_gets_cause_divergence_and_how_to_verify(repo: Any, tideg
     shown = tidegate("show", str(done.out), "--for-agent", cwd=repo.root).stdout
     assert "Likely cause:\n| " in shown
     assert "First difference (- base, + head):\n| " in shown
-    assert shown.rstrip().splitlines()[-1] == "tidegate pr --scenario keep_notes --agent docs"
+    assert shown.rstrip().splitlines()[-1] == "tidegate pr --base main --scenario keep_notes --agent docs"
     assert shown.strip() in done.comment

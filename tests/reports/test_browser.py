@@ -375,9 +375,9 @@ def test_texts_for_an_agent_and_to_reproduce_are_copied(opened: Opened, stories:
     page.get_by_role("button", name="Copy reproduce").click()
     page.get_by_text("Copied").wait_for()
     assert page.evaluate("navigator.clipboard.readText()").splitlines() == [
-        "pipx install tidegate",
+        "# needs Tidegate on PATH: see docs/install.md",
         "gh pr checkout 7",
-        "tidegate pr --scenario add_high_priority --agent docs",
+        "tidegate pr --base origin/main --scenario add_high_priority --agent docs",
     ]
     page.evaluate("location.hash = '#add_high_priority/docs'")
     page.wait_for_selector(".dot")

@@ -3,7 +3,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tidegate.model.result import Links, Result
-from tidegate.reports.recipe import recipe
+from tidegate.reports.for_agent import for_agent
+from tidegate.reports.recipe import recipe, verification
 
 
 def test_a_head_without_a_branch_is_checked_out_by_its_commit(stories: Mapping[str, Callable[[], Result]]) -> None:
@@ -11,5 +12,38 @@ def test_a_head_without_a_branch_is_checked_out_by_its_commit(stories: Mapping[s
     result = stories["one_regression"]().model_copy(update={"links": Links()})
     head = result.sides.head.model_copy(update={"ref": "HEAD"})
     nameless = result.model_copy(update={"sides": result.sides.model_copy(update={"head": head})})
-    assert recipe(result, result.rows[0]).splitlines()[1] == "git switch rename-prio-flag"
-    assert recipe(nameless, result.rows[0]).splitlines()[1] == f"git switch --detach {head.sha}"
+    assert recipe(result, result.rows[0]).splitlines()[0] == "git switch rename-prio-flag"
+    assert recipe(nameless, result.rows[0]).splitlines()[0] == f"git switch --detach {head.sha}"
+
+
+def test_the_base_of_the_run_is_named(stories: Mapping[str, Callable[[], Result]]) -> None:
+    """Without it, `tidegate pr` takes origin's default branch, which may have no suite yet."""
+    result = stories["one_regression"]()
+    local = result.model_copy(update={"links": Links()})
+    found = next(row for row in result.rows if row.state == "regressed")
+    row = "--scenario add_high_priority --agent docs"
+    assert recipe(local, found).splitlines() == [
+        "git switch rename-prio-flag",
+        f"tidegate pr --base main {row}",
+    ]
+    assert recipe(result, found).splitlines()[1:] == [
+        "gh pr checkout 7",
+        f"tidegate pr --base origin/main {row}",
+    ]
+
+
+def test_an_agent_verifies_every_row(stories: Mapping[str, Callable[[], Result]]) -> None:
+    result = stories["many_rows"]().model_copy(update={"links": Links()})
+    regressed = [row for row in result.rows if row.state == "regressed"]
+    assert len(regressed) > 1
+    two = [row.model_copy(update={"state": "regressed"}) for row in regressed[:2]]
+    names = " ".join(f"--scenario {name}" for name in dict.fromkeys(row.scenario for row in two))
+    agents = " ".join(f"--agent {name}" for name in dict.fromkeys(row.agent for row in two))
+    text = for_agent(result.model_copy(update={"rows": tuple(two)}))
+    assert text.endswith(f"(exit code 0):\ntidegate pr --base {result.sides.base.ref} {names} {agents}")
+
+
+def test_too_many_rows_are_verified_with_the_whole_suite(stories: Mapping[str, Callable[[], Result]]) -> None:
+    result = stories["one_regression"]().model_copy(update={"links": Links()})
+    rows = [result.rows[0].model_copy(update={"scenario": f"s{number}"}) for number in range(21)]
+    assert verification(result, rows) == "tidegate pr --base main"

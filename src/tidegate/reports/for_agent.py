@@ -29,7 +29,7 @@ def for_agent(result: Result) -> str:
     parts = [_TASK, *(part for finding in found[:MOST_FINDINGS] for part in _finding(finding))]
     if len(found) > MOST_FINDINGS:
         parts.append(f"{len(found) - MOST_FINDINGS} more regressions are in `result.json`.")
-    if verify := verification(result, found[0].row):
+    if verify := verification(result, [row for finding in found for row in (finding.row, *finding.others)]):
         parts.append(f"Commit the fix, and verify it (exit code 0):\n{verify}")
     return both_ends("\n\n".join(parts), _MOST)
 
