@@ -63,6 +63,42 @@ def test_an_option_that_is_refused(message: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "message", "says"),
+    [
+        (
+            "termgraph --start-dt 2017-07-01 data/cal.dat",
+            "termgraph: error: unrecognized arguments: --start-dt 2017-07-01",
+            "`termgraph` no longer accepts `--start-dt`",
+        ),
+        ("strip-tags -r nav", "Error: No such option '-r'.", "`strip-tags` no longer accepts `-r`"),
+        ("strip-tags .content -r nav", "Error: No such option '-r'.", "`strip-tags` no longer accepts `-r`"),
+        (
+            "strip-tags nav -r p",
+            "Usage: strip-tags [OPTIONS] [SELECTORS]...\nError: No such option '-r'.",
+            "`strip-tags` no longer accepts `-r`",
+        ),
+        (
+            "notes add --tag work",
+            "usage: notes [-h] {add,show} ...\nnotes: error: unrecognized arguments: --tag work",
+            "`notes add` no longer accepts `--tag`",
+        ),
+        (
+            "tool --color red data.csv",
+            "tool: error: argument --color: invalid choice: 'red' (choose from 'blue')",
+            "`tool` no longer accepts the value `red`",
+        ),
+        ("tool --color red", "unknown color 'red'", "`tool` no longer accepts the value `red`"),
+        ("tool pr add", 'unknown command "add" for "tool pr"', "`tool pr` no longer has the command `add`"),
+        ("tool --quiet add", "Error: No such command 'add'.", "`tool` no longer has the command `add`"),
+    ],
+)
+def test_the_value_of_an_option_and_an_operand_are_not_taken_for_a_subcommand(
+    command: str, message: str, says: str
+) -> None:
+    assert after(message, command) == [says]
+
+
+@pytest.mark.parametrize(
     "message",
     [
         "tool: error: argument command: invalid choice: 'add' (choose from 'new', 'list')",

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import re
 
-from tidegate.causes.seen import Found, Seen, named_in, options, positional, tool_and_command, words
+from tidegate.causes.seen import (
+    Found,
+    Seen,
+    command,
+    named_in,
+    operands,
+    options,
+    positional,
+    tool_and_command,
+    words,
+)
 from tidegate.model.measurement import Call
 
 _REFUSAL = re.compile(
@@ -29,9 +39,10 @@ def option(seen: Seen) -> Found | None:
     if call is None:
         return None
     lines = [line for line in call.message.splitlines() if _REFUSAL.search(line) and not _ABOUT_VALUE.search(line)]
-    taken = {(tool_and_command(other), name) for other in seen.accepted for name in options(other)}
+    alike = (other for other in seen.accepted if words(other)[:1] == words(call)[:1])
+    taken = {name for other in alike if command(call) in ("", command(other)) for name in options(other)}
     for name in options(call):
-        if (tool_and_command(call), name) in taken and any(named_in(line, name) for line in lines):
+        if name in taken and any(named_in(line, name) for line in lines):
             return Found("option", f"`{tool_and_command(call)}` no longer accepts `{name}`", (name,))
     return None
 
@@ -39,12 +50,14 @@ def option(seen: Seen) -> Found | None:
 def subcommand(seen: Seen) -> Found | None:
     """A subcommand that head does not know and that base knows."""
     call = _failed(seen)
-    if call is None or not positional(call):
+    if call is None or option(seen):
         return None
-    name, tool = positional(call)[0], words(call)[0]
-    known = any(positional(other)[:1] == [name] for other in seen.accepted)
-    if known and any(_refuses(line, name) for line in call.message.splitlines()) and not option(seen):
-        return Found("subcommand", f"`{tool}` no longer has the command `{name}`", (name,))
+    for name in reversed(positional(call)):
+        known = any(name in positional(other) for other in seen.accepted)
+        lines = [line for line in call.message.splitlines() if name == command(call) or "command" in line.lower()]
+        if known and any(_refuses(line, name) for line in lines):
+            tool = tool_and_command(call).removesuffix(f" {name}")
+            return Found("subcommand", f"`{tool}` no longer has the command `{name}`", (name,))
     return None
 
 
@@ -58,7 +71,7 @@ def argument(seen: Seen) -> Found | None:
             return Found("argument", f"`{tool}` now requires `{name}`", (name,))
         if not _REFUSAL.search(line):
             continue
-        for word in (*positional(call)[1:], *(word.partition("=")[2] for word in words(call)[1:])):
+        for word in (*operands(call), *(word.partition("=")[2] for word in words(call)[1:])):
             if word and named_in(_without_list(line), word):
                 return Found("argument", f"`{tool}` no longer accepts the value `{word}`", (word,))
     return None

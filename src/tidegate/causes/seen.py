@@ -15,6 +15,7 @@ from tidegate.model.measurement import Call, TrialResult
 from tidegate.model.result import FileChange
 
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
+_PLAIN = re.compile(r"[A-Za-z][\w:-]*")
 Trials = Sequence[TrialResult]
 HELP = frozenset({"--help", "-h", "help"})
 
@@ -124,9 +125,25 @@ def positional(call: Call) -> list[str]:
     return [word for word in words(call)[1:] if not word.startswith("-")]
 
 
+def command(call: Call) -> str:
+    """Return the subcommand: the first word after the program if it is a plain one; else ''.
+
+    A word after an option may be the option's value. A word that the usage in the call's output does not name is an
+    operand.
+    """
+    first = "".join(words(call)[1:2])
+    shows_usage = "usage:" in call.message.lower()
+    return first if _PLAIN.fullmatch(first) and (not shows_usage or named_in(call.message, first)) else ""
+
+
+def operands(call: Call) -> list[str]:
+    """Return the words of a call that are not options, without the program and its subcommand."""
+    return positional(call)[1 if command(call) else 0 :]
+
+
 def tool_and_command(call: Call) -> str:
-    """Return the program and its subcommand: `taskmgr add`."""
-    return " ".join([*words(call)[:1], *positional(call)[:1]])
+    """Return the program and, if it has one, the call's subcommand: `taskmgr add`."""
+    return " ".join(filter(None, ["".join(words(call)[:1]), command(call)]))
 
 
 def command_line(call: Call) -> str:
