@@ -40,7 +40,7 @@ class ConfigurationError(TidegateError):
     def of(
         cls,
         problems: list[str],
-        advice: str = "Fix the errors above; `tidegate check` lists them.",
+        advice: str = "Fix the errors above.",
         excerpts: Sequence[str] = (),
     ) -> Self:
         """Return one error for several problems, each formatted as `file:line:column: key: what is wrong`.

@@ -105,6 +105,8 @@ async def _surface(job: RunJob, head: Run, options: Options) -> tuple[str, ...]:
 def _conclude(repo: Path, loaded: PullRequestJob, runs: BothRuns, comparison: Comparison, verdict: Verdict) -> Result:
     """Put the result together, with the changed files and base's trends for the report."""
     job, warnings = loaded.job, (*loaded.warnings, *runs.ignored)
+    if loaded.suites.base is None:
+        verdict = verdict.model_copy(update={"why_advisory": "the target branch has no usable suite yet"})
     result = make_result(comparison, verdict, runs.base, runs.head, warnings=warnings, budget=job.suite.budget)
     result = with_files(result, {side.side: side.store for side in job.sides})
     base, head = (side.revision for side in job.sides)

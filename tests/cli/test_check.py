@@ -50,7 +50,7 @@ def test_a_valid_suite_is_told_as_what_would_be_run(tidegate: Run, tmp_path: Pat
         "  second thing  docs  2 gates  scenarios/second.yaml\n"
         "\n"
         "advice:\n"
-        "  only 2 regression cases; with fewer than 20 small regressions may be missed\n"
+        "  only 2 regression cases; with fewer than 20, small regressions may be missed\n"
     )
     selected = tidegate("check", "-k", "thing or nothing").stdout
     assert "1 scenario × 1 agent = 1 row" in selected
@@ -85,7 +85,7 @@ def test_every_mistake_goes_to_stderr_with_exit_code_2(tidegate: Run, tmp_path: 
         "scenarios/first.yaml:6:1: tsak: unknown key (did you mean `task`?)\n"
         "    6 | tsak: x\n"
         "      | ^~~~\n"
-        "tidegate: 2 errors. Fix the errors above; `tidegate check` lists them.\n"
+        "tidegate: 2 errors. Fix the errors above.\n"
     )
 
 
@@ -95,7 +95,7 @@ def test_one_typo_is_one_error(tidegate: Run, tmp_path: Path) -> None:
     done = tidegate("check")
     assert "did you mean `scenarios`?" in done.stderr
     assert "is required" not in done.stderr
-    assert done.stderr.endswith("tidegate: 1 error. Fix the errors above; `tidegate check` lists them.\n")
+    assert done.stderr.endswith("tidegate: 1 error. Fix the errors above.\n")
 
 
 def test_an_empty_suite_is_nothing_to_run(tidegate: Run, tmp_path: Path) -> None:

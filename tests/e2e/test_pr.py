@@ -179,6 +179,7 @@ def test_the_pull_request_that_brings_the_suite_is_judged_in_advisory_mode(
 
     verdict = ran.result["verdict"]
     assert (ran.code, verdict["state"], verdict["mode"], verdict["would_block"]) == (0, "failed", "advisory", True)
+    assert "failed (advisory: the target branch has no usable suite yet)" in ran.comment
 
 
 def test_what_no_agent_can_notice_is_not_run(make_repository: Make, tidegate: Make, files: dict[str, str]) -> None:

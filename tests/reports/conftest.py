@@ -256,7 +256,6 @@ def regressed_row() -> Row:
                 ),
             ),
             reproduce=f"tidegate run --rev {HEAD_SHA} --scenario add_high_priority --agent docs",
-            clears_when="it passes on head",
         ),
     )
 

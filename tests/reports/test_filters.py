@@ -148,8 +148,8 @@ def test_a_fence_says_how_many_lines_are_left_out() -> None:
     assert fenced("\n".join("abcdefg"), lines=4) == "```\na\nb\n… 3 lines left out …\nf\ng\n```"
 
 
-def test_a_fence_says_how_much_of_a_line_is_left_out() -> None:
-    assert fenced("x" * 12, width=10) == "```\nxxxxxxxxxx… (2 characters left out)\n```"
+def test_a_long_line_in_a_fence_keeps_its_start_and_end() -> None:
+    assert fenced("error: " + "x" * 20 + " --to", width=14) == "```\nerror: …x --to\n```"
 
 
 @pytest.mark.parametrize(

@@ -194,7 +194,7 @@ def test_reading_the_cache_has_a_price_of_its_own() -> None:
 
 def test_few_regression_cases() -> None:
     assert said(scenario("a", GATE, purpose="capability")) == [
-        "only 19 regression cases among 20 scenarios; with fewer than 20 small regressions may be missed"
+        "only 19 regression cases among 20 scenarios; with fewer than 20, small regressions may be missed"
     ]
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.text.shorten import complaint, excerpt, first_and_last
+from tidegate.text.shorten import clipped, complaint, excerpt, first_and_last
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,29 @@ def test_the_first_and_last_of_many_lines_are_kept() -> None:
 
 def test_a_single_line_too_many_is_kept_as_a_note_would_take_its_place() -> None:
     assert first_and_last(["a", "b", "c"], 2) == ["a", "b", "c"]
+
+
+def test_long_output_is_cut_between_lines() -> None:
+    error = "tool: error: unrecognized arguments: " + " ".join(f"--start-{number}" for number in range(20))
+    usage = [f"  --option-{number} VALUE  does a thing" for number in range(100)]
+    shown = clipped("\n".join(("usage: tool", *usage, error)), 800).split("\n")
+    assert (shown[0], shown[-1]) == ("usage: tool", error)
+    assert shown.count("… lines left out …") == 1
+    assert set(shown) - {"… lines left out …"} <= {"usage: tool", *usage, error}
+    assert 500 < len("\n".join(shown)) < 830
+
+
+def test_an_error_of_300_characters_is_whole_after_megabytes_of_output() -> None:
+    error = "error: " + "x" * 293
+    shown = clipped("start\n" + "noise\n" * 200_000 + error + "\n\n", 800).split("\n")
+    assert (shown[0], shown[-1]) == ("start", error)
+
+
+def test_a_single_long_line_keeps_its_start_and_end() -> None:
+    shown = clipped("error: " + "x" * 9000 + " --option", 800)
+    assert (len(shown), shown.count("…")) == (800, 1)
+    assert shown.startswith("error: ")
+    assert shown.endswith(" --option")
 
 
 PYTHON = """\

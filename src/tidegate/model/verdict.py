@@ -31,7 +31,10 @@ VerdictReason = Literal[
 
 
 class Verdict(Value):
-    """The decision. `summary` is one line with the key numbers; `would_block` is the decision of blocking mode."""
+    """The decision. `summary` is one line with the key numbers; `would_block` is the decision of blocking mode.
+
+    `why_advisory` is set if the mode is not the suite's own.
+    """
 
     state: VerdictState
     reason: VerdictReason
@@ -39,6 +42,7 @@ class Verdict(Value):
     summary: str
     reasons: tuple[str, ...] = ()
     mode: Literal["blocking", "advisory"] = "blocking"
+    why_advisory: str = ""
     would_block: bool = False
     accepted_by: str | None = None
 

@@ -101,7 +101,7 @@ def _repeated(entry: RowSeen) -> Conclusion:
         return say(entry, "improved" if confirmed else "ok", reason)
     lost = f"; {_what_failed(entry, 'head')} in {head.inside} more" if head.inside else ""
     reason = f"{counts}{lost}" if confirmed else f"{counts}{lost}; {wording.unconfirmed(entry.enough, entry.most)}"
-    return say(entry, "regressed" if confirmed else "unconfirmed", reason, clears_when="it passes on head")
+    return say(entry, "regressed" if confirmed else "unconfirmed", reason)
 
 
 def _unmeasurable(entry: RowSeen) -> Conclusion:

@@ -14,7 +14,7 @@ from typing import Any
 
 from tidegate.text.safe import one_line, visible
 from tidegate.text.scores import p_text, score_text
-from tidegate.text.shorten import first_and_last, shortened
+from tidegate.text.shorten import first_and_last, middle_cut, shortened
 
 NONE = "–"  # shown for a missing number
 _APART = "&#8203;"  # zero-width space
@@ -66,20 +66,16 @@ def summary_code(text: str, limit: int = 120) -> str:
     return html.escape(shortened(one_line(text), limit), quote=False)
 
 
-def fenced(text: str, language: str = "", lines: int = 20, width: int = 300) -> str:
+def fenced(text: str, language: str = "", lines: int = 20, width: int = 320) -> str:
     """Text as a code block of at most `lines` lines, the first and the last, of `width` characters each.
 
-    The number of omitted lines is shown in their place. `language` must not be data.
+    A longer line keeps its start and end. The number of omitted lines is shown in their place. `language` must not be
+    data.
     """
-    shown = [_bounded(line, width) for line in visible(text).strip("\n").split("\n")]
+    shown = [middle_cut(line, width) for line in visible(text).strip("\n").split("\n")]
     body = "\n".join(first_and_last(shown, lines))
     fence = "`" * max(3, _longest_run(body) + 1)
     return f"{fence}{language}\n{body}\n{fence}"
-
-
-def _bounded(line: str, width: int) -> str:
-    left_out = len(line) - width
-    return f"{line[:width]}… ({left_out} characters left out)" if left_out > 0 else line
 
 
 def _longest_run(text: str) -> int:

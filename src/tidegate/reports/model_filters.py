@@ -28,11 +28,10 @@ from tidegate.reports.filters import FILTERS, NONE, count, money, percent, point
 from tidegate.reports.table_row import MetricCell
 from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, CommentView, MetricWarning
 from tidegate.text.safe import one_line, visible
-from tidegate.text.shorten import first_and_last, shortened
+from tidegate.text.shorten import MOST_LINE, first_and_last, middle_cut
 
 _SIGNS = dict(chain[tuple[str, str]](VERDICT_SIGNS.items(), STATE_SIGNS.items()))
 _MESSAGE_LINES = 6
-_LINE = 280
 _ANSWER_LINES = 5
 _EQUAL_LINES = 2
 _FULL_HASH = re.compile("[0-9a-f]{40}")
@@ -83,12 +82,12 @@ def console(calls: Sequence[FailedCall]) -> str:
 
 
 def _call_lines(call: FailedCall, times: int) -> list[str]:
-    message = visible(call.message).strip().split("\n")
+    message = [line for line in visible(call.message).strip().split("\n") if line]
     ended = "no exit code" if call.exit_code is None else f"exit {call.exit_code}"
     again = f", {times} times" if times > 1 else ""
     return [
         f"$ {one_line(call.command)}",
-        *(f"  {line}" for line in message[:_MESSAGE_LINES] if line),
+        *(f"  {line}" for line in first_and_last(message, _MESSAGE_LINES)),
         f"  [{ended}{again}]",
     ]
 
@@ -132,7 +131,7 @@ def _changes(before: list[str], after: list[str]) -> Iterator[str]:
 
 
 def _command(mark: str, command: str) -> str:
-    return f"{mark} $ {shortened(one_line(command), _LINE)}"
+    return f"{mark} $ {middle_cut(one_line(command), MOST_LINE)}"
 
 
 def _answer(mark: str, call: Call) -> list[str]:
@@ -141,7 +140,7 @@ def _answer(mark: str, call: Call) -> list[str]:
 
 
 def _output(call: Call) -> list[str]:
-    return [shortened(line.rstrip(), _LINE) for line in visible(call.message).splitlines() if line.strip()]
+    return [middle_cut(line.rstrip(), MOST_LINE) for line in visible(call.message).splitlines() if line.strip()]
 
 
 def _ending(call: Call) -> list[str]:

@@ -108,7 +108,8 @@ def _notes(view: CommentView) -> Iterable[str]:
         yield f"Accepted by {verdict.accepted_by}: the findings do not block this pull request."
     if verdict.mode == "advisory":
         blocked = "been blocked" if verdict.would_block else "passed"
-        yield f"Advisory: nothing is blocked. In blocking mode this pull request would have {blocked}."
+        why = f"{verdict.why_advisory}, so " if verdict.why_advisory else ""
+        yield f"Advisory: {why}nothing is blocked. In blocking mode this pull request would have {blocked}."
     yield from view.reasons
 
 

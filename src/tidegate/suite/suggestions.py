@@ -192,7 +192,7 @@ def _few_cases(suite: Suite) -> Iterator[str]:
         total = len(suite.scenarios)
         what = f"{cases} regression case{'' if cases == 1 else 's'}"
         among = "" if cases == total else f" among {total} scenarios"
-        yield f"only {what}{among}; with fewer than {ENOUGH_CASES} small regressions may be missed"
+        yield f"only {what}{among}; with fewer than {ENOUGH_CASES}, small regressions may be missed"
 
 
 def _few_trials(row: PlanRow, suite: Suite) -> tuple[str, str] | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from tidegate.text.safe import printable
 
 MAX_CHARACTERS = 4000  # of a text in a trial's record
+MOST_LINE = 300  # characters of a line that is never cut
 _STACK = re.compile(  # stack traces: Python's, then those of Node and Java
     r"^[ \t]*Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*|^[ \t]+at \S.*\n?", re.MULTILINE
 )
@@ -26,11 +27,7 @@ def excerpt(text: str, limit: int = 300) -> str:
     # Only the ends of a long text are cleaned, so that huge output costs little.
     window = text if len(text) <= 8 * limit else f"{text[: 4 * limit]} … {text[-4 * limit :]}"
     line = " ".join(printable(window).split())
-    if len(line) <= limit:
-        return line
-    head = limit // 2
-    tail = limit - head - 1
-    return f"{line[:head]}…{line[len(line) - tail :]}"
+    return middle_cut(line, limit)
 
 
 def complaint(text: str, limit: int = 300) -> str:
@@ -45,14 +42,45 @@ def without_stack(text: str) -> str:
 
 
 def clipped(text: str, limit: int) -> str:
-    """Return at most `limit` printable characters of a text with its line breaks, cut in the middle if it is longer."""
-    window = text if len(text) <= 8 * limit else f"{text[: 4 * limit]}\n…\n{text[-4 * limit :]}"
+    """Return a text with its line breaks, without empty lines, in at most about `limit` printable characters.
+
+    Longer text loses lines in its middle, as `first_and_last_lines` says.
+    """
+    window = first_and_last_lines(text, 8 * limit)  # so that huge output costs little
     lines = (line.rstrip() for line in printable(window).replace("\t", "    ").split("\n"))
-    whole = "\n".join(line for line in lines if line)
-    if len(whole) <= limit:
-        return whole
+    return first_and_last_lines("\n".join(line for line in lines if line), limit)
+
+
+def first_and_last_lines(text: str, limit: int) -> str:
+    """Return whole lines from the start and the end of a text, with a note where lines are left out.
+
+    Lines are taken from both ends in turn while they fit into `limit` characters. The last line is taken first, as it
+    often has the error. Lines of up to 300 characters stay whole; a longer one keeps its start and end.
+    """
+    if len(text) <= limit:
+        return text
+    lines = text.strip("\n").split("\n")
+    most = max(MOST_LINE + 20, limit // len(lines))  # with what a diff puts in front of it
+    first: list[str] = []
+    last: list[str] = []
+    room = limit
+    while len(first) + len(last) < len(lines):
+        at_end = len(last) <= len(first)
+        line = middle_cut(lines[-len(last) - 1] if at_end else lines[len(first)], most)
+        room -= len(line) + 1
+        if room < 0 and first:
+            break
+        (last if at_end else first).append(line)
+    note = ["… lines left out …"] if len(first) + len(last) < len(lines) else []
+    return "\n".join((*first, *note, *reversed(last)))
+
+
+def middle_cut(line: str, limit: int) -> str:
+    """Return at most `limit` characters of a line: its start and its end, around an ellipsis."""
+    if len(line) <= limit:
+        return line
     head = limit // 2
-    return f"{whole[:head]}…{whole[len(whole) - (limit - head - 1) :]}"
+    return f"{line[:head]}…{line[len(line) - (limit - head - 1) :]}"
 
 
 def last_part(text: str) -> str:
