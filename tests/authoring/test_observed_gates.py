@@ -9,8 +9,10 @@ from tidegate.authoring.observed_gates import (
     Ran,
     change_gates,
     commands_of,
+    distinct,
     help_gates,
     output_gates,
+    printing,
     spread,
     weaker,
 )
@@ -60,7 +62,7 @@ def test_only_lines_that_both_trials_printed_are_checked() -> None:
         "0.3 s",
         "12",
         "x" * 200,
-        "no 123456",
+        "no 1234567890",
     ],
 )
 def test_lines_that_will_not_last_or_say_nothing_are_not_checked(line: str) -> None:
@@ -104,11 +106,56 @@ def test_the_checks_are_taken_from_each_command_in_turn() -> None:
     assert [sum(gate["of"] == name for gate in chosen) for name in "ab"] == [MOST_GATES // 2] * 2
 
 
-def test_the_first_run_of_a_command_counts_without_colours() -> None:
+def test_the_first_run_of_a_command_counts() -> None:
     events: list[Event] = [
         ToolCall(id="1", tool="shell", command="tally"),
-        ToolResult(id="1", status="error", exit_code=1, output="\x1b[31mno\x1b[0m"),
+        ToolResult(id="1", status="error", exit_code=1, output="no"),
         ToolCall(id="2", tool="shell", command="tally"),
         ToolResult(id="2", status="ok", exit_code=0, output="yes"),
     ]
-    assert commands_of(events) == {"tally": Ran("tally", False, "no")}
+    assert commands_of(events) == {"tally": Ran("tally", False, "no", "exit 1")}
+
+
+def test_a_line_with_colours_is_checked_by_the_parts_between_them() -> None:
+    """A gate searches what the command prints, and colours are a part of that."""
+    line = "2007: \x1b[0m▇▇▇▇▇▇ 183.32\n"
+    gates = list(output_gates(ran(line), ran(line)))
+    assert [gate["substring"] for gate in gates] == ["2007:", "▇▇▇▇▇▇ 183.32"]
+
+
+@pytest.mark.parametrize("line", ["2007: ▇▇ 183.32", "pi is 3.14159265", "no 123456", "it has 512 bytes"])
+def test_numbers_that_are_equal_in_both_trials_are_checked_if_nothing_else_is(line: str) -> None:
+    (gate,) = output_gates(ran(line), ran(line))
+    assert gate["substring"] == line
+
+
+def test_a_line_without_long_numbers_comes_first() -> None:
+    (gate,) = output_gates(ran("no 123456\nbuy milk"), ran("no 123456\nbuy milk"))
+    assert gate["substring"] == "buy milk"
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("tally list > out.txt", "tally list"),
+        ("cat a.csv | tally '.b' >out/c.txt", "cat a.csv | tally '.b'"),
+        ("tally list >> out.txt", None),
+        ("tally list 2> errors.txt", None),
+        ("tally list &> all.txt", None),
+        ("tally 'a > 3'", None),
+        ("tally list", None),
+    ],
+)
+def test_a_command_that_writes_its_output_into_a_file_can_be_run_without(command: str, shown: str | None) -> None:
+    assert printing(command) == shown
+
+
+def test_no_gate_repeats_another() -> None:
+    (prints,) = output_gates(ran("buy milk"), ran("buy milk"))
+    (works,) = output_gates(ran(""), ran(""))
+    (other,) = output_gates(ran("", "tally add"), ran("", "tally add"))
+    assert distinct([works, works]) == [works]
+    assert distinct([works, prints, other, prints | {"description": "again"}]) == [
+        prints | {"description": "again"},
+        other,
+    ]

@@ -38,6 +38,13 @@ def test_samples_are_what_their_names_say() -> None:
     assert all(text.endswith("\n") for text in SAMPLES.values())
 
 
+@pytest.mark.parametrize("name", ["content", "sidebar", "entry", "footer", "title", "main", "header"])
+def test_the_html_has_the_classes_that_examples_select(name: str) -> None:
+    page = ElementTree.fromstring(sample("x.html").decode().partition("\n")[2])
+    (found,) = [one for one in page.iter() if name in one.get("class", "").split()]
+    assert "".join(found.itertext()).strip()
+
+
 def test_a_file_of_the_repository_comes_before_a_sample(tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_text("mine\n")
     candidate = in_help("tally", "Examples:\n  cat own.csv | tally\n  cat other.csv | tally\n")

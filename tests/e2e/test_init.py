@@ -152,6 +152,8 @@ GUIDE = """\
 $ notes add first
 $ notes add second
 $ notes list
+$ notes list > all.txt
+$ notes count > all.txt
 $ notes size report.csv
 $ notes frobnicate
 ```
@@ -170,11 +172,16 @@ def test_the_examples_that_worked_become_checks_and_those_that_failed_do_not(
 
     assert done.code == 0, done.stderr
     assert "each passed 3 of 3 trials" in done.stdout
-    assert "example lines did not work twice alike and are left out" in done.stdout
+    assert "example lines did not work twice and are left out" in done.stdout
+    assert "  usage: `notes frobnicate`: exit 2, notes: unknown command: frobnicate\n" in done.stdout
     usage = (repo.root / "scenarios/usage.yaml").read_text()
     assert ("notes add first" in usage, "frobnicate" in usage, "report.csv" in usage) == (True, False, False)
     gates = yaml.safe_load(usage)["evaluation"]["gates"]
     assert {gate["type"] for gate in gates} > {"no_transcript_errors"}
+    checked = [gate["command"] for gate in gates if gate["type"] == "command_output_contains"]
+    assert "notes list" in checked, "the command without its redirection"
+    unique = {repr(gate | {"description": ""}) for gate in gates}
+    assert len(unique) == len(gates)
 
 
 def test_files_of_the_repository_that_an_example_names_are_in_its_workspace(

@@ -15,24 +15,29 @@ MOST_LINES = 2  # of one command's output
 LONGEST = 100
 FEWEST = 6  # characters
 _BOTH = " 2>&1"
-_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-# Dates, times, versions, long numbers and ids, temporary paths: equal in two runs of today, but not for good.
+COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+# Dates, times, versions, ids, temporary paths: equal in two runs of today, but not for good.
 _VOLATILE = re.compile(
-    r"\d{4}-\d\d-\d\d|\d\d?:\d\d|\d+\.\d+\.\d+|\d{5,}|\b(?=[a-z]*\d)[0-9a-f]{7,}\b|/tmp|/root|/home|\b20[2-9]\d\b"
+    r"\d{4}-\d\d-\d\d|\d\d?:\d\d|\d+\.\d+\.\d+|(?<![\d.])\d{9,}|\b(?=[a-z]*\d)(?=\d*[a-f])[0-9a-f]{7,}\b"
+    r"|/tmp|/root|/home|\b20[2-9]\d\b"
     r"|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}[ ,.]+\d"
     r"|\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b"
-    r"|\d(?:\.\d+)? ?(?:ms|s|sec|secs|seconds|[kKMG]i?B|bytes)\b|\b(?:v|version )\d"
+    r"|\d(?:\.\d+)? ?(?:ms|s|sec|secs|seconds)\b|\b(?:v|version )\d"
 )
+# Long numbers and sizes may change as well. They are checked if no other line tells more.
+_DOUBTFUL = re.compile(r"(?<![\d.])\d{5,}|\d(?:\.\d+)? ?(?:[kKMG]i?B|bytes)\b")
+_INTO_FILE = re.compile(r"(?<![>&\d])>[ \t]*[\w./-]+\s*$")
 _ABOUT_ITSELF = re.compile(r" (?:--?help|-h|help|--?version|-V|version)\b")
 _OPTION = re.compile(r"(?<![\w/-])--[a-zA-Z][\w-]+|^\s+-[a-zA-Z](?![\w-])", re.MULTILINE)
 
 
 class Ran(NamedTuple):
-    """One command of a trial, with its result."""
+    """One command of a trial, with its result. `ended`: how it ended, such as `exit 2`."""
 
     command: str
     ok: bool
     output: str
+    ended: str = ""
 
 
 def commands_of(events: Iterable[Event]) -> dict[str, Ran]:
@@ -43,7 +48,7 @@ def commands_of(events: Iterable[Event]) -> dict[str, Ran]:
         if isinstance(event, ToolCall) and event.command:
             lines[event.id] = event.command
         elif isinstance(event, ToolResult) and (command := lines.get(event.id)):
-            found.setdefault(command, Ran(command, event.status == "ok", _COLOUR.sub("", event.output)))
+            found.setdefault(command, Ran(command, event.status == "ok", event.output, event.ended))
     return found
 
 
@@ -53,12 +58,13 @@ def help_gates(text: str, command: str) -> Iterator[dict[str, Any]]:
         described = f"{_short(command)} lists these options and commands"
         yield {"type": "command_output_words", "command": command, "words": words, "description": described}
     else:
-        line = next(filter(tells, map(str.strip, text.splitlines())), None)
+        line = next(filter(tells, _lines(text)), None)
         yield _contains(command, line) if line else succeeds(command)
 
 
 def listed(text: str) -> list[str]:
     """Return the options and subcommands of a help text, in order."""
+    text = COLOUR.sub("", text)
     options = (option.strip() for option in _OPTION.findall(text))
     return list(dict.fromkeys([*options, *subcommands(text)]))
 
@@ -70,13 +76,25 @@ def succeeds(command: str) -> dict[str, Any]:
 
 def output_gates(first: Ran, second: Ran) -> Iterator[dict[str, Any]]:
     """Yield gates for lines that the command printed in both trials; of help and version, only that it works."""
-    again = {line.strip() for line in second.output.splitlines()}
-    stable = [line.strip() for line in first.output.splitlines() if line.strip() in again]
-    telling = [] if _ABOUT_ITSELF.search(first.command) else list(dict.fromkeys(filter(tells, stable)))
+    again = {*_lines(second.output)}
+    stable = [] if _ABOUT_ITSELF.search(first.command) else [one for one in _lines(first.output) if one in again]
+    told = list(dict.fromkeys(filter(tells, stable)))
+    telling = [line for line in told if not _DOUBTFUL.search(line)] or told
     if not telling:
         yield succeeds(first.command)
     for line in dict.fromkeys([*telling[:1], *sorted(telling, key=len, reverse=True)][:MOST_LINES]):
         yield _contains(first.command, line)
+
+
+def _lines(output: str) -> list[str]:
+    """Return the lines; of one with colours the parts between them, since a gate compares what is printed."""
+    return [part.strip() for line in output.splitlines() for part in COLOUR.split(line) if part.strip()]
+
+
+def printing(command: str) -> str | None:
+    """Return the command without the redirection into a file at its end; None if it has none."""
+    shown = _INTO_FILE.sub("", command).strip()
+    return shown if shown and shown != command.strip() else None
 
 
 def weaker(gate: dict[str, Any]) -> dict[str, Any] | None:
@@ -93,7 +111,19 @@ def weaker(gate: dict[str, Any]) -> dict[str, Any] | None:
     part = max(re.split(r"\W*\d+\W*", gate["substring"]), key=len)
     if part != gate["substring"] and len(part) >= FEWEST:
         return _contains(gate["command"], part)
-    return succeeds(gate["command"])
+    return succeeds(gate["command"].removesuffix(_BOTH))
+
+
+def distinct(gates: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the gates without those that check what another one checks: equal ones, and success beside output."""
+    found = list({repr({**gate, "description": ""}): gate for gate in gates}.values())
+    checked = checked_output(found)
+    return [gate for gate in found if gate["type"] != "command_succeeds" or gate["command"] not in checked]
+
+
+def checked_output(gates: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Return the commands whose output a gate checks."""
+    return {gate["command"].removesuffix(_BOTH) for gate in gates if gate["type"].startswith("command_output_")}
 
 
 def change_gates(diffs: Sequence[str]) -> Iterator[dict[str, Any]]:

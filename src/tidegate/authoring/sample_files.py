@@ -7,10 +7,14 @@ from pathlib import PurePosixPath
 
 _PEOPLE = (("id", "name", "city"), ("1", "Ada", "London"), ("2", "Grace", "New York"), ("3", "Alan", "Wilmslow"))
 SAMPLES = {
-    ".html": "<!doctype html>\n<html><head><title>Sample</title></head><body>\n<nav><a href='/'>Home</a></nav>\n"
-    "<h1 class='title'>A heading</h1>\n<div class='content'><p>The first paragraph.</p></div>\n"
-    "<ul><li>One</li><li>Two</li></ul>\n"
-    "<footer>The end</footer>\n</body></html>\n",
+    ".html": "<!doctype html>\n<html><head><title>Sample</title></head><body>\n"
+    "<header class='header'><nav class='nav'><a href='/'>Home</a></nav></header>\n"
+    "<main class='main' id='main'>\n<h1 class='title'>A heading</h1>\n"
+    "<div class='content' id='content'><p>The first paragraph.</p></div>\n"
+    "<article class='entry post'><h2>An entry</h2><p>What the entry says.</p></article>\n"
+    "<ul class='list'><li class='item'>One</li><li class='item'>Two</li></ul>\n</main>\n"
+    "<aside class='sidebar' id='sidebar'><p>The side column.</p></aside>\n"
+    "<footer class='footer' id='footer'>The end</footer>\n</body></html>\n",
     ".json": '{"name": "Ada", "city": "London", "tags": ["first", "second"], "items": [{"id": 1}, {"id": 2}]}\n',
     ".jsonl": '{"id": 1, "name": "Ada"}\n{"id": 2, "name": "Grace"}\n',
     ".csv": "".join(",".join(row) + "\n" for row in _PEOPLE),
