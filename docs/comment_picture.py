@@ -1,6 +1,6 @@
 """Draw the comment of `make demo` as GitHub shows it, for the README: `python docs/comment_picture.py`.
 
-Writes docs/pictures/comment-light.png and comment-dark.png. Needs Chromium and the development tools.
+Writes docs/pictures/comment-light.png, comment-dark.png and their text. Needs Chromium and the development tools.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as out:
         subprocess.run([sys.executable, "-m", "tidegate", "demo", "--out", out], check=False, stdout=subprocess.DEVNULL)
         text = (Path(out) / "regression/comment.md").read_text(encoding="utf-8")
-    page = github_flavored_markdown_to_html(text.partition(LAST)[0], Options.CMARK_OPT_UNSAFE)
+    drawn = text.partition(LAST)[0]
+    (PICTURES / "comment.txt").write_text(drawn, encoding="utf-8")  # a test compares it with the demo's comment
+    page = github_flavored_markdown_to_html(drawn, Options.CMARK_OPT_UNSAFE)
     program = shutil.which("chromium") or shutil.which("google-chrome")
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
