@@ -20,7 +20,7 @@ from tidegate.model.suite import Scenario, Suite
 from tidegate.model.trial import NotMeasured
 from tidegate.model.value import Value
 from tidegate.text.name_expression import name_expression
-from tidegate.text.shorten import excerpt
+from tidegate.text.shorten import clipped
 
 MAX_TASK = 300  # characters
 
@@ -124,7 +124,7 @@ def run_rows(plan: Plan, suite: Suite) -> tuple[RunRow, ...]:
             agent=row.key.agent,
             deterministic=row.deterministic,
             purpose=row.scenario.purpose,
-            task=excerpt(row.scenario.prompt, MAX_TASK),
+            task=clipped(row.scenario.prompt, MAX_TASK),
             source=row.scenario.source,
             presence=row.presence,
             changed=row.changed,

@@ -9,6 +9,10 @@ function causeCard(cause, rows = []) {
     rows.length > 0 && el("p", { class: "quiet" }, "Explains ", rows.map((row, place) => [place > 0 && ", ", el("a", { href: `#${row.path}` }, `${row.scenario} × ${row.agent}`)])));
 }
 
+const fixes = (causes) => causes.filter((cause) => cause.fix).map((cause) => `To fix: ${cause.fix}`);
+
+const whatToDo = (steps) => section("What to do", steps.length > 1 ? list(steps.map(coded)) : steps.map((text) => el("p", null, coded(text))));
+
 function causesOfAll() {
   const rows = Object.fromEntries(data.rows.map((row) => [row.path, row]));
   const cards = data.causes.map((cause) => causeCard(cause, cause.paths.map((path) => rows[path]).filter(Boolean)));

@@ -22,7 +22,7 @@ function overview(query) {
     data.notes.length > 0 && list(data.notes.map(coded)),
     el("p", { class: "tools" }, copyButton("Copy for an agent", data.for_agent), failing && copyButton("Copy reproduce", failing.recipe)),
     causesOfAll(),
-    section("What to do", data.advice.length > 1 ? list(data.advice.map(coded)) : data.advice.map((text) => el("p", null, coded(text)))),
+    whatToDo([...fixes(data.causes), ...data.advice]),
     section("Changed definitions", data.definitions.length > 0 && list(data.definitions.map(coded))),
     section("Warnings", data.warnings.length > 0 && list(data.warnings.map(coded))),
     data.rows.length > 0 && section("Scenarios × agents", filters(asked, changed), table.found, table.node),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tidegate.authoring.observed_gates import (
@@ -76,8 +78,20 @@ def test_the_words_of_help_and_version_may_change(command: str) -> None:
     assert gate["type"] == "command_succeeds"
 
 
+def test_a_command_that_printed_one_line_must_print_nothing_else() -> None:
+    """A filter that no longer filters still prints what it should keep."""
+    (gate,) = output_gates(ran("buy (milk)\n"), ran("buy (milk)\n"))
+    assert gate["type"] == "command_output_matches"
+    assert re.search(gate["pattern"], "buy (milk)\n")
+    assert not re.search(gate["pattern"], "buy (milk)\nbuy eggs\n")
+
+
 def test_after_a_failure_less_is_asked_for() -> None:
-    (gate,) = output_gates(ran("1 buy the milk"), ran("1 buy the milk"))
+    (only,) = output_gates(ran("1 buy the milk."), ran("1 buy the milk."))
+    contains = weaker(only)
+    assert contains is not None
+    assert (contains["command"], contains["substring"]) == ("tally list", "1 buy the milk.")
+    (gate,) = output_gates(ran("1 buy the milk\nx"), ran("1 buy the milk\ny"))
     both = weaker(gate)
     assert both is not None
     assert (both["command"], both["substring"]) == ("tally list 2>&1", "1 buy the milk")
@@ -125,7 +139,7 @@ def test_a_line_with_colours_is_checked_by_the_parts_between_them() -> None:
 
 @pytest.mark.parametrize("line", ["2007: ▇▇ 183.32", "pi is 3.14159265", "no 123456", "it has 512 bytes"])
 def test_numbers_that_are_equal_in_both_trials_are_checked_if_nothing_else_is(line: str) -> None:
-    (gate,) = output_gates(ran(line), ran(line))
+    (gate,) = output_gates(ran(f"{line}\nx"), ran(f"{line}\ny"))
     assert gate["substring"] == line
 
 

@@ -295,3 +295,43 @@ def test_of_long_lines_what_differs_is_shown_and_the_printed_line_finds_the_chan
     (cause,) = find_causes([row("regressed")], short, changes)
     assert cause.added
     assert cause.added.where == "main.c:7"
+
+
+STRIP = "strip-tags -r nav"
+REFUSES_R = "Error: No such option '-r'."
+
+
+@pytest.mark.parametrize(
+    ("diff", "names"),
+    [
+        ('-    "-r",\n-    "--remove",\n+    "-d",\n+    "--drop",\n', ("-r", "--remove")),
+        ('-add("-r", "--remove")\n+add("-d", "--drop")\n', ("-r", "--remove")),
+        ('-add("-r", "--remove")\n+add("-d", "--remove")\n', ("-r",)),
+        ('-add("-r")\n+add("-d")\n', ("-r",)),
+    ],
+)
+def test_the_other_form_of_an_option_is_named_if_it_is_gone_too(diff: str, names: tuple[str, ...]) -> None:
+    changes = (FileChange(path="cli.py", role="watched", diff=f"@@ -1,2 +1,2 @@\n{diff}"),)
+    trials = [trial("base", (STRIP, "ok", "")), trial("head", (STRIP, "error", REFUSES_R))]
+    (cause,) = find_causes([row("regressed")], trials, changes)
+    assert cause.names == names
+    assert cause.says == f"`strip-tags` no longer accepts {' and '.join(f'`{name}`' for name in names)}"
+
+
+@pytest.mark.parametrize("used", ["-r", "--remove"])
+def test_a_check_that_misses_the_option_has_the_cause_of_the_refusal(used: str) -> None:
+    """Two rows: one looks for the option in the help text, the other one uses it."""
+    diff = '@@ -1,2 +1,2 @@\n-  "-r",\n-  "--remove",\n+  "-d",\n+  "--drop",\n'
+    changes = (FileChange(path="cli.py", role="watched", diff=diff),)
+    command = f"strip-tags {used} nav"
+    rows = [row("regressed", scenario="help"), row("regressed", scenario="usage")]
+    helps = [of_help("base", "the output has all 2 words"), of_help("head", "the output lacks `-r`, `--remove`")]
+    uses = [trial("base", (command, "ok", "")), trial("head", (command, "error", f"No such option '{used}'."))]
+    trials = [
+        *(one.model_copy(update={"scenario": "help"}) for one in helps),
+        *(one.model_copy(update={"scenario": "usage"}) for one in uses),
+    ]
+    (cause,) = find_causes(rows, trials, changes)
+    other = {"-r": "--remove", "--remove": "-r"}[used]
+    assert cause.says == f"`strip-tags` no longer accepts `{used}` and `{other}`"
+    assert [key.scenario for key in cause.rows] == ["help", "usage"]

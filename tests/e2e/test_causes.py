@@ -178,21 +178,61 @@ def test_each_guide_that_still_uses_what_is_gone_is_named(make_repository: Make,
     assert "and `README.md:1`, which still use `--tag`" in done.comment
 
 
-@pytest.mark.parametrize(
-    ("task", "place"),
-    [("Follow AGENTS.md, and notes show --json.", ("scenarios/keep.yaml", 4)), ("Follow AGENTS.md.", ("AGENTS.md", 6))],
-)
-def test_a_task_that_names_what_is_gone_is_to_be_updated_but_no_check(
-    make_repository: Make, tidegate: Make, task: str, place: tuple[str, int]
-) -> None:
+def test_docs_come_before_the_lines_of_scenarios_which_are_checks(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
     gate = "    - {type: command_succeeds, command: notes show --json}\n"
-    scenario = SCENARIO.replace("Follow AGENTS.md.", task) + gate
+    scenario = SCENARIO.replace("Follow AGENTS.md.", "Follow AGENTS.md, and notes show --json.") + gate
     repo.commit({**files("option"), "scenarios/keep.yaml": scenario})
     repo.branch("pr", {"bin/notes": TOOL.replace('"--json"', '"--raw", dest="json"')})
     done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
     (cause,) = done.result["causes"]
-    assert (cause["still_named"]["path"], cause["still_named"]["line"]) == place
+    assert (cause["still_named"]["path"], cause["still_named"]["line"]) == ("AGENTS.md", 6)
+    assert [(place["path"], place["line"]) for place in cause["checked_in"]] == [
+        ("scenarios/keep.yaml", 4),
+        ("scenarios/keep.yaml", 10),
+    ]
+    fix = next(line for line in done.comment.splitlines() if line.startswith("**To fix:**"))
+    assert fix.index("AGENTS.md:6") < fix.index("scenarios/keep.yaml:4") < fix.index("scenarios/keep.yaml:10")
+    assert fix.endswith("a maintainer has to accept a change there that weakens a check.")
+    assert "Scenario files are checks." in done.comment
+
+
+def test_an_option_of_a_tool_without_subcommands_has_one_cause_and_all_docs(
+    make_repository: Make, tidegate: Make
+) -> None:
+    """One scenario checks the help text, the other one uses the option, whose value stands first."""
+    tool = (
+        "#!/usr/bin/env python3\nimport argparse\nparser = argparse.ArgumentParser()\n"
+        'parser.add_argument(\n    "-s",\n    "--start",\n    help="first day"\n)\n'
+        'parser.add_argument("file")\nprint(parser.parse_args())\n'
+    )
+    head = "name: {}\ndescription: d\ntarget: {{binary: plot}}\n"
+    task = head + "task: |-\n  ```sh\n  {}\n  ```\nevaluation:\n  gates:\n"
+    words = "    - {type: command_output_words, command: plot --help, words: [-s, --start, file]}\n"
+    use = "    - {type: command_succeeds, command: plot -s 2017-07-01 x}\n"
+    repo = make_repository()
+    repo.commit(
+        {
+            "bin/plot": tool,
+            "tidegate.yaml": SUITE.partition("build:")[0] + "agents:\n  docs: {type: doc-follower}\n",
+            "README.md": "# plot\n\n    $ plot -s 2017-07-01 x\n\n    -s, --start START  first day\n\n    grep -s x\n",
+            "scenarios/help.yaml": task.format("help", "plot --help") + words,
+            "scenarios/use.yaml": task.format("use", "plot -s 2017-07-01 x") + use,
+        }
+    )
+    repo.branch("pr", {"bin/plot": tool.replace('"-s"', '"-d"').replace('"--start"', '"--date"')})
+    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    (cause,) = done.result["causes"]
+    assert cause["says"] == "`plot` no longer accepts `-s` and `--start`"
+    assert [row["scenario"] for row in cause["rows"]] == ["help", "use"]
+    named = [f"{place['path']}:{place['line']}" for place in [cause["still_named"], *cause["also_named"]]]
+    assert named == ["README.md:3", "README.md:5"]
+    assert [f"{place['path']}:{place['line']}" for place in cause["checked_in"]] == [
+        "scenarios/help.yaml:10",
+        "scenarios/use.yaml:6",
+        "scenarios/use.yaml:10",
+    ]
+    assert done.comment.count("**Likely cause:**") == done.comment.count("**To fix:**") == 1
 
 
 def test_a_build_that_fails_is_the_cause(make_repository: Make, tidegate: Make) -> None:

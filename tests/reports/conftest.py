@@ -203,6 +203,7 @@ def refused_option() -> Cause:
         ),
         still_named=Place(side="head", path="AGENTS.md", line=12, text="$ taskmgr add --prio high x"),
         also_named=(Place(side="head", path="AGENTS.md", line=14, text="$ taskmgr add --prio high y"),),
+        checked_in=(Place(side="head", path="scenarios/add.yaml", line=9, text="command: taskmgr add --prio high x"),),
     )
 
 

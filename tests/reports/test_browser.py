@@ -371,6 +371,8 @@ def test_keys_move_through_the_report_and_are_listed(opened: Opened, stories: St
 
 def test_texts_for_an_agent_and_to_reproduce_are_copied(opened: Opened, stories: Stories) -> None:
     page = opened(stories["one_regression"](), told)
+    steps = page.locator("section", has=page.get_by_role("heading", name="What to do")).locator("li").all_inner_texts()
+    assert steps[0].startswith("To fix: update AGENTS.md:12 and AGENTS.md:14, which still use --prio")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy reproduce").click()
     page.get_by_text("Copied").wait_for()

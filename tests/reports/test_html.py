@@ -181,3 +181,13 @@ def test_rows_that_do_not_fit_lose_their_details_from_the_last_on() -> None:
     assert "without trials" in shorter.warnings[-1]
     assert len(smallest.rows) < len(view.rows)
     assert "left out" in smallest.warnings[-1]
+
+
+def test_the_page_says_how_to_fix_a_regression_and_shows_the_task_without_fences(stories: Stories) -> None:
+    result = stories["one_regression"]()
+    rows = [row.model_copy(update={"task": "Run these:\n```sh\nadd x\nlist\n```"}) for row in result.rows]
+    view = page_view(result.model_copy(update={"rows": tuple(rows)}), {})
+    (cause,) = view.causes
+    named = "update `AGENTS.md:12` and `AGENTS.md:14`, which still use `--prio`, or revert `taskmgr/cli.py:31`."
+    assert cause.fix.startswith(named)
+    assert view.rows[0].task == "Run these:\nadd x\nlist"

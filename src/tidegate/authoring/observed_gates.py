@@ -15,6 +15,7 @@ MOST_LINES = 2  # of one command's output
 LONGEST = 100
 FEWEST = 6  # characters
 _BOTH = " 2>&1"
+_START, _END = r"\A\s*", r"\s*\Z"
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 # Dates, times, versions, ids, temporary paths: equal in two runs of today, but not for good.
 _VOLATILE = re.compile(
@@ -82,6 +83,9 @@ def output_gates(first: Ran, second: Ran) -> Iterator[dict[str, Any]]:
     telling = [line for line in told if not _DOUBTFUL.search(line)] or told
     if not telling:
         yield succeeds(first.command)
+    if telling and first.output.strip() == second.output.strip() == telling[0]:
+        yield _prints_only(first.command, telling[0])
+        return
     for line in dict.fromkeys([*telling[:1], *sorted(telling, key=len, reverse=True)][:MOST_LINES]):
         yield _contains(first.command, line)
 
@@ -98,10 +102,12 @@ def printing(command: str) -> str | None:
 
 
 def weaker(gate: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a gate that asks for less after this one failed: of stderr too, without numbers, or only for success.
+    """Return a gate that checks less after this one failed: a part, stderr too, without numbers, or only success.
 
     A command that changes something often prints another number when the gate runs it again. None: nothing is left.
     """
+    if gate["type"] == "command_output_matches":
+        return _contains(gate["command"], re.sub(r"\\(.)", r"\1", gate["pattern"][len(_START) : -len(_END)]))
     if gate["type"] not in ("command_output_contains", "command_output_words"):
         return None
     if not gate["command"].endswith(_BOTH):
@@ -141,6 +147,13 @@ def spread(gates: Mapping[str, Sequence[dict[str, Any]]]) -> list[dict[str, Any]
     turns = (own[place] for place in range(longest) for own in gates.values() if place < len(own))
     chosen = [gate for _, gate in zip(range(MOST_GATES), turns, strict=False)]
     return [gate for own in gates.values() for gate in own if gate in chosen]
+
+
+def _prints_only(command: str, line: str) -> dict[str, Any]:
+    """Return the gate that the command prints this line and nothing else, such as what a filter must leave out."""
+    description = f"{_short(command)} prints only {_short(line)}"
+    pattern = _START + re.escape(line).replace(r"\ ", " ") + _END
+    return {"type": "command_output_matches", "command": command, "pattern": pattern, "description": description}
 
 
 def _contains(command: str, line: str) -> dict[str, Any]:

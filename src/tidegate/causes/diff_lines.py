@@ -12,6 +12,7 @@ from tidegate.model.result import FileChange
 
 _HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _FILE_HEADER = ("---", "+++", "diff ", "index ", "new file", "deleted file")
+_FORMS = re.compile(r"""(?<![\w-])(-\w)['"`]?[\s,|/]+['"`]?(--[A-Za-z][\w-]*)""")  # `"-r", "--remove"`; `-r, --remove`
 _COMMENT = re.compile(r"#(?!include|define|if|!)|//|/\*|\* |<!--")
 MOST = 200  # characters of a line
 
@@ -40,6 +41,16 @@ def changed_by(names: Sequence[str], changes: Sequence[FileChange]) -> tuple[Pla
         if found := min(added, key=lambda pair: _is_comment(pair[0]), default=None):
             return _closest(*found), found[0]
     return only_change(changes)
+
+
+def other_form(option: str, changes: Iterable[FileChange]) -> str:
+    """Return the long or short form beside the option on the lines that removed both; '' if there is none."""
+    for _, block in _blocks(changes):
+        old, new = ("\n".join(line.text for line in block if line.side == side) for side in ("base", "head"))
+        for forms in _FORMS.findall(old):
+            if option in forms and not any(named_in(new, form) for form in forms):
+                return str(forms[1 - forms.index(option)])
+    return ""
 
 
 def _naming(lines: Iterable[Place], name: str) -> list[Place]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from tidegate.causes import endings, mcp, outputs, refused_names, starts
-from tidegate.causes.diff_lines import changed_by, only_change
+from tidegate.causes.diff_lines import changed_by, only_change, other_form
 from tidegate.causes.guidance import guidance, is_doc
 from tidegate.causes.seen import Found, Seen, look
 from tidegate.causes.slower import slower
@@ -34,6 +34,7 @@ KINDS: tuple[Callable[[Seen], Found | None], ...] = (  # the most specific first
     guidance,
 )
 _EXPLAINED = frozenset({"regressed", "unconfirmed"})
+_SYMPTOMS = frozenset({"output", "error_text", "exit_code"})  # of the same change, another kind says more
 
 
 def find_causes(
@@ -49,7 +50,31 @@ def find_causes(
         cause = _cause(row, of_row[row.key], changes)
         if cause:
             found.setdefault(cause, []).append(row.key)
-    return tuple(_placed(cause, tuple(keys), changes) for cause, keys in found.items())
+    return tuple(_merged(_placed(cause, tuple(keys), changes) for cause, keys in found.items()))
+
+
+def _merged(causes: Iterable[Cause]) -> list[Cause]:
+    """Return the causes; those of the same change are one, which explains the rows of all of them."""
+    merged: list[Cause] = []
+    for cause in causes:
+        same = next((at for at, other in enumerate(merged) if _is_same(cause, other)), None)
+        if same is None:
+            merged.append(cause)
+            continue
+        other = merged[same]
+        told = cause if other.kind in _SYMPTOMS and cause.kind not in _SYMPTOMS else other
+        merged[same] = told.model_copy(update={"rows": (*other.rows, *cause.rows)})
+    return merged
+
+
+def _is_same(one: Cause, other: Cause) -> bool:
+    """Return True if both point to the same changed lines, or if a check misses only names that the other has."""
+    if "slow" in (one.kind, other.kind) or not (one.removed or one.added):
+        return False
+    if (one.removed, one.added) == (other.removed, other.added):
+        return True
+    fewer, more = sorted((one, other), key=lambda cause: cause.kind not in _SYMPTOMS)
+    return fewer.kind in _SYMPTOMS and bool(fewer.names) and set(fewer.names) <= set(more.names)
 
 
 def _cause(row: Row, own: Sequence[TrialResult], changes: Sequence[FileChange]) -> Found | None:
@@ -65,7 +90,11 @@ def _placed(cause: Found, rows: tuple[RowKey, ...], changes: Sequence[FileChange
     docs = [change for change in changes if is_doc(change.path)]
     code = sorted((change for change in changes if not is_doc(change.path)), key=lambda change: _is_test(change.path))
     removed, added = _lines(cause, docs if cause.kind == "guidance" else code)
-    return Cause(kind=cause.kind, says=cause.says, rows=rows, names=cause.names, removed=removed, added=added)
+    names, says = cause.names, cause.says
+    if cause.kind == "option" and (form := other_form(names[0], code)):
+        names, says = (*names, form), f"{says} and `{form}`"
+    removed, added = _lines(cause, docs if cause.kind == "guidance" else code)
+    return Cause(kind=cause.kind, says=says, rows=rows, names=names, removed=removed, added=added)
 
 
 def _is_test(path: str) -> bool:

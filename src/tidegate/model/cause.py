@@ -54,10 +54,11 @@ class Cause(Value):
     names: tuple[str, ...] = ()
     removed: Place | None = None  # the line of the diff that took something away
     added: Place | None = None  # the line of the diff that replaced it, or that is new
-    still_named: Place | None = None  # the line of head's docs or scenarios that still names what is gone
-    also_named: tuple[Place, ...] = ()  # further lines about the same call, of any file
+    still_named: Place | None = None  # the line of head's docs that still names what is gone
+    also_named: tuple[Place, ...] = ()  # further lines of docs
+    checked_in: tuple[Place, ...] = ()  # lines of head's scenario files that still name it: these are checks
 
     @property
     def all_named(self) -> tuple[Place, ...]:
-        """Every known line that still names what is gone."""
+        """Every known line of the docs that still names what is gone."""
         return (self.still_named, *self.also_named) if self.still_named else ()

@@ -6,9 +6,10 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from tidegate.model.cause import Cause
 from tidegate.model.marker import MAX_BYTES as MARKER_BYTES
 from tidegate.model.marker import Fixed
-from tidegate.model.result import Result
+from tidegate.model.result import Links, Result
 from tidegate.model.value import Value
 from tidegate.reports.filters import FILTERS, count
 from tidegate.reports.for_agent import for_agent
@@ -114,6 +115,12 @@ def _template() -> Template:
 def render(template: str, **context: object) -> str:
     """Return what a template of ours makes of the context, without surplus blank lines."""
     return _cleaned(_environment().get_template(template).render(context))
+
+
+def fix_text(cause: Cause, view: CommentView) -> str:
+    """Return the comment's "To fix" of a cause without links: code is between backticks. '' if there is none."""
+    unlinked = view.model_copy(update={"links": Links()})
+    return render("fix.md.j2", view=unlinked, shown=Shown(), cause=cause).strip()
 
 
 def own_template(source: str) -> Template:

@@ -29,6 +29,7 @@ _MARKUP = re.compile(
     r"|(?P<sha>(?<![0-9A-Za-z])[0-9a-f]{7,}(?![0-9A-Za-z]))",
     re.IGNORECASE,
 )
+_FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*(?:\n|$)|```(?:sh\b)?", re.MULTILINE)
 
 
 def cell(text: str, limit: int = 120) -> str:
@@ -76,6 +77,11 @@ def fenced(text: str, language: str = "", lines: int = 20, width: int = 320) -> 
     body = "\n".join(first_and_last(shown, lines))
     fence = "`" * max(3, _longest_run(body) + 1)
     return f"{fence}{language}\n{body}\n{fence}"
+
+
+def unfenced(text: str) -> str:
+    """Text without the fences of its code blocks."""
+    return _FENCE.sub("", text).strip()
 
 
 def _longest_run(text: str) -> int:
@@ -205,5 +211,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
         times_in_ten,
         to,
         together,
+        unfenced,
     )
 }

@@ -11,6 +11,7 @@ from tidegate.model.result import Cost, FileChange, Result
 from tidegate.model.trial import Side
 from tidegate.model.value import Value
 from tidegate.reports.cause_text import cause_diff, changed_at
+from tidegate.reports.comment import fix_text
 from tidegate.reports.filters import count, number, percent, points, seconds, to
 from tidegate.reports.for_agent import for_agent
 from tidegate.reports.judge_summary import judge_facts
@@ -29,6 +30,7 @@ class CauseView(Value):
     where: str
     diff: str
     named: dict[str, str]  # by `path:line`
+    fix: str  # how to fix the regression, with code between backticks; '' if unknown
     paths: tuple[str, ...]  # of the rows that it explains
 
 
@@ -70,7 +72,7 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
         state=words(verdict.state),
         summary=verdict.summary,
         notes=tuple(_notes(view)),
-        causes=tuple(map(_cause, view.causes)),
+        causes=tuple(_cause(cause, view) for cause in view.causes),
         advice=view.next_steps,
         columns=tuple(title for title, _ in columns.values()),
         rows=tuple(
@@ -91,13 +93,15 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
     )
 
 
-def _cause(cause: Cause) -> CauseView:
+def _cause(cause: Cause, view: CommentView) -> CauseView:
     at = changed_at(cause)
+    regressed = {line.row.key for line in view.table if line.row.state == "regressed"}
     return CauseView(
         says=cause.says,
         where=at.where if at else "",
         diff=cause_diff(cause),
-        named={place.where: place.text for place in cause.all_named},
+        named={place.where: place.text for place in (*cause.all_named, *cause.checked_in)},
+        fix=fix_text(cause, view) if regressed.intersection(cause.rows) else "",
         paths=tuple(map(row_path, cause.rows)),
     )
 

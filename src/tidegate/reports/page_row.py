@@ -13,7 +13,7 @@ from tidegate.model.suite import RowState
 from tidegate.model.trend import RowTrend
 from tidegate.model.trial import Side, encoded
 from tidegate.model.value import Value
-from tidegate.reports.filters import count, percent, points, probability, to
+from tidegate.reports.filters import count, percent, points, probability, to, unfenced
 from tidegate.reports.for_agent import for_agent
 from tidegate.reports.model_filters import change_line, diff, measured, moved, passed, sign, spread, words
 from tidegate.reports.page_metrics import change_text
@@ -118,7 +118,7 @@ def row_view(line: Line, page: PageOf, trials: Sequence[TrialResult], trend: Row
         sign="🟡" if line.doubtful else sign(row.state),
         words=_words(line),
         reason=row.reason,
-        task=row.task,
+        task=unfenced(row.task),
         causes=tuple(place for place, cause in enumerate(view.causes) if row.key in cause.rows),
         base=passed(row.base),
         head=passed(row.head),

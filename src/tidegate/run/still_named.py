@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tidegate.causes.seen import named_in
@@ -25,47 +25,69 @@ def with_docs(root: Path, head: Revision, suite: Suite, causes: Sequence[Cause])
 
 
 def _with_docs(root: Path, head: Revision, suite: Suite, cause: Cause) -> Cause:
-    named = _still_named(root, head, suite, cause)
-    return cause.model_copy(update={"still_named": named[0], "also_named": named[1:]}) if named else cause
-
-
-def _still_named(root: Path, head: Revision, suite: Suite, cause: Cause) -> tuple[Place, ...]:
-    """Return the most important line first, then all others that are about the same call, of any file."""
     if cause.kind not in GONE or not cause.names or "now requires" in cause.says:
-        return ()
-    name = cause.names[0]
+        return cause
+    gone = cause.names if cause.kind == "option" else cause.names[:1]
     own = {row.scenario for row in cause.rows}
     scenarios = [scenario for scenario in suite.scenarios if scenario.name in own]
-    paths = {scenario.file for scenario in scenarios}
-    files = [glob.escape(path) for path in paths]
-    programs = {scenario.target.binary.rpartition("/")[2] for scenario in scenarios}
+    files = {scenario.file for scenario in suite.scenarios}
+    patterns = (*suite.guidance_globs, *_DOCS, *map(glob.escape, sorted(files)))
+    lines = {
+        line: None
+        for name in gone
+        for line in lines_with(root, head, name, patterns)
+        if named_in(line.text, name) and not Path(line.path).stem.lower().startswith(_HISTORY)
+    }
+    call = re.findall("`([^`]+)`", cause.says)[0]
+    docs = _docs([line for line in lines if line.path not in files], call, gone, scenarios)
+    checks = _checks([line for line in lines if line.path in files], call, gone, scenarios)
+    named = tuple(map(_place, docs))
+    update = {"still_named": named[0] if named else None, "also_named": named[1:], "checked_in": tuple(checks)}
+    return cause.model_copy(update=update)
+
+
+def _docs(lines: list[Line], call: str, gone: Sequence[str], scenarios: Sequence[Scenario]) -> list[Line]:
+    """Return the docs' lines about that call, the most important first; else one that names the tool."""
     folders = tuple(f"{scenario.template}/" for scenario in scenarios if scenario.template)
-    found = [
-        line
-        for line in lines_with(root, head, name, (*suite.guidance, *_DOCS, *files))
-        if named_in(line.text, name) and any(program in line.text for program in programs)
-        if not Path(line.path).stem.lower().startswith(_HISTORY)
-        if line.path not in paths or any(_asks(scenario, line) for scenario in scenarios)
-    ]
-    found.sort(key=lambda line: _rank(line, folders, paths))
-    told = re.findall("`([^`]+)`", cause.says)[:2]  # the call, and the name that it no longer accepts
-    return tuple(
-        Place(side="head", path=line.path, line=line.number, text=line.text.strip()[:MOST])
-        for line in found
-        if line is found[0] or all(named_in(line.text, words) for words in told)
+    lines.sort(key=lambda line: _rank(line, folders))
+    about = [line for line in lines if named_in(line.text, call)]
+    if not about:
+        programs = _programs(scenarios)
+        return [line for line in lines if any(program in line.text for program in programs)][:1]
+    # A text that shows the tool's call may list or describe the option elsewhere. It may be another subcommand's.
+    paths = {line.path for line in about} if call in _programs(scenarios) else ()
+    return [line for line in lines if line in about or (line.path in paths and _lists(line.text, gone))]
+
+
+def _checks(lines: list[Line], call: str, gone: Sequence[str], scenarios: Sequence[Scenario]) -> Iterator[Place]:
+    """Yield the lines of scenario files about that call; of the cause's own scenarios, lists of options as well."""
+    own = {scenario.file for scenario in scenarios}
+    for line in sorted(lines):
+        if named_in(line.text, call) or (line.path in own and _lists(line.text, gone)):
+            yield _place(line)
+
+
+def _programs(scenarios: Sequence[Scenario]) -> set[str]:
+    return {scenario.target.binary.rpartition("/")[2] for scenario in scenarios}
+
+
+def _lists(text: str, gone: Sequence[str]) -> bool:
+    """Return True if the text has one of the options, a short one only in a list or quoted: not in `grep -r`."""
+    return any(
+        named_in(text, name)
+        if name.startswith("--")
+        else re.search(rf"(?:^|[,`'\"\[])\s*{re.escape(name)}[,`'\"\]]", text)
+        for name in gone
+        if name.startswith("-")
     )
 
 
-def _asks(scenario: Scenario, line: Line) -> bool:
-    """Return True if the line belongs to the task. Checks say what has to work, so they are not to be updated."""
-    text = line.text.strip()
-    value = text.partition(":")[2].strip() or text
-    return line.path == scenario.file and (text in scenario.prompt or value in scenario.prompt)
+def _place(line: Line) -> Place:
+    return Place(side="head", path=line.path, line=line.number, text=line.text.strip()[:MOST])
 
 
-def _rank(line: Line, folders: tuple[str, ...], paths: Collection[str]) -> tuple[int, int, str, int]:
+def _rank(line: Line, folders: tuple[str, ...]) -> tuple[int, int, str, int]:
     """Return a sort key: first what the rows' own agents read, then files near the root, by name and line."""
     depth = line.path.count("/")
-    if line.path.startswith(folders) or line.path in paths:
-        return 0, depth, line.path, line.number
-    return (1 if depth == 0 else 2), depth, line.path, line.number
+    nearest = 0 if line.path.startswith(folders) else 1 if depth == 0 else 2
+    return nearest, depth, line.path, line.number
