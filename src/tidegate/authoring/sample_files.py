@@ -11,7 +11,7 @@ SAMPLES = {
     "<header class='header'><nav class='nav'><a href='/'>Home</a></nav></header>\n"
     "<main class='main' id='main'>\n<h1 class='title'>A heading</h1>\n"
     "<div class='content' id='content'><p>The first paragraph.</p></div>\n"
-    "<article class='entry post'><h2>An entry</h2><p>What the entry says.</p></article>\n"
+    "<article class='entry post'><h2>An entry</h2><p>The text of an entry.</p></article>\n"
     "<ul class='list'><li class='item'>One</li><li class='item'>Two</li></ul>\n</main>\n"
     "<aside class='sidebar' id='sidebar'><p>The side column.</p></aside>\n"
     "<footer class='footer' id='footer'>The end</footer>\n</body></html>\n",
