@@ -15,7 +15,7 @@ from tests.reports.anything import anything, hostile
 from tidegate.gh.comment import with_marker
 from tidegate.model.marker import MAX_BYTES as MARKER_BYTES
 from tidegate.model.marker import Marker
-from tidegate.model.result import Result
+from tidegate.model.result import Links, Result
 from tidegate.reports.comment import MAX_BYTES, comment_body
 
 HEADINGS = (
@@ -86,7 +86,7 @@ def check(text: str, marker: Marker) -> None:
 @settings(suppress_health_check=list(HealthCheck), max_examples=25)
 @given(anything(Result), hostile, hostile)
 def test_nothing_stands_in_the_comment_but_what_we_have_put_there(result: Result, notice: str, name: str) -> None:
-    result = result.model_copy(update={"comment_template": None})
+    result = result.model_copy(update={"comment_template": None, "links": Links()})  # links would be ours
     marker = Marker(instance=name or "default", head="1" * 40, run=3, attempt=1)
 
     text = comment_body(result, notice=notice)
@@ -102,6 +102,7 @@ def test_nor_in_one_of_many_rows(result: Result, times: int) -> None:
     many = result.model_copy(
         update={
             "comment_template": None,
+            "links": Links(),
             "rows": tuple(
                 row.model_copy(update={"scenario": f"{row.scenario}{number}", "reason": row.reason * 20})
                 for number in range(times)

@@ -20,7 +20,7 @@ from tidegate.authoring.draft_attempts import Attempt, attempts, split
 from tidegate.authoring.draft_gates import differences, key_gate
 from tidegate.authoring.draft_trials import MOST_ATTEMPTS, DraftTrials, Known, Observed
 from tidegate.authoring.observed_gates import Ran as Printed
-from tidegate.authoring.observed_gates import change_gates, output_gates
+from tidegate.authoring.observed_gates import change_gates, output_gates, weaker
 from tidegate.authoring.scenario_text import Story, flow, scenario_text
 from tidegate.gates import AnyGate
 from tidegate.model.gate import Gate
@@ -106,7 +106,10 @@ class Drafting:
             yield _NO_ERRORS
         if kind in ("output_emptied", "streams_swapped") and not call.written:
             printed = Printed(command, True, call.stdout)
-            yield from output_gates(printed, printed)
+            for gate in output_gates(printed, printed):
+                yield gate
+                if less := weaker(gate):  # the agent prints one line, and the gate's call may print more
+                    yield less
 
     async def _scenarios(self, result: MutantResult) -> list[tuple[list[str], list[dict[str, Any]]]]:
         """Return command lines that use the part, with gates for what differs without it; the best first."""
