@@ -58,5 +58,5 @@ def test_a_program_of_the_tested_folders_counts_only_if_the_agent_names_it(make_
     repo.commit(FILES)
     agent = CommandAgent(type="command", command="notes --for {prompt}")
     before = program_hash(repo.root, agent, ["bin"])
-    repo.commit({"bin/notes": "exit 1\n"})
+    repo.commit({"bin/notes": FILES["bin/notes"] + "exit 1\n"})  # it still names the same files
     assert before not in ("", program_hash(repo.root, agent, ["bin"]))
