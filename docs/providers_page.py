@@ -17,16 +17,29 @@ agents:
     provider: {type: bedrock, region: us-east-1, role: "arn:aws:iam::123456789012:role/tidegate"}
 ```
 
-The job needs one more permission:
+The job needs one more permission, `id-token: write`. Commit the suite and run `tidegate init`: it writes workflows that grant it, and
+call those of Tidegate whose names end in `-keyless`:
 
 ```yaml
-    permissions:
-      contents: read # the checkout
-      pull-requests: write # the comment
-      id-token: write # GitHub's OIDC token
+# .github/workflows/tidegate.yml
+name: tidegate
+on:
+  pull_request:
+    types: [opened, synchronize, reopened, ready_for_review, edited, labeled]
+  merge_group:
+permissions: {}
+jobs:
+  call:
+    name: call
+    permissions: {contents: read, pull-requests: write, id-token: write} # the checkout; the comment; the OIDC token
+    uses: OWNER/tidegate/.github/workflows/reusable-pull-request-keyless.yml@COMMIT
 ```
 
-Write it in [the workflow with its own job](action.md). The workflows that `github.md` has you call do not have this permission.
+Where you have workflows already, add the permission and `-keyless` to the one for [pull requests](github.md#pull-requests), for
+[several jobs](github.md#several-jobs), for [forks, by a maintainer](github.md#pull-requests-from-forks), and for
+[history](github.md#history). They are workflows of their own because GitHub refuses a call whose caller does not grant all that any
+called job asks for. In them, only the jobs that run agents have the permission. In [a job of your own](action.md), add it to the
+job's `permissions`.
 
 The credential stays in Tidegate's own process. The agent's program speaks the provider's own protocol to the model proxy with a
 short-lived token; the proxy adds the credential or signs the request. It renews credentials during long runs, and allows
@@ -42,18 +55,14 @@ requests to models alone. `provider` is read from the base branch: a pull reques
 | `gemini` | – | – | yes | `google/…` | – | no | – |
 | `bedrock` | yes | yes | – | `amazon-bedrock/…` (untested) | – | yes | `tidegate[aws]` |
 | `vertex` | yes | – | yes | – | – | yes | `tidegate[google]` |
-| `azure` | yes | yes | – | `anthropic/…` | yes | yes | `tidegate[azure]` |
+| `azure` | yes | yes | – | `anthropic/…`, `openai/…` | yes | yes | `tidegate[azure]` |
 | `compatible` | yes | yes | yes | `anthropic/…`, `openai/…`, `google/…` | yes | if the server needs none | – |
 
 Google offers no access to the Gemini API without a key; use `vertex`. opencode reaches Vertex AI only with Google's own
 credentials, which it would have to hold itself. Judges need a key.
 
-The action's image has none of the libraries: they take 34 MB (`aws`), 27 MB (`google`) and 27 MB (`azure`), and most suites need none of them. `anthropic` and
-`openai` need no library. For the others, add the library to an image of your own, or [run Tidegate without a container](install.md) and install it there:
-
-```sh
-pip install 'tidegate[aws]'
-```
+The action has all libraries, in its image and [without a container](install.md#the-action-without-a-container). On your own machine, install the one that you
+need: `pip install 'tidegate[aws]'`.
 
 ## Set up the trust
 

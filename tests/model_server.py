@@ -274,6 +274,7 @@ def responses(server: ModelServer, body: Json, judged: Step | None = None) -> tu
     items: list[Json] = [{"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": said}]
     items += [
         {"type": "function_call", "id": f"f{id_}", "call_id": id_, "arguments": json.dumps(given), **_named(tool)}
+        | {"status": "completed"}
         for id_, tool, given in turn.calls
     ]
     usage = {"input_tokens": 100, "input_tokens_details": {"cached_tokens": 10}, "output_tokens": 20}
@@ -289,6 +290,9 @@ def responses(server: ModelServer, body: Json, judged: Step | None = None) -> tu
     stream: Stream = [("response.created", {"response": whole | {"status": "in_progress", "output": []}})]
     for index, item in enumerate(items):
         stream.append(("response.output_item.added", {"output_index": index, "item": item}))
+        if item["type"] == "message":
+            place = {"item_id": item["id"], "output_index": index, "content_index": 0}
+            stream.append(("response.output_text.delta", {**place, "delta": turn.text}))
         stream.append(("response.output_item.done", {"output_index": index, "item": item}))
     stream.append(("response.completed", {"response": whole}))
     return whole, [(name, {"type": name, **data}) for name, data in stream]

@@ -68,6 +68,18 @@ def test_a_machine_that_has_everything_ends_with_0(repo: Path, tmp_path: Path, t
     assert "dummy" not in ran.stdout
 
 
+def test_the_program_of_an_agent_is_confined_as_in_a_trial(repo: Path, tmp_path: Path, tidegate: Make) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (tmp_path / "private").write_text("9.9.9")
+    (programs / "claude").write_text(f"#!/bin/sh\ncat {tmp_path}/private || echo 2.1.329\n")
+    (programs / "claude").chmod(0o755)
+
+    ran = tidegate("doctor", cwd=repo, env={"ANTHROPIC_API_KEY": "dummy", "PATH": f"{programs}:{os.environ['PATH']}"})
+
+    assert lines(ran.stdout)["agent real"] == ("ok", "claude-code 2.1.329"), ran.stdout
+
+
 def test_the_keys_of_judges_are_looked_for(repo: Path, tidegate: Make) -> None:
     judges = "judge: [{type: openai, model: one, key: ONE_KEY}, {type: anthropic, model: two, key: TWO_KEY}]\n"
     (repo / "tidegate.yaml").write_text(SUITE.replace("claude-code", "doc-follower") + judges)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.clouds import clouds
 from tests.conftest import Repository
 from tests.e2e.conftest import FILES, NOTES
 from tests.gh.emulated.front import Front
@@ -24,6 +25,7 @@ from tests.gh.fake.server import FakeGitHub as GitHub
 from tests.image.engine import AGENTS_IMAGE, IMAGE, ROOT, Engine, EngineMissingError, ready, require_equipment
 from tests.model_server import Step as Answer
 from tests.model_server import serving
+from tests.providers.test_keyless import WAYS
 from tidegate.authoring.demo_repository import make_repository
 from tidegate.trial.users import UIDS
 
@@ -302,6 +304,33 @@ def test_the_first_line_comes_soon(engine: Engine, tmp_path: Path) -> None:
     lazy = "import sys; from tidegate.cli import parse\ntry: parse(['--help'])\nexcept SystemExit: pass\n"
     lazy += "assert not {'anthropic', 'github', 'jinja2', 'pydantic'} & set(sys.modules)"
     engine.podman("run", "--rm", "--pull=never", "--entrypoint", "python", IMAGE, "-c", lazy)
+
+
+def test_the_doctor_says_what_holds_in_a_container_of_docker_s(engine: Engine) -> None:
+    """No mounts and no namespaces, and so Landlock and filters of system calls, besides a user for each trial."""
+    like_docker = ("--security-opt", f"seccomp={engine.folder / 'seccomp.json'}")
+    ran = engine.podman("run", "--rm", "--pull=never", *like_docker, "--entrypoint", "tidegate", IMAGE, "doctor")
+
+    found = {line[8:].partition(":")[0].strip(): line for line in ran.stdout.splitlines() if not line.startswith("  ")}
+    assert found["users"].startswith("ok"), ran.stdout
+    assert "trials are confined by Landlock: the system allows no mounts" in found["files"]
+    assert found["files"].endswith("; system calls are filtered")
+    assert "`network` is enforced by Landlock and seccomp" in found["network"]
+    assert found["recorder"].startswith("ok"), "the image has the compiled one"
+
+
+def test_the_image_has_what_each_cloud_needs_and_is_small(engine: Engine, tmp_path: Path) -> None:
+    """Each is asked with a credential for the job's OIDC token, by the image's own libraries."""
+    (tmp_path / "ways.json").write_text(json.dumps(WAYS))
+    with clouds(tmp_path, [Answer("Well.")]) as (_, environ):
+        given = [word for name, value in environ.items() for word in ("-e", f"{name}={value}")]
+        places = ["-v", f"{tmp_path}:{tmp_path}", "-v", f"{ROOT}/tests/asking.py:/asking.py:ro"]
+        command = (*("--entrypoint", "python", IMAGE, "/asking.py"), str(tmp_path / "ways.json"))
+        ran = engine.podman("run", "--rm", "--pull=never", *given, *places, *command)
+
+    assert ran.stdout.splitlines() == [f"{name} [200]" for name in WAYS]
+    size = int(engine.podman("image", "inspect", "--format", "{{.Size}}", IMAGE).stdout)
+    assert size <= 250_000_000
 
 
 def test_everything_in_the_image_is_compiled(engine: Engine) -> None:

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 import pytest
-from pydantic import TypeAdapter
 
+from tests.asking import Way, ask
 from tests.clouds import ACCOUNT, GITHUB, JOB_TOKEN, POOL, ROLE, Clouds, clouds
 from tests.model_server import Step
 from tidegate.errors import CannotRunError, MissingKeyError
 from tidegate.model.event import End
 from tidegate.model.model_apis import ANTHROPIC, BEDROCK, FOUNDRY, OPENAI, VERTEX_CLAUDE, VERTEX_GEMINI
-from tidegate.model.provider import ModelApi, ModelProvider
-from tidegate.model_proxy.proxy import ModelProxy
-from tidegate.providers import AnyProvider
 from tidegate.providers.access import Accesses
 
-READ: TypeAdapter[AnyProvider] = TypeAdapter(AnyProvider)
 MESSAGES: dict[str, Any] = {
     "max_tokens": 9,
     "messages": [{"role": "user", "content": "?"}],
@@ -39,16 +32,6 @@ GEMINI: dict[str, Any] = {
 }
 CLAUDE = {"model": "claude-haiku-4-5", "stream": True}
 AT_VERTEX = "/projects/octo-ai/locations/us-east5/publishers"
-
-
-class Way(NamedTuple):
-    """How an agent asks a model of a provider, and the host that gives its credentials."""
-
-    written: dict[str, str]
-    api: ModelApi
-    path: str
-    body: dict[str, Any]
-    identity: str
 
 
 AWS = {"type": "bedrock", "region": "us-east-1", "role": ROLE}
@@ -100,30 +83,11 @@ class Job(NamedTuple):
 
     def ask(self, way: Way, times: int = 1) -> tuple[list[int], End | None]:
         """What a trial of this job gets from the model proxy, and what the proxy reports of it."""
-        provider = READ.validate_python(way.written)
-        access = Accesses(self.environ).of(provider, way.api)
-        upstream = provider.address(way.api)
-        with ModelProxy() as proxy, proxy.lent(provider.narrowed(way.api), access, upstream) as lease:
-            place = urlsplit(lease.address)
-            statuses = []
-            for _ in range(times):
-                connection = http.client.HTTPConnection("127.0.0.1", place.port, timeout=60)
-                connection.request(
-                    "POST",
-                    place.path + way.path,
-                    json.dumps(way.body),
-                    {"authorization": f"Bearer {lease.token}", "content-type": "application/json"},
-                )
-                answer = connection.getresponse()
-                answer.read()
-                statuses.append(answer.status)
-                connection.close()
-            return statuses, lease.traffic.told()
+        return ask(way, self.environ, times)
 
     def check(self, way: Way) -> None:
         """Look for access, as before the first trial."""
-        provider: ModelProvider = READ.validate_python(way.written)
-        Accesses(self.environ).check("claude", provider, way.api)
+        Accesses(self.environ).check("claude", way.provider, way.api)
 
 
 @pytest.fixture(scope="module")

@@ -34,8 +34,9 @@ STEPS = [Step("I look.", ("taskmgr list; env; cat /proc/[0-9]*/environ 2>/dev/nu
         (CodexAgent, f"{{type: codex, model: gpt-5.5, provider: {AZURE}}}"),
         (GeminiAgent, f"{{type: gemini, model: gemini-3.8-flash, provider: {GOOGLE}}}"),
         (OpenCodeAgent, f"{{type: opencode, model: anthropic/claude-haiku-4-5, provider: {AZURE}}}"),
+        (OpenCodeAgent, f"{{type: opencode, model: openai/gpt-5.5, provider: {AZURE}}}"),
     ],
-    ids=["claude-bedrock", "codex-azure", "gemini-vertex", "opencode-azure"],
+    ids=["claude-bedrock", "codex-azure", "gemini-vertex", "opencode-azure", "opencode-openai-azure"],
 )
 def test_a_real_agent_finishes_and_sees_nothing_of_a_credential(
     agent: type[CodingAgent], written: str, open_folder: Path, installed: Callable[[type[CodingAgent]], Path]

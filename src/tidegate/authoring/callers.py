@@ -31,7 +31,7 @@ permissions: {}
 jobs:
   call:
     name: call
-    permissions: {contents: read, pull-requests: write} # the checkout; the comment
+    permissions: {contents: read, pull-requests: write<id-token>} # the checkout; the comment
     uses: <pull-request>
 <native><keys>""",
     f"{FOLDER}/tidegate-publish.yml": """\
@@ -58,7 +58,7 @@ permissions: {}
 jobs:
   call:
     name: call
-    permissions: {contents: read, pull-requests: write, statuses: write} # the checkout; the comment; the commit status
+    permissions: {contents: read, pull-requests: write, statuses: write<id-token>} # checkout; comment; commit status
     uses: <maintainer>
 <native>""",
     f"{FOLDER}/tidegate-history.yml": """\
@@ -73,7 +73,7 @@ permissions: {}
 jobs:
   call:
     name: call
-    permissions: {actions: read, contents: read, pull-requests: read} # artifact; checkout; the merged pull request
+    permissions: {actions: read, contents: read, pull-requests: read<id-token>} # artifact; checkout; pull request
     uses: <history>
 <native><keys>""",
     COMMANDS: """\
@@ -110,14 +110,19 @@ class Place:
         return f"{self.repository}/{FOLDER}/reusable-{name}.yml@{self.commit}{comment}"
 
 
-def workflow_files(place: Place, branch: str, *, native: bool = False, commands: bool = False) -> dict[str, str]:
+def workflow_files(
+    place: Place, branch: str, *, native: bool = False, commands: bool = False, keyless: bool = False
+) -> dict[str, str]:
     """Return path and text of each workflow. `branch` is the default branch, which has the history.
 
     `native`: the build needs the runner's toolchains. `commands`: also the workflow for `/tidegate …` in comments.
+    `keyless`: an agent's provider exchanges GitHub's OIDC token, so the jobs that run agents get one.
     """
-    names = ("pull-request", "publish", "maintainer", "history", "commands")
-    filled = {f"<{name}>": place.workflow(name) for name in names}
+    with_agents = ("pull-request", "maintainer", "history")
+    filled = {f"<{name}>": place.workflow(name) for name in ("publish", "commands")}
+    filled |= {f"<{name}>": place.workflow(f"{name}-keyless" if keyless else name) for name in with_agents}
     filled |= {"<native>": _NATIVE if native else "", "<keys>": _KEYS, "<branches>": flow([branch])}
+    filled["<id-token>"] = ", id-token: write" if keyless else ""
     files = {}
     for path, text in _TEXTS.items():
         if path == COMMANDS and not commands:

@@ -58,9 +58,12 @@ def run(args: argparse.Namespace) -> int:
 
     root = repository_root(args.repo)
     problem: str | None = None
+    keyless = False
     files: dict[str, bytes] = {}
     if (root / SUITE).exists():
-        build = load_suite(root, environ=options.environ()).build
+        suite = load_suite(root, environ=options.environ())
+        build = suite.build
+        keyless = any(agent.chosen_provider and agent.chosen_provider.keyless for agent in suite.agents.values())
         print(f"kept {SUITE} and what it names, which are here already")
         print(f"To start over, delete {SUITE}, its scenarios and {PULL_REQUEST}, and run `tidegate init` again.")
     else:
@@ -68,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
         build = tool.build if tool else ()
     toolchain = missing_toolchain(build)
     place = own_place()
-    files |= _workflows(root, place, toolchain, commands=args.commands)
+    files |= _workflows(root, place, native=toolchain is not None, commands=args.commands, keyless=keyless)
     written = [name for name, content in files.items() if _write(root, name, content)]
     _write_schemas(root)
     print(*(f"wrote {name}" for name in written), sep="\n", end="\n" if written else "")
@@ -221,7 +224,7 @@ def _write_schemas(root: Path) -> None:
         (folder / f"{kind}.json").write_text(json.dumps(file_schema(kind), indent=1), encoding="utf-8")
 
 
-def _workflows(root: Path, place: Place, toolchain: str | None, *, commands: bool) -> dict[str, bytes]:
+def _workflows(root: Path, place: Place, *, native: bool, commands: bool, keyless: bool) -> dict[str, bytes]:
     """Return the workflows to write: all of them, or only that for commands where pull requests have one already."""
     from tidegate.authoring.callers import COMMANDS, PULL_REQUEST, workflow_files
     from tidegate.errors import ConfigurationError
@@ -231,7 +234,7 @@ def _workflows(root: Path, place: Place, toolchain: str | None, *, commands: boo
         branch = default_base(root).removeprefix("origin/")
     except ConfigurationError:
         branch = "main"
-    texts = workflow_files(place, branch, native=toolchain is not None, commands=commands)
+    texts = workflow_files(place, branch, native=native, commands=commands, keyless=keyless)
     if (root / PULL_REQUEST).exists():
         print(f"kept {PULL_REQUEST}, which is here already")
         texts = {name: text for name, text in texts.items() if name == COMMANDS}

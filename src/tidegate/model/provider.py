@@ -89,6 +89,11 @@ class ModelProvider(Value):
         """The environment variables with the key, if there is one."""
         return ()
 
+    @property
+    def keyless(self) -> bool:
+        """True if a workflow's job exchanges GitHub's OIDC token for a credential."""
+        return False
+
     def address(self, api: ModelApi) -> str:
         """Return the address of the API at this provider."""
         raise NotImplementedError

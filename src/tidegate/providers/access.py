@@ -120,6 +120,13 @@ def library(name: str, extra: str) -> ModuleType:
         raise AccessError(f"the library {name.partition('.')[0]} is not installed", advice, denied=True) from None
 
 
+def not_exchanged(provider: str, status: int | None, advice: str) -> AccessError:
+    """Return the error for an OIDC token that was not exchanged. It is final unless the provider itself has trouble."""
+    denied = status is not None and 400 <= status < 500 and status != 429
+    answer = "no answer" if status is None else f"HTTP {status}"
+    return AccessError(f"{provider} did not exchange the OIDC token: {answer}", advice, denied=denied)
+
+
 def key_missing(key: str, environ: Mapping[str, str]) -> str | None:
     """Return that a key is missing, if its variable is not set."""
     return None if environ.get(key) else f"a key in {key}"

@@ -10,8 +10,8 @@ from pydantic import model_validator
 
 from tidegate.model.field_types import Text, VariableName, wrong
 from tidegate.model.model_apis import ANTHROPIC
-from tidegate.model.provider import Access, AccessError, ModelApi, ModelProvider, SecureAddress
-from tidegate.providers.access import KeyAccess, Token, TokenAccess, key_missing
+from tidegate.model.provider import Access, ModelApi, ModelProvider, SecureAddress
+from tidegate.providers.access import KeyAccess, Token, TokenAccess, key_missing, not_exchanged
 from tidegate.providers.github_identity import identity_token, missing_identity
 
 AUDIENCE = "https://api.anthropic.com"
@@ -41,9 +41,14 @@ class AnthropicProvider(ModelProvider):
         return self
 
     @property
+    def keyless(self) -> bool:
+        """True if the suite says how the OIDC token is exchanged."""
+        return self.federation_rule is not None
+
+    @property
     def variables(self) -> tuple[str, ...]:
         """The variable with the key, if there is one."""
-        return () if self.federation_rule else (self.key,)
+        return () if self.keyless else (self.key,)
 
     def address(self, api: ModelApi) -> str:
         """Return the address of the API."""
@@ -51,11 +56,11 @@ class AnthropicProvider(ModelProvider):
 
     def missing(self, environ: Mapping[str, str]) -> str | None:
         """Return what the exchange or the key lacks."""
-        return missing_identity(environ) if self.federation_rule else key_missing(self.key, environ)
+        return missing_identity(environ) if self.keyless else key_missing(self.key, environ)
 
     def access(self, environ: Mapping[str, str], api: ModelApi) -> Access:
         """Return access with a token that is exchanged, or with the key."""
-        if not self.federation_rule:
+        if not self.keyless:
             return KeyAccess(environ[self.key])
         return TokenAccess(lambda: _exchanged(self, environ, self.address(api)), OAUTH)
 
@@ -76,8 +81,5 @@ def _exchanged(provider: AnthropicProvider, environ: Mapping[str, str], address:
             exchange.bind_base_url(address)
             told = exchange()
     except WorkloadIdentityError as error:
-        status = error.status_code
-        what = f"Anthropic did not exchange the OIDC token: {f'HTTP {status}' if status else 'no answer'}"
-        denied = status is not None and status < 500 and status != 429
-        raise AccessError(what, _ADVICE, denied=denied) from None
+        raise not_exchanged("Anthropic", error.status_code, _ADVICE) from None
     return Token(told.token, (told.expires_at or 0) - time.time())

@@ -42,6 +42,11 @@ class AzureProvider(ModelProvider):
             raise wrong("needs both `tenant` and `client`, or neither")
         return self
 
+    @property
+    def keyless(self) -> bool:
+        """True if the suite says how the OIDC token is exchanged."""
+        return self.client is not None
+
     def address(self, api: ModelApi) -> str:
         """Return the address of the models of OpenAI, or of Anthropic."""
         ours = (
@@ -53,7 +58,7 @@ class AzureProvider(ModelProvider):
 
     def missing(self, environ: Mapping[str, str]) -> str | None:
         """Return what the exchange lacks."""
-        return missing_identity(environ) if self.client else None
+        return missing_identity(environ) if self.keyless else None
 
     def access(self, environ: Mapping[str, str], api: ModelApi) -> Access:
         """Return access by azure-identity."""

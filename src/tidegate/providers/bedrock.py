@@ -32,6 +32,11 @@ class BedrockProvider(ModelProvider):
     role: Text | None = None
     base_url: SecureAddress | None = None
 
+    @property
+    def keyless(self) -> bool:
+        """True if the suite says how the OIDC token is exchanged."""
+        return self.role is not None
+
     def address(self, api: ModelApi) -> str:
         """Return the address of the runtime; models of OpenAI have a folder of their own there."""
         address = self.base_url or f"https://bedrock-runtime.{self.region}.amazonaws.com"
@@ -39,7 +44,7 @@ class BedrockProvider(ModelProvider):
 
     def missing(self, environ: Mapping[str, str]) -> str | None:
         """Return what the exchange lacks."""
-        return missing_identity(environ) if self.role else None
+        return missing_identity(environ) if self.keyless else None
 
     def access(self, environ: Mapping[str, str], api: ModelApi) -> Access:
         """Return access by botocore, which assumes the role, renews the credentials and signs."""

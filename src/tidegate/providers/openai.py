@@ -9,13 +9,12 @@ from pydantic import model_validator
 
 from tidegate.model.field_types import Text, VariableName, wrong
 from tidegate.model.model_apis import OPENAI
-from tidegate.model.provider import Access, AccessError, ModelApi, ModelProvider, SecureAddress
-from tidegate.providers.access import KeyAccess, Token, TokenAccess, key_missing
+from tidegate.model.provider import Access, ModelApi, ModelProvider, SecureAddress
+from tidegate.providers.access import KeyAccess, Token, TokenAccess, key_missing, not_exchanged
 from tidegate.providers.github_identity import identity_token, missing_identity
 
 TOKEN_URL = "https://auth.openai.com/oauth/token"
 SECS = 30.0
-_REFUSED = "OpenAI did not exchange the OIDC token"
 _ADVICE = "Compare the workload identity provider's mapping with the job's token: issuer, subject, audience."
 
 
@@ -40,9 +39,14 @@ class OpenAIProvider(ModelProvider):
         return self
 
     @property
+    def keyless(self) -> bool:
+        """True if the suite says how the OIDC token is exchanged."""
+        return self.identity_provider is not None
+
+    @property
     def variables(self) -> tuple[str, ...]:
         """The variable with the key, if there is one."""
-        return () if self.identity_provider else (self.key,)
+        return () if self.keyless else (self.key,)
 
     def address(self, api: ModelApi) -> str:
         """Return the address of the API."""
@@ -50,13 +54,11 @@ class OpenAIProvider(ModelProvider):
 
     def missing(self, environ: Mapping[str, str]) -> str | None:
         """Return what the exchange or the key lacks."""
-        return missing_identity(environ) if self.identity_provider else key_missing(self.key, environ)
+        return missing_identity(environ) if self.keyless else key_missing(self.key, environ)
 
     def access(self, environ: Mapping[str, str], api: ModelApi) -> Access:
         """Return access with a token that is exchanged, or with the key."""
-        return (
-            TokenAccess(lambda: _exchanged(self, environ)) if self.identity_provider else KeyAccess(environ[self.key])
-        )
+        return TokenAccess(lambda: _exchanged(self, environ)) if self.keyless else KeyAccess(environ[self.key])
 
 
 def _exchanged(provider: OpenAIProvider, environ: Mapping[str, str]) -> Token:
@@ -73,9 +75,8 @@ def _exchanged(provider: OpenAIProvider, environ: Mapping[str, str]) -> Token:
     try:
         answer = httpx2.post(TOKEN_URL, json=asked, timeout=SECS)
         told = answer.json() if answer.status_code < 400 else {}
-    except (httpx2.HTTPError, ValueError) as error:
-        raise AccessError(f"{_REFUSED}: {type(error).__name__}", _ADVICE, denied=False) from None
+    except (httpx2.HTTPError, ValueError):
+        raise not_exchanged("OpenAI", None, _ADVICE) from None
     if not isinstance(told, dict) or "access_token" not in told:
-        denied = 400 <= answer.status_code < 500 and answer.status_code != 429
-        raise AccessError(f"{_REFUSED}: HTTP {answer.status_code}", _ADVICE, denied=denied)
+        raise not_exchanged("OpenAI", answer.status_code, _ADVICE)
     return Token(str(told["access_token"]), float(told.get("expires_in") or 0))

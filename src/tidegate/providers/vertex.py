@@ -41,6 +41,11 @@ class VertexProvider(ModelProvider):
     service_account: Annotated[str, AfterValidator(matching(r"[^@/\s]+@[^@/\s]+", "must be an address"))] | None = None
     base_url: SecureAddress | None = None
 
+    @property
+    def keyless(self) -> bool:
+        """True if the suite says how the OIDC token is exchanged."""
+        return self.workload_identity_provider is not None
+
     def address(self, api: ModelApi) -> str:
         """Return the address of the region's service; its version is a part of it for Claude alone."""
         host = "aiplatform" if self.region == "global" else f"{self.region}-aiplatform"
@@ -55,7 +60,7 @@ class VertexProvider(ModelProvider):
 
     def missing(self, environ: Mapping[str, str]) -> str | None:
         """Return what the exchange lacks."""
-        return missing_identity(environ) if self.workload_identity_provider else None
+        return missing_identity(environ) if self.keyless else None
 
     def access(self, environ: Mapping[str, str], api: ModelApi) -> Access:
         """Return access by google-auth, which exchanges the token and renews it."""

@@ -14,10 +14,13 @@ from typing import Literal, NamedTuple
 from tidegate.errors import CannotRunError, TidegateError
 from tidegate.model.agent import Agent
 from tidegate.model.judge import SYSTEM_PATH, Judge
+from tidegate.model.progress import Silent
 from tidegate.model.provider import ModelApi, ModelProvider
 from tidegate.model.suite import Suite
 from tidegate.providers.access import Accesses
+from tidegate.run.slot_files import SlotFiles
 from tidegate.trial.agent_check import AgentCheckDirectories
+from tidegate.trial.confinement import Confinement
 from tidegate.trial.file_jail import means_to_confine
 from tidegate.trial.network import way_to_confine
 from tidegate.trial.processes import Supervisor
@@ -38,7 +41,7 @@ class Finding(NamedTuple):
 
 async def examine(suite: Suite | None, environ: Mapping[str, str], repo: Path) -> AsyncIterator[Finding]:
     """Yield what was found, one thing after another. Real processes are started for it."""
-    agents, judge = (suite.agents, suite.judge) if suite else ({}, None)
+    judge = suite.judge if suite else None
     path = environ.get("PATH", SYSTEM_PATH)
     try:
         supervisor = await Supervisor.start()
@@ -50,19 +53,9 @@ async def examine(suite: Suite | None, environ: Mapping[str, str], repo: Path) -
         yield Finding("system", "ok", f"Linux {platform.release()}, {platform.machine()}, Python {python}")
         for finding in (_git(path), _room()):
             yield finding
-        with tempfile.TemporaryDirectory(prefix="tidegate-doctor-") as folder:
-            for name, agent in agents.items():
-                place = AgentCheckDirectories(
-                    supervisor=supervisor,
-                    folder=Path(folder, "check"),
-                    repo=repo,
-                    path=path,
-                    agent_path=path,
-                    credentials={key: environ[key] for key in agent.variables if environ.get(key)},
-                )
-                yield await _agent(name, agent, place)
-                if agent.chosen_provider is not None and agent.api is not None:
-                    yield await _provider(name, agent.chosen_provider, agent.api, environ)
+    if suite is not None:
+        async for finding in _agents(suite, environ, repo, path):
+            yield finding
     for member in judge.members if judge else ():
         if member.key_variable:
             yield _judge(member, member.key_variable, environ)
@@ -85,6 +78,26 @@ def _room() -> Finding:
     free = shutil.disk_usage(folder).free // 1_000_000
     advice = "" if free >= LEAST_ROOM_MB else f"Make room in {folder}, or name another folder in TMPDIR."
     return Finding("disk", "limited" if advice else "ok", f"{free:,} MB free in {folder}", advice)
+
+
+async def _agents(suite: Suite, environ: Mapping[str, str], repo: Path, path: str) -> AsyncIterator[Finding]:
+    """Yield what the suite's agents have. Their programs are confined to the files that they have in a trial."""
+    with tempfile.TemporaryDirectory(prefix="tidegate-doctor-") as folder:
+        files = SlotFiles(suite, Path(folder), Silent())
+        await files.choose(environ, ())
+        async with await Supervisor.start(None, Confinement(files=files.jail)) as supervisor:
+            for name, agent in suite.agents.items():
+                place = AgentCheckDirectories(
+                    supervisor=supervisor,
+                    folder=Path(folder, "check"),
+                    repo=repo,
+                    path=path,
+                    agent_path=path,
+                    credentials={key: environ[key] for key in agent.variables if environ.get(key)},
+                )
+                yield await _agent(name, agent, place)
+                if agent.chosen_provider is not None and agent.api is not None:
+                    yield await _provider(name, agent.chosen_provider, agent.api, environ)
 
 
 async def _agent(name: str, agent: Agent, place: AgentCheckDirectories) -> Finding:

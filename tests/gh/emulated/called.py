@@ -101,9 +101,9 @@ def call(caller: str, event: Event, name: str = "", **contexts: Any) -> Called:
     handed = evaluated(calling.get("secrets", {}), {**github, "secrets": dict(event.secrets)})
     if unknown := set(handed) - set(accepted.get("secrets", {})):
         raise RefusedError(f"secrets that are not declared: {unknown}")
-    for name, level in job["permissions"].items():
-        if LEVELS.index(level) > LEVELS.index(calling["permissions"].get(name, "none")):
-            raise RefusedError(f"the job asks for `{name}: {level}`, which the caller does not have")
+    for permission, level in ((key, value) for one in jobs.values() for key, value in one["permissions"].items()):
+        if LEVELS.index(level) > LEVELS.index(calling["permissions"].get(permission, "none")):
+            raise RefusedError(f"a job asks for `{permission}: {level}`, which the caller does not have")
     return Called(workflow, job, {**github, "inputs": inputs, "secrets": {**handed}, "job": OWN, **contexts})
 
 
@@ -136,12 +136,16 @@ class Ended:
 
 @dataclass
 class Runner:
-    """Runs a called job. `workspace` is what actions/checkout leaves; `token_with` makes a token, GitHub's if None."""
+    """Runs a called job. `workspace` is what actions/checkout leaves; `token_with` makes a token, GitHub's if None.
+
+    `environ` is added to the job's variables; of it, those for an OIDC token only with the permission.
+    """
 
     workspace: Path
     pull_request: Job
     token_with: Callable[[Mapping[str, str]], str] | None = None
     artifacts: Mapping[str, bytes] = field(default_factory=dict)  # of the run's earlier jobs
+    environ: Mapping[str, str] = field(default_factory=dict)
 
     def run(self, called: Called, event: Event) -> Ended:
         """Run all steps whose `if:` holds."""
@@ -153,7 +157,9 @@ class Runner:
         for step, written in zip(evaluated(before, contexts), called.job["steps"], strict=True):
             if step["uses"].startswith("./") and step["if"]:
                 assert ended is None
-                ended = self._ours(step, event, token, contexts)
+                ended = self._ours(
+                    step | {"env": {**step.get("env", {}), **self._more(called)}}, event, token, contexts
+                )
             elif step["uses"].startswith("actions/checkout@"):
                 self._checked_out(step.get("with", {}))
             elif step["uses"].startswith("actions/download-artifact@") and step["if"]:
@@ -165,6 +171,10 @@ class Runner:
                     ended.uploads |= self._uploaded(step["with"])
         assert ended is not None
         return ended
+
+    def _more(self, called: Called) -> dict[str, str]:
+        has_identity = called.permissions.get("id-token") == "write"
+        return {key: value for key, value in self.environ.items() if has_identity or not key.startswith("ACTIONS_ID_")}
 
     def _checked_out(self, given: Mapping[str, Any]) -> None:
         """Put our own repository at the path that it is checked out to. The caller's is there already."""
