@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -78,6 +79,22 @@ def test_the_program_of_an_agent_is_confined_as_in_a_trial(repo: Path, tmp_path:
     ran = tidegate("doctor", cwd=repo, env={"ANTHROPIC_API_KEY": "dummy", "PATH": f"{programs}:{os.environ['PATH']}"})
 
     assert lines(ran.stdout)["agent real"] == ("ok", "claude-code 2.1.329"), ran.stdout
+
+
+def test_a_server_of_one_s_own_is_connected_to(repo: Path, tidegate: Make) -> None:
+    suite = "version: 1\nscenarios: [one.yaml]\nagents: {own: {type: anthropic, model: m, provider: {type: compatible, "
+    for open_ in (True, False):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            address = f"http://127.0.0.1:{server.getsockname()[1]}"
+            (repo / "tidegate.yaml").write_text(f'{suite}base_url: "{address}"}}}}}}\n')
+            if not open_:
+                server.close()
+            ran = tidegate("doctor", cwd=repo)
+
+        found = ("ok", f"compatible: {address} can be reached")
+        refused = ("missing", f"{address} cannot be reached: Connection refused")
+        assert lines(ran.stdout)["provider of own"] == (found if open_ else refused)
+        assert ran.code == (0 if open_ else 4)
 
 
 def test_the_keys_of_judges_are_looked_for(repo: Path, tidegate: Make) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import platform
 import shutil
+import socket
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
+from urllib.parse import urlsplit
 
 from tidegate.errors import CannotRunError, TidegateError
 from tidegate.model.agent import Agent
@@ -28,6 +30,7 @@ from tidegate.trial.recorder import COMPILED
 from tidegate.trial.users import advice_on_users, why_not
 
 LEAST_ROOM_MB = 1000
+CONNECTION_SECS = 10.0
 
 
 class Finding(NamedTuple):
@@ -110,11 +113,18 @@ async def _agent(name: str, agent: Agent, place: AgentCheckDirectories) -> Findi
 
 async def _provider(name: str, provider: ModelProvider, api: ModelApi, environ: Mapping[str, str]) -> Finding:
     what = f"provider of {name}"
+    address = provider.address(api)
     try:
         await asyncio.to_thread(Accesses(environ).check, name, provider, api)
+        if (place := urlsplit(address)).scheme == "http":  # a server of one's own, which may not have been started
+            with socket.create_connection((place.hostname, place.port or 80), timeout=CONNECTION_SECS):
+                return Finding(what, "ok", f"{provider.type}: {address} can be reached")
     except TidegateError as error:
         return Finding(what, "missing", error.message, error.advice)
-    return Finding(what, "ok", f"{provider.type}: there is access to {provider.address(api)}")
+    except OSError as error:
+        advice = "Start the server, or correct `base_url`."
+        return Finding(what, "missing", f"{address} cannot be reached: {error.strerror or error}", advice)
+    return Finding(what, "ok", f"{provider.type}: there is a credential for {address}")
 
 
 def _judge(judge: Judge, key: str, environ: Mapping[str, str]) -> Finding:
