@@ -61,5 +61,7 @@ def ask(way: Way, environ: Mapping[str, str], times: int = 1) -> tuple[list[int]
 
 
 if __name__ == "__main__":
-    for name, (written, (*api, paths), *more) in json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")).items():
-        print(name, ask(Way(written, ModelApi(*api, tuple(paths)), *more), os.environ)[0], flush=True)
+    for name, (written, api, *more) in json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")).items():
+        key, endpoint, address, paths = api
+        way = Way(written, ModelApi(key, endpoint, address, tuple(paths)), *more)
+        print(name, ask(way, os.environ)[0], flush=True)

@@ -64,6 +64,14 @@ def make_plan(suite: Suite, selection: Selection = EVERYTHING) -> Plan:
     return Plan(rows=selected)
 
 
+def not_selected(suite: Suite, plan: Plan) -> tuple[str, ...]:
+    """Return a note with the number of the suite's rows that the plan lacks, if there are any."""
+    everything = make_plan(suite).rows
+    missing = len(everything) - len({row.key for row in everything} & {row.key for row in plan.rows})
+    are = "row was" if missing == 1 else "rows were"
+    return (f"{missing} of {len(everything)} {are} not selected, and not run",) if missing else ()
+
+
 def with_presence(plan: Plan, base: Plan, selection: Selection = EVERYTHING) -> Plan:
     """Return the plan with new rows marked as added, and base's selected rows that head lacks appended as removed.
 

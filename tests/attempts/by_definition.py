@@ -60,6 +60,8 @@ from scoring import score
 print(json.dumps({"score": score(pathlib.Path(os.environ["TIDEGATE_FIXTURE_DIR"], "notes.txt").read_text())}))
 """
 
+WITH_COPY = {**suite(old="path: [bin]", new="path: [bin, vendor/bin]"), "vendor/bin/notes": NOTES + "# older\n"}
+
 DEFINITIONS = {
     "capability": Attempt(
         "makes the scenario `purpose: capability`, which never blocks",
@@ -271,6 +273,28 @@ DEFINITIONS = {
         "weakened",
         base=suite(old="path: [bin]", new="path: [compat, bin]"),
         head={"compat/notes": NOTES},
+    ),
+    "an older copy": Attempt(
+        "removes the tool, of which `path` has another copy on base as well",
+        "weakened",
+        base=WITH_COPY,
+        head={"bin/notes": None},
+        tool=None,
+    ),
+    "an older copy behind a link": Attempt(
+        "replaces the tool by a link that leads nowhere, so that another copy in `path` is tested",
+        "weakened",
+        base=WITH_COPY,
+        head={"bin/notes": None},
+        tool=None,
+        prepare=lambda repo: (repo.root / "bin/notes").symlink_to("nowhere"),
+    ),
+    "a folder of the tool's name": Attempt(
+        "replaces the tool by a folder, so that another copy in `path` is tested",
+        "weakened",
+        base=WITH_COPY,
+        head={"bin/notes": None, "bin/notes/readme": "x\n"},
+        tool=None,
     ),
     "guidance that does the work": Attempt(
         "has the guidance write the result without the tool",

@@ -42,6 +42,13 @@ def own_commits(repo: Repository) -> None:
     recorded(repo, "pr")
 
 
+def amended(repo: Repository) -> None:
+    repo.commit({})
+    ran = run_tidegate("run", "--rev", "pr", "--history", "--trials", "8", "-k", "keep_notes", cwd=repo.root)
+    assert ran.returncode in (0, 1), ran.stderr
+    repo.git("commit", "--quiet", "--amend", "--message", "another hash")
+
+
 def committed(repo: Repository) -> None:
     own_commits(repo)
     repo.git("add", "--force", ".tidegate/store")
@@ -53,6 +60,12 @@ REPLAYS = {
         "regression",
         base={"tidegate.yaml": SKIP + SCRIPTED},
         prepare=own_commits,
+    ),
+    "amended commits": Attempt(
+        "records a history of its own broken tool, and amends the commit",
+        "regression",
+        base={"tidegate.yaml": ORDER + SCRIPTED},
+        prepare=amended,
     ),
     "committed sessions": Attempt(
         "commits a store with sessions of its own broken tool",

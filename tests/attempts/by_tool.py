@@ -15,6 +15,12 @@ def doing(command: str) -> str:
 
 IN_TEMPLATE = {"scenarios/keep/readme": "x\n"}
 CHECK = {**graded("type: script, command: sh check.sh"), "scenarios/keep/check.sh": "notes list | grep -q second\n"}
+SOURCED = {
+    **CHECK,
+    "scenarios/keep/check.sh": ". ./lib.sh; sh judge.sh\n",
+    "scenarios/keep/lib.sh": "notes list | grep -q second || exit 1\n",
+    "scenarios/keep/judge.sh": "grep -q second notes.txt\n",
+}
 MAKE = {
     **graded("type: command_succeeds, command: make -s test"),
     "scenarios/keep/Makefile": "test:\n\tnotes list | grep -q second\n",
@@ -179,6 +185,12 @@ TOOL = {
         base=MAKE,
         tool=doing("printf 'test:\\n\\ttrue\\n' > GNUmakefile"),
     ),
+    "file that the check sources": Attempt(
+        "has the tool overwrite a file that the gate's script sources",
+        "regression",
+        base=SOURCED,
+        tool=doing("echo 'exit 0' > lib.sh"),
+    ),
     "module beside the check": Attempt(
         "has the tool write a module that the gate's script imports",
         "regression",
@@ -208,6 +220,14 @@ TOOL_LIMITS = {
         why="such a file can be the agent's product; a gate of type `script` runs the template's own",
         base=PYTHON,
         tool=doing("echo pass > check.py"),
+    ),
+    "overwrites what a script runs": Attempt(
+        "has the tool overwrite a file of the template that a gate's script runs",
+        "no_regression",
+        0,
+        why="such a file can be the agent's product; the script itself, and what it sources, are the template's own",
+        base={**SOURCED, "scenarios/keep/lib.sh": ":\n"},
+        tool=doing("echo true > judge.sh"),
     ),
     "code in its home": Attempt(
         "has the tool put Python code into its HOME, which a gate's Python runs before the gate's script",

@@ -263,6 +263,27 @@ def test_a_file_of_the_template_that_can_be_run_now_is_changed(make_repository: 
     assert (ran.code, said(ran)) == (1, ["files of its template: scenarios/state/readme"])
 
 
+# The tool keeps its notes in a guidance file.
+LISTING = "  list) [ -f notes.txt ] && cat notes.txt; exit 0 ;;"
+IN_GUIDANCE = NOTES.replace(LISTING, "  list) sed -n 's/^- //p' CLAUDE.md ;;").replace(
+    'echo "$1" >> notes.txt', 'echo "- $1" >> CLAUDE.md'
+)
+OF_TOOL = {
+    **FILES,
+    "bin/notes": IN_GUIDANCE,
+    "scenarios/keep.yaml": SCENARIO.replace("file_contains, path: notes.txt, substring: first", BY_SCRIPT),
+    "CLAUDE.md": "# Notes of the tool\n",
+}
+
+
+@pytest.mark.attempt("commits the expected data in a guidance file that the tool itself writes", "regression")
+def test_data_of_the_tool_in_a_guidance_file_is_base_s(pr: Make) -> None:
+    forgetful = IN_GUIDANCE.replace('[ -n "$1" ] ||', '[ "$1" = second ] && exit 0; [ -n "$1" ] ||')
+    ran = pr(OF_TOOL, {"CLAUDE.md": OF_TOOL["CLAUDE.md"] + "- first\n- second\n", "bin/notes": forgetful})
+
+    assert (ran.code, ran.row("keep_notes")["state"]) == (1, "regressed"), ran.comment
+
+
 FREE: dict[str, tuple[dict[str, str], Files]] = {
     "prompt": (FILES, {"scenarios/keep.yaml": SCENARIO.replace("Add two notes", "Please add two notes")}),
     "description": (FILES, {"scenarios/keep.yaml": SCENARIO.replace("are kept", "are kept there")}),
@@ -288,6 +309,7 @@ FREE: dict[str, tuple[dict[str, str], Files]] = {
         {"scenarios/state/CLAUDE.md": "y\n"},
     ),
     "guidance": (FILES, {"AGENTS.md": AGENTS_MD + "\nThat is all.\n"}),
+    "guidance that the tool writes": (OF_TOOL, {"CLAUDE.md": "# Notes\n\nSee AGENTS.md.\n\n- one\n"}),
     "another program in the path": (FILES, {"bin/notes-too": "#!/bin/sh\n"}),
     "a build on both sides that makes a program of the system": (
         {**FILES, **suite('build: ["cp bin/notes bin/python3"]\n')},

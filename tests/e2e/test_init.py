@@ -305,8 +305,9 @@ def test_a_build_that_the_container_cannot_do_is_for_the_native_action(
 
 def test_the_workflows_are_those_of_the_documentation(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
-    repo.commit(TOOL)
-    done = tidegate("init", "--no-try", "--commands", cwd=repo.root)
+    suite = "version: 1\nscenarios: [scenarios/*.yaml]\npath: [bin]\nagents: {claude: {type: claude-code}}\n"
+    repo.commit(FILES | {"tidegate.yaml": suite})
+    done = tidegate("init", "--commands", cwd=repo.root)
     section = (ROOT / "docs/github.md").read_text().partition("## Complete workflows")[0]
     samples = re.findall(r"```yaml\n# (\S+)\n(.*?)```", section, re.DOTALL)
     documented = dict(reversed(samples))  # of two for the same file, the first is written; the second is for many jobs
@@ -319,6 +320,17 @@ def test_the_workflows_are_those_of_the_documentation(make_repository: Make, tid
     assert all(name in done.stdout for name in written)
     assert written == documented
     assert ("replace OWNER with" in done.stdout) == ("@COMMIT" in texts[WORKFLOW])
+
+
+def test_workflows_pass_no_key_on_if_no_agent_needs_one(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(FILES)
+
+    assert tidegate("init", cwd=repo.root).code == 0
+
+    text = (repo.root / WORKFLOW).read_text()
+    assert "secrets" not in yaml.safe_load(text)["jobs"]["call"]
+    assert "    # secrets: # no agent of the suite needs a key" in text
 
 
 def test_commands_can_be_added_later_and_nothing_else_is(make_repository: Make, tidegate: Make) -> None:

@@ -62,6 +62,7 @@ def test_k_selects_rows_and_lf_those_that_did_not_pass(repo: Any, tidegate: Make
     }
     again = compared(repo, tidegate, "--lf")
     assert "--lf: only what did not pass last time: keep_first × fake" in again.stderr
+    assert "rows were not selected, and not run" in again.comment
     assert states(again) == {"keep_first": "regressed"}
 
 
@@ -69,6 +70,7 @@ def test_lf_without_a_failure_runs_everything(repo: Any, tidegate: Make) -> None
     assert states(compared(repo, tidegate, "-k", "list")) == {"list_all": "ok"}
     again = compared(repo, tidegate, "--lf")
     assert "--lf: nothing failed last time, so every row is run" in again.stderr
+    assert "not selected" not in again.comment
     assert len(states(again)) == 3
 
 

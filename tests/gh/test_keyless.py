@@ -16,7 +16,7 @@ from tests.gh.emulated.called import Ended, RefusedError, Runner, call, opened
 from tests.gh.job import RENAMED, Job
 from tests.model_server import Step
 from tests.warm import run_tidegate
-from tidegate.authoring.callers import FOLDER, Place, workflow_files
+from tidegate.authoring.callers import FOLDER, Needs, Place, workflow_files
 
 ROOT = Path(__file__).parents[2]
 OURS = Place("owner/tidegate", "0" * 40)
@@ -41,7 +41,7 @@ def job(job: Job) -> Job:
 
 def run(job: Job, tmp_path: Path, *, keyless: bool) -> tuple[Ended, list[str]]:
     """The pull request's job to its end, and which hosts were asked."""
-    text, event = workflow_files(OURS, "main", keyless=keyless)[PULL_REQUEST], opened(job, 77)
+    text, event = workflow_files(OURS, "main", Needs(identity=keyless))[PULL_REQUEST], opened(job, 77)
     with clouds(tmp_path, STEPS) as (server, environ):
         ended = Runner(job.repo.root, job, environ=environ).run(call(text, event), event)
         return ended, server.hosts()
@@ -74,7 +74,7 @@ def test_the_workflow_without_the_permission_ends_with_what_it_lacks(job: Job, t
 
 
 def test_a_caller_that_does_not_grant_it_cannot_call_them(job: Job) -> None:
-    text = workflow_files(OURS, "main", keyless=True)[PULL_REQUEST].replace(", id-token: write", "")
+    text = workflow_files(OURS, "main", Needs(identity=True))[PULL_REQUEST].replace(", id-token: write", "")
 
     with pytest.raises(RefusedError, match="id-token"):
         call(text, opened(job, 77))
@@ -105,4 +105,5 @@ def test_init_writes_them_for_a_suite_that_exchanges_a_token(make_repository: Ca
         for name in ("tidegate", "tidegate-maintainer", "tidegate-history"):
             (calling,) = yaml.safe_load((repo.root / f"{FOLDER}/{name}.yml").read_text())["jobs"].values()
             assert ("-keyless.yml@" in calling["uses"], "id-token" in calling["permissions"]) == (expected, expected)
+            assert "secrets" not in calling, "neither agent has a key"
         assert "id-token" not in (repo.root / f"{FOLDER}/tidegate-publish.yml").read_text()

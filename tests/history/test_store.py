@@ -102,7 +102,7 @@ def test_an_entry_of_another_row_is_ignored_and_said(history: History) -> None:
 def test_what_was_measured_on_the_pull_request_s_own_commits_is_ignored_unless_it_was_merged(history: History) -> None:
     adopted = past(1).model_copy(update={"merged": True})
     history.add(PRINTS, [past(2), adopted])
-    said = "history of docs × claude: 1 ignored: measured on the pull request's own commits"
+    said = "history of docs × claude: 1 ignored: measured on commits that base does not have"
     assert history.read(PRINTS, {past(2).sha}) == ((adopted,), (said,))
     assert history.read(PRINTS, {"another"}) == ((past(2), adopted), ())
 

@@ -42,7 +42,8 @@ def as_of_an_agent_with_a_key(repo: Repository) -> None:
     assert history is not None
     stored = {row.key: fingerprint_at(repo.root, row, suite, None)}
     history.sessions.add(stored, sessions)
-    past = PastTrial(scenario=row.key.scenario, agent="one", decides="pass", at=time.time(), sha="0", shapes=("add",))
+    sha = repo.git("rev-parse", "HEAD")
+    past = PastTrial(scenario=row.key.scenario, agent="one", decides="pass", at=time.time(), sha=sha, shapes=("add",))
     history.add(stored, [past.model_copy(update={"at": past.at - number}) for number in range(4)])
 
 

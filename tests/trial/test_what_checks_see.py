@@ -1,4 +1,4 @@
-"""What gates do not see: files that stand in for what they use, and head's guidance files."""
+"""What gates do not see: files that stand in for what they use."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.trial.what_checks_see import guidance_of_base, without_stand_ins
-from tidegate.trial.workspace import Prepared
+from tidegate.trial.what_checks_see import without_stand_ins
 
 MAKEFILE = {"Makefile": "test:\n\tsh check.sh\n"}
 CHECK = {"check.py": "import json, pathlib\nassert json.loads(pathlib.Path('out.json').read_text())\n"}
@@ -63,6 +62,13 @@ def test_pytest_obeys_the_template_s_settings(tmp_path: Path) -> None:
     assert moved(tmp_path / "again", "python3 t/test_notes.py", tests, made) == []
 
 
+def test_npm_obeys_the_template_s_settings(tmp_path: Path) -> None:
+    made = {".npmrc": "script-shell=/bin/true\n", "web/.yarnrc.yml": "", "notes.txt": ""}
+    package = {"package.json": '{"scripts": {"test": "grep -q milk notes.txt"}}', "web/package.json": "{}"}
+    assert moved(tmp_path, "npm test --silent", package, made) == [".npmrc", "web/.yarnrc.yml"]
+    assert moved(tmp_path / "again", "grep milk notes.txt", package, made) == []
+
+
 def test_code_of_the_command_itself_imports_python_s_own_modules(tmp_path: Path) -> None:
     assert moved(tmp_path, "python3 -c 'import json'", {"readme": "x"}, {"json.py": ""}) == ["json.py"]
 
@@ -113,32 +119,3 @@ def test_nothing_is_moved_out_of_a_folder_that_a_link_leads_to(tmp_path: Path) -
     tmp_path.joinpath("workspace/t").symlink_to(tmp_path / "elsewhere")
     with without_stand_ins("python3 t/check.py", tmp_path / "template", tmp_path / "workspace", tmp_path / "aside"):
         assert (tmp_path / "elsewhere/json.py").exists()
-
-
-def test_gates_see_base_s_guidance_and_the_diff_head_s(tmp_path: Path) -> None:
-    head = {"AGENTS.md": "new\n", "CLAUDE.md": "the answer\n", "docs/GUIDE.md": "same\n"}
-    base = {"AGENTS.md": "old\n", "GEMINI.md": "old\n", "docs/GUIDE.md": "same\n"}
-    workspace = tmp_path / "workspace"
-    write_files(tmp_path / "head", head)
-    write_files(tmp_path / "base", base)
-    write_files(workspace, {**head, "notes.txt": "x\n"})
-    prepared = [Prepared(tmp_path / side, tuple(files)) for side, files in (("head", head), ("base", base))]
-
-    with guidance_of_base(prepared[0], prepared[1], workspace, None):
-        seen = {path.name: path.read_text() for path in workspace.rglob("*.md")}
-        assert seen == {"AGENTS.md": "old\n", "GEMINI.md": "old\n", "GUIDE.md": "same\n"}
-    assert {path.name: path.read_text() for path in workspace.rglob("*.md")} == {
-        "AGENTS.md": "new\n",
-        "CLAUDE.md": "the answer\n",
-        "GUIDE.md": "same\n",
-    }
-
-
-def test_guidance_that_the_trial_wrote_is_a_result(tmp_path: Path) -> None:
-    write_files(tmp_path / "head", {"AGENTS.md": "new\n"})
-    write_files(tmp_path / "base", {"AGENTS.md": "old\n", "GEMINI.md": "old\n"})
-    write_files(tmp_path / "workspace", {"AGENTS.md": "written\n", "GEMINI.md": "written\n"})
-    head, base = Prepared(tmp_path / "head", ("AGENTS.md",)), Prepared(tmp_path / "base", ("AGENTS.md", "GEMINI.md"))
-
-    with guidance_of_base(head, base, tmp_path / "workspace", None):
-        assert {path.read_text() for path in (tmp_path / "workspace").iterdir()} == {"written\n"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tidegate.authoring.scenario_text import flow
 
@@ -15,6 +16,10 @@ UNKNOWN_COMMIT = "COMMIT"
 _KEYS = """\
     secrets:
       ANTHROPIC_API_KEY: ${{ secrets.ANTHROPIC_API_KEY }} # if an agent needs it; or OPENAI_API_KEY, GEMINI_API_KEY
+"""
+_NO_KEYS = """\
+    # secrets: # no agent of the suite needs a key; for one that does (or OPENAI_API_KEY, GEMINI_API_KEY):
+    #   ANTHROPIC_API_KEY: ${{ secrets.ANTHROPIC_API_KEY }}
 """
 _NATIVE = """\
     with:
@@ -110,19 +115,31 @@ class Place:
         return f"{self.repository}/{FOLDER}/reusable-{name}.yml@{self.commit}{comment}"
 
 
-def workflow_files(
-    place: Place, branch: str, *, native: bool = False, commands: bool = False, keyless: bool = False
-) -> dict[str, str]:
+class Needs(NamedTuple):
+    """What the jobs need: the runner's toolchains, API keys, and GitHub's OIDC token, which a provider exchanges."""
+
+    native: bool = False
+    keys: bool = True
+    identity: bool = False
+
+
+USUAL = Needs()
+
+
+def workflow_files(place: Place, branch: str, needs: Needs = USUAL, *, commands: bool = False) -> dict[str, str]:
     """Return path and text of each workflow. `branch` is the default branch, which has the history.
 
-    `native`: the build needs the runner's toolchains. `commands`: also the workflow for `/tidegate …` in comments.
-    `keyless`: an agent's provider exchanges GitHub's OIDC token, so the jobs that run agents get one.
+    `commands`: also the workflow for `/tidegate …` in comments.
     """
     with_agents = ("pull-request", "maintainer", "history")
     filled = {f"<{name}>": place.workflow(name) for name in ("publish", "commands")}
-    filled |= {f"<{name}>": place.workflow(f"{name}-keyless" if keyless else name) for name in with_agents}
-    filled |= {"<native>": _NATIVE if native else "", "<keys>": _KEYS, "<branches>": flow([branch])}
-    filled["<id-token>"] = ", id-token: write" if keyless else ""
+    filled |= {f"<{name}>": place.workflow(f"{name}-keyless" if needs.identity else name) for name in with_agents}
+    filled |= {
+        "<native>": _NATIVE if needs.native else "",
+        "<keys>": _KEYS if needs.keys else _NO_KEYS,
+        "<id-token>": ", id-token: write" if needs.identity else "",
+        "<branches>": flow([branch]),
+    }
     files = {}
     for path, text in _TEXTS.items():
         if path == COMMANDS and not commands:

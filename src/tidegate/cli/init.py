@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from tidegate.cli import options
 
 if TYPE_CHECKING:
-    from tidegate.authoring.callers import Place
+    from tidegate.authoring.callers import Needs, Place
     from tidegate.authoring.tool import Tool
     from tidegate.authoring.tryout import Tried
+    from tidegate.model.suite import Suite
 
 NOT_TRIED = 4  # exit code: the files are written, but the suite could not be run
 
@@ -23,6 +24,8 @@ _FILL_IN = """\
   acme), and COMMIT with the full hash of a commit in it, which the first line prints:
   git ls-remote https://github.com/acme/tidegate HEAD
   sed -i 's|OWNER/tidegate|acme/tidegate|; s|@COMMIT|@HASH|' .github/workflows/tidegate*.yml"""
+_WRITE_TASKS = """\
+  these scenarios repeat what the docs show; add tasks in the words of your users (docs/good-scenarios.md)"""
 DESCRIPTION = """\
 Finds the repository's tool, first in the current folder, and its existing scenarios. Builds the last
 commit in a separate checkout, and runs the tool's help and the examples of the docs there, as you (as separate
@@ -58,25 +61,24 @@ def run(args: argparse.Namespace) -> int:
 
     root = repository_root(args.repo)
     problem: str | None = None
-    keyless = False
     files: dict[str, bytes] = {}
     if (root / SUITE).exists():
-        suite = load_suite(root, environ=options.environ())
-        build = suite.build
-        keyless = any(agent.chosen_provider and agent.chosen_provider.keyless for agent in suite.agents.values())
+        build = load_suite(root, environ=options.environ()).build
         print(f"kept {SUITE} and what it names, which are here already")
         print(f"To start over, delete {SUITE}, its scenarios and {PULL_REQUEST}, and run `tidegate init` again.")
     else:
         tool, files, problem = _new_suite(root, args)
         build = tool.build if tool else ()
-    toolchain = missing_toolchain(build)
-    place = own_place()
-    files |= _workflows(root, place, native=toolchain is not None, commands=args.commands, keyless=keyless)
     written = [name for name, content in files.items() if _write(root, name, content)]
     _write_schemas(root)
     print(*(f"wrote {name}" for name in written), sep="\n", end="\n" if written else "")
-    if (root / SUITE).exists():
-        load_suite(root, environ=options.environ())  # raises with what is wrong in files that were here before
+    suite = load_suite(root, environ=options.environ())  # raises if files that were here before have errors
+    toolchain = missing_toolchain(build)
+    place = own_place()
+    workflows = _workflows(root, place, _needs(suite, toolchain), commands=args.commands)
+    added = [name for name, content in workflows.items() if _write(root, name, content)]
+    print(*(f"wrote {name}" for name in added), sep="\n", end="\n" if added else "")
+    written += added
     if toolchain and PULL_REQUEST in written:
         print(
             f"the build needs `{toolchain}`, which the container lacks: `native: true` in the workflows runs everything"
@@ -224,7 +226,22 @@ def _write_schemas(root: Path) -> None:
         (folder / f"{kind}.json").write_text(json.dumps(file_schema(kind), indent=1), encoding="utf-8")
 
 
-def _workflows(root: Path, place: Place, *, native: bool, commands: bool, keyless: bool) -> dict[str, bytes]:
+def _needs(suite: Suite, toolchain: str | None) -> Needs:
+    """Return what the jobs of the suite need. An agent with a provider needs no other key than the provider's."""
+    from tidegate.authoring.callers import Needs
+
+    providers = [agent.chosen_provider for agent in suite.agents.values() if agent.chosen_provider]
+    keys = [key for provider in providers for key in provider.variables]
+    keys += [key for agent in suite.agents.values() if not agent.chosen_provider for key in agent.variables]
+    keys += suite.judge.variables if suite.judge else ()
+    return Needs(
+        native=toolchain is not None,
+        keys=bool(keys),
+        identity=any(provider.keyless for provider in providers),
+    )
+
+
+def _workflows(root: Path, place: Place, needs: Needs, *, commands: bool) -> dict[str, bytes]:
     """Return the workflows to write: all of them, or only that for commands where pull requests have one already."""
     from tidegate.authoring.callers import COMMANDS, PULL_REQUEST, workflow_files
     from tidegate.errors import ConfigurationError
@@ -234,7 +251,7 @@ def _workflows(root: Path, place: Place, *, native: bool, commands: bool, keyles
         branch = default_base(root).removeprefix("origin/")
     except ConfigurationError:
         branch = "main"
-    texts = workflow_files(place, branch, native=native, commands=commands, keyless=keyless)
+    texts = workflow_files(place, branch, needs, commands=commands)
     if (root / PULL_REQUEST).exists():
         print(f"kept {PULL_REQUEST}, which is here already")
         texts = {name: text for name, text in texts.items() if name == COMMANDS}
@@ -243,6 +260,7 @@ def _workflows(root: Path, place: Place, *, native: bool, commands: bool, keyles
 
 def _next_steps(written: list[str], root: Path, place: Place) -> str:
     from tidegate.authoring.callers import FOLDER
+    from tidegate.authoring.starter import SUITE
     from tidegate.errors import ConfigurationError
     from tidegate.text.shorten import few
     from tidegate.vcs.revisions import default_base, is_ignored
@@ -250,6 +268,8 @@ def _next_steps(written: list[str], root: Path, place: Place) -> str:
     lines = ["", "next:"]
     if any(name.startswith(FOLDER) for name in written) and not place.is_known:
         lines.append(_FILL_IN)
+    if any(name.endswith(".yaml") and name != SUITE for name in written):
+        lines.append(_WRITE_TASKS)
     if written:
         ignored = [name for name in written if is_ignored(root, name)]
         if ignored:

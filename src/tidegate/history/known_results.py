@@ -59,18 +59,20 @@ class KnownResults:
         self._keys: Mapping[RowKey, str] = {}
         self._counted: frozenset[str] = frozenset()  # ids of trials that are in the history already
 
-    def begin(self, fingerprints: Mapping[RowKey, str], keys: Mapping[RowKey, str], own: Container[str] = ()) -> Known:
+    def begin(
+        self, fingerprints: Mapping[RowKey, str], keys: Mapping[RowKey, str], foreign: Container[str] = ()
+    ) -> Known:
         """Resume the tests that an earlier run started, and start the others with base's history.
 
         `keys` identifies the rows' tests (fingerprint.py). A resumed test keeps the history that it started with, so
         that its own trials, added since, are not counted twice. It starts again if base has failed apart from a pull
-        request since, so that base is known to fail. `own` holds the pull request's commits.
+        request since, so that base is known to fail. `foreign` holds the commits that base does not have.
         """
         self._fingerprints, self._keys = fingerprints, keys
         if self._history is None or self._tests is None:
             return Known(warnings=(COMMITTED,) if self._remembers else ())
         self._tests.remove_old()
-        read = self._history.read(fingerprints, own)
+        read = self._history.read(fingerprints, foreign)
         past = by_row(read.trials)
         begun = {
             row: found
@@ -95,9 +97,9 @@ class KnownResults:
         if self._tests is not None and (key := self._keys.get(result.key)) is not None:
             self._tests.keep(key, result, self._stores[result.side])
 
-    def sessions(self, own: Container[str] = ()) -> ReadSessions:
-        """Return base's recorded sessions of the rows that `begin` was given. `own`: the pull request's commits."""
-        return self._history.sessions.read(self._fingerprints, own) if self._history else ReadSessions({})
+    def sessions(self, foreign: Container[str] = ()) -> ReadSessions:
+        """Return base's recorded sessions of the rows that `begin` was given. `foreign`: commits that base lacks."""
+        return self._history.sessions.read(self._fingerprints, foreign) if self._history else ReadSessions({})
 
     def replayed(self, row: RowKey, sessions: str) -> RowReplay | None:
         """Return what an earlier run of the same test has found by replaying these sessions, or None."""

@@ -54,14 +54,14 @@ class SessionStore:
         self._oldest = now - DAY * limits.max_days
         self._newest = now + DAY
 
-    def read(self, fingerprints: Mapping[RowKey, str], own: Container[str] = ()) -> ReadSessions:
-        """Return the sessions of these rows. Those recorded on the commits in `own` are not base's, and are ignored."""
+    def read(self, fingerprints: Mapping[RowKey, str], foreign: Container[str] = ()) -> ReadSessions:
+        """Return the sessions of these rows. Those recorded on the commits in `foreign` are not base's: ignored."""
         found: dict[RowKey, Sessions] = {}
         warnings: list[str] = []
         for key, fingerprint in fingerprints.items():
             entries = list(self._entries(fingerprint))
             good = [one.session for one in entries if one and one.is_of(fingerprint, key)]
-            of_base = [session for session in good if session.sha not in own]
+            of_base = [session for session in good if session.sha not in foreign]
             if ignored := len(entries) - len(of_base):
                 warnings.append(f"recorded sessions of {key}: {ignored} ignored: damaged, or not of base")
             if kept := self._best(of_base):

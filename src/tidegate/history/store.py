@@ -64,16 +64,16 @@ class History:
         """Return the recorded sessions, which are stored beside the trials."""
         return SessionStore(self._folder, self._limits, self._now)
 
-    def read(self, fingerprints: Mapping[RowKey, str], own: Container[str] = ()) -> Read:
+    def read(self, fingerprints: Mapping[RowKey, str], foreign: Container[str] = ()) -> Read:
         """Return the history of these rows. Damaged or unrelated entries are ignored with a warning, never an error.
 
-        `own` holds the commits of the pull request under test. Trials measured on them are ignored, because they do not
-        describe base, unless they were added when the pull request was merged.
+        `foreign` holds the commits that base's branch does not have. Trials measured on them are ignored, because they
+        do not describe base, unless they were added when a pull request was merged.
         """
         trials: list[PastTrial] = []
         warnings: list[str] = []
         for key, fingerprint in fingerprints.items():
-            entries = [_unless_own(entry, own) for entry in self._entries(key, fingerprint)]
+            entries = [_unless_foreign(entry, foreign) for entry in self._entries(key, fingerprint)]
             trials += self._capped(entry for entry in entries if isinstance(entry, PastTrial))
             ignored = [entry for entry in entries if isinstance(entry, str)]
             if ignored:
@@ -159,10 +159,10 @@ class History:
                 path.unlink(missing_ok=True)
 
 
-def _unless_own(entry: PastTrial | str, own: Container[str]) -> PastTrial | str:
-    """Return the trial, or the reason to ignore it if it was measured on one of the commits in `own`."""
-    if isinstance(entry, PastTrial) and entry.sha in own and not entry.merged:
-        return "measured on the pull request's own commits"
+def _unless_foreign(entry: PastTrial | str, foreign: Container[str]) -> PastTrial | str:
+    """Return the trial, or the reason to ignore it if it was measured on one of the commits in `foreign`."""
+    if isinstance(entry, PastTrial) and not entry.merged and entry.sha in foreign:
+        return "measured on commits that base does not have"
     return entry
 
 

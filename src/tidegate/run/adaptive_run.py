@@ -25,7 +25,8 @@ from tidegate.run.replay_first import Begun, replay_first
 from tidegate.run.replays import new_sessions
 from tidegate.run.run_job import Options, RunJob, run_of, runner_of
 from tidegate.run.runner import Runner
-from tidegate.vcs.revisions import branch_name, own_commits, repository_root
+from tidegate.vcs.foreign_commits import ForeignCommits
+from tidegate.vcs.revisions import branch_name, repository_root
 
 STAGES: dict[Phase, str] = {
     "screen": "screening both sides",
@@ -61,11 +62,12 @@ async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
         _complete_versions(work, runner, earlier)
         fingerprints = work.fingerprints(runner.versions)
         keys = work.test_keys(repo, fingerprints)
-        known = earlier.begin(fingerprints, keys, own := _own_commits(repo, work))
+        foreign = ForeignCommits(repo, *(side.revision for side in work.sides))
+        known = earlier.begin(fingerprints, keys, foreign)
         pushes = _pushes(repo, work, options, keys.values())
         before = pushes.earlier(keys) if pushes else {}
         rows = _with_earlier(run_rows(work.plan, work.suite), before)
-        sessions = earlier.sessions(own)
+        sessions = earlier.sessions(foreign)
         replays = await replay_first(runner, work, Begun(rows, keys, known, sessions.by_row), earlier, options)
         runner.on_result = earlier.keep
         made = _made(work, runner)
@@ -200,11 +202,6 @@ def _enough(state: State, step: RunTrials, *, at_once: bool) -> Callable[[TrialR
         return hung and stops_early(seen, running)
 
     return enough
-
-
-def _own_commits(repo: Path, work: RunJob) -> frozenset[str]:
-    base, head = (side.revision for side in work.sides)
-    return own_commits(repo, base, head)
 
 
 def _say_stage(step: RunTrials, results: Sequence[TrialResult], options: Options) -> None:

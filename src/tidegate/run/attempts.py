@@ -28,6 +28,7 @@ from tidegate.text.redaction import Redaction
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.directories import Attempt, Folders, TrialDirectories
 from tidegate.trial.environment import side_path
+from tidegate.trial.left_in_memory import remove_left_in_memory
 from tidegate.trial.lifecycle import run_trial
 from tidegate.trial.processes import Supervisor, SupervisorLost
 from tidegate.trial.program_lookup import write_front
@@ -122,7 +123,7 @@ class Attempts:
                         place.definitions, place.check_path, place.passed_env, place.limits, supervisor
                     )
                     stored = StoredTrial(trial, row.scenario, row.agent.model, attempt.folders, context)
-                    return await stored.script(request, lambda: place.prepared)
+                    return await stored.script(request, lambda: place.prepared, place.base_prepared)
             except (SupervisorLost, OSError):
                 return None
 
@@ -176,6 +177,8 @@ class Attempts:
             yield attempt
         finally:
             await asyncio.to_thread(_clear_up, folders, kept, context.around.redaction)
+            if supervisor.account is not None:
+                remove_left_in_memory(supervisor.account.uid)
 
     async def _directories(self, spec: TrialSpec, row: PlanRow) -> TrialDirectories:
         context = self.context

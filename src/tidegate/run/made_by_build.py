@@ -57,15 +57,18 @@ def made_by_head(
 
 
 def _other_programs(base: Checkout, head: Checkout, suite: Suite, path: str) -> Iterator[str]:
-    """Yield the targets that head's `path` has elsewhere than base's, although base's program is there on head, too.
+    """Yield the targets that head's `path` has elsewhere than base's, and that have not just moved.
 
-    A program that has moved is none of them. One that head's `path` no longer has is, if the system has such a program.
+    Head still has something at base's place, or base has a file at head's: an older copy, say. A target that head's
+    `path` no longer has is one of them if the system has such a program.
     """
     for name in dict.fromkeys(scenario.target.binary for scenario in suite.scenarios):
         old, new = (_place_in_path(side, suite, name) for side in (base, head))
-        if old is not None and new is not None and old != new and (head.folder / old).exists():
+        if old is None:
+            continue
+        if new is not None and old != new and (os.path.lexists(head.folder / old) or (base.folder / new).exists()):
             yield f"{new} instead of {old}"
-        if old is not None and new is None and (found := shutil.which(name, path=path)):
+        if new is None and (found := shutil.which(name, path=path)):
             yield f"{found} instead of {old}"
 
 
@@ -74,7 +77,7 @@ def _place_in_path(side: Checkout, suite: Suite, name: str) -> str | None:
     if not name or "/" in name:
         return None
     places = (posixpath.normpath(posixpath.join(folder, name)) for folder in side.path_of(suite))
-    return next((place for place in places if os.access(side.folder / place, os.X_OK)), None)
+    return next((place for place in places if shutil.which(side.folder / place)), None)
 
 
 def _weakened(scenario: Scenario, what: str, files: Sequence[str]) -> Iterator[DefinitionChange]:

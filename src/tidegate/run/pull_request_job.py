@@ -15,7 +15,7 @@ from tidegate.model.comparison import DefinitionChange
 from tidegate.model.edited import Edited
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.suite import Suite
-from tidegate.plan import ALWAYS_WATCHED, make_plan, watched_files, with_presence, without_agents
+from tidegate.plan import ALWAYS_WATCHED, make_plan, not_selected, watched_files, with_presence, without_agents
 from tidegate.run.both_suites import BothSuites, load_both
 from tidegate.run.build import Checkout
 from tidegate.run.edited_files import edited_files
@@ -53,7 +53,9 @@ def load_pull_request(repo: Path, target: str, sides: Sides, scratch: Path, opti
         suite = suite.model_copy(update={"policy": ungated})
     if options.first_only:
         suite = suite.model_copy(update={"policy": suite.policy.model_copy(update={"fail_fast": True})})
-    sides, plan, edited = _with_base(repo, make_plan(suite, options.selection), sides, suites, options)
+    selected = make_plan(suite, options.selection)
+    warnings = (*warnings, *not_selected(suite, selected))
+    sides, plan, edited = _with_base(repo, selected, sides, suites, options)
     definitions = (*suites.lacking, *changes(suites.base, suites.head, edited, options.selection))
     both = (suites.head, suites.base or suites.head)
     folders = [side.folder for side in sides]

@@ -19,7 +19,8 @@ from tidegate.run.replays import replay_rows
 from tidegate.run.run_job import Options, RunJob, runner_of
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.suite.load import load_suite
-from tidegate.vcs.revisions import merge_base, own_commits, resolve
+from tidegate.vcs.foreign_commits import ForeignCommits
+from tidegate.vcs.revisions import merge_base, resolve
 
 RECORD = "Record some on the base branch: `tidegate run --rev main --history --trials 5`."
 
@@ -51,8 +52,8 @@ async def replay_here(repo: Path, base: str, rev: str | None, out: Path, options
         if history is None:
             raise ConfigurationError("the folder of `store` is part of the commit.", "Keep it out of git.")
         fingerprints = work.fingerprints(history.versions())
-        own = own_commits(repo, sides[0].revision, head.revision)
-        sessions, known = history.sessions.read(fingerprints, own), history.read(fingerprints, own)
+        foreign = ForeignCommits(repo, sides[0].revision, head.revision)
+        sessions, known = history.sessions.read(fingerprints, foreign), history.read(fingerprints, foreign)
         if not sessions.by_row:
             raise NothingToRunError("base has no recorded sessions of the suite as it is here.", RECORD)
         async with runner_of(replace(work, plan=Plan(rows=())), options) as runner:

@@ -39,7 +39,8 @@ from tidegate.shards.bundle import bundle_name, write_bundle
 from tidegate.shards.join import join
 from tidegate.store.our_folder import make_our_folder
 from tidegate.trial.agent_step import DEFAULT_TIMEOUT_SECS
-from tidegate.vcs.revisions import own_commits, resolve
+from tidegate.vcs.foreign_commits import ForeignCommits
+from tidegate.vcs.revisions import resolve
 
 PLAN_FILE = "plan.json"
 ONCE_MORE = "Run `tidegate plan` again, and every shard with its plan."
@@ -89,8 +90,8 @@ def _jobs(work: RunJob, options: Options) -> int:
 def _loads(repo: Path, work: RunJob, options: Options) -> list[Load]:
     """Return the rows to screen with their trials and time, estimated from base's history."""
     earlier = KnownResults(repo, work.suite, {}, remembers=options.gate, origin=options.origin)
-    base, head = (side.revision for side in work.sides)
-    known = earlier.begin(work.fingerprints(earlier.versions()), {}, own_commits(repo, base, head))
+    foreign = ForeignCommits(repo, *(side.revision for side in work.sides))
+    known = earlier.begin(work.fingerprints(earlier.versions()), {}, foreign)
     specs = screening(_state(work, run_rows(work.plan, work.suite), known))
     trials = Counter(RowKey(scenario=spec.scenario, agent=spec.agent) for spec in specs)
     seconds = _seconds(work, known)
@@ -158,11 +159,11 @@ async def run_shard(repo: Path, work: RunJob, plan: ShardPlan, number: int, opti
 async def _screened(repo: Path, own: RunJob, runner: Runner, options: Options) -> list[TrialResult]:
     """Run the screening trials of the job's rows, after replaying base's sessions."""
     earlier = KnownResults(repo, own.suite, {}, remembers=options.gate, origin=options.origin)
-    commits = own_commits(repo, *(side.revision for side in own.sides))
-    known = earlier.begin(own.fingerprints(runner.versions), {}, commits)
+    foreign = ForeignCommits(repo, *(side.revision for side in own.sides))
+    known = earlier.begin(own.fingerprints(runner.versions), {}, foreign)
     runner.learn(known.past)
     rows = run_rows(own.plan, own.suite)
-    begun = Begun(rows, {}, known, earlier.sessions(commits).by_row)
+    begun = Begun(rows, {}, known, earlier.sessions(foreign).by_row)
     replays = await replay_first(runner, own, begun, earlier, options)
     specs = screening(_state(own, with_replays(rows, replays), known))
     return await runner.run(in_time(specs, _seconds(own, known), _jobs(own, options)))

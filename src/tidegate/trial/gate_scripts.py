@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from tidegate.trial.processes import Account
 from tidegate.trial.safe_files import copy_below, open_regular
 
-_INTERPRETER = re.compile(r"(ba|da|z|k)?sh|python[\d.]*|node|ruby|perl")
+_INTERPRETER = re.compile(r"(ba|da|z|k)?sh|python[\d.]*|node|ruby|perl|source|\.")
 _ASSIGNMENT = re.compile(r"\w+=")
 _SEPARATORS = frozenset({";", "&&", "||", "|", "&", "(", ")"})
+_SOURCED = re.compile(r"(?m)(?:^|[;&|{(])[ \t]*(?:\.|source)[ \t]+([^;&|\n]+)")
+MOST_BYTES = 1_000_000  # of a script, which is searched for what it starts
 
 
 def restore_scripts(command: str, template: Path, workspace: Path, account: Account | None) -> tuple[str, ...]:
@@ -24,7 +27,39 @@ def restore_scripts(command: str, template: Path, workspace: Path, account: Acco
 
 
 def script_files(command: str, template: Path) -> tuple[str, ...]:
-    """Return the files of the template that the command runs: as a program, or as an interpreter's first argument."""
+    """Return the files of the template that the command runs, and what these shell scripts source.
+
+    A file is run as a program, or as an interpreter's first argument.
+    """
+    found = dict.fromkeys(_run_files(command, template))
+    todo = [*found]
+    while todo:
+        name = todo.pop()
+        new = [one for one in _sourced(name, template) if one not in found]
+        found |= dict.fromkeys(new)
+        todo += new
+    return tuple(found)
+
+
+def _sourced(name: str, template: Path) -> Iterator[str]:
+    """Yield the files of the template that this one sources: by their path, or beside it where the path is computed."""
+    for rest in _SOURCED.findall(text_of(template / name)):
+        words = re.sub(r"[\"']", "", rest).rpartition("/")
+        file = (words[2].split() or ["_"])[0]
+        yield from _in_template(words[0] + words[1] + file, template)
+        yield from _in_template(str(PurePosixPath(name).parent / file), template)
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a regular file, at most `MOST_BYTES`; empty if it is none."""
+    file = open_regular(path)
+    if file is None:
+        return ""
+    with file:
+        return file.read(MOST_BYTES).decode(errors="replace")
+
+
+def _run_files(command: str, template: Path) -> tuple[str, ...]:
     words = shlex.shlex(command, posix=True, punctuation_chars=True)
     words.whitespace_split = True
     found: dict[str, None] = {}
@@ -36,7 +71,7 @@ def script_files(command: str, template: Path) -> tuple[str, ...]:
             elif program is None and not _ASSIGNMENT.match(word):
                 program = word
                 found |= _in_template(word, template)
-            elif program and _INTERPRETER.fullmatch(PurePosixPath(program).name) and not word.startswith("-"):
+            elif program and _INTERPRETER.fullmatch(program.rpartition("/")[2]) and not word.startswith("-"):
                 found |= _in_template(word, template)
                 program = ""  # what follows are the script's own arguments
     except ValueError:  # an open quote: the shell will refuse the command

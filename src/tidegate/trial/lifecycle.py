@@ -12,6 +12,7 @@ from tidegate.model.refused_host import NetworkStep, RefusedHost
 from tidegate.model.trial import Step, Trial
 from tidegate.trial import terminal
 from tidegate.trial.agent_step import run_agent
+from tidegate.trial.base_guidance import guidance_of_base
 from tidegate.trial.checks import BudgetEndedError, Checks, Environments, Notes
 from tidegate.trial.directories import Attempt
 from tidegate.trial.environment import base_environment, script_variables
@@ -20,9 +21,10 @@ from tidegate.trial.free_port import free_port, with_port
 from tidegate.trial.processes import Refused, SupervisorLost
 from tidegate.trial.start import NotReadyError, Start
 from tidegate.trial.trial_record import store_trial, write_transcript
-from tidegate.trial.what_checks_see import guidance_of_base
 from tidegate.trial.workspace import MOST_SECS, copy_workspace, guidance_hash
 from tidegate.trial.workspace_diff import NoDiffError, workspace_diff
+
+MIXED = "the trial rewrote lines of the pull request; checks saw base's file"
 
 
 async def run_trial(attempt: Attempt) -> Trial:
@@ -118,8 +120,9 @@ class _TrialRun:
 
     async def _checked(self, trial: Trial) -> Trial:
         """Return the trial with all answers. What the agent changed is kept before head's new checks run."""
-        place, workspace = self._place, self._folders.workspace
-        shown = (place.prepared, place.base_prepared, workspace, self._attempt.supervisor.account)
+        place, folders = self._place, self._folders
+        guidance = (place.prepared, place.base_prepared, folders.workspace, folders.scratch / "guidance")
+        shown = (*guidance, self._attempt.supervisor.account)
         checks = Checks(
             self._attempt,
             Environments(self._environment, self._script_environment),
@@ -128,7 +131,8 @@ class _TrialRun:
         )
         try:
             if trial.not_measured is None:
-                with guidance_of_base(*shown):
+                with guidance_of_base(*shown) as mixed:
+                    self._warnings += [f"{name}: {MIXED}" for name in mixed]
                     await checks.run_first(trial)
                 self._stop_on_full_disk()
             lost = not await self._keep_diff()

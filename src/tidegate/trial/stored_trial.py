@@ -10,6 +10,7 @@ from pathlib import Path
 from tidegate.model.probe import Answer, RunJudge
 from tidegate.model.suite import Limits, Scenario
 from tidegate.model.trial import Trial
+from tidegate.trial.base_guidance import guidance_of_base
 from tidegate.trial.directories import Folders
 from tidegate.trial.environment import base_environment, script_variables
 from tidegate.trial.free_port import free_port, variables_with_port
@@ -34,7 +35,8 @@ class ScriptContext:
 class StoredTrial:
     """One stored trial; its record is in `folders.record`, and `model` is the agent's.
 
-    `prepared` returns the scenario's initial workspace; it is called when the first script runs.
+    `prepared` returns the scenario's initial workspace; it is called when the first script runs. `of_base` is the same
+    with base's guidance files, for a trial of head.
     """
 
     def __init__(
@@ -49,26 +51,33 @@ class StoredTrial:
             **variables_with_port(scenario.target.environment(context.passed_env), free_port()),
         }
         self._scripts = JudgeScripts(folders, environment, context.limits, context.supervisor)
-        self._is_ready: bool | None = None
+        self._is_tried = False
+        self._start: Prepared | None = None
         self._count = 0
 
-    async def script(self, request: RunJudge, prepared: Callable[[], Prepared]) -> Answer | None:
+    async def script(
+        self, request: RunJudge, prepared: Callable[[], Prepared], of_base: Prepared | None = None
+    ) -> Answer | None:
         """Run the script; return None if the workspace cannot be rebuilt."""
-        if self._is_ready is None:
-            self._is_ready = await asyncio.to_thread(self._make_workspace, prepared)
-        if not self._is_ready:
+        if not self._is_tried:
+            self._is_tried = True
+            self._start = await asyncio.to_thread(self._make_workspace, prepared)
+        if self._start is None:
             return None
         self._count += 1
-        return await self._scripts.run(request, f"stored-{self._count:02d}", self._context.definitions)
+        folders, account = self._folders, self._context.supervisor.account
+        with guidance_of_base(self._start, of_base, folders.workspace, folders.scratch / "guidance", account):
+            return await self._scripts.run(request, f"stored-{self._count:02d}", self._context.definitions)
 
-    def _make_workspace(self, prepared: Callable[[], Prepared]) -> bool:
-        """Create the scenario's workspace and apply the agent's changes. Return False if they no longer apply."""
+    def _make_workspace(self, prepared: Callable[[], Prepared]) -> Prepared | None:
+        """Create the scenario's workspace and apply the agent's changes. Return None if they no longer apply."""
         if self._trial.workspace_lost:
-            return False
+            return None
         folders, account = self._folders, self._context.supervisor.account
         folders.make(account)
-        copy_workspace(prepared(), folders.workspace)
+        start = prepared()
+        copy_workspace(start, folders.workspace)
         diff = folders.record / "workspace.diff"
         applies = not diff.is_file() or apply_diff(folders.workspace, diff.read_bytes())
         give(account, folders.workspace)
-        return applies
+        return start if applies else None

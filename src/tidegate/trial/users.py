@@ -107,8 +107,11 @@ async def why_not(folders: Sequence[Path], path: str) -> str | None:
 def advice_on_users() -> str:
     """Return what it means that trials run as Tidegate's own user, and what to do."""
     if os.geteuid() == 0:
-        return "Trials can read and write what root can: let other users reach it (docs/troubleshooting.md)."
-    return "Trials can read and write what you can: for untrusted changes, use the container (docs/security.md)."
+        return (
+            "Trials therefore run as root. Move this path out of /root, or make it readable for other users"
+            " (docs/troubleshooting.md)."
+        )
+    return "Trials run as you. For changes that you do not trust, use the container (docs/security.md)."
 
 
 def give(account: Account | None, *paths: Path) -> None:

@@ -1,8 +1,7 @@
-"""Keeps from gates and scripts what a trial, or the pull request's guidance files, could decide them by."""
+"""Keeps files from gates and scripts that a trial has made in front of what they use."""
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import sys
@@ -11,59 +10,20 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from tidegate.trial.gate_scripts import is_same, script_files
-from tidegate.trial.processes import Account
-from tidegate.trial.safe_files import copy_below, open_regular, remove_below
-from tidegate.trial.workspace import Prepared, everything_below
+from tidegate.trial.gate_scripts import script_files, text_of
+from tidegate.trial.workspace import everything_below
 
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # the first of these is used
 _MAKE = re.compile(r"\bg?make\b")
 _PYTHON = re.compile(r"\bpython[\d.]*\b|\bpytest\b")
 _PYTEST = re.compile(r"\bpytest\b")
+_NODE = re.compile(r"\b(?:npm|npx|pnpm|yarn)\b")
+_NODE_FILES = (".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs")  # can name another shell
 _PYTEST_FILES = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml")  # can skip tests
 _OWN_CODE = re.compile(r"\s-[cm]\b")  # of `python -c CODE`, `python -m MODULE`
 _INTERPRETER = re.compile(r"[\w./-]*\b(?:python[\d.]*|pytest)(?![\w-])")
 _INSTALLED = ("lib/python3*/site-packages", "lib/python3*/dist-packages")  # below an interpreter's prefix
 _MODULE_SUFFIXES = (".py", ".pyc", ".so")
-MOST_BYTES = 1_000_000  # of a script, which is searched for what it starts
-
-
-@contextmanager
-def guidance_of_base(
-    prepared: Prepared, of_base: Prepared | None, workspace: Path, account: Account | None
-) -> Iterator[None]:
-    """Put base's guidance files into the workspace; afterwards, put the workspace's own back.
-
-    Head's may contain what a gate looks for. Files that the trial has changed are left alone.
-    """
-    if of_base is None or not workspace.is_dir():
-        yield
-        return
-    owner = (account.uid, account.gid) if account else None
-    names = dict.fromkeys((*prepared.guidance, *of_base.guidance))
-    differing = [name for name in names if not is_same(prepared.folder / name, of_base.folder / name)]
-    swapped = [name for name in differing if _is_untouched(prepared, workspace, name)]
-    for name in swapped:
-        _put(of_base, workspace, name, owner)
-    try:
-        yield
-    finally:
-        for name in swapped:
-            with suppress(OSError):
-                _put(prepared, workspace, name, owner)
-
-
-def _is_untouched(prepared: Prepared, workspace: Path, name: str) -> bool:
-    if name in prepared.guidance:
-        return is_same(prepared.folder / name, workspace / name)
-    return not os.path.lexists(workspace / name)
-
-
-def _put(source: Prepared, workspace: Path, name: str, owner: tuple[int, int] | None) -> None:
-    if name in source.guidance:
-        copy_below(workspace, name, source.folder / name, owner)
-    else:
-        remove_below(workspace, name)
 
 
 @contextmanager
@@ -73,8 +33,8 @@ def without_stand_ins(
     """Move files that the trial made in front of what the command uses to `aside`, and back; yield their names.
 
     `make` prefers a GNUmakefile to the template's Makefile. Python prefers a module beside a script to its own and to
-    installed ones, and a package to the template's module. pytest obeys settings beside the tests. `path` is where the
-    command's Python is looked up.
+    installed ones, and a package to the template's module. pytest and npm obey settings beside the tests. `path` is
+    where the command's Python is looked up.
     """
     names = tuple(_stand_ins(command, template, workspace, path))
     aside.mkdir(parents=True, exist_ok=True)
@@ -90,13 +50,14 @@ def without_stand_ins(
 
 def _stand_ins(command: str, template: Path, workspace: Path, search: str) -> Iterator[str]:
     scripts = script_files(command, template)
-    text = "\n".join([command, *(_text(template / name) for name in scripts)])
+    text = "\n".join([command, *(text_of(template / name) for name in scripts)])
     makes = _MAKE.search(text) is not None
     python = _PYTHON.search(text) is not None or any(name.endswith(".py") for name in scripts)
     python = python and bool(scripts or _OWN_CODE.search(command) or _names_code(command, template))
-    if not (makes or python) or not workspace.is_dir():
+    settings: tuple[str, ...] = _PYTEST_FILES if python and _PYTEST.search(text) else ()
+    settings += _NODE_FILES if _NODE.search(text) else ()
+    if not (makes or python or settings) or not workspace.is_dir():
         return
-    settings = _PYTEST_FILES if python and _PYTEST.search(text) else ()
     known = sys.stdlib_module_names | _installed(text, search) if python else frozenset[str]()
     folders = [template, *(path for path in everything_below(template) if path.is_dir() and not path.is_symlink())]
     for folder in folders:
@@ -154,11 +115,3 @@ def _modules_below(prefix: Path) -> frozenset[str]:
     """Return the names of the modules and packages that are installed below this folder."""
     found = [path for pattern in _INSTALLED for path in prefix.glob(f"{pattern}/*")]
     return frozenset(_module(path) for path in found if path.suffix in _MODULE_SUFFIXES or _is_code(path))
-
-
-def _text(path: Path) -> str:
-    file = open_regular(path)
-    if file is None:
-        return ""
-    with file:
-        return file.read(MOST_BYTES).decode(errors="replace")

@@ -201,11 +201,6 @@ def _checked_out(root: Path) -> str:
     return f"{must(root, 'rev-parse', 'HEAD')[:12]} ({what})"
 
 
-def own_commits(root: Path, base: Revision, head: Revision) -> frozenset[str]:
-    """Return the commits that head has and base does not have, as far as a shallow clone knows them."""
-    return frozenset(must(root, "rev-list", f"{base.sha}..{head.sha}").split())
-
-
 def changed_files(root: Path, base: Revision, head: Revision, patterns: Sequence[str]) -> tuple[str, ...]:
     """Return the files that differ between the commits and match one of the globs (`**` as in .gitignore)."""
     specs = [f":(glob){pattern}" for pattern in patterns]

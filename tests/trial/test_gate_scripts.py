@@ -1,0 +1,44 @@
+"""Which files of the template a gate's command runs, and that they are put back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tidegate.trial.gate_scripts import restore_scripts, script_files
+
+SOURCES = [
+    ". ./lib.sh",
+    "source lib.sh",
+    'set -e; . "$(dirname "$0")/lib.sh"',
+    "[ -f lib.sh ] && . lib.sh",
+    ". 'lib.sh'",
+]
+
+
+@pytest.mark.parametrize("line", SOURCES)
+def test_a_file_that_a_script_sources_is_a_script(tmp_path: Path, line: str) -> None:
+    (tmp_path / "check.sh").write_text(f"#!/bin/sh\n{line}\nnotes_are_there\n")
+    (tmp_path / "lib.sh").write_text(". ./check.sh\n")
+
+    assert script_files("sh check.sh notes.txt", tmp_path) == ("check.sh", "lib.sh")
+    assert script_files(". ./lib.sh && notes_are_there", tmp_path) == ("lib.sh", "check.sh")
+
+
+def test_a_file_that_a_script_reads_or_runs_is_the_trials(tmp_path: Path) -> None:
+    (tmp_path / "check.sh").write_text("grep -q milk notes.txt && python3 solution.py\n")
+    for name in ("notes.txt", "solution.py"):
+        (tmp_path / name).write_text("")
+
+    assert script_files("sh check.sh", tmp_path) == ("check.sh",)
+
+
+def test_what_a_trial_changed_is_put_back(tmp_path: Path) -> None:
+    for folder, text in (("template", "exit 1\n"), ("workspace", "exit 0\n")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "check.sh").write_text(". ./lib.sh\n")
+        (tmp_path / folder / "lib.sh").write_text(text)
+
+    assert restore_scripts("sh check.sh", tmp_path / "template", tmp_path / "workspace", None) == ("lib.sh",)
+    assert (tmp_path / "workspace/lib.sh").read_text() == "exit 1\n"
