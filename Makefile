@@ -52,6 +52,7 @@ types: $(READY) ## mypy --strict
 	@$(BIN)/mypy
 
 format: $(READY) ## format the code and fix what ruff can fix
+	@$(BIN)/ruff format --quiet
 	@$(BIN)/ruff check --quiet --fix
 	@$(BIN)/ruff format --quiet
 
@@ -91,7 +92,7 @@ bench: $(READY) ## what a trial costs, against the bare process; needs a C compi
 	@$(BIN)/python benchmarks/bench_trials.py
 
 golden: $(READY) ## write the tests' expected reports again; read the diff
-	@TIDEGATE_UPDATE_GOLDEN=1 $(BIN)/pytest --quiet tests/reports
+	@TIDEGATE_UPDATE_GOLDEN=1 $(BIN)/pytest --quiet --numprocesses=auto tests/reports
 
 check: lint types test ## all that has to hold before a commit
 

@@ -19,8 +19,9 @@ from pydantic import TypeAdapter
 
 from tidegate.history.store import History
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult
-from tidegate.model.measurement import AgentInfo, Call, GateResult, Metrics, PastTrial, Revision, Run, RunRow
+from tidegate.model.measurement import AgentInfo, Call, GateResult, PastTrial, Revision, Run, RunRow
 from tidegate.model.measurement import TrialResult as Measured
+from tidegate.model.metrics import Metrics
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import Policy, Store
 from tidegate.model.trial import Side, TrialSpec

@@ -21,7 +21,8 @@ from playwright.sync_api import Page
 from tests.make import result, row, trial_result
 from tests.reports.in_browser import chromium
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult
-from tidegate.model.measurement import Metrics, TrialResult
+from tidegate.model.measurement import TrialResult
+from tidegate.model.metrics import Metrics
 from tidegate.model.result import Result
 from tidegate.model.trial import Record
 from tidegate.reports.html import render_html

@@ -14,7 +14,8 @@ from statistics import NormalDist
 from tests import make
 from tidegate.comparison.judge_change import MARGIN, Q, with_judge_tests
 from tidegate.model.comparison import JudgeChange, JudgeSide
-from tidegate.model.measurement import Metrics, TrialResult
+from tidegate.model.measurement import TrialResult
+from tidegate.model.metrics import Metrics
 
 PAGE = Path(__file__).parent / "judge-warnings.md"
 MEAN = 0.8

@@ -127,6 +127,9 @@ def test_the_image_with_agents_has_those_that_are_tested() -> None:
     programs = [agent for agent in get_args(get_args(AnyAgent)[0]) if issubclass(agent, CodingAgent)]
     assert len(programs) >= 4
     for agent in programs:
+        assert agent.image_package in packages, (
+            f"add {agent.image_package} to images/agents/package.json, and `make lock`"
+        )
         assert packages[agent.image_package]["version"].removesuffix("-linux-x64") == agent.tested
 
 

@@ -26,6 +26,7 @@ from tidegate.reports.result_json import result_json
 from tidegate.run.adaptive_run import BothRuns, no_runs, run_both
 from tidegate.run.changed_files import file_changes
 from tidegate.run.checkouts import RevisionPair, one_side, scratch_folder, two_sides
+from tidegate.run.confirming import make_confirm_plan, run_confirmation
 from tidegate.run.left_behind import with_files
 from tidegate.run.pull_request_job import PullRequestJob, load_pull_request
 from tidegate.run.replays import new_sessions
@@ -34,6 +35,7 @@ from tidegate.run.sharding import Wanted, joining, make_shard_plan, run_build, r
 from tidegate.run.still_named import with_docs
 from tidegate.run.surface_changes import changes_of_sides
 from tidegate.run.target_tip import with_tip
+from tidegate.shards.confirm_plan import ConfirmPlan
 from tidegate.store.run_folder import RunFolder, load_run, write_text
 from tidegate.suite.load import load_suite
 from tidegate.surface.used import scenario_calls
@@ -52,7 +54,7 @@ async def pull_request(repo: Path, asked: RevisionPair, out: Path, options: Opti
         if loaded.touched or loaded.definitions:
             with joining(loaded.job, options) as job:
                 runs = await run_both(repo, job, options)
-            shares = [share.rows for share in job.joined.plan.shares] if job.joined else []
+            shares = job.joined.shares if job.joined else []
             comparison = compare(runs.base, runs.head, (*runs.made, *loaded.definitions), shares=shares)
             comparison = await with_tip(repo, asked.base, loaded.job, comparison, options)
             verdict = decide(comparison, loaded.job.suite.policy)
@@ -66,6 +68,13 @@ async def pull_request(repo: Path, asked: RevisionPair, out: Path, options: Opti
     return result
 
 
+def plan_confirmation(repo: Path, asked: RevisionPair, options: Options, wanted: Wanted) -> ConfirmPlan | None:
+    """Return which jobs confirm which rows of a screened pull request; None if the merge does that alone."""
+    with scratch_folder() as scratch, two_sides(repo, asked, scratch, scratch / "out") as sides:
+        loaded = load_pull_request(repo, asked.base, sides, scratch, options)
+        return make_confirm_plan(repo, loaded.job, options, wanted)
+
+
 def plan_shards(repo: Path, asked: RevisionPair, options: Options, wanted: Wanted) -> ShardPlan:
     """Return which shards screen which rows of a pull request; no shards if there is nothing to run."""
     with scratch_folder() as scratch, two_sides(repo, asked, scratch, scratch / "out") as sides:
@@ -74,12 +83,12 @@ def plan_shards(repo: Path, asked: RevisionPair, options: Options, wanted: Wante
         return plan if loaded.touched or loaded.definitions else plan.model_copy(update={"shares": ()})
 
 
-async def screen_shard(
-    repo: Path, asked: RevisionPair, plan: ShardPlan, number: int, options: Options
-) -> ShardContents:
-    """Run the screening of one shard of the plan, and write its bundle into `options.shards`."""
+async def one_shard(repo: Path, asked: RevisionPair, plan: ShardPlan, number: int, options: Options) -> ShardContents:
+    """Run one shard of the plan, and write its bundle into `options.shards`."""
     with scratch_folder() as scratch, two_sides(repo, asked, scratch, scratch / "out") as sides:
         loaded = load_pull_request(repo, asked.base, sides, scratch, options)
+        if isinstance(plan, ConfirmPlan):
+            return await run_confirmation(loaded.job, plan, number, options)
         return await run_shard(repo, loaded.job, plan, number, options)
 
 

@@ -9,7 +9,8 @@ import pytest
 from tests.make import row, trial_result
 from tidegate.causes.find import find_causes
 from tidegate.model.event import CallStatus
-from tidegate.model.measurement import Call, GateResult, Metrics, TrialResult
+from tidegate.model.measurement import Call, GateResult, TrialResult
+from tidegate.model.metrics import Metrics
 from tidegate.model.result import FileChange
 
 Told = tuple[str, CallStatus, str]

@@ -13,7 +13,8 @@ import pytest
 from tests import make
 from tidegate.comparison.compare import compare
 from tidegate.model.comparison import Comparison, DefinitionChange, FailedCall, GateCounts, Row
-from tidegate.model.measurement import Call, GateResult, Metrics, Outcome, PastTrial, Revision, Run, RunRow, TrialResult
+from tidegate.model.measurement import Call, GateResult, Outcome, PastTrial, Revision, Run, RunRow, TrialResult
+from tidegate.model.metrics import Metrics
 from tidegate.model.suite import Policy, TrialCounts
 from tidegate.model.trial import NotMeasured, Phase, Side, TrialSpec
 from tidegate.procedure.detection import Screening, weakness

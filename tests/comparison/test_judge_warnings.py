@@ -12,7 +12,8 @@ import pytest
 from tests import make
 from tidegate.comparison.compare import compare
 from tidegate.model.judgement import JudgeResult
-from tidegate.model.measurement import Metrics, PastTrial, RunRow, TrialResult
+from tidegate.model.measurement import PastTrial, RunRow, TrialResult
+from tidegate.model.metrics import Metrics
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,8 @@ from tests.make import trial_result
 from tidegate.comparison.metric_rules import RULES
 from tidegate.comparison.metric_tests import RowTrials, compared_metrics, is_worse, row_change
 from tidegate.model.comparison import MetricChange
-from tidegate.model.measurement import Metrics, PastTrial, TrialResult
+from tidegate.model.measurement import PastTrial, TrialResult
+from tidegate.model.metrics import Metrics
 from tidegate.model.trial import Side
 
 
@@ -114,7 +115,8 @@ def test_a_row_s_interval_is_the_pooled_t_interval_on_the_metric_s_scale(
 ) -> None:
     """scipy is the oracle; rates are eighths, the others whole, and a logarithm leaves out what has none."""
     rule = RULES[name]
-    values = [[x if rule.ratio or name == "help_count" else x / 40 for x in side] for side in (base, head)]
+    is_count = "int" in str(Metrics.model_fields[name].annotation)
+    values = [[x if rule.ratio or is_count else x / 40 for x in side] for side in (base, head)]
     if not rule.ratio:
         before, after = values
     else:

@@ -9,7 +9,8 @@ import pytest
 
 from tests.make import trial_result
 from tidegate.comparison.metric_tests import RowTrials, compared_metrics
-from tidegate.model.measurement import Metrics, PastTrial, TrialResult
+from tidegate.model.measurement import PastTrial, TrialResult
+from tidegate.model.metrics import Metrics
 
 ROWS, PRS = 10, 100
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from tests import make
 from tidegate.comparison.metric_tests import RowTrials
 from tidegate.comparison.unused_tool import doubting_disuse, is_unused
-from tidegate.model.measurement import InvocationCounts, Outcome, PastTrial, TrialResult
+from tidegate.model.measurement import Outcome, PastTrial, TrialResult
+from tidegate.model.metrics import InvocationCounts
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import RowState
 from tidegate.model.trial import Side

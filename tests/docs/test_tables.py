@@ -27,12 +27,12 @@ def types(union: Any) -> set[str]:
 def test_the_readme_names_every_gate() -> None:
     table = README.partition("## Gates")[2].partition("\nAgents")[0]
     rows = re.findall(r"^\| (`.+?) \|", table, re.M)
-    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == types(AnyGate)
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == types(AnyGate), "README's table"
 
 
 def test_the_readme_names_every_agent() -> None:
     said = README.partition("\nAgents (")[2].partition("\n\n")[0]
-    assert set(re.findall(r"`([\w-]+)`", said)) == types(AnyAgent)
+    assert set(re.findall(r"`([\w-]+)`", said)) == types(AnyAgent), "README's list"
 
 
 def test_configuration_names_every_command() -> None:

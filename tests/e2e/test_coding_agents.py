@@ -6,11 +6,13 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import pytest
 
 from tests.model_server import Fault, Step, serving
+from tidegate.agents import AnyAgent
+from tidegate.agents.coding import CodingAgent
 from tidegate.model.event import End
 from tidegate.model.trial import Trial
 
@@ -34,6 +36,11 @@ RESULT = {
     "total_cost_usd": 0.25,
     "modelUsage": {"m": {"inputTokens": 10, "outputTokens": 5}},
 }
+
+
+def test_every_agent_that_is_a_cli_is_tested_here() -> None:
+    programs = {agent for agent in get_args(get_args(AnyAgent)[0]) if issubclass(agent, CodingAgent)}
+    assert set(TYPES.values()) == {get_args(agent.model_fields["type"].annotation)[0] for agent in programs}
 
 
 class Ran(NamedTuple):

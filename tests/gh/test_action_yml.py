@@ -115,8 +115,9 @@ def test_what_a_pull_request_s_run_showed_is_saved_after_a_failure_too() -> None
     )
     cached = 0
     for text in texts:
-        for job in yaml.safe_load(text)["jobs"].values():
+        for name, job in yaml.safe_load(text)["jobs"].items():
             steps = [step for step in job.get("steps", ()) if "store/tests" in str(step.get("with"))]
+            steps = steps[1:] if name == "confirm-plan" else steps  # it runs no trials, and only reads
             assert [re.sub("@.*", "", step["uses"]) for step in steps] in (
                 [],
                 ["actions/cache/restore", "actions/cache/save"],

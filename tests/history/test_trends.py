@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tidegate.history.trends import MOST_COMMITS, Trends
-from tidegate.model.measurement import Metrics, Outcome, PastTrial
+from tidegate.model.measurement import Outcome, PastTrial
+from tidegate.model.metrics import Metrics
 
 
 def past(sha: str, at: float, decides: Outcome = "pass", scenario: str = "docs", **metrics: float) -> PastTrial:

@@ -1,4 +1,4 @@
-"""metrics.md: definitions, test vectors and laws of the interaction metrics."""
+"""Definitions, examples and laws of the interaction metrics."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tidegate.invocations.metrics import (
     trial_metrics,
 )
 from tidegate.model.event import COUNTED, CallStatus, End, Event, ToolCall
-from tidegate.model.measurement import InvocationCounts, Metrics, SubcommandCounts
+from tidegate.model.metrics import InvocationCounts, Metrics, SubcommandCounts
 from tidegate.model.price import Price
 from tidegate.model.trial import Invocation, Trial
 
@@ -30,7 +30,7 @@ RATES = ("error_rate", "retry_rate", "retry_after_failure_rate", "first_try_succ
 
 
 def calls(text: str) -> tuple[Invocation, ...]:
-    """Invocations as metrics.md writes them: `add a✗ add a✓ list?`, where ? is an unknown end and ⌛ a timeout."""
+    """Invocations in short: `add a✗ add a✓ list?`, where ? is an unknown end and ⌛ a timeout."""
     statuses: dict[str, CallStatus] = {"✓": "ok", "✗": "error", "⌛": "timeout", "?": "unknown"}
     found: list[Invocation] = []
     words: list[str] = []

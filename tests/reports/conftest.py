@@ -28,7 +28,8 @@ from tidegate.model.comparison import (
     SuiteEffect,
 )
 from tidegate.model.marker import Fixed
-from tidegate.model.measurement import AgentInfo, Call, GateResult, Metrics, SubcommandCounts, TrialResult
+from tidegate.model.measurement import AgentInfo, Call, GateResult, TrialResult
+from tidegate.model.metrics import Metrics, SubcommandCounts
 from tidegate.model.plan import RowKey
 from tidegate.model.result import BaseSide, Cost, HeadSide, Links, Result, Sides, TrialTotals
 from tidegate.model.suite import Policy, RowState

@@ -17,7 +17,8 @@ from tests.reports.in_browser import keep_picture, loaded_in
 from tests.reports.large import large_record, large_result
 from tidegate.model.cause import Cause, Place
 from tidegate.model.event import End, Message, ToolCall, ToolResult
-from tidegate.model.measurement import Metrics, TrialResult
+from tidegate.model.measurement import TrialResult
+from tidegate.model.metrics import Metrics
 from tidegate.model.result import Result
 from tidegate.model.trial import Record, encoded
 from tidegate.reports.html import MAX_BYTES, render_html

@@ -6,7 +6,8 @@ import pytest
 
 from tests import make
 from tidegate.model.comparison import Comparison
-from tidegate.model.measurement import AgentInfo, Metrics, TrialResult
+from tidegate.model.measurement import AgentInfo, TrialResult
+from tidegate.model.metrics import Metrics
 from tidegate.model.result import Cost
 from tidegate.reports.comment import comment_body
 from tidegate.reports.model_filters import spent

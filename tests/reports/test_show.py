@@ -9,17 +9,8 @@ from rich.console import Console, RenderableType
 from tests.make import run, trial_result
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.judgement import Judgement, JudgeResult
-from tidegate.model.measurement import (
-    AgentInfo,
-    Call,
-    GateResult,
-    InvocationCounts,
-    Metrics,
-    Revision,
-    Run,
-    RunRow,
-    TrialResult,
-)
+from tidegate.model.measurement import AgentInfo, Call, GateResult, Revision, Run, RunRow, TrialResult
+from tidegate.model.metrics import InvocationCounts, Metrics
 from tidegate.reports.show import pass_table, run_overview, trial_story
 
 TRIAL = trial_result(

@@ -5,6 +5,7 @@ from typing import get_args
 
 import pytest
 
+from tidegate.comparison.metric_rules import RULES
 from tidegate.model.comparison import Divergence, Evidence, MetricChange, Row, SuiteEffect
 from tidegate.model.measurement import Call
 from tidegate.model.result import Result
@@ -99,8 +100,9 @@ def test_the_comment_has_three_columns_and_names_metrics_that_got_worse(stories:
 def test_the_page_has_a_cell_for_each_column(stories: Stories) -> None:
     result = stories["stochastic_regression"]()
     titles = [title for title, _ in COLUMNS.values()]
+    assert COLUMNS.keys() <= RULES.keys(), "a column without a rule would stay empty"
     page = page_view(result, {"base": "base", "head": "head"})
-    assert list(page.columns) == titles
+    assert list(page.columns) == titles, "give the stories of conftest.py a value of the new metric"
     assert {len(row.cells) for row in page.rows} == {len(titles)}
 
 

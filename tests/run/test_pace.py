@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tidegate.model.command import CommandResult
-from tidegate.model.measurement import Metrics, PastTrial
+from tidegate.model.measurement import PastTrial
+from tidegate.model.metrics import Metrics
 from tidegate.model.trial import Side, Step, Trial, TrialSpec
 from tidegate.run.pace import Pace
 

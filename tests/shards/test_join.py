@@ -15,10 +15,12 @@ from tests import make
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.shard import ShardContents, ShardPlan, Share, Spent
-from tidegate.model.suite import Budget
+from tidegate.model.suite import Budget, Policy
 from tidegate.model.trial import Side, TrialSpec
+from tidegate.procedure.steps import State
 from tidegate.shards.bundle import bundle_name, write_bundle
-from tidegate.shards.join import join
+from tidegate.shards.confirm_plan import ConfirmPlan
+from tidegate.shards.join import Shard, join
 from tidegate.store.run_folder import RunFolder
 
 SHARDS = 3
@@ -199,9 +201,55 @@ def test_every_damage_is_found_in_100_of_100(
 
         joined = join(bundles, PLAN)
 
-        assert list(joined.lost) == [number], f"{damage.__name__} with seed {seed} went unnoticed"
+        assert list(joined.lost) == [Shard("shard", number)], f"{damage.__name__} with seed {seed} went unnoticed"
         assert joined.left == 8
         joined.close()
+
+
+SECOND = ConfirmPlan(
+    **PLAN.model_copy(
+        update={"shares": tuple(Share(rows=ROWS[n:4:2], trials=4, seconds=1) for n in (0, 1))}
+    ).model_dump(),
+    screening=PLAN.id,
+    state=State(rows=(), policy=Policy()),
+)
+
+
+def write_second(bundles: Path, number: int, *, outcome: str = "pass", **changes: Any) -> Path:
+    rows = SECOND.shares[number - 1].rows
+    asked = [make.spec(side="head", scenario=one.scenario, agent=one.agent, phase="confirm", index=9) for one in rows]
+    ran = [make.trial_result(**spec.model_dump(), outcome=outcome) for spec in asked]
+    fields = {"plan": SECOND.id, "of": 2, "rows": rows, "trials": 2, **changes}
+    path = bundles / f"second-{number}" / bundle_name(number, 2, "confirm")
+    write_bundle(path, contents(number, **fields), ran, {side: RunFolder(bundles.parent / side) for side in SIDES})
+    return path
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut off", "doubled", "foreign", ""])
+def test_the_rows_of_a_lost_shard_of_the_second_matrix_are_not_measured_at_all(
+    bundles: Path, tmp_path: Path, damage: str
+) -> None:
+    """Not even what the screening showed of them counts: it would show head's failures alone, or too few of them."""
+    write_second(bundles, 1)
+    path = write_second(bundles, 2, **({"plan": "0" * 64} if damage == "foreign" else {}))
+    if damage == "missing":
+        path.unlink()
+    elif damage == "cut off":
+        os.truncate(path, 99)
+    elif damage == "doubled":
+        path.rename(bundles / "copy.zip")
+        write_second(bundles, 2, outcome="fail")
+    joined = join(bundles, PLAN, SECOND)
+    stores = {side: RunFolder(tmp_path / "merged" / side) for side in SIDES}
+
+    found = joined.take([spec for number in (1, 2, 3) for spec in specs(number)], stores)
+
+    lost = set(SECOND.shares[1].rows) if damage else set()
+    assert list(joined.lost) == ([Shard("confirm", 2)] if damage else [])
+    assert {one.key for one in found if one.not_measured == "lost_shard"} == lost
+    assert len(found) == 12
+    assert {one.key for one in joined.results} == set(ROWS[:4]) - lost
+    assert all(text.startswith("confirming shard 2 of 2 is lost: ") for text in joined.say())
 
 
 def test_the_same_bundle_twice_is_one(bundles: Path) -> None:
@@ -226,14 +274,14 @@ def test_a_lost_shard_names_what_is_wrong_with_its_bundle(
 ) -> None:
     damage(bundles, 2, Random(1))
     joined = join(bundles, PLAN)
-    assert joined.lost[2].startswith(f"{bundle_name(2, SHARDS)} {why}")
+    assert joined.lost[Shard("shard", 2)].startswith(f"{bundle_name(2, SHARDS)} {why}")
     assert joined.warnings == ()
 
 
 def test_a_shard_with_another_version_of_the_agent_is_lost(bundles: Path) -> None:
     joined = join(bundles, PLAN)
     joined.leave_other_versions({"a:b": "1.1"})
-    assert joined.lost[1] == "it ran a:b 1.0, and this job has 1.1"
+    assert joined.lost[Shard("shard", 1)] == "it ran a:b 1.0, and this job has 1.1"
     assert joined.left == 0
 
 

@@ -14,11 +14,11 @@ from tidegate.action.pull_request import is_lenient, options_of, sides_of
 from tidegate.action.standing import standing_verdict
 from tidegate.errors import ConfigurationError, MissingKeyError
 from tidegate.gh.event import MergeGroupEvent, PullRequestEvent
-from tidegate.pipeline import build_side, plan_shards, screen_shard
-from tidegate.run.sharding import PLAN_FILE, Wanted, read_plan, require_number, shards_folder
+from tidegate.pipeline import build_side, one_shard, plan_confirmation, plan_shards
+from tidegate.run.sharding import CONFIRM_FILE, PLAN_FILE, Wanted, plan_of, require_number, shards_folder
 from tidegate.shards.arguments import add_shard, add_shards
 from tidegate.shards.bundle import bundle_name
-from tidegate.shards.matrix import matrix, overview, said_of_build
+from tidegate.shards.matrix import matrix, overview, overview_of_confirmation, said_of_build
 from tidegate.store.run_folder import write_value
 
 
@@ -31,6 +31,12 @@ async def plan(event: PullRequestEvent | MergeGroupEvent, job: Job) -> int:
     asked = sides_of(event, job)
     options = options_of(asked, job, lenient_keys=is_lenient(event, job))
     wanted = Wanted(given.shards, given.minutes * 60, build_once=given.build_once)
+    if given.confirm:
+        second = plan_confirmation(job.workspace, asked, options, wanted)
+        if second is not None:
+            write_value(shards_folder(job.workspace) / CONFIRM_FILE, second)
+        tell_matrix(matrix(second) if second else "", overview_of_confirmation(second), job)
+        return 0
     try:
         made = plan_shards(job.workspace, asked, options, wanted)
     except MissingKeyError:
@@ -71,12 +77,14 @@ async def screen(event: PullRequestEvent | MergeGroupEvent, job: Job) -> int:
     given = _arguments(add_shard, job)
     asked = sides_of(event, job)
     options = options_of(asked, job, lenient_keys=is_lenient(event, job))
-    made = read_plan(shards_folder(job.workspace) / PLAN_FILE)
+    made = plan_of(shards_folder(job.workspace), confirm=given.confirm)
     if given.build:
         job.say(said_of_build(await build_side(job.workspace, asked, made, given.build, options)))
         return 0
     number, of = given.shard
     require_number(made, number, of)
-    ran = await screen_shard(job.workspace, asked, made, number, options)
-    job.say(f"shard {number} of {of}: {ran.trials} trials in {ran.seconds:.0f} s, in {bundle_name(number, of)}")
+    ran = await one_shard(job.workspace, asked, made, number, options)
+    job.say(
+        f"shard {number} of {of}: {ran.trials} trials in {ran.seconds:.0f} s, in {bundle_name(number, of, made.jobs)}"
+    )
     return 0

@@ -28,6 +28,13 @@ __all__ = [
 ]
 
 AnyAgent = Annotated[
-    DocFollower | Scripted | CommandAgent | ClaudeCodeAgent | CodexAgent | GeminiAgent | OpenCodeAgent | AnthropicAgent,
+    DocFollower  # one per line, so that a new one changes one line
+    | Scripted
+    | CommandAgent
+    | ClaudeCodeAgent
+    | CodexAgent
+    | GeminiAgent
+    | OpenCodeAgent
+    | AnthropicAgent,
     Field(discriminator="type"),
 ]

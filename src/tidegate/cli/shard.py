@@ -40,16 +40,16 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from tidegate.cli.progress import make_progress
-    from tidegate.pipeline import build_side, screen_shard
+    from tidegate.pipeline import build_side, one_shard
     from tidegate.run.checkouts import RevisionPair
     from tidegate.run.run_job import Options
-    from tidegate.run.sharding import PLAN_FILE, read_plan, require_number, shards_folder
+    from tidegate.run.sharding import plan_of, require_number, shards_folder
     from tidegate.shards.bundle import bundle_name
     from tidegate.shards.matrix import said_of_build
     from tidegate.vcs.revisions import repository_root
 
     root = repository_root(args.repo)
-    plan = read_plan(args.plan or shards_folder(root) / PLAN_FILE)
+    plan = plan_of(args.plan or shards_folder(root), confirm=args.confirm)
     asked = RevisionPair(plan.target, plan.head, plan.names)
     out = (args.out or shards_folder(root)).resolve()
     with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
             return 0
         number, of = args.shard
         require_number(plan, number, of)
-        ran = options.run_until_stopped(lambda: screen_shard(root, asked, plan, number, chosen))
+        ran = options.run_until_stopped(lambda: one_shard(root, asked, plan, number, chosen))
     print(f"shard {number}/{of}: {ran.trials} trials of {len(ran.rows)} rows in {ran.seconds:.0f} s")
-    print(f"bundle: {out / bundle_name(number, of)}")
+    print(f"bundle: {out / bundle_name(number, of, plan.jobs)}")
     return 0

@@ -15,6 +15,7 @@ class Rule(NamedTuple):
     plus: float = 0.0  # added before the logarithm, for metrics that can be 0
 
 
+# A new metric joins the family whose false-discovery rate is limited, and is a value of `policy.block_metrics`.
 RULES = {
     "error_rate": Rule(0.05),
     "retry_rate": Rule(0.05),

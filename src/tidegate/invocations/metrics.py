@@ -1,4 +1,4 @@
-"""Computes metrics from the target's invocations. docs/metrics.md has the definitions and test vectors."""
+"""Computes metrics from the target's invocations. tests/invocations/test_metrics.py has examples of each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from tidegate.model.event import COUNTED, CallStatus, End, ToolCall
-from tidegate.model.measurement import InvocationCounts, Metrics, SubcommandCounts
+from tidegate.model.metrics import InvocationCounts, Metrics, SubcommandCounts
 from tidegate.model.price import Price
 from tidegate.model.target import Target
 from tidegate.model.trial import Invocation, Trial

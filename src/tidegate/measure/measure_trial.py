@@ -12,7 +12,8 @@ from tidegate.measure.target_calls import calls_of
 from tidegate.model.event import End
 from tidegate.model.gate import Gate, Seen
 from tidegate.model.judgement import JudgeResult
-from tidegate.model.measurement import EvaluatorResult, GateResult, Metrics, Outcome, TrialResult
+from tidegate.model.measurement import EvaluatorResult, GateResult, Outcome, TrialResult
+from tidegate.model.metrics import Metrics
 from tidegate.model.price import Price
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer, ReadFile, Request
 from tidegate.model.suite import Scenario

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 from tidegate.model.plan import RowKey
+from tidegate.model.session import RowReplay
 from tidegate.model.suite import Budget
 from tidegate.model.trial import Side
 from tidegate.model.value import Value
@@ -42,6 +43,8 @@ class ShardPlan(Value):
     `suite_hash`: of the suite in force, with its scenarios. `build_once`: each side is built by a job of its own.
     """
 
+    jobs: ClassVar[str] = "shard"  # what the jobs of the matrix and their bundles are called
+
     schema_version: Literal[1] = 1
     tidegate_version: str
     config: str
@@ -58,6 +61,11 @@ class ShardPlan(Value):
     def id(self) -> str:
         """The plan's identity: a SHA-256 of all of it."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+    @property
+    def run(self) -> str:
+        """The identity of the run that the plan belongs to: of the screening's plan."""
+        return self.id
 
     def part_of_budget(self, number: int) -> Spent:
         """Return what shard `number` may spend: its share of the budget by its number of trials.
@@ -78,7 +86,8 @@ class ShardPlan(Value):
 class ShardContents(Value):
     """What a bundle states about itself. `plan` is the id of its plan; `versions`: of the agents' programs.
 
-    `trials`: the number of its results. `builds`: the seals of the builds that it was given.
+    `trials`: the number of its results. `builds`: the seals of the builds that it was given. `replays`: what base's
+    sessions showed of its rows.
     """
 
     schema_version: Literal[1] = 1
@@ -95,6 +104,7 @@ class ShardContents(Value):
     spent: Spent
     seconds: float
     builds: dict[Side, str] = {}
+    replays: tuple[RowReplay, ...] = ()
 
 
 class BuildContents(Value):

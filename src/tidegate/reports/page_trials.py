@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from tidegate.comparison.divergence import closest
 from tidegate.comparison.noise import noisy_words
 from tidegate.model.comparison import GateCounts, Row
-from tidegate.model.measurement import Metrics, SubcommandCounts, TrialResult
+from tidegate.model.measurement import TrialResult
+from tidegate.model.metrics import Metrics, SubcommandCounts
 from tidegate.model.trial import Side
 from tidegate.model.value import Value
 from tidegate.reports.model_filters import measured

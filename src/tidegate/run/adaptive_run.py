@@ -64,9 +64,9 @@ async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
         keys = work.test_keys(repo, fingerprints)
         foreign = ForeignCommits(repo, *(side.revision for side in work.sides))
         known = earlier.begin(fingerprints, keys, foreign)
-        pushes = _pushes(repo, work, options, keys.values())
+        pushes = pushes_of(repo, work, options, keys.values())
         before = pushes.earlier(keys) if pushes else {}
-        rows = _with_earlier(run_rows(work.plan, work.suite), before)
+        rows = with_earlier(run_rows(work.plan, work.suite), before)
         sessions = earlier.sessions(foreign)
         replays = await replay_first(runner, work, Begun(rows, keys, known, sessions.by_row), earlier, options)
         runner.on_result = earlier.keep
@@ -81,7 +81,7 @@ async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
         pairs, results = await runner.side_by_side(results)
     base, head = (run_of(work, side, results, started, time.time(), runner) for side in work.sides)
     base = base.model_copy(update={"history": known.past})
-    head = head.model_copy(update={"pairs": pairs, "rows": with_replays(_with_earlier(head.rows, before), replays)})
+    head = head.model_copy(update={"pairs": pairs, "rows": with_replays(with_earlier(head.rows, before), replays)})
     runs = BothRuns(base, head, (*known.warnings, *sessions.warnings, *_of_shards(work)), made)
     _keep(work, runs, earlier, {entry.row.key for entry in state.rows if entry.dropped("base")})
     if pushes:
@@ -121,7 +121,7 @@ def with_replays(rows: Sequence[RunRow], replays: Mapping[RowKey, RowReplay]) ->
     return tuple(row.model_copy(update={"replay": replays.get(row.key)}) for row in rows)
 
 
-def _pushes(repo: Path, work: RunJob, options: Options, keys: Iterable[str]) -> Pushes | None:
+def pushes_of(repo: Path, work: RunJob, options: Options, keys: Iterable[str]) -> Pushes | None:
     """Return the pushes of this pull request; None if head has no branch to know it by, and in a merge queue."""
     base, head = (side.revision.ref for side in work.sides)
     if options.origin is None:
@@ -132,7 +132,8 @@ def _pushes(repo: Path, work: RunJob, options: Options, keys: Iterable[str]) -> 
     return open_pushes(repo, work.suite, (options.instance, base, head), keys)
 
 
-def _with_earlier(rows: Sequence[RunRow], before: Mapping[RowKey, EarlierPushes]) -> tuple[RunRow, ...]:
+def with_earlier(rows: Sequence[RunRow], before: Mapping[RowKey, EarlierPushes]) -> tuple[RunRow, ...]:
+    """Return the rows, each with what earlier pushes of the pull request showed."""
     spent = max((one.spent for one in before.values()), default=0)
     unknown = EarlierPushes(spent=spent)
     return tuple(row.model_copy(update={"earlier": before.get(row.key, unknown)}) for row in rows)
@@ -148,9 +149,9 @@ async def _until_decided(
             results = [*results, *found]
             state = observe(state, found)
             continue
-        await _pause(step, results, work, options)
+        await pause(step, results, work, options)
         _say_stage(step, results, options)
-        batch = await runner.run(step.specs, _enough(state, step, at_once=options.first_only))
+        batch = await runner.run(step.specs, enough(state, step, at_once=options.first_only))
         results = [*results, *batch]
         state = observe(state, batch)
     return state, results
@@ -187,7 +188,7 @@ def _made(work: RunJob, runner: Runner) -> tuple[DefinitionChange, ...]:
     return made_by_head(base, head, work.suite, runner.hidden_programs, runner.system_path)
 
 
-def _enough(state: State, step: RunTrials, *, at_once: bool) -> Callable[[TrialResult], bool]:
+def enough(state: State, step: RunTrials, *, at_once: bool) -> Callable[[TrialResult], bool]:
     """Return a function that observes each result of the step, and returns True once no further trial should start.
 
     Only hangs cost so much that the rest of the step has to wait. Quick failures do not: all of them are found, unless
@@ -210,11 +211,11 @@ def _say_stage(step: RunTrials, results: Sequence[TrialResult], options: Options
         options.progress.stage(STAGES[phase])
 
 
-async def _pause(step: RunTrials, results: Sequence[TrialResult], work: RunJob, options: Options) -> None:
+async def pause(step: RunTrials, results: Sequence[TrialResult], work: RunJob, options: Options) -> None:
     """Wait before the first verification batch, so that an outage during the first trials is over."""
     begins = step.specs[0].phase == "verify" and not (results and results[-1].phase == "verify")
     most = SHARE_OF_PAUSE * 60 * (work.suite.budget.minutes or math.inf)
-    pause = min(options.pause_s, most) if begins else 0.0
-    if pause:
-        options.progress.say(f"waiting {pause:.0f} s, so that the verification is apart in time")
-        await asyncio.sleep(pause)
+    secs = min(options.pause_s, most) if begins else 0.0
+    if secs:
+        options.progress.say(f"waiting {secs:.0f} s, so that the verification is apart in time")
+        await asyncio.sleep(secs)

@@ -38,7 +38,7 @@ def _read(path: Path, plan: ShardPlan, side: Checkout) -> Built:
     try:
         built = Built.read(path)
         its = built.contents
-        if (its.plan, its.side, its.commit) != (plan.id, side.side, side.revision.sha):
+        if (its.plan, its.side, its.commit) != (plan.run, side.side, side.revision.sha):
             raise BadBundleError("is of another run, or of the other side")
     except BadBundleError as error:
         again = f"Run `tidegate shard --build {side.side}` again, or its job."

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
@@ -21,6 +21,7 @@ from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.history.known_results import Known, KnownResults
 from tidegate.model.measurement import PastTrial, RunRow, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.session import RowReplay
 from tidegate.model.shard import BuildContents, ShardContents, ShardPlan, Share, Spent
 from tidegate.model.suite import Budget
 from tidegate.model.trial import Side
@@ -36,13 +37,15 @@ from tidegate.run.runner import Runner
 from tidegate.shards.assign import Load, in_time, longest_first, most_shards, seconds_of_trials, shards_for
 from tidegate.shards.build_archive import write_build
 from tidegate.shards.bundle import bundle_name, write_bundle
+from tidegate.shards.confirm_plan import ConfirmPlan
 from tidegate.shards.join import join
 from tidegate.store.our_folder import make_our_folder
 from tidegate.trial.agent_step import DEFAULT_TIMEOUT_SECS
 from tidegate.vcs.foreign_commits import ForeignCommits
 from tidegate.vcs.revisions import resolve
 
-PLAN_FILE = "plan.json"
+PLAN_FILE, CONFIRM_FILE = "plan.json", "confirm.json"
+P = TypeVar("P", bound=ShardPlan)
 ONCE_MORE = "Run `tidegate plan` again, and every shard with its plan."
 
 
@@ -56,10 +59,6 @@ class Wanted(NamedTuple):
 
 def make_shard_plan(repo: Path, work: RunJob, asked: RevisionPair, options: Options, wanted: Wanted) -> ShardPlan:
     """Return which shard screens which rows. No agent is run, and nothing is built."""
-    loads = _loads(repo, work, options)
-    jobs = _jobs(work, options)
-    count = shards_for(loads, wanted.goal_s, jobs) if wanted.shards is None else wanted.shards
-    shards = longest_first(loads, min(count, most_shards(len(loads)))) if loads else []
     base, head = (side.revision for side in work.sides)
     return ShardPlan(
         tidegate_version=__version__,
@@ -71,18 +70,25 @@ def make_shard_plan(repo: Path, work: RunJob, asked: RevisionPair, options: Opti
         suite_hash=suite_hash(work.suite),
         budget=work.suite.budget,
         build_once=wanted.build_once,
-        shares=tuple(
-            Share(
-                rows=tuple(load.key for load in shard),
-                trials=sum(load.trials for load in shard),
-                seconds=round(sum(load.seconds for load in shard) / jobs, 1),
-            )
-            for shard in shards
-        ),
+        shares=shares_of(_loads(repo, work, options), wanted, jobs_of(work, options)),
     )
 
 
-def _jobs(work: RunJob, options: Options) -> int:
+def shares_of(loads: Sequence[Load], wanted: Wanted, jobs: int) -> tuple[Share, ...]:
+    """Return the rows of each shard, for shards that run so many trials at once."""
+    count = shards_for(loads, wanted.goal_s, jobs) if wanted.shards is None else wanted.shards
+    shards = longest_first(loads, min(count, most_shards(len(loads)))) if loads else []
+    return tuple(
+        Share(
+            rows=tuple(load.key for load in shard),
+            trials=sum(load.trials for load in shard),
+            seconds=round(sum(load.seconds for load in shard) / jobs, 1),
+        )
+        for shard in shards
+    )
+
+
+def jobs_of(work: RunJob, options: Options) -> int:
     """Return how many trials run at the same time."""
     return options.jobs or work.suite.jobs or os.cpu_count() or 1
 
@@ -92,15 +98,15 @@ def _loads(repo: Path, work: RunJob, options: Options) -> list[Load]:
     earlier = KnownResults(repo, work.suite, {}, remembers=options.gate, origin=options.origin)
     foreign = ForeignCommits(repo, *(side.revision for side in work.sides))
     known = earlier.begin(work.fingerprints(earlier.versions()), {}, foreign)
-    specs = screening(_state(work, run_rows(work.plan, work.suite), known))
+    specs = screening(state_of(work, run_rows(work.plan, work.suite), known))
     trials = Counter(RowKey(scenario=spec.scenario, agent=spec.agent) for spec in specs)
-    seconds = _seconds(work, known)
+    seconds = seconds_of(work, known.past)
     return [Load(key, count, count * seconds[key]) for key, count in trials.items()]
 
 
-def _seconds(work: RunJob, known: Known) -> dict[RowKey, float]:
-    """Return the estimated seconds of one trial of each row."""
-    return seconds_of_trials(_means(known.past), {row.key: _limit(row) for row in work.plan.rows})
+def seconds_of(work: RunJob, past: Iterable[PastTrial | TrialResult]) -> dict[RowKey, float]:
+    """Return the estimated seconds of one trial of each row, from these earlier trials."""
+    return seconds_of_trials(_means(past), {row.key: _limit(row) for row in work.plan.rows})
 
 
 def _limit(row: PlanRow) -> float:
@@ -108,8 +114,8 @@ def _limit(row: PlanRow) -> float:
     return row.scenario.timeout_secs or row.agent.timeout_secs or DEFAULT_TIMEOUT_SECS
 
 
-def _means(past: Iterable[PastTrial]) -> dict[RowKey, float]:
-    """Return the mean duration of each row's trials in base's history."""
+def _means(past: Iterable[PastTrial | TrialResult]) -> dict[RowKey, float]:
+    """Return the mean duration of each row's trials."""
     found: dict[RowKey, list[float]] = defaultdict(list)
     for trial in past:
         if trial.metrics.duration_s is not None:
@@ -117,7 +123,8 @@ def _means(past: Iterable[PastTrial]) -> dict[RowKey, float]:
     return {key: fmean(seconds) for key, seconds in found.items()}
 
 
-def _state(work: RunJob, rows: Sequence[RunRow], known: Known) -> State:
+def state_of(work: RunJob, rows: Sequence[RunRow], known: Known) -> State:
+    """Return the procedure's state before any trial."""
     return start(rows, work.suite.policy, past_by_row(known.past))
 
 
@@ -126,18 +133,33 @@ async def run_shard(repo: Path, work: RunJob, plan: ShardPlan, number: int, opti
 
     A shard confirms nothing: how strictly a row is tested depends on the other shards, which only the merge knows.
     """
-    assert options.shards is not None
-    require_plan_of(plan, work)
-    work = replace(work, sides=with_builds(work.sides, plan, options.shards))
-    share, began = plan.shares[number - 1], time.monotonic()
-    budget = _within(work.suite.budget, plan.part_of_budget(number))
-    plan_rows = tuple(row for row in work.plan.rows if row.key in set(share.rows))
-    own = replace(work, suite=work.suite.model_copy(update={"budget": budget}), plan=Plan(rows=plan_rows))
+    began, own = time.monotonic(), part_of(work, plan, number, options)
     options.progress.stage(f"screening shard {number} of {len(plan.shares)}")
     async with runner_of(own, options) as runner:
-        results = await _screened(repo, own, runner, options)
-        spent, versions = runner.spent, runner.versions
-    contents = ShardContents(
+        results, replays = await _screened(repo, own, runner, options)
+        contents = contents_of(own, plan, number, runner, began)
+    contents = contents.model_copy(update={"trials": len(results), "replays": tuple(replays.values())})
+    write_shard(own, plan, contents, results, options)
+    return contents
+
+
+def part_of(work: RunJob, plan: ShardPlan, number: int, options: Options) -> RunJob:
+    """Return the job of one shard: its rows, its part of the budget, and the builds that all shards use."""
+    assert options.shards is not None
+    require_plan_of(plan, work)
+    keys = set(plan.shares[number - 1].rows)
+    budget = _within(work.suite.budget, plan.part_of_budget(number))
+    return replace(
+        work,
+        suite=work.suite.model_copy(update={"budget": budget}),
+        plan=Plan(rows=tuple(row for row in work.plan.rows if row.key in keys)),
+        sides=with_builds(work.sides, plan, options.shards),
+    )
+
+
+def contents_of(own: RunJob, plan: ShardPlan, number: int, runner: Runner, began: float) -> ShardContents:
+    """Return what a shard's bundle states, but for its results. `began` is a time of the monotonic clock."""
+    return ShardContents(
         tidegate_version=__version__,
         plan=plan.id,
         number=number,
@@ -145,19 +167,28 @@ async def run_shard(repo: Path, work: RunJob, plan: ShardPlan, number: int, opti
         base=plan.base,
         head=plan.head,
         suite_hash=plan.suite_hash,
-        rows=share.rows,
-        versions=versions,
-        trials=len(results),
-        spent=spent,
+        rows=plan.shares[number - 1].rows,
+        versions=runner.versions,
+        trials=0,
+        spent=runner.spent,
         seconds=round(time.monotonic() - began, 1),
-        builds=seals(work.sides),
+        builds=seals(own.sides),
     )
-    _write(options, contents, results, own)
-    return contents
 
 
-async def _screened(repo: Path, own: RunJob, runner: Runner, options: Options) -> list[TrialResult]:
-    """Run the screening trials of the job's rows, after replaying base's sessions."""
+def write_shard(
+    own: RunJob, plan: ShardPlan, contents: ShardContents, results: Sequence[TrialResult], options: Options
+) -> None:
+    """Write the bundle of a shard into the folder `options.shards`."""
+    assert options.shards is not None
+    path = options.shards / bundle_name(contents.number, contents.of, plan.jobs)
+    write_bundle(path, contents, results, {side.side: side.store for side in own.sides})
+
+
+async def _screened(
+    repo: Path, own: RunJob, runner: Runner, options: Options
+) -> tuple[list[TrialResult], dict[RowKey, RowReplay]]:
+    """Run the screening trials of the job's rows, after replaying base's sessions; return what both showed."""
     earlier = KnownResults(repo, own.suite, {}, remembers=options.gate, origin=options.origin)
     foreign = ForeignCommits(repo, *(side.revision for side in own.sides))
     known = earlier.begin(own.fingerprints(runner.versions), {}, foreign)
@@ -165,8 +196,8 @@ async def _screened(repo: Path, own: RunJob, runner: Runner, options: Options) -
     rows = run_rows(own.plan, own.suite)
     begun = Begun(rows, {}, known, earlier.sessions(foreign).by_row)
     replays = await replay_first(runner, own, begun, earlier, options)
-    specs = screening(_state(own, with_replays(rows, replays), known))
-    return await runner.run(in_time(specs, _seconds(own, known), _jobs(own, options)))
+    specs = screening(state_of(own, with_replays(rows, replays), known))
+    return await runner.run(in_time(specs, seconds_of(own, known.past), jobs_of(own, options))), replays
 
 
 async def run_build(work: RunJob, plan: ShardPlan, side: Side, options: Options) -> BuildContents:
@@ -187,12 +218,6 @@ async def run_build(work: RunJob, plan: ShardPlan, side: Side, options: Options)
         return await asyncio.to_thread(write_build, place, made, checkout.folder, secrets)
 
 
-def _write(options: Options, contents: ShardContents, results: list[TrialResult], work: RunJob) -> None:
-    assert options.shards is not None
-    path = options.shards / bundle_name(contents.number, contents.of)
-    write_bundle(path, contents, results, {side.side: side.store for side in work.sides})
-
-
 def _within(budget: Budget, part: Spent) -> Budget:
     """Return the budget with these amounts where it has limits."""
     return budget.model_copy(
@@ -205,9 +230,19 @@ def _within(budget: Budget, part: Spent) -> Budget:
 
 
 def read_plan(path: Path) -> ShardPlan:
-    """Return the plan in this file. Raises ConfigurationError if there is none."""
+    """Return the screening's plan in this file. Raises ConfigurationError if there is none."""
+    return _read(path, ShardPlan)
+
+
+def plan_of(path: Path, *, confirm: bool) -> ShardPlan:
+    """Return the plan in a file, or in its place in a folder. `confirm`: that of the second matrix."""
+    file = CONFIRM_FILE if confirm else PLAN_FILE
+    return _read(path / file if path.is_dir() else path, ConfirmPlan if confirm else ShardPlan)
+
+
+def _read(path: Path, kind: type[P]) -> P:
     try:
-        return ShardPlan.model_validate_json(path.read_bytes())
+        return kind.model_validate_json(path.read_bytes())
     except OSError as error:
         raise ConfigurationError(f"{path}: {error.strerror}.", "`tidegate plan` writes it.") from None
     except ValidationError:
@@ -252,8 +287,11 @@ def joining(work: RunJob, options: Options) -> Iterator[RunJob]:
     plan = read_plan(path)
     require_plan_of(plan, work)
     work = replace(work, sides=with_builds(work.sides, plan, options.shards))
-    joined = join(options.shards, plan, seals(work.sides))
-    options.progress.say(f"{joined.left} trials of {len(joined.bundles)} of {len(plan.shares)} shards are joined")
+    second = options.shards / CONFIRM_FILE
+    confirming = [_read(second, ConfirmPlan)] if second.exists() else []  # of an earlier screening: confirmed here
+    plans = (plan, *(one for one in confirming if one.screening == plan.id))
+    joined = join(options.shards, *plans, builds=seals(work.sides))
+    options.progress.say(f"{joined.left} trials of {len(joined.bundles)} of {len(joined.shares)} shards are joined")
     for sentence in joined.say():
         options.progress.say(sentence)
     try:

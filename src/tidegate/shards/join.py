@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from pathlib import Path
+from typing import NamedTuple
 
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
+from tidegate.model.session import RowReplay
 from tidegate.model.shard import ShardContents, ShardPlan, Spent
 from tidegate.model.trial import Side, TrialSpec
 from tidegate.shards.bundle import BadBundleError, Bundle, bundle_name
@@ -19,35 +21,43 @@ from tidegate.store.run_folder import RunFolder
 MISSING = "there is no bundle of it"
 
 
+class Shard(NamedTuple):
+    """A job of one of the matrices: `jobs` is what the plan calls its jobs."""
+
+    jobs: str
+    number: int
+
+
 @dataclass
 class Joined:
     """The trials of all whole shards, and why the other shards are lost.
 
-    A row of a lost shard is not measured: its trials are answered with `lost_shard`, on both sides and in every phase.
+    A row of a lost shard is not measured: its trials are answered with `lost_shard`, on both sides and in every phase,
+    also if another shard has run some of them.
     """
 
-    plan: ShardPlan
-    lost: dict[int, str]  # by the shard's number: why
+    plans: Mapping[str, ShardPlan]  # by what they call their jobs
+    lost: dict[Shard, str]  # why
     warnings: tuple[str, ...] = ()
-    bundles: dict[int, Bundle] = field(default_factory=dict)
-    _trials: dict[str, tuple[TrialResult, Bundle]] = field(default_factory=dict)
+    bundles: dict[Shard, Bundle] = field(default_factory=dict)
+    _trials: dict[TrialSpec, tuple[TrialResult, Bundle]] = field(default_factory=dict)
     _lost_rows: dict[RowKey, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Read the results. A shard whose results cannot be used is lost, too."""
-        for number, why in self.lost.items():
-            self._lose(number, why)
-        for number, bundle in list(self.bundles.items()):
+        for shard, bundle in self.bundles.items():
             try:
-                self._trials.update((result.spec.id, (result, bundle)) for result in bundle.results())
+                self._trials.update((result.spec, (result, bundle)) for result in bundle.results())
             except BadBundleError as error:
-                self._lose(number, f"its bundle {error}")
+                self.lost[shard] = f"its bundle {error}"
+        for shard, why in list(self.lost.items()):
+            self._lose(shard, why)
 
     @property
     def spent(self) -> Spent:
         """Return what the shards spent. A lost one counts with its whole part of the budget: it may have spent it."""
         known = (bundle.contents.spent for bundle in self.bundles.values())
-        return reduce(add, (*known, *map(self.plan.part_of_budget, self.lost)), Spent())
+        return reduce(add, (*known, *(self.plans[one.jobs].part_of_budget(one.number) for one in self.lost)), Spent())
 
     @property
     def left(self) -> int:
@@ -55,25 +65,44 @@ class Joined:
         return len(self._trials)
 
     @property
+    def results(self) -> list[TrialResult]:
+        """Return the results that have not been taken."""
+        return [result for result, _ in self._trials.values()]
+
+    @property
     def rows(self) -> set[RowKey]:
         """Return the rows that shards have run on head, and those of lost shards."""
         return {result.key for result, _ in self._trials.values() if result.side == "head"} | self._lost_rows.keys()
 
+    @property
+    def shares(self) -> list[tuple[RowKey, ...]]:
+        """Return the rows of each shard."""
+        return [share.rows for plan in self.plans.values() for share in plan.shares]
+
+    @property
+    def versions(self) -> dict[str, str | None]:
+        """Return the versions of the agents' programs in the shards."""
+        return {name: version for one in self.bundles.values() for name, version in one.contents.versions.items()}
+
+    @property
+    def replays(self) -> dict[RowKey, RowReplay]:
+        """Return what base's sessions showed in the shards."""
+        return {replay.key: replay for one in self.bundles.values() for replay in one.contents.replays}
+
     def leave_other_versions(self, versions: Mapping[str, str | None]) -> None:
         """Count the shards as lost whose agents' programs had other versions than here: their trials do not compare."""
-        for number, bundle in list(self.bundles.items()):
+        for shard, bundle in list(self.bundles.items()):
             theirs = bundle.contents.versions
             other = [agent for agent, version in theirs.items() if version != versions.get(agent, version)]
             for agent in other[:1]:
-                self._lose(number, f"it ran {agent} {theirs[agent]}, and this job has {versions[agent]}")
+                self._lose(shard, f"it ran {agent} {theirs[agent]}, and this job has {versions[agent]}")
 
     def take(self, specs: Sequence[TrialSpec], stores: Mapping[Side, RunFolder]) -> list[TrialResult]:
         """Return the results of these trials that the shards have run or lost, stored in the run's folders."""
         found: list[TrialResult] = []
         for spec in specs:
-            known = self._trials.get(spec.id)
-            if known is not None and known[0].phase == spec.phase:
-                result, bundle = self._trials.pop(spec.id)
+            if spec in self._trials:
+                result, bundle = self._trials.pop(spec)
                 bundle.extract(result, stores[spec.side])
                 found.append(result)
             elif (why := self._lost_rows.get(RowKey(scenario=spec.scenario, agent=spec.agent))) is not None:
@@ -83,7 +112,10 @@ class Joined:
 
     def say(self) -> Iterator[str]:
         """Yield a sentence for each lost shard, and the warnings."""
-        yield from (_said(number, self.plan, why) for number, why in sorted(self.lost.items()))
+        yield from (
+            self._said(*one)
+            for one in sorted(self.lost.items(), key=lambda one: (one[0].jobs != ShardPlan.jobs, one[0].number))
+        )
         yield from self.warnings
 
     def close(self) -> None:
@@ -91,17 +123,25 @@ class Joined:
         for bundle in self.bundles.values():
             bundle.close()
 
-    def _lose(self, number: int, why: str) -> None:
-        self.lost[number] = why
-        self._lost_rows |= dict.fromkeys(self.plan.shares[number - 1].rows, _said(number, self.plan, why))
-        if (gone := self.bundles.pop(number, None)) is not None:
-            self._trials = {name: one for name, one in self._trials.items() if one[1] is not gone}
+    def _lose(self, shard: Shard, why: str) -> None:
+        self.lost[shard] = why
+        rows = self.plans[shard.jobs].shares[shard.number - 1].rows
+        self._lost_rows |= dict.fromkeys(rows, self._said(shard, why))
+        self._trials = {spec: one for spec, one in self._trials.items() if one[0].key not in self._lost_rows}
+        if (gone := self.bundles.pop(shard, None)) is not None:
             gone.close()
 
+    def _said(self, shard: Shard, why: str) -> str:
+        name = "shard" if shard.jobs == ShardPlan.jobs else "confirming shard"
+        return f"{name} {shard.number} of {len(self.plans[shard.jobs].shares)} is lost: {why}"
 
-def join(folder: Path, plan: ShardPlan, builds: Mapping[Side, str] | None = None) -> Joined:
-    """Read all bundles below `folder`, and find those of this plan. `builds`: the seals of the builds that all use."""
-    found: dict[int, list[Bundle]] = defaultdict(list)
+
+def join(folder: Path, *plans: ShardPlan, builds: Mapping[Side, str] | None = None) -> Joined:
+    """Read all bundles below `folder`, and find those of these plans.
+
+    `builds`: the seals of the builds that all shards used; None if it does not matter.
+    """
+    found: dict[Shard, list[Bundle]] = defaultdict(list)
     refused: dict[str, str] = {}  # by file name: why
     for path in sorted(folder.rglob("*.zip")):
         try:
@@ -109,18 +149,21 @@ def join(folder: Path, plan: ShardPlan, builds: Mapping[Side, str] | None = None
         except BadBundleError as error:
             refused[path.name] = f"{path.name} {error}"
             continue
-        if why := foreign(bundle.contents, plan) or _other_build(bundle.contents, builds or {}):
+        contents = bundle.contents
+        plan = next((plan for plan in plans if plan.id == contents.plan), plans[0])
+        if why := foreign(contents, plan) or ("" if builds is None else _other_build(contents, builds)):
             refused[path.name] = f"{path.name} is not a bundle of this run: {why}"
             bundle.close()
         else:
-            found[bundle.contents.number].append(bundle)
-    whole = {number: bundles[0] for number, bundles in found.items() if len({one.seal for one in bundles}) == 1}
-    doubled = {number: "there are several different bundles of it" for number in found if number not in whole}
-    _close(one for number, bundles in found.items() for one in bundles if one is not whole.get(number))
-    of = len(plan.shares)
-    absent = [number for number in range(1, of + 1) if number not in found]
-    missing = {number: refused.pop(bundle_name(number, of), MISSING) for number in absent}
-    return Joined(plan, {**missing, **doubled}, tuple(refused.values()), whole)
+            found[Shard(plan.jobs, contents.number)].append(bundle)
+    whole = {shard: bundles[0] for shard, bundles in found.items() if len({one.seal for one in bundles}) == 1}
+    lost = {shard: "there are several different bundles of it" for shard in found if shard not in whole}
+    _close(one for shard, bundles in found.items() for one in bundles if one is not whole.get(shard))
+    for plan in plans:
+        of = len(plan.shares)
+        absent = [shard for number in range(1, of + 1) if (shard := Shard(plan.jobs, number)) not in found]
+        lost |= {shard: refused.pop(bundle_name(shard.number, of, plan.jobs), MISSING) for shard in absent}
+    return Joined({plan.jobs: plan for plan in plans}, lost, tuple(refused.values()), whole)
 
 
 def foreign(contents: ShardContents, plan: ShardPlan) -> str:
@@ -145,10 +188,6 @@ def _other_build(contents: ShardContents, builds: Mapping[Side, str]) -> str:
     """Return which side's build was another one than here; '' if none was."""
     sides = [side for side in sorted({*contents.builds, *builds}) if contents.builds.get(side) != builds.get(side)]
     return f"it used another build of {sides[0]} than this job" if sides else ""
-
-
-def _said(number: int, plan: ShardPlan, why: str) -> str:
-    return f"shard {number} of {len(plan.shares)} is lost: {why}"
 
 
 def _not_measured(spec: TrialSpec, why: str) -> TrialResult:

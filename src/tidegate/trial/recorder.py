@@ -1,4 +1,4 @@
-"""The recorder: a wrapper with the target's name, first on PATH, that records every call (metrics.md, Invocations)."""
+"""The recorder: a wrapper with the target's name, first on PATH, that records every call."""
 
 from __future__ import annotations
 
