@@ -164,7 +164,8 @@ def test_what_was_not_selected_was_not_removed() -> None:
 
 
 def test_all_that_can_change_an_outcome_is_watched() -> None:
-    one = suite(scenario("a", template="t[1]/x"), watch=("src/**",), guidance=("AGENTS.md",))
+    tool = {"template": "t[1]/x", "target": Target(binary="notes")}
+    one = suite(scenario("a", **tool), watch=("src/**",), guidance=("AGENTS.md",), path=("./bin", "."))
     other = suite(watch=("lib/**", "src/**"), guidance=())
 
     assert watched_files(one, other) == (
@@ -172,10 +173,12 @@ def test_all_that_can_change_an_outcome_is_watched() -> None:
         ".gitmodules",
         "src/**",
         "AGENTS.md",
+        "bin/notes",
+        "notes",
+        "lib/**",
         "tidegate.yaml",
         "a.yaml",
         "t[[]1]/x/**",
-        "lib/**",
     )
 
 

@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
+from posixpath import normpath
 from typing import Any
 
 from tidegate.errors import ConfigurationError, NothingToRunError
@@ -105,15 +106,29 @@ def without_agents(plan: Plan, environ: Mapping[str, str] | None) -> Plan:
 ALWAYS_WATCHED = ("**/.gitattributes", ".gitmodules")
 
 
-def watched_files(*suites: Suite) -> tuple[str, ...]:
-    """Return globs of all files that can change an outcome.
+def watched_of_side(*suites: Suite) -> tuple[str, ...]:
+    """Return globs of the files that each side has for itself: the watched ones, guidance, and the tools in `path`.
 
-    These are the watched paths, the files that change how git checks them out, the guidance files, the suite's file,
-    the scenarios, and the templates and scripts that the scenarios name.
+    A tool that a pull request adds to a folder of `path` may be found first, whether the folder is watched or not.
     """
     patterns = dict.fromkeys(ALWAYS_WATCHED)
     for suite in suites:
-        patterns |= dict.fromkeys((*suite.watch, *suite.guidance_globs, glob.escape(suite.file)))
+        patterns |= dict.fromkeys((*suite.watch, *suite.guidance_globs))
+        names = dict.fromkeys(scenario.target.binary for scenario in suite.scenarios)
+        places = (normpath(f"{folder}/{name}") for folder in suite.path for name in names if name and "/" not in name)
+        patterns |= dict.fromkeys(map(glob.escape, places))
+    return tuple(patterns)
+
+
+def watched_files(*suites: Suite) -> tuple[str, ...]:
+    """Return globs of all files that can change an outcome.
+
+    These are the files that each side has for itself, the suite's file, the scenarios, and the templates and scripts
+    that the scenarios name.
+    """
+    patterns = dict.fromkeys(watched_of_side(*suites))
+    for suite in suites:
+        patterns[glob.escape(suite.file)] = None
         for scenario in suite.scenarios:
             patterns[glob.escape(scenario.file)] = None
             if scenario.template is not None:

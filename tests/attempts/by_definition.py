@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.attempts.attempt import FILES, FORGETFUL, Attempt, Link, agent, graded, keep, suite
-from tests.e2e.conftest import AGENTS_MD, NOTES, SCENARIO
+from tests.e2e.conftest import AGENTS_MD, NOTES, SCENARIO, SUITE
 
 IN_TEMPLATE = SCENARIO.replace("target:", "template_folder: state\ntarget:")
 AS_TOLD = "task: Add two notes as AGENTS.md says."
@@ -288,6 +288,22 @@ DEFINITIONS = {
         head={"bin/notes": None},
         tool=None,
         prepare=lambda repo: (repo.root / "bin/notes").symlink_to("nowhere"),
+    ),
+    "rights of the template": Attempt(
+        "has its build take the rights of the template's folder and files, so that base fails as well",
+        "regression",
+        base={"scenarios/keep/readme": "x\n"},
+        head=suite('build: ["chmod 000 scenarios/keep/readme scenarios/keep"]\n'),
+    ),
+    "a tool in front": Attempt(
+        "adds a broken tool to a folder of `path` that `watch` does not list",
+        "regression or weakened",
+        base={
+            "tidegate.yaml": SUITE.replace("path: [bin]", "watch: ['bin/**']\npath: [bin0, bin]"),
+            "bin0/other": "x\n",
+        },
+        head={"bin0/notes": FORGETFUL},
+        tool=None,
     ),
     "a folder of the tool's name": Attempt(
         "replaces the tool by a folder, so that another copy in `path` is tested",

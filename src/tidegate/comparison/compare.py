@@ -9,6 +9,7 @@ from tidegate.comparison.judge_change import Scored, with_judge_tests
 from tidegate.comparison.metric_tests import RowTrials
 from tidegate.comparison.new_gates import hidden_by_new_gates
 from tidegate.comparison.one_row import row_of, suite_metrics
+from tidegate.comparison.rewritten_checks import doubting_rewritten
 from tidegate.comparison.unused_tool import doubting_disuse, is_unused
 from tidegate.comparison.used_by_head import used_by_head
 from tidegate.comparison.weak_rows import cannot_guard, doubts, shows_little
@@ -49,7 +50,7 @@ def compare(
     state = start(_rows(base, head), head.policy, past_by_row(past), stored=stored)
     state = observe(state, (*base_trials, *head_trials))
     sides = _sides(state, past, base_trials, head_trials)
-    conclusions = tuple(map(doubting_disuse, conclude(state), sides))
+    conclusions = tuple(map(doubting_rewritten, map(doubting_disuse, conclude(state), sides), sides))
     metrics = suite_metrics(sides, conclusions)
     every = zip(state.rows, conclusions, sides, strict=True)
     rows = tuple(row_of(entry.row, said, trials, head, metrics) for entry, said, trials in every)

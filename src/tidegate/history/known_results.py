@@ -274,6 +274,7 @@ def past_trial(trial: TrialResult, at: float, sha: str, *, merged: bool = False)
         merged=merged,
         uses=trial.invocations.uses,
         shapes=shapes_of(trial),
+        rewritten=trial.rewritten,
         metrics=trial.metrics,
         around_s=trial.around_s,
     )

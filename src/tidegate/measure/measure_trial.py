@@ -41,10 +41,7 @@ def measure_trial(
     scores = {"case_score": checks.case_score, "judge_score": judge_score(checks.judge, checks.evaluators)}
     metrics = trial_metrics(trial, scenario.minimum_steps, price).model_copy(update=scores)
     evaluators, warnings = script_results(trial.steps)
-    composite: float | None = None
-    if checks.outcome:
-        composite, more = composite_score(scenario.composite, checks.gates, metrics, checks.judge)
-        warnings = (*warnings, *more)
+    scored = composite_score(scenario.composite, checks.gates, metrics, checks.judge) if checks.outcome else (None, ())
     return TrialResult(
         **trial.spec.model_dump(),
         **{**checks._asdict(), "evaluators": (*checks.evaluators, *evaluators)},
@@ -55,10 +52,11 @@ def measure_trial(
         subcommands=subcommand_counts(trial.invocations),
         invocations=invocation_counts(trial.invocations, known=trial.calls_known),
         judge_use=judge_use(trial),
-        composite=composite,
+        composite=scored[0],
         calls=calls_of(trial, scenario.target.binary),
         around_s=trial.around_s,
-        warnings=(*trial.warnings, *warnings),
+        rewritten=trial.rewritten,
+        warnings=(*trial.warnings, *warnings, *scored[1]),
         refused_hosts=trial.refused_hosts,
     )
 

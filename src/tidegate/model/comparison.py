@@ -15,7 +15,7 @@ from tidegate.model.value import Value
 
 Counts = tuple[int, int]  # passes, trials
 Interval = tuple[float, float]
-Kind = Literal["outcome", "setup", "unmeasurable", "unused", "base_fails"]
+Kind = Literal["outcome", "setup", "unmeasurable", "unused", "rewritten", "base_fails"]
 Drop = Annotated[str, Field(pattern=r"^-?[0-9](\.[0-9]{1,9})?$")]  # drop of a success rate; JSON keys are text
 
 

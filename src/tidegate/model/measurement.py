@@ -88,6 +88,7 @@ class TrialResult(Value):
     case_score: float | None = None  # weighted mean of the evaluators; None if none has a weight or one is not measured
     composite: float | None = None
     calls: tuple[Call, ...] = ()
+    rewritten: tuple[str, ...] = ()  # files of the template that its gates use, and that it has changed
     warnings: tuple[str, ...] = ()
     refused_hosts: tuple[RefusedHost, ...] = ()  # that the suite's `network` does not list
     tokens_guessed: bool = False  # an answer of the model was cut off before all of its tokens were reported
@@ -125,9 +126,8 @@ class TrialResult(Value):
 class PastTrial(Value):
     """An earlier trial of base from the history. `at` is in seconds since the epoch.
 
-    `merged` is True if it was measured as the head of a pull request that was merged since. `beside_head` is True if it
-    was measured in the run of a pull request, where what head leaves behind can make it fail. `uses`: see
-    InvocationCounts. `shapes` are those of its calls (invocations/shapes.py); None if the calls are not known.
+    `merged`: measured as the head of a pull request that was merged since. `beside_head`: in the run of a pull request,
+    where what head leaves can make it fail. `shapes`: of its calls (invocations/shapes.py); None if not known.
     """
 
     scenario: str
@@ -137,8 +137,9 @@ class PastTrial(Value):
     sha: str
     merged: bool = False
     beside_head: bool = False
-    uses: int | None = None
+    uses: int | None = None  # see InvocationCounts
     shapes: tuple[str, ...] | None = None
+    rewritten: tuple[str, ...] = ()  # see TrialResult
     metrics: Metrics = Metrics()
     around_s: float | None = None
 
@@ -154,7 +155,7 @@ class PastTrial(Value):
 
 
 class Revision(Value):
-    """A commit, and the name that it was requested by. `dirty` is True for a working tree with uncommitted changes."""
+    """A commit, and the name that it was requested by. `dirty`: a working tree with uncommitted changes."""
 
     sha: str
     ref: str

@@ -15,7 +15,7 @@ from tidegate.model.comparison import DefinitionChange
 from tidegate.model.edited import Edited
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.suite import Suite
-from tidegate.plan import ALWAYS_WATCHED, make_plan, not_selected, watched_files, with_presence, without_agents
+from tidegate.plan import make_plan, not_selected, watched_files, watched_of_side, with_presence, without_agents
 from tidegate.run.both_suites import BothSuites, load_both
 from tidegate.run.build import Checkout
 from tidegate.run.edited_files import edited_files
@@ -59,8 +59,7 @@ def load_pull_request(repo: Path, target: str, sides: Sides, scratch: Path, opti
     definitions = (*suites.lacking, *changes(suites.base, suites.head, edited, options.selection))
     both = (suites.head, suites.base or suites.head)
     folders = [side.folder for side in sides]
-    globs = (*ALWAYS_WATCHED, *(glob for one in both for glob in (*one.watch, *one.guidance_globs)))
-    watched = with_link_targets(folders, globs)
+    watched = with_link_targets(folders, watched_of_side(*both))
     if options.replay_only:
         plan = without_agents(plan, None)
     elif options.lenient_keys:

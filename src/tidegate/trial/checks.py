@@ -21,6 +21,7 @@ from tidegate.trial.directories import Attempt
 from tidegate.trial.free_port import filled
 from tidegate.trial.gate_scripts import restore_scripts
 from tidegate.trial.judge_script import JudgeScripts
+from tidegate.trial.rewritten import rewritten_files
 from tidegate.trial.shell_command import run_shell
 from tidegate.trial.start import failure_of
 from tidegate.trial.what_checks_see import without_stand_ins
@@ -59,6 +60,7 @@ class Checks:
         self._evaluators: tuple[Evaluator, ...] = (*self._scenario.evaluators, *((judge,) if judge else ()))
         everything = CheckOrder(gates=tuple(range(len(self._gates))), evaluators=tuple(range(len(self._evaluators))))
         self._first = attempt.row.first_checks or everything
+        self._rewritten: tuple[str, ...] = ()
         self._of_gates: dict[int, Answer | None] = {}
         self._of_evaluators: dict[int, tuple[Answer, ...]] = {}
         self._of_base: list[tuple[Answer, ...]] = []
@@ -66,6 +68,8 @@ class Checks:
 
     async def run_first(self, trial: Trial) -> None:
         """Run the post scripts, base's checks in base's order, and the diagnostic scripts. Raises BudgetEndedError."""
+        requests = [gate.request() for gate in self._gates if gate.required]
+        self._rewritten = rewritten_files(requests, self._place.prepared, self._folders.workspace)
         await self._post_scripts()
         await self._ask_gates(self._first.gates)
         await self._evaluator_scripts()
@@ -91,6 +95,7 @@ class Checks:
         gates = tuple(self._of_gates[number] for number in range(len(self._gates)))
         evaluators = tuple(self._of_evaluators[number] for number in range(len(self._evaluators)))
         return {
+            "rewritten": self._rewritten,
             "answers": gates[:own],
             "base_answers": gates[own:],
             "evaluator_answers": evaluators[: len(self._scenario.evaluators)],

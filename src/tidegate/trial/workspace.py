@@ -68,6 +68,7 @@ def prepare(
     if scenario.template is not None:
         _copy_tree(initial_state(definitions, scenario.template), folder, until)
         give(Account(os.geteuid(), os.getegid()), folder)  # git refuses files that belong to the build's user
+        _make_usable(folder)
         _remove_repositories(folder)
         for name in matching_files(folder, guidance):
             (folder / name).unlink(missing_ok=True)  # two names may be links to one file
@@ -192,6 +193,13 @@ def _copy_tree(source: Path, target: Path, until: float) -> None:
             f"the workspace could not be copied: {done.stderr.decode('utf-8', 'replace').strip()}",
             LOOK_AT_DISK,
         )
+
+
+def _make_usable(folder: Path) -> None:
+    """Let the owner read and write everything. git keeps no such rights, so only a build can have taken them."""
+    for path in (folder, *everything_below(folder)):
+        if not path.is_symlink():
+            path.chmod(path.stat().st_mode & 0o7777 | (0o700 if path.is_dir() else 0o600))
 
 
 def _remove_repositories(folder: Path) -> None:

@@ -45,7 +45,7 @@ def is_unproven(row: Row, changed_agents: Container[str | None], by_head: Contai
             return inside or by_agent or unconfirmed or row.not_measured in by_head
         case "not_comparable":
             return head.passes < head.trials
-        case "unconfirmed" if row.kind == "unused":
+        case "unconfirmed" if row.kind in ("unused", "rewritten"):
             return True
         case "baseline_changed":
             return row.kind == "base_fails"
