@@ -127,6 +127,10 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
         {"pom.xml": "<project/>", "mvnw": SCRIPT, "core/pom.xml": POM},
         ("tally", "./mvnw --batch-mode --quiet -DskipTests package", ".tidegate/bin"),
     ),
+    "make, a script below": (
+        {"src/tally": SCRIPT, "Makefile": "install:\n\tinstall -m 755 src/tally ${DESTDIR}${PREFIX}/bin\n"},
+        ("tally", "", "src"),
+    ),
     "bin": ({"bin/tally": SCRIPT, "Makefile": "test:\n"}, ("tally", "", "bin")),
     "script, named like the folder": ({"tally.sh": SCRIPT, "install.sh": SCRIPT}, ("tally.sh", "", ".")),
     "script, installed by the README": (

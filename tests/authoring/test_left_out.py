@@ -31,7 +31,7 @@ def test_a_line_that_was_not_run_is_named_too() -> None:
 
 def test_at_most_ten_lines_are_listed() -> None:
     notes = left_out_notes([f"row {number}" for number in range(12)], 20)
-    assert notes[0].startswith("12 of 20 example lines did not work twice")
+    assert notes[0].startswith("12 of 20 example lines failed")
     assert (notes[1], notes[-2:], len(notes)) == ("  row 0", ("  row 9", "  and 2 more"), 12)
     assert left_out_notes([], 20) == ()
 

@@ -13,6 +13,7 @@ from tidegate.authoring.observed_gates import (
     commands_of,
     distinct,
     help_gates,
+    is_help,
     output_gates,
     printing,
     spread,
@@ -41,6 +42,14 @@ def test_all_options_and_subcommands_of_the_help_are_one_check() -> None:
     (gate,) = help_gates(HELP, "tally --help")
     assert (gate["type"], gate["command"]) == ("command_output_words", "tally --help")
     assert gate["words"] == ["-q", "--quiet", "--silent-mode", "--format", "add", "list"]
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [("invalid", False), ("usage: tally add NAME", True), ("add: adds a row", True), ("", False)],
+)
+def test_a_subcommand_that_takes_help_for_an_argument_has_no_help(output: str, *, expected: bool) -> None:
+    assert is_help(Ran("tally add --help", ok=True, output=output)) is expected
 
 
 def test_a_help_without_options_is_checked_by_its_first_line() -> None:

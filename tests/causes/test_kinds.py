@@ -154,6 +154,11 @@ def test_a_call_that_crashes(message: str) -> None:
     assert says.startswith(f"`{ADD}` crashes: `")
 
 
+def test_the_last_line_of_a_usage_is_no_reason() -> None:
+    (says,) = after("Usage:\n  tool add TITLE\n\nSee also:\n  https://tool.example -- the tool")
+    assert says == f"`{ADD}` now exits with status 2 (was 0), and prints its usage"
+
+
 @pytest.mark.parametrize("message", ["tool: error: ApiError: 404", "Error: no title", ""])
 def test_an_error_that_the_tool_reports_is_no_crash(message: str) -> None:
     (says,) = after(message)

@@ -95,6 +95,14 @@ jobs:
 """,
 }
 
+PURPOSES = {
+    PULL_REQUEST: "compares each pull request with its base",
+    f"{FOLDER}/tidegate-publish.yml": "posts the comments on forks' pull requests",
+    f"{FOLDER}/tidegate-maintainer.yml": "runs a reviewed commit of a fork with your keys, on demand",
+    f"{FOLDER}/tidegate-history.yml": "records base's results, each night and on each push",
+    COMMANDS: "answers `/tidegate ...` in comments",
+}
+
 
 @dataclass(frozen=True)
 class Place:

@@ -94,7 +94,9 @@ def followed(root: Path, where: str, binary: str) -> Candidate | None:
         found = blocks(_text(readme), binary)
         if any(line.calls for block in found for line in _runnable(block, binary)):
             path = readme.relative_to(root).as_posix()
-            return Candidate("docs", f"What {path} shows works.", (), guidance=(path,))
+            return Candidate(
+                f"{_slug(readme.stem) or 'docs'}_examples", f"What {path} shows works.", (), guidance=(path,)
+            )
     return None
 
 

@@ -15,6 +15,7 @@ from tidegate.authoring.observed_gates import (
     checked_output,
     distinct,
     help_gates,
+    is_help,
     listed,
     output_gates,
     printing,
@@ -120,9 +121,10 @@ async def _observed(here: Tryout, where: str, tool: Tool) -> tuple[list[_Kept], 
     lost = [
         row
         for candidate, one in zip(found, proposed, strict=True)
+        if not candidate.asks_help
         for row in left_out(candidate, one.candidate.commands, [seen.commands for seen in trials[candidate.name]])
     ]
-    return kept, left_out_notes(lost, sum(len(candidate.commands) for candidate in found))
+    return kept, left_out_notes(lost, sum(len(one.commands) for one in found if not one.asks_help))
 
 
 async def _with_network(
@@ -192,6 +194,8 @@ def _worked(runs: Sequence[Seen]) -> dict[str, tuple[Ran, Ran]]:
 def _proposed(candidate: Candidate, runs: Sequence[Seen]) -> _Kept:
     """Return the candidate with the commands that worked twice, and gates for what they did."""
     worked = _worked(runs)
+    if len(candidate.commands) > 1 and candidate.asks_help:  # some tools take `--help` for an argument
+        worked = {command: ran for command, ran in worked.items() if is_help(ran[0])}
     own = {command: ran for command, ran in worked.items() if command.endswith(candidate.commands)}
     commands = tuple(line for line in candidate.commands if any(one.endswith(line) for one in own))
     gates = {command: list(_gates(candidate, pair, worked)) for command, pair in own.items()}

@@ -22,7 +22,7 @@ def left_out_notes(lost: Sequence[str], lines: int) -> tuple[str, ...]:
     """Return notes about these of so many example lines; empty if none was left out."""
     if not lost:
         return ()
-    head = f"{len(lost)} of {lines} example lines did not work twice and are left out. Fix the docs if they are wrong:"
+    head = f"{len(lost)} of {lines} example lines failed and are left out. Fix the docs if they are wrong:"
     return (head, *listed_rows(lost))
 
 

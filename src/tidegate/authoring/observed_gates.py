@@ -63,6 +63,12 @@ def help_gates(text: str, command: str) -> Iterator[dict[str, Any]]:
         yield _contains(command, line) if line else succeeds(command)
 
 
+def is_help(ran: Ran) -> bool:
+    """Return True if the output of a subcommand's help lists something, names the subcommand, or says `usage`."""
+    _, name, _ = f"  {ran.command}".rsplit(" ", 2)
+    return bool(listed(ran.output)) or re.search(rf"(?i)\busage\b|\b{re.escape(name)}\b", ran.output) is not None
+
+
 def listed(text: str) -> list[str]:
     """Return the options and subcommands of a help text, in order."""
     text = COLOUR.sub("", text)

@@ -18,6 +18,7 @@ CRASH = re.compile(  # an interpreter's last message: at the start of a line, or
     r"|Exception in thread [^\n]*|[Ss]egmentation fault",
     re.MULTILINE,
 )
+_USAGE = re.compile(r"(?i)^\s*usage\b")
 _QUOTED = re.compile(r"['\"]([\w./-]{2,40})['\"]")
 SIGNALLED = 128  # a shell adds the signal's number
 
@@ -70,7 +71,9 @@ def exit_code(seen: Seen) -> Found | None:
         return None
     says = f"`{command_line(head)}` now exits with status {head.exit_code} (was {base.exit_code})"
     said = [line for line in head.message.splitlines() if line.strip()]
-    if said and head.exit_code and masked(head.message, seen.noise) != masked(base.message, seen.noise):
+    if said and head.exit_code and any(map(_USAGE.search, said)) and not any("error" in line.lower() for line in said):
+        says += ", and prints its usage"
+    elif said and head.exit_code and masked(head.message, seen.noise) != masked(base.message, seen.noise):
         last = next((line for line in reversed(said) if "error" in line.lower()), said[-1])
         says += f": `{_plain(last.strip())}`"
     return Found("exit_code", says, tuple(_QUOTED.findall(said[-1])) if said else ())

@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 NOT_TRIED = 4  # exit code: the files are written, but the suite could not be run
 
 _FILL_IN = """\
-  there is no release yet: in the workflows, replace OWNER with the account that has your copy of Tidegate (here:
-  acme), and COMMIT with the full hash of a commit in it, which the first line prints:
-  git ls-remote https://github.com/acme/tidegate HEAD
-  sed -i 's|OWNER/tidegate|acme/tidegate|; s|@COMMIT|@HASH|' .github/workflows/tidegate*.yml"""
+  there is no release yet: push your copy of Tidegate to GitHub, and name it in the workflows. If it is acme/tidegate:
+  commit=$(git ls-remote https://github.com/acme/tidegate HEAD | cut -f 1)
+  sed -i "s|OWNER/tidegate|acme/tidegate|; s|@COMMIT|@$commit|" .github/workflows/tidegate*.yml"""
 _WRITE_TASKS = """\
   these scenarios repeat what the docs show; add tasks in the words of your users (docs/good-scenarios.md)"""
 DESCRIPTION = """\
@@ -52,7 +51,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the files that do not exist yet, then print what was written and the next steps."""
-    from tidegate.authoring.callers import PULL_REQUEST
+    from tidegate.authoring.callers import PULL_REQUEST, PURPOSES
     from tidegate.authoring.own_place import own_place
     from tidegate.authoring.starter import SUITE
     from tidegate.authoring.survey import missing_toolchain
@@ -77,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     place = own_place()
     workflows = _workflows(root, place, _needs(suite, toolchain), commands=args.commands)
     added = [name for name, content in workflows.items() if _write(root, name, content)]
-    print(*(f"wrote {name}" for name in added), sep="\n", end="\n" if added else "")
+    print(*(f"wrote {name}: {PURPOSES[name]}" for name in added), sep="\n", end="\n" if added else "")
     written += added
     if toolchain and PULL_REQUEST in written:
         print(
