@@ -9,13 +9,14 @@ RUN [ -z "$SNAPSHOT" ] || printf 'deb [check-valid-until=no] http://snapshot.deb
     "debian/$SNAPSHOT" "" "debian/$SNAPSHOT" -updates "debian-security/$SNAPSHOT" -security > /etc/apt/sources.list \
     && [ -z "$SNAPSHOT" ] || rm -f /etc/apt/sources.list.d/debian.sources
 
-# The recorder, compiled: it runs at every call of the tool under test, and takes a tenth of the time of a Python script.
+# The recorder and the launcher, compiled: they run at every call of the tool under test and at every command, and take a tenth
+# of the time of Python.
 FROM base AS compiled
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends gcc libc6-dev \
     && rm -rf /var/lib/apt/lists/*
-COPY src/tidegate/trial/recorder.c /opt/
-RUN gcc -O2 -o /opt/recorder-program /opt/recorder.c
+COPY src/tidegate/trial/recorder.c src/tidegate/trial/supervisor/launcher.c /opt/
+RUN gcc -O2 -static -o /opt/recorder-program /opt/recorder.c && gcc -O2 -static -o /opt/launcher-program /opt/launcher.c
 
 FROM base AS whole
 
@@ -46,6 +47,7 @@ RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore 
 COPY pyproject.toml setup.py README.md LICENSE /opt/tidegate/
 COPY src /opt/tidegate/src
 COPY --from=compiled /opt/recorder-program /opt/tidegate/src/tidegate/trial/
+COPY --from=compiled /opt/launcher-program /opt/tidegate/src/tidegate/trial/supervisor/
 COPY templates /opt/tidegate/templates
 COPY examples /opt/tidegate/examples
 

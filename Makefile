@@ -88,8 +88,8 @@ trouble-rates: $(READY) ## the same for 51 clean ones while something else fails
 kills: $(READY) ## kill 100 runs of 198 trials at random moments and resume them, half an hour
 	@$(ROOMY) TIDEGATE_KILLS=100 $(BIN)/pytest --quiet -s tests/e2e/test_killed.py
 
-bench: $(READY) ## what a trial costs, against the bare process; needs a C compiler
-	@$(BIN)/python benchmarks/bench_trials.py
+bench: $(READY) ## measure Tidegate and other harnesses on the same work, and write docs/performance.md; needs cc and npm
+	@$(ROOMY) $(BIN)/python benchmarks/bench_others.py --write
 
 golden: $(READY) ## write the tests' expected reports again; read the diff
 	@TIDEGATE_UPDATE_GOLDEN=1 $(BIN)/pytest --quiet --numprocesses=auto tests/reports

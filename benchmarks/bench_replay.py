@@ -1,11 +1,13 @@
 """What `policy.replay.use: skip` saves: real commits of small tools as pull requests, with and without it.
 
     python benchmarks/bench_replay.py REPOSITORIES [TOOL…]
+    python benchmarks/bench_replay.py --examples [EXAMPLE…]
     python benchmarks/bench_replay.py --timing
 
 REPOSITORIES is a folder with clones (or bare copies) of wedow/ticket, todotxt/todo.txt-cli and sjl/t, named ticket,
 todo.txt-cli and t. The agent is a program that chooses at random among ways to work. Each pull request is a commit and
 its parent, or, to have more that break something, a commit that is undone. Prints the table of docs/replay.md.
+`--examples` does the same for the project's examples, with the changes in `replayed_examples.py`.
 `--timing` measures how long it takes to replay five sessions of each of 20 rows, of a tool that takes 50 ms a call.
 """
 
@@ -22,10 +24,12 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from replayed_examples import EXAMPLE_TOOLS, with_changes
+from replayed_tools import TOOLS, Task, Tool
+
 TIDEGATE = [sys.executable, "-m", "tidegate"]
 ROOT = Path(__file__).resolve().parent.parent
-FIRST, NIGHTLY = 10, 2  # trials of each row on base before the first pull request, and before each other one
-Ways = list[list[str]]  # each way to work is a list of commands
+FIRST = 10  # trials of each row on base before the first pull request
 
 AGENT = """\
 import json, os, random, subprocess, sys, time
@@ -40,171 +44,6 @@ for number, command in enumerate(chosen):
     print(json.dumps({"type": "tool_result", "id": str(number), **ended}), flush=True)
 print(json.dumps({"type": "end", "end": "completed"}))
 """
-
-
-class Task(NamedTuple):
-    """A scenario: how it is prepared, the ways to do it, and the commands that have to succeed afterwards."""
-
-    ways: Ways
-    checks: list[str]
-    setup: tuple[str, ...] = ()
-
-
-class Tool(NamedTuple):
-    """A tool, its tasks, and the commits that are its pull requests; `-` before a commit undoes it."""
-
-    binary: str
-    watch: str
-    tasks: dict[str, Task]
-    commits: tuple[str, ...]
-    files: dict[str, str] = {}
-    env: dict[str, str] = {}
-    path: str = "."
-
-
-TICKET = Tool(
-    "ticket",
-    "ticket",
-    {
-        "create": Task(
-            [
-                ["ticket create 'Fix it'", "cat .tickets/*.md"],
-                ["ticket help | head -n 20", "ticket create 'Fix it' -p 1", "ls .tickets"],
-                ["id=$(ticket create 'Fix it' --tags ui) && ticket show $id"],
-            ],
-            ["grep -q 'Fix it' .tickets/*.md"],
-        ),
-        "close": Task(
-            [
-                ["id=$(ticket create One) && ticket close $id", "ticket closed"],
-                ["ticket create One", "ticket close $(ls .tickets | cut -d. -f1)"],
-                ["id=$(ticket create One) && ticket start $id && ticket close $id && ticket show $id"],
-            ],
-            ["grep -q 'status: closed' .tickets/*.md"],
-        ),
-        "list": Task(
-            [
-                ["ticket create One", "ticket create Two", "ticket ls > found.txt", "cat found.txt"],
-                ["ticket create One; ticket create Two", "ticket ls --status=open > found.txt"],
-                ["ticket create One; ticket create Two", "ticket list > found.txt; cat found.txt"],
-            ],
-            ["grep -q One found.txt && grep -q Two found.txt"],
-        ),
-        "depend": Task(
-            [
-                ["a=$(ticket create A); b=$(ticket create B); ticket dep $a $b; ticket blocked"],
-                ["a=$(ticket create A); b=$(ticket create B); ticket dep $a $b; ticket dep tree $a; ticket ready"],
-            ],
-            ["ticket blocked | grep -q A"],
-        ),
-        "note": Task(
-            [
-                ["id=$(ticket create A) && ticket add-note $id 'Seen twice' && ticket show $id"],
-                ["id=$(ticket create A) && echo 'Seen twice' | ticket add-note $id", "cat .tickets/*.md | tail -n 3"],
-            ],
-            ["grep -q 'Seen twice' .tickets/*.md"],
-        ),
-    },
-    ("f400807", "4861d77", "836707b", "73c7ce4", "13e81b1", "7e98b92", "-bffc9ce"),
-)
-CONFIG = (
-    "for n in TODO DONE REPORT; do echo export $n'_FILE'=$n.txt; done > todo.cfg; echo export TODO_DIR=. >> todo.cfg"
-)
-TODO = Tool(
-    "todo.sh",
-    "todo.sh",
-    {
-        "add": Task(
-            [
-                ["todo.sh add Write it", "todo.sh list"],
-                ["todo.sh help add", "todo.sh add 'Write it'"],
-                ["todo.sh a 'Write it +docs' && todo.sh ls +docs"],
-            ],
-            ["grep -q 'Write it' TODO.txt"],
-            (CONFIG,),
-        ),
-        "done": Task(
-            [
-                ["todo.sh add One; todo.sh do 1"],
-                ["todo.sh add One", "todo.sh -a do 1", "todo.sh archive"],
-                ["todo.sh shorthelp | head -n 30", "todo.sh a One && todo.sh do 1 && cat DONE.txt"],
-            ],
-            ["grep -q '^x .*One' DONE.txt"],
-            (CONFIG,),
-        ),
-        "priorities": Task(
-            [
-                [
-                    "todo.sh add One; todo.sh add Two; todo.sh pri 1 A; todo.sh pri 2 C",
-                    "todo.sh -p listpri AC > found.txt",
-                ],
-                ["todo.sh add '(A) One'; todo.sh add '(C) Two'", "todo.sh -p lsp A-C > found.txt; cat found.txt"],
-            ],
-            ["grep -q One found.txt && grep -q Two found.txt"],
-            (CONFIG,),
-        ),
-        "move": Task(
-            [
-                ["todo.sh add One; touch later.txt; todo.sh -f move 1 later.txt", "cat later.txt"],
-                ["todo.sh help move", "todo.sh add One && touch later.txt && todo.sh -f mv 1 later.txt"],
-            ],
-            ["grep -q One later.txt"],
-            (CONFIG,),
-        ),
-        "replace": Task(
-            [
-                ["todo.sh add One; todo.sh replace 1 Two", "todo.sh list"],
-                ["todo.sh add One; todo.sh append 1 more; todo.sh -f del 1 more; todo.sh replace 1 Two"],
-            ],
-            ["grep -q Two TODO.txt && ! grep -q One TODO.txt"],
-            (CONFIG,),
-        ),
-    },
-    ("616e7a1", "d162645", "96818cf", "2268f21", "c296620", "dae4cfd", "-ca444e4"),
-    env={"TODOTXT_CFG_FILE": "./todo.cfg"},
-)
-T = Tool(
-    "t",
-    "t.py",
-    {
-        "add": Task(
-            [["t -l tasks 'Write it'", "t -l tasks"], ["t --list=tasks Write it"], ["t --help", "t -l tasks Write it"]],
-            ["grep -q 'Write it' tasks"],
-        ),
-        "finish": Task(
-            [
-                ["t -l tasks One", "t -l tasks -f $(t -l tasks | cut -d' ' -f1)", "t -l tasks --done"],
-                ["t -l tasks One", "t -l tasks -f $(t -l tasks | cut -d' ' -f1)"],
-            ],
-            ["grep -q One .tasks.done"],
-        ),
-        "edit": Task(
-            [
-                ["t -l tasks One", "t -l tasks -e $(t -l tasks | cut -d' ' -f1) Two", "cat tasks"],
-                ["t --help", "t -l tasks One", "t -l tasks --edit $(t -l tasks | cut -d' ' -f1) s/One/Two/"],
-            ],
-            ["grep -q Two tasks"],
-        ),
-        "remove": Task(
-            [
-                ["t -l tasks One; t -l tasks Two", "t -l tasks -r $(t -l tasks -g One | cut -d' ' -f1)"],
-                ["t -l tasks One; t -l tasks Two", "t -l tasks --remove $(t -l tasks | grep One | cut -d' ' -f1)"],
-            ],
-            ["grep -q Two tasks && ! grep -q One tasks"],
-        ),
-        "find": Task(
-            [
-                ["t -l tasks One; t -l tasks Two", "t -l tasks -g Two > found.txt"],
-                ["t -l tasks One; t -l tasks Two", "t -l tasks | grep Two > found.txt; cat found.txt"],
-            ],
-            ["grep -q Two found.txt && ! grep -q One found.txt"],
-        ),
-    },
-    ("eb940b9", "ac4e626", "df1befe", "d5d5597", "-76eae3d"),
-    files={"bin/t": '#!/bin/sh\nexec python3 -W ignore "$(dirname "$0")/../t.py" --task-dir . "$@"\n'},
-    path="bin",
-)
-TOOLS = {"ticket": TICKET, "todo.txt-cli": TODO, "t": T}
 
 
 class Ended(NamedTuple):
@@ -238,6 +77,7 @@ def suite(tool: Tool, use: str) -> str:
             "scenarios": ["bench/*.yaml"],
             "watch": [tool.watch, *tool.files],
             "path": [tool.path],
+            "budget": {"minutes": 300},  # replays may take a tenth of it, however busy the machine is
             "policy": {"replay": {"use": use}},
             "agents": {
                 "any": {
@@ -270,10 +110,7 @@ def write_suite(folder: Path, tool: Tool) -> None:
         gates = [{"type": "command_succeeds", "command": command} for command in task.checks]
         scenario = {
             "name": name,
-            "target": {
-                "binary": tool.binary if tool.path == "." else Path(next(iter(tool.files))).name,
-                "env": tool.env,
-            },
+            "target": {"binary": tool.binary, "env": tool.env},
             "setup": {"commands": list(task.setup)},
             "description": name,
             "task": f"Do {name}.",
@@ -310,7 +147,8 @@ def pull_request(folder: Path, repository: Path, commit: str, tool: Tool) -> tup
     write(folder, repository, sides[0], tool)
     git(folder, "add", "--all", "--force", ".", ":!.tidegate")
     git(folder, "commit", "--quiet", "--allow-empty", "--message", "base")
-    run(folder, "run", "--rev", "main", "--history", "--trials", str(FIRST if first else NIGHTLY))
+    if trials := FIRST if first else tool.nightly:
+        run(folder, "run", "--rev", "main", "--history", "--trials", str(trials))
     git(folder, "checkout", "--quiet", "-B", "pr")
     write(folder, repository, sides[1], tool)
     git(folder, "add", "--all", "--force", ".", ":!.tidegate")
@@ -347,30 +185,32 @@ def timing(folder: Path) -> None:
     print(f"{took:.1f} s, {cpu:.1f} s of CPU, load {os.getloadavg()[0]:.1f}: {done.stdout.splitlines()[-1]}")
 
 
+def measure(name: str, tool: Tool, repository: Path, folder: Path) -> None:
+    """Print one line per pull request of the tool."""
+    folder.mkdir()
+    git(folder, "init", "--quiet", "--initial-branch", "main")
+    for commit in tool.commits:
+        off, skip = pull_request(folder, repository, commit, tool)
+        found = ", ".join(off.regressed) or "–", ", ".join(skip.regressed) or "–"
+        numbers = f"{off.trials} | {skip.trials} | {skip.unchanged} of {len(tool.tasks)}"
+        print(f"| {name} | {commit} | {numbers} | {off.state}: {found[0]} | {skip.state}: {found[1]} |", flush=True)
+
+
 def main() -> None:
-    """Print one line per pull request."""
-    if sys.argv[1:] == ["--timing"]:
+    """Measure what was asked for."""
+    first, *names = sys.argv[1:]
+    tools = EXAMPLE_TOOLS if first == "--examples" else TOOLS
+    for name in ["--timing"] if first == "--timing" else names or tools:
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch) / "repository"
-            folder.mkdir()
-            git(folder, "init", "--quiet", "--initial-branch", "main")
-            timing(folder)
-        return
-    repositories, *names = sys.argv[1:]
-    for name in names or TOOLS:
-        tool = TOOLS[name]
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = Path(scratch) / "repository"
-            folder.mkdir()
-            git(folder, "init", "--quiet", "--initial-branch", "main")
-            for commit in tool.commits:
-                off, skip = pull_request(folder, Path(repositories) / name, commit, tool)
-                found = ", ".join(off.regressed) or "–", ", ".join(skip.regressed) or "–"
-                numbers = f"{off.trials} | {skip.trials} | {skip.unchanged} of {len(tool.tasks)}"
-                print(
-                    f"| {name} | {commit} | {numbers} | {off.state}: {found[0]} | {skip.state}: {found[1]} |",
-                    flush=True,
-                )
+            if first == "--timing":
+                folder.mkdir()
+                git(folder, "init", "--quiet", "--initial-branch", "main")
+                timing(folder)
+                continue
+            examples = first == "--examples"
+            repository = with_changes(name, Path(scratch) / "example") if examples else Path(first) / name
+            measure(name, tools[name], repository, folder)
 
 
 if __name__ == "__main__":

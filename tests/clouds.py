@@ -60,7 +60,7 @@ class Refused(Exception):  # noqa: N818
 class Clouds(ThreadingHTTPServer):
     """The server. `lasts`: seconds that credentials are valid; `asked` has the host and the path of each request.
 
-    `denied` is a host that refuses, `clock` is added to the clock of AWS's models.
+    `denied` is a host that refuses, with the status `denial`; `clock` is added to the clock of AWS's models.
     """
 
     daemon_threads = True
@@ -75,7 +75,7 @@ class Clouds(ThreadingHTTPServer):
         self.model.server_close()  # only its steps are used
         self.signer = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         self.lasts, self.clock = 3600.0, 0.0
-        self.denied = ""
+        self.denied, self.denial = "", 403
         self.audience: str | None = None  # of GitHub's tokens, in place of the one that was asked for
         self.asked: list[tuple[str, str]] = []
         self.tokens: dict[str, float] = {}  # and until when each is valid
@@ -112,7 +112,9 @@ class Clouds(ThreadingHTTPServer):
                 token, self.signer.public_key(), algorithms=["RS256"], audience=audience, issuer=f"https://{GITHUB}"
             )
         except jwt.InvalidTokenError as error:
-            raise Refused(400, {"error": "invalid_grant", "error_description": type(error).__name__}) from None
+            raise Refused(
+                400, {"error": "invalid_grant", "error_description": f"AADSTS700213: {type(error).__name__}"}
+            ) from None
         if claims["sub"] != SUBJECT:
             raise Refused(400, {"error": "invalid_grant"})
 
@@ -143,7 +145,7 @@ class _Handler(BaseHTTPRequestHandler):
             if host == self.server.denied and host.startswith("sts.us"):
                 raise Refused(403, _AWS_ERROR.format("AccessDenied"))
             if host == self.server.denied:
-                raise Refused(403, {"error": {"message": "denied"}, "error_description": "AADSTS700213: no match"})
+                raise Refused(self.server.denial, {"error": {"message": "denied"}})
             status, kind, answer = 200, *_answer_of(host)(self, body)
         except Refused as refused:
             status, kind = refused.status, "text/xml" if isinstance(refused.body, str) else "application/json"

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -135,10 +136,17 @@ def make_repository(tmp_path: Path) -> Callable[..., Repository]:
     return make
 
 
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
+@contextmanager
+def open_to_others() -> Iterator[Path]:
     """A folder that other users can reach, which pytest's own are not."""
     folder = Path(tempfile.mkdtemp(prefix="open-"))
     folder.chmod(0o755)
     yield folder
     shutil.rmtree(folder)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that other users can reach."""
+    with open_to_others() as folder:
+        yield folder

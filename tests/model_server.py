@@ -73,6 +73,7 @@ class ModelServer(ThreadingHTTPServer):
     def __init__(self, steps: list[Step], faults: list[Fault] | None = None) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.steps = steps
+        self.scripts: dict[str, list[Step]] = {}  # the steps of requests that have a text, instead of `steps`
         self.faults = list(faults or [])
         self.judge: Callable[[Json], Step | Fault] | None = None  # answers requests with a form (structured output)
         self.refused: tuple[str, Fault] | None = None  # every request with this text gets that fault
@@ -85,13 +86,15 @@ class ModelServer(ThreadingHTTPServer):
         """Where it listens."""
         return f"http://127.0.0.1:{self.server_port}"
 
-    def turn(self, tools: list[str], results: int) -> Turn:
+    def turn(self, body: Json, tools: list[str], results: int) -> Turn:
         """The step after that many tool results."""
+        asked = json.dumps(body) if self.scripts else ""
+        steps = next((steps for text, steps in self.scripts.items() if text in asked), self.steps)
         shell = next((name for name in tools if name in SHELLS), None)
         if shell is None:
             return Turn(SIDE_ANSWER, [], None, 0)
         done = 0
-        for step in self.steps:
+        for step in steps:
             if done >= results:
                 calls = [
                     (f"call_{done + place}", *_asked(line, shell, tools)) for place, line in enumerate(step.commands)
@@ -236,7 +239,7 @@ def messages(server: ModelServer, body: Json, judged: Step | None = None) -> tup
         part for message in body["messages"] if isinstance(message["content"], list) for part in message["content"]
     ]
     results = sum(part.get("type") == "tool_result" for part in parts)
-    turn = _judged(server.turn([tool.get("name", "") for tool in body.get("tools", [])], results), judged)
+    turn = _judged(server.turn(body, [tool.get("name", "") for tool in body.get("tools", [])], results), judged)
     blocks: list[Json] = [{"type": "text", "text": turn.text}] if turn.text else []
     blocks += [
         {"type": "tool_use", "id": f"tool{id_}", "name": tool, "input": given} for id_, tool, given in turn.calls
@@ -269,7 +272,7 @@ def messages(server: ModelServer, body: Json, judged: Step | None = None) -> tup
 def responses(server: ModelServer, body: Json, judged: Step | None = None) -> tuple[Json, Stream]:
     """OpenAI's Responses."""
     results = sum(str(item.get("type")).endswith("call_output") for item in body.get("input", []))
-    turn = _judged(server.turn(list(_response_tools(body.get("tools", []))), results), judged)
+    turn = _judged(server.turn(body, list(_response_tools(body.get("tools", []))), results), judged)
     said = [{"type": "output_text", "text": turn.text, "annotations": []}]
     items: list[Json] = [{"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": said}]
     items += [
@@ -300,7 +303,7 @@ def responses(server: ModelServer, body: Json, judged: Step | None = None) -> tu
 
 def chat(server: ModelServer, body: Json, judged: Step | None = None) -> tuple[Json, Stream]:
     """OpenAI's Chat Completions, text only."""
-    turn = _judged(server.turn([], 0), judged)
+    turn = _judged(server.turn(body, [], 0), judged)
     usage = {"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 10}, "completion_tokens": 20}
     whole: Json = {"id": "chat", "object": "chat.completion", "model": body["model"], "usage": usage}
     message = {"role": "assistant", "content": turn.text}
@@ -330,7 +333,7 @@ def gemini(server: ModelServer, body: Json, judged: Step | None = None) -> tuple
         "functionResponse" in part for content in body.get("contents", []) for part in content.get("parts", [])
     )
     tools = [f["name"] for tool in body.get("tools", []) for f in tool.get("functionDeclarations", [])]
-    turn = _judged(server.turn(tools, results), judged)
+    turn = _judged(server.turn(body, tools, results), judged)
     parts: list[Json] = [{"text": turn.text}]
     parts += [{"functionCall": {"id": id_, "name": tool, "args": given}} for id_, tool, given in turn.calls]
     content = {"role": "model", "parts": parts}

@@ -59,7 +59,7 @@ def test_the_wheel_holds_every_module_template_and_example_and_nothing_else(whee
         sources |= {f"tidegate/{path.relative_to(ROOT).as_posix()}" for path in _files(ROOT / name)}
 
     if shutil.which("cc"):
-        sources.add("tidegate/trial/recorder-program")
+        sources |= {"tidegate/trial/recorder-program", "tidegate/trial/supervisor/launcher-program"}
 
     packed = contents(wheel)
 

@@ -3,41 +3,35 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
 from tidegate.causes.find import find_causes
 from tidegate.comparison.compare import compare
-from tidegate.errors import ConfigurationError, TidegateError
-from tidegate.history.known_results import keep_history, open_answers, past_trials, require_keepable, trends
-from tidegate.history.store import History
+from tidegate.errors import TidegateError
+from tidegate.history.known_results import trends
 from tidegate.model.comparison import Comparison
 from tidegate.model.measurement import Run
 from tidegate.model.result import Result
 from tidegate.model.shard import BuildContents, ShardContents, ShardPlan
 from tidegate.model.trial import Side
 from tidegate.model.verdict import Verdict
-from tidegate.plan import make_plan
-from tidegate.reports.badge import badge_json
 from tidegate.reports.html import render_html
 from tidegate.reports.prove_text import change_text
 from tidegate.reports.result_json import result_json
 from tidegate.run.adaptive_run import BothRuns, no_runs, run_both
 from tidegate.run.changed_files import file_changes
-from tidegate.run.checkouts import RevisionPair, one_side, scratch_folder, two_sides
+from tidegate.run.checkouts import RevisionPair, scratch_folder, two_sides
 from tidegate.run.confirming import make_confirm_plan, run_confirmation
 from tidegate.run.left_behind import with_files
 from tidegate.run.pull_request_job import PullRequestJob, load_pull_request
-from tidegate.run.replays import new_sessions
-from tidegate.run.run_job import Options, RunJob, run_of, runner_of, screening_specs
+from tidegate.run.run_job import Options, RunJob
 from tidegate.run.sharding import Wanted, joining, make_shard_plan, run_build, run_shard
 from tidegate.run.still_named import with_docs
 from tidegate.run.surface_changes import changes_of_sides
 from tidegate.run.target_tip import with_tip
 from tidegate.shards.confirm_plan import ConfirmPlan
 from tidegate.store.run_folder import RunFolder, load_run, write_text
-from tidegate.suite.load import load_suite
 from tidegate.surface.used import scenario_calls
 from tidegate.text.well_known_secrets import without_secrets
 from tidegate.verdict.decide import decide, nothing_to_do
@@ -128,45 +122,6 @@ def _conclude(repo: Path, loaded: PullRequestJob, runs: BothRuns, comparison: Co
         "trends": trends(repo, job.suite, job.plan),
     }
     return result.model_copy(update=more)
-
-
-async def single_run(
-    repo: Path, rev: str | None, out: Path, options: Options, *, trials: int | None = None, as_history: bool = False
-) -> Run:
-    """Run the suite on one revision or on the working tree and write the run to `out`.
-
-    With `as_history`, add its trials to base's history; raises ConfigurationError if there are uncommitted changes.
-    """
-    with scratch_folder() as scratch, one_side(repo, rev, scratch, out) as side:
-        suite = load_suite(side.folder, options.config, environ=options.environ)
-        plan = make_plan(suite, options.selection)
-        work = RunJob(suite, plan, (side,), scratch, open_answers(repo, suite))
-        if as_history and side.revision.dirty:
-            raise ConfigurationError(
-                "The working tree has uncommitted changes, which no base ever had.", "Commit them, or name `--rev`."
-            )
-        if as_history:
-            require_keepable(repo, suite, options.origin)
-        started = time.time()
-        specs = screening_specs(work, trials)
-        async with runner_of(work, options) as runner:
-            side.store.begin_run(run_of(work, side, (), started, started, runner))
-            results = await runner.run(specs, lambda result: options.first_only and result.decides == "fail")
-        run = run_of(work, side, results, started, time.time(), runner)
-        side.store.finish_run(run)
-        write_text(out / "badge.json", badge_json(run))
-        if as_history:
-            fingerprints, versions = work.fingerprints(runner.versions), runner.versions
-
-            def add(history: History) -> None:
-                history.add(fingerprints, past_trials(run))
-                history.remember(versions)
-                history.trends.add(past_trials(run))
-                history.sessions.add(fingerprints, new_sessions(work, run, side.store))
-
-            where = keep_history(repo, suite, add, options.origin)
-            options.progress.say(f"base's history is kept {where}")
-        return run
 
 
 def compare_runs(base_folder: Path, head_folder: Path, out: Path | None) -> Result:

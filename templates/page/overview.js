@@ -150,7 +150,7 @@ function suite() {
   if (!data.suite_text && !data.suite_trends.length && !data.power.length) return null;
   const { difference, interval } = data.suite;
   return section("The suite as a whole", data.suite_text && el("p", null, data.suite_text),
-    interval && interval[0] !== interval[1] && effectPlot({ difference, interval }, data.suite_text),
+    data.suite_text && interval && interval[0] !== interval[1] && effectPlot({ difference, interval }, data.suite_text),
     trendTable(data.suite_trends, "Trend of the suite on the base branch"),
     data.power.length > 0 && [el("p", null, "Detection power: how often a run like this one detects that a row drops by so many points (mean over the rows)."), powerPlot(data.power)]);
 }

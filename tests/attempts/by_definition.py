@@ -289,12 +289,6 @@ DEFINITIONS = {
         tool=None,
         prepare=lambda repo: (repo.root / "bin/notes").symlink_to("nowhere"),
     ),
-    "rights of the template": Attempt(
-        "has its build take the rights of the template's folder and files, so that base fails as well",
-        "regression",
-        base={"scenarios/keep/readme": "x\n"},
-        head=suite('build: ["chmod 000 scenarios/keep/readme scenarios/keep"]\n'),
-    ),
     "a tool in front": Attempt(
         "adds a broken tool to a folder of `path` that `watch` does not list",
         "regression or weakened",

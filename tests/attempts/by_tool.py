@@ -179,6 +179,12 @@ TOOL = {
         .replace("  add) shift;", "  add) exit 0 ;;\n  was-add) shift;")
         .replace('\\"', '"'),
     ),
+    "rights of the template": Attempt(
+        "has its build take the rights of the template's folder and files, so that base fails as well",
+        "regression",
+        base={"scenarios/keep/readme": "x\n"},
+        head=suite('build: ["chmod 000 scenarios/keep/readme scenarios/keep"]\n'),
+    ),
     "second Makefile": Attempt(
         "has the tool write a GNUmakefile, which make prefers to the template's Makefile",
         "regression",

@@ -20,6 +20,7 @@ from tidegate.model.trial import NotMeasured, Phase, Side, TrialSpec
 from tidegate.procedure.detection import Screening, weakness
 from tidegate.procedure.detection_power import POWER
 from tidegate.statistics.rates import newcombe
+from tidegate.verdict.decide import decide
 
 NOT_MEASURED: dict[str, NotMeasured] = {"S": "setup", "X": "infrastructure", "$": "budget"}
 OUTCOMES: dict[str, Outcome] = {"P": "pass", "F": "fail"}
@@ -462,6 +463,21 @@ def test_a_changed_definition_that_shows_nothing_any_more_is_weakened(
     assert [(c.scenario, c.weakened, c.detail.startswith(said or "?")) for c in found[:-1]] == (
         [("a", True, True)] if said else []
     )
+
+
+def test_a_scenario_that_follows_a_change_of_the_tool_is_listed_once_with_the_check_of_base_that_fails() -> None:
+    """Base fails head's checks, and head those of base, as where an option is renamed in the scenario, too."""
+    lacks = GateResult(type="command_output_words", label="help of add", passed=False, message="it lacks `--due`")
+    head = run("head", "a base:FFF head:FFF")
+    renamed = [trial.model_copy(update={"outcome": "pass", "base_gates": (lacks,)}) for trial in head.trials]
+    known = DefinitionChange(scenario="a", kind="gate_changed", detail="help of add: words", weakened=True)
+    found = compare(run("base", "a base:FFF head:FFF"), head.model_copy(update={"trials": tuple(renamed)}), [known])
+    told = (
+        "passes only because the scenario was changed: 3 of 3 trials on head; with base's checks, help of add: it lacks"
+    )
+    assert [change.detail for change in found.definitions] == [f"{told} `--due`", "help of add: words"]
+    assert not [warning for warning in found.warnings if "neither side" in warning]
+    assert "neither side" not in decide(found, Policy()).summary
 
 
 def test_where_base_has_moved_no_metric_is_compared() -> None:

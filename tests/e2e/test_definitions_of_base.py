@@ -73,7 +73,7 @@ def test_evaluators_are_decided_as_they_were_too(judged: Make, pr: Files) -> Non
     ran = judged(SCORED, {**ONE_NOTE, **pr})
 
     assert (ran.code, ran.row("keep_notes")["state"]) == (1, "regressed"), ran.comment
-    assert said(ran)[0] == f"{BY_CHANGE}: 3 of 3 trials on head"
+    assert said(ran)[0].startswith(f"{BY_CHANGE}: 3 of 3 trials on head; with base's checks, ")
     head = next(trial for trial in ran.result["trials"] if trial["side"] == "head")
     assert (head["outcome"], head["decides"]) == ("pass", "fail")
     assert head["reason"].startswith(f"{BY_CHANGE}; before, evaluators: case score 0.58 is below 0.8")
@@ -89,7 +89,9 @@ def test_the_script_of_an_evaluator_is_base_s_for_base_s_definition(judged: Make
     ran = judged(base, {**ONE_NOTE, edited: text})
 
     assert (ran.code, ran.row("keep_notes")["state"]) == (1, "regressed")
-    assert said(ran) == [f"{BY_CHANGE}: 3 of 3 trials on head", f"files of its evaluators: {edited}"]
+    by_change, files = said(ran)
+    assert by_change.startswith(f"{BY_CHANGE}: 3 of 3 trials on head; with base's checks, ")
+    assert files == f"files of its evaluators: {edited}"
 
 
 def test_an_edited_script_alone_waits_for_somebody_to_accept_it(judged: Make) -> None:

@@ -65,7 +65,7 @@ def test_a_machine_that_has_everything_ends_with_0(repo: Path, tmp_path: Path, t
     found = lines(ran.stdout)
     assert ran.code == 0, ran.stdout
     assert found["agent real"] == ("ok", "claude-code 2.1.329")
-    assert found.keys() == {"system", "git", "disk", "agent real", "users", "files", "network", "recorder"}
+    assert found.keys() == {"system", "git", "disk", "agent real", "users", "files", "network", "recorder", "launcher"}
     assert "dummy" not in ran.stdout
 
 
@@ -157,4 +157,4 @@ def test_users_that_are_all_taken_do_not_end_the_report(tmp_path: Path) -> None:
     found = lines(ran.stdout)
     assert ran.returncode == 4, ran.stderr
     assert found["users"] == ("missing", "all 477 users for trials are taken.")
-    assert {"network", "recorder"} <= found.keys()
+    assert {"network", "recorder", "launcher"} <= found.keys()

@@ -1,7 +1,8 @@
-"""`machine.py FOLDER WAY`: a machine with things worth stealing, and Tidegate with a suite that tries to get at them.
+"""`machine.py FOLDER WAY LAUNCHER`: a machine with things worth stealing, and Tidegate with a suite that tries it.
 
 Root alone can run it. It leaves its network for one of its own, whose loopback device has the addresses that stand for
 all hosts outside, and prints every attempt and whether it came through, as JSON. WAY: `root`, `user`, or `container`.
+LAUNCHER is the program that starts commands; a file that is missing makes supervisors fork.
 """
 
 # ruff: noqa: PTH208
@@ -91,8 +92,8 @@ FILES = {
 class Machine:
     """Files, sockets and servers; `came` is what has reached a server, as ROLE|NAME."""
 
-    def __init__(self, folder: Path, way: str) -> None:
-        self.folder, self.way = folder, way
+    def __init__(self, folder: Path, way: str, launcher: Path) -> None:
+        self.folder, self.way, self.launcher = folder, way, launcher
         self.mark = f"tidegate-escape-{secrets.token_hex(4)}"
         self.home, self.repo, self.runner = folder / "home", folder / "repo", folder / "runner_temp"
         self.owner = USER if way == "user" else 0
@@ -208,7 +209,10 @@ class Machine:
         """Run Tidegate there, in the way that was asked for."""
         if self.way == "none":
             return self.run_alone()
-        arguments = tidegate("run", "--rev", "HEAD", "--trials", "1", "--out", str(self.folder / "out"))
+        path, there = repr(str(self.launcher)), self.launcher.exists()
+        first = f"import os, pathlib; assert os.access({path}, os.X_OK) is {there}\n"
+        first += f"from tidegate.trial import processes; processes.LAUNCHER = pathlib.Path({path})"
+        arguments = tidegate("run", "--rev", "HEAD", "--trials", "1", "--out", str(self.folder / "out"), first=first)
         environment = {name: f"planted-key-of-{name}" for name in VARIABLES}
         environment |= {"PATH": f"{self.home}/.cargo/bin:{self.home}/.local/bin:{SYSTEM_PATH}", "HOME": str(self.home)}
         environment["RUNNER_TEMP"] = str(self.runner)
@@ -322,8 +326,8 @@ def is_left(what: str) -> bool:
     return text in Path(path).read_text() if text else os.path.lexists(path)
 
 
-def main(folder: str, way: str) -> None:
-    machine = Machine(Path(folder), way)
+def main(folder: str, way: str, launcher: str) -> None:
+    machine = Machine(Path(folder), way, Path(launcher))
     try:
         machine.set_up()
         ran = machine.run()

@@ -41,7 +41,7 @@ def supervisor() -> int:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
         pid = int(next(line for line in lines if line.startswith("PPid:")).split()[1])
         try:
-            if b"supervisor.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            if b"supervisor/__main__.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
                 return pid
         except OSError:
             return pid or os.getppid()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.history.store import DAY, History
+from tidegate.history.store import DAY, ELSEWHERE, History
 from tidegate.model.measurement import Outcome, PastTrial
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import Store
@@ -102,9 +102,13 @@ def test_an_entry_of_another_row_is_ignored_and_said(history: History) -> None:
 def test_what_was_measured_on_the_pull_request_s_own_commits_is_ignored_unless_it_was_merged(history: History) -> None:
     adopted = past(1).model_copy(update={"merged": True})
     history.add(PRINTS, [past(2), adopted])
-    said = "history of docs × claude: 1 ignored: measured on commits that base does not have"
-    assert history.read(PRINTS, {past(2).sha}) == ((adopted,), (said,))
+    assert history.read(PRINTS, {past(2).sha}) == ((adopted,), ())
     assert history.read(PRINTS, {"another"}) == ((past(2), adopted), ())
+
+
+def test_a_row_that_is_left_without_a_history_is_said(history: History) -> None:
+    history.add(PRINTS, [past(2)])
+    assert history.read(PRINTS, {past(2).sha}) == ((), (ELSEWHERE.format(1),))
 
 
 def test_files_of_fingerprints_that_are_long_gone_are_removed(history: History, tmp_path: Path) -> None:

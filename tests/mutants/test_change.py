@@ -13,7 +13,7 @@ import pytest
 
 from tidegate.model.mutant import Mutant, MutantKind
 from tidegate.model.surface import ObservedCall
-from tidegate.mutants import change
+from tidegate.mutants import change, outputs
 from tidegate.mutants.met import meets
 from tidegate.run.mutant_front import Front, in_front_of_program
 
@@ -34,7 +34,7 @@ def mutant(kind: MutantKind, **fields: Any) -> Mutant:
     return Mutant(**{"kind": kind, "words": "w", "commands": NAMES, **fields})
 
 
-def changed(one: Mutant, argv: list[str], result: change.Result = (0, "", "")) -> tuple[list[str], change.Result]:
+def changed(one: Mutant, argv: list[str], result: outputs.Result = (0, "", "")) -> tuple[list[str], outputs.Result]:
     data = one.model_dump(mode="json")
     given, instead = change.before(data, argv)
     return given, change.after(data, argv, instead or result)
@@ -107,6 +107,47 @@ def test_the_entry_of_an_option_is_found_behind_the_value_of_its_short_name() ->
     assert shown == "options:\n  --quiet               print less\n"
 
 
+def test_an_option_that_has_to_be_given_is_not_refused_where_it_is() -> None:
+    required = mutant("option_required", **DUE)
+    assert changed(required, ["add", "T"])[1] == (2, "", "error: the following arguments are required: --due\n")
+    assert changed(required, ["add", "-d1", "T"]) == (["add", "-d1", "T"], (0, "", ""))
+
+
+def test_a_short_name_is_refused_and_gone_from_the_help_and_the_long_one_stays() -> None:
+    gone = mutant("alias_removed", name="-d", takes_value=True, command="add")
+    assert changed(gone, ["add", "-d", "1", "T"])[1][0] == change.USAGE_ERROR
+    assert changed(gone, ["add", "--due", "1", "T"]) == (["add", "--due", "1", "T"], (0, "", ""))
+    for before in ("  -d, --due DATE\n", "  -d DATE, --due DATE\n", "  --due DATE, -d\n"):
+        shown = changed(gone, ["add", "--help"], (0, before, ""))[1][1]
+        assert shown == "  --due DATE\n", before
+
+
+@pytest.mark.parametrize("argv", [["list", "--format", "json"], ["list", "--format=json"], ["list", "-fjson"]])
+def test_a_value_is_taken_for_another_in_every_spelling(argv: list[str]) -> None:
+    swapped = mutant("value_swapped", **{**FORMAT, "default": "text"}, value="json")
+    assert " ".join(changed(swapped, argv)[0]) == " ".join(argv).replace("json", "text")
+    assert changed(swapped, ["list", "--format", "text"])[0] == ["list", "--format", "text"]
+
+
+def test_arguments_are_swapped_or_cut_and_values_of_options_are_not_taken_for_arguments() -> None:
+    swapped, cut = mutant("arguments_swapped", command="add"), mutant("argument_cut", command="add")
+    assert changed(swapped, ["add", "1", "2"])[0] == ["add", "2", "1"]
+    assert changed(swapped, ["add", "--due", "1", "T"])[0] == ["add", "--due", "1", "T"]
+    assert changed(cut, ["add", "Tag the release"])[0] == ["add", "Tag"]
+
+
+def test_options_after_an_argument_are_refused_if_they_have_to_come_first() -> None:
+    first = mutant("options_first", command="add")
+    assert changed(first, ["add", "T", "--due=1"])[1] == (2, "", "error: unrecognized arguments: --due=1\n")
+    for fine in (
+        ["add", "--due", "1", "T"],
+        ["add", "--due", "1", "-q"],
+        ["add", "T", "--", "-x"],
+        ["list", "T", "-x"],
+    ):
+        assert changed(first, fine) == (fine, (0, "", "")), fine
+
+
 def test_a_renamed_subcommand_works_under_its_new_name_alone() -> None:
     renamed = mutant("subcommand_renamed", name="add")
     assert changed(renamed, ["add-item", "T"])[0] == ["add", "T"]
@@ -121,15 +162,26 @@ def test_a_renamed_subcommand_works_under_its_new_name_alone() -> None:
         ("exit_succeeds", (3, "a", "e"), (0, "a", "e")),
         ("error_emptied", (2, "", "no such id\n"), (2, "", "")),
         ("error_emptied", (0, "", "a note\n"), (0, "", "a note\n")),
-        ("error_wrong", (2, "", "no such id\n"), (2, "", change.WRONG_ERROR)),
+        ("error_wrong", (2, "", "no such id\n"), (2, "", outputs.WRONG_ERROR)),
         ("line_dropped", (0, "a\nb\n", ""), (0, "a\n", "")),
         ("line_dropped", (0, "a\n", ""), (0, "a\n", "")),
+        ("first_line_dropped", (0, "a\nb\n", ""), (0, "b\n", "")),
+        ("lines_reversed", (0, "a\nb\n", ""), (0, "b\na\n", "")),
+        ("lines_cut", (0, f"{'x' * 20}\n{'y' * 21}\n", ""), (0, f"{'x' * 20}\n{'y' * 20}…\n", "")),
+        ("number_changed", (0, "v1.2: task 9 of 9\n", ""), (0, "v1.2: task 10 of 9\n", "")),
+        ("coloured", (0, "a\n\nb\n", ""), (0, "\x1b[32ma\x1b[0m\n\n\x1b[32mb\x1b[0m\n", "")),
+        ("warning_printed", (0, "a\n", ""), (0, f"{outputs.WARNING}a\n", "")),
+        ("warning_printed", (0, "", ""), (0, "", "")),
+        ("output_repeated", (0, "a\n", ""), (0, "a\na\n", "")),
+        ("exit_changed", (2, "", "e"), (3, "", "e")),
+        ("exit_changed", (0, "a", ""), (0, "a", "")),
+        ("json_wrapped", (0, "[1]\n", ""), (0, '{"data": [1]}\n', "")),
         ("output_truncated", (0, "abcd", ""), (0, "ab", "")),
         ("output_emptied", (0, "abcd", ""), (0, "", "")),
         ("streams_swapped", (0, "o", "e"), (0, "e", "o")),
     ],
 )
-def test_changed_results(kind: MutantKind, before: change.Result, after: change.Result) -> None:
+def test_changed_results(kind: MutantKind, before: outputs.Result, after: outputs.Result) -> None:
     assert changed(mutant(kind, command="list"), ["list"], before)[1] == after
     assert changed(mutant(kind, command="add"), ["list"], before)[1] == before
 
@@ -144,9 +196,12 @@ def test_json_keeps_its_style_when_a_key_changes(indent: int | None) -> None:
         "json_key_renamed": text([{"id_": 1, "tags": ["x"]}]),
         "json_key_dropped": text([{"tags": ["x"]}]),
         "json_key_retyped": text([{"id": "1", "tags": ["x"]}]),
+        "json_value_wrong": text([{"id": 2, "tags": ["x"]}]),
+        "json_value_null": text([{"id": None, "tags": ["x"]}]),
     }
     kinds: tuple[MutantKind, ...] = ("json_key_renamed", "json_key_dropped", "json_key_retyped")
-    for kind in kinds:
+    values: tuple[MutantKind, ...] = ("json_value_wrong", "json_value_null")
+    for kind in (*kinds, *values):
         assert changed(mutant(kind, command="list", name="id"), ["list"], (0, before, ""))[1][1] == wanted[kind]
 
 
@@ -219,6 +274,29 @@ def test_a_crash_comes_after_the_effect_and_before_the_output(folders: Path) -> 
     done, _ = ran(folders, mutant("crashes_after", command="add"), "add", "x")
     assert (done.returncode, done.stdout) == (-11, "")
     assert (folders / "workspace" / "tasks").read_text() == "x\n"
+
+
+def test_an_effect_comes_twice_and_the_output_once(folders: Path) -> None:
+    done, front = ran(folders, mutant("effect_twice", command="add"), "add", "x")
+    assert (done.returncode, done.stdout) == (0, "x\n")
+    assert (folders / "workspace" / "tasks").read_text() == "x\nx\n"
+    assert len(front.calls()) == 1
+
+
+def test_a_file_that_is_written_is_cut(folders: Path) -> None:
+    ran(folders, mutant("written_cut", command="add"), "add", "abc")
+    assert (folders / "workspace" / "tasks").read_text() == "ab"
+
+
+def test_what_is_written_has_a_hash_of_all_of_it_and_one_without_ids_and_dates(folders: Path) -> None:
+    found = {}
+    for kind, title in (("json_wrapped", "due 2030-01-31"), ("hangs", "due 2030-02-28"), ("slower", "due later")):
+        (folders / "workspace" / "tasks").unlink(missing_ok=True)
+        _, front = ran(folders, mutant(kind, command="list"), "add", title)  # type: ignore[arg-type]  # kinds
+        found[title] = front.calls()[0].wrote
+    (first, shape), (second, like), (_, other) = found.values()
+    assert first != second
+    assert shape == like != other
 
 
 def test_a_refused_call_does_not_reach_the_tool(folders: Path) -> None:

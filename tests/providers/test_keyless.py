@@ -13,7 +13,8 @@ from tests.model_server import Step
 from tidegate.errors import CannotRunError, MissingKeyError
 from tidegate.model.event import End
 from tidegate.model.model_apis import ANTHROPIC, BEDROCK, FOUNDRY, OPENAI, VERTEX_CLAUDE, VERTEX_GEMINI
-from tidegate.providers.access import Accesses
+from tidegate.model.provider import AccessError, ModelRequest
+from tidegate.providers.access import EARLY, Accesses, Token, TokenAccess
 
 MESSAGES: dict[str, Any] = {
     "max_tokens": 9,
@@ -105,6 +106,7 @@ def job(running: tuple[Clouds, dict[str, str]], monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     server.lasts, server.clock, server.denied, server.audience = 3600.0, 0.0, "", None
+    server.denial = 403
     server.asked.clear()
     return Job(server, environ)
 
@@ -162,6 +164,35 @@ def test_without_the_permission_the_sentence_names_it(way: Way, job: Job) -> Non
     kind = way.written["type"]
     assert raised.value.message == f"The agent claude ({kind}) needs the permission `id-token: write`."
     assert job.clouds.asked == []
+
+
+@pytest.mark.parametrize("name", ["openai", "anthropic"])
+@pytest.mark.parametrize(("status", "end"), [(429, "outage"), (400, "auth")])
+def test_a_service_that_has_too_much_to_do_is_asked_again(name: str, status: int, end: str, job: Job) -> None:
+    job.clouds.denied, job.clouds.denial = WAYS[name].identity, status
+    _, told = job.ask(WAYS[name])
+    assert told is not None
+    assert (told.end, f"HTTP {status}" in told.message) == (end, True)
+
+
+def test_a_token_is_used_to_its_end_while_there_is_no_new_one() -> None:
+    tokens = [Token("first", EARLY / 2)]
+
+    def fetch() -> Token:
+        if tokens:
+            return tokens.pop()
+        raise AccessError("no answer", "", denied=False)
+
+    access = TokenAccess(fetch)
+    sent = [access.authorized(ModelRequest("GET", "https://h.example", {})) for _ in range(2)]
+    assert [one.headers["authorization"] for one in sent] == ["Bearer first"] * 2
+
+
+def test_azure_s_refusal_is_named_by_its_code_alone(job: Job) -> None:
+    job.clouds.audience = "somebody-else"
+    with pytest.raises(CannotRunError) as raised:
+        job.check(WAYS["azure"])
+    assert raised.value.message.endswith("Azure gave no token: AADSTS700213.")
 
 
 def test_another_role_is_refused_by_its_code(job: Job) -> None:

@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
@@ -32,16 +33,21 @@ def leave_the_network() -> bool:
     return True
 
 
+def steps_of(told: list[tuple[str, list[Any]]]) -> list[Step]:
+    """The model's turns, of what the script has for each: a text, and commands or tools."""
+    return [
+        Step(text, tuple(ToolUse(*each) if isinstance(each, list) else each for each in commands))
+        for text, commands in told
+    ]
+
+
 def main(script: str, requests: str, *command: str) -> int:
     """Returns the command's exit status."""
     if not leave_the_network():
         print("no network namespace: outside hosts could be reached", file=sys.stderr)
     told = json.loads(Path(script).read_text())
-    steps = [
-        Step(text, tuple(ToolUse(*each) if isinstance(each, list) else each for each in commands))
-        for text, commands in told["steps"]
-    ]
-    with serving(steps) as server:
+    with serving(steps_of(told["steps"])) as server:
+        server.scripts = {text: steps_of(steps) for text, steps in told.get("scripts", {}).items()}
         if told["refused"]:
             text, status, message = told["refused"]
             server.refused = text, Fault(status, "invalid_request_error", message=message)

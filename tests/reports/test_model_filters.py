@@ -7,7 +7,7 @@ import pytest
 from tidegate.model.comparison import BaseCounts, Divergence, FailedCall, HeadCounts
 from tidegate.model.measurement import Call
 from tidegate.model.result import Links, Result
-from tidegate.reports import model_filters
+from tidegate.reports import filters, model_filters
 from tidegate.reports.table_row import MetricCell
 from tidegate.reports.view import comment_view
 
@@ -34,7 +34,7 @@ def test_a_side_that_had_ended_says_so() -> None:
 
 
 def test_an_interval_is_in_points() -> None:
-    assert model_filters.interval((-0.56, 0.03)) == "−56 to +3"
+    assert filters.interval((-0.56, 0.03)) == "−56 to +3"
 
 
 @pytest.mark.parametrize(

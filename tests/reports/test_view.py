@@ -215,13 +215,21 @@ def test_time_gets_an_arrow_only_by_test(stories: Stories) -> None:
 
 
 @pytest.mark.parametrize(
-    ("interval", "unchanged"), [((-0.09, 0.09), True), ((-0.10, 0.05), False), ((-0.05, 0.2), False), (None, False)]
+    ("story", "head_rate", "text"),
+    [
+        ("all_fine", 1.0, ""),
+        ("all_fine", 0.75, "Success over the suite: 100% → 75% (−25 points)."),
+        ("all_fine_stochastic", 1.0, "Success over the suite: 100% on both sides (90% interval −30 to +5 points)."),
+        ("all_fine_stochastic", 0.75, "Success over the suite: 100% → 75% (−25 points, 90% interval −30 to +5)."),
+    ],
 )
-def test_a_suite_is_unchanged_only_if_the_whole_interval_is_small(
-    stories: Stories, interval: tuple[float, float] | None, unchanged: bool
+def test_success_over_the_suite_has_an_interval_only_if_chance_can_move_it(
+    stories: Stories, story: str, head_rate: float, text: str
 ) -> None:
-    result = stories["all_fine"]().model_copy(update={"suite": SuiteEffect(interval=interval)})
-    assert comment_view(result).unchanged is unchanged
+    result = stories[story]()
+    moved = {"base_rate": 1.0, "head_rate": head_rate, "difference": head_rate - 1, "interval": (-0.3, 0.05)}
+    suite = result.suite.model_copy(update=moved)
+    assert comment_view(result.model_copy(update={"suite": suite})).suite_text == text
 
 
 def test_what_would_have_been_caught_is_ordered_from_the_largest_drop(stories: Stories) -> None:

@@ -119,14 +119,14 @@ def test_the_surface_and_the_score_are_printed(proof: Proof) -> None:
 
 
 def test_a_draft_uses_what_no_scenario_uses_and_checks_what_differs_then(proof: Proof) -> None:
-    (scenario,) = [one for one in proof.tools[0].drafts if not one.gate]
+    (scenario,) = [one for one in proof.tools[0].drafts if not one.into]
     assert scenario.catches == "`--due` is ignored by `add`"
     assert "t add --due 2030-01-31 --loud tide" in scenario.text
     assert "substring: '2030-01-31'" in scenario.text
 
 
 def test_a_draft_for_what_a_scenario_meets_is_a_gate(proof: Proof) -> None:
-    (gate,) = [one for one in proof.tools[0].drafts if one.gate]
+    (gate,) = [one for one in proof.tools[0].drafts if one.into]
     assert (gate.catches, gate.file) == ("`show` prints nothing", "s.yaml")
     assert gate.text.startswith("    - {type: command_output_contains")
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tidegate.authoring.drafts import drafts_for
 from tidegate.model.progress import Silent
 from tidegate.model.proof import Proof
 from tidegate.run.prove import prove
@@ -55,7 +56,8 @@ def proof(tmp_path_factory: pytest.TempPathFactory) -> Proof:
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
         subprocess.run([*git, *words], check=True)
     options = Options(environ=dict(os.environ), progress=Silent())
-    return asyncio.run(prove(repo, None, tmp_path_factory.mktemp("out") / "run", options, Wanted(kinds=KINDS + VALUES)))
+    wanted = Wanted(kinds=KINDS + VALUES, drafter=drafts_for)
+    return asyncio.run(prove(repo, None, tmp_path_factory.mktemp("out") / "run", options, wanted))
 
 
 def test_what_the_check_sees_is_caught_and_the_rest_is_alive(proof: Proof) -> None:
@@ -94,3 +96,19 @@ def test_a_server_without_a_name_is_a_tool_of_its_own_and_called_by_its_command(
     assert second.tool.endswith("server.py renamed")
     assert not second.tool.startswith("/")
     assert "`put`" in {str(one.part) for one in second.parts}
+
+
+def test_a_draft_calls_a_tool_that_no_scenario_calls_and_checks_its_answer(proof: Proof) -> None:
+    """The answer of `where`, a folder, is another one in each trial, so no check of it can be proposed."""
+    _, second = proof.tools
+    (draft,) = second.drafts
+    assert (draft.catches, draft.file) == ("`put` returns an empty result", "scenarios/use_put.yaml")
+    assert "agent `script` in tidegate.yaml:\n#   use_put:\n#     - {call: put, input: {title: " in draft.text
+    assert "output: {regex: '(?s)added Write the changelog'}" in draft.text
+
+
+def test_a_draft_for_an_answer_that_no_check_reads_is_an_evaluator(proof: Proof) -> None:
+    first, _ = proof.tools
+    (draft,) = first.drafts
+    assert (draft.catches, draft.file, draft.into) == ("`add` returns an empty result", "s.yaml", "evaluators")
+    assert "tool: mcp__shelf__add, input: {title: tide}, output: {regex: '(?s)added tide'}" in draft.text

@@ -165,3 +165,13 @@ def test_without_its_session_file_geminis_exit_codes_are_unknown() -> None:
     statuses = [(result.status, result.exit_code) for result in results(gemini.parse(text("gemini_edge")))]
     assert statuses.count(("unknown", None)) == 10
     assert [status for status in statuses if status[0] != "unknown"] == [("error", 1), ("error", 3), ("error", 137)]
+
+
+@pytest.mark.parametrize("capture", ["claude-code_edge", "codex_edge", "gemini_edge", "opencode_edge"])
+def test_a_command_that_prints_nothing_has_no_output(capture: str) -> None:
+    """Agents tell the model that there was no output, in a text of their own; the command did not print it."""
+    events = read(capture)
+    commands = {call.id: call.command for call in calls(events)}
+    silent = [one for one in results(events) if commands[one.id] in ("exit 3", "true", "echo abc | grep xyz")]
+    assert silent
+    assert [one.output for one in silent] == [""] * len(silent)

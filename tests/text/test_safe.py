@@ -69,4 +69,5 @@ def test_json_is_visible_only_if_no_text_in_it_changes() -> None:
                 assert visible(text) == text
                 seen += 1
     assert seen > 13_000
+    assert all(is_visible_json(f'["1{space}000"]') for space in "\u00a0\u2009\u202f")
     assert is_visible_json(json.dumps({"a": 'two\nlines\tand "quotes"\\ …'}, ensure_ascii=False))

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.compiled import compiled
 from tidegate.model.command import CommandResult
 from tidegate.model.suite import Limits
 from tidegate.model.trial import Invocation
@@ -101,11 +102,7 @@ class Recorded:
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
     """The compiled recorder; None without a C compiler."""
     program = tmp_path_factory.mktemp("compiled") / "recorder-program"
-    options = ["-O1", "-std=gnu11", "-Wall", "-Wextra", "-Werror"]
-    if not shutil.which("cc"):
-        return None
-    subprocess.run(["cc", *options, "-o", str(program), str(recorder.SHIM.with_name("recorder.c"))], check=True)
-    return program
+    return compiled(recorder.SHIM.with_name("recorder.c"), program) if shutil.which("cc") else None
 
 
 @pytest.fixture(params=["script", "program"])

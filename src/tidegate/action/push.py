@@ -12,9 +12,9 @@ from tidegate.gh.artifact import MAX_ARCHIVE, PoisonedError, read_result
 from tidegate.gh.event import DispatchEvent, Event, OtherEvent, PushEvent
 from tidegate.gh.port import Artifact, PublishError, RepositoryPort
 from tidegate.history.branch import NotKeptError
-from tidegate.pipeline import single_run
 from tidegate.run.checkouts import make_run_folder
 from tidegate.run.run_job import Options
+from tidegate.single_run import single_run
 from tidegate.vcs.missing_commits import require_whole_checkout
 
 FIRST_TRIALS = 10  # per row, when a person starts the workflow to create a first history

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shlex
 from collections.abc import Sequence
@@ -121,6 +122,15 @@ class DraftTrials:
             return None
         last = own[-1] if own else ObservedCall(argv=(), exit_code=0)
         return Observed([call.stdout for call in shown], last.stdout, bool(last.written), ran.diff)
+
+
+async def proven(trials: MutantTrials, row: PlanRow, mutant: Mutant) -> bool:
+    """Return True if the row passes on base twice, and fails on the mutant."""
+    spec = TrialSpec(side="base", scenario=row.key.scenario, agent=row.key.agent, index=1)
+    head = spec.model_copy(update={"side": "head"})
+    front = trials.front(row, mutant)
+    runs = await asyncio.gather(*(trials.run(spec, row) for _ in range(2)), trials.run(head, row, front=front))
+    return [ran.result.decides for ran in runs] == ["pass", "pass", "fail"]
 
 
 def lines_of(known: Known) -> list[str]:

@@ -18,17 +18,17 @@ from pydantic import TypeAdapter
 from tidegate.agents.doc_follower import DocFollower
 from tidegate.authoring.draft_attempts import Attempt, attempts, split
 from tidegate.authoring.draft_gates import differences, key_gate
-from tidegate.authoring.draft_trials import MOST_ATTEMPTS, DraftTrials, Known, Observed
+from tidegate.authoring.draft_trials import MOST_ATTEMPTS, DraftTrials, Known, Observed, proven
 from tidegate.authoring.observed_gates import Ran as Printed
 from tidegate.authoring.observed_gates import change_gates, output_gates, weaker
 from tidegate.authoring.scenario_text import Story, flow, scenario_text
+from tidegate.authoring.server_drafts import ServerDrafting
 from tidegate.gates import AnyGate
 from tidegate.model.gate import Gate
 from tidegate.model.mutant import Mutant, MutantResult
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.proof import Draft, ToolProof
 from tidegate.model.surface import ObservedCall, Part
-from tidegate.model.trial import TrialSpec
 from tidegate.mutants.met import meets
 from tidegate.run.mutant_trials import MutantTrials, Ran
 
@@ -76,7 +76,7 @@ class Drafting:
             prompt = _prompt(self.proof.tool, words)
             story = self._story(result, prompt, gates)
             row = self._row(story)
-            if await self._proven(row, result):
+            if await proven(self.trials, row, result.mutant):
                 file = f"scenarios/{story.name}.yaml"
                 text = scenario_text(story, file).replace("`tidegate add`", f"`{_SOURCE}`", 1)
                 return Draft(catches=result.mutant.words, file=file, text=text)
@@ -91,9 +91,9 @@ class Drafting:
                 for gate in self._gates(result, call, known):
                     scenario = known.row.scenario
                     more = scenario.model_copy(update={"gates": (*scenario.gates, _gate.validate_python(gate))})
-                    if await self._proven(known.row.model_copy(update={"scenario": more}), result):
+                    if await proven(self.trials, known.row.model_copy(update={"scenario": more}), result.mutant):
                         text = f"    - {flow(gate)}\n"
-                        return Draft(catches=result.mutant.words, file=scenario.file, text=text, gate=True)
+                        return Draft(catches=result.mutant.words, file=scenario.file, text=text, into="gates")
         return None
 
     def _gates(self, result: MutantResult, call: ObservedCall, known: Known) -> Iterator[dict[str, Any]]:
@@ -172,16 +172,6 @@ class Drafting:
         scenario = row.scenario.model_copy(update={**fields, **more})
         return row.model_copy(update={"scenario": scenario, "agent": agent, "key": key, "deterministic": True})
 
-    async def _proven(self, row: PlanRow, result: MutantResult) -> bool:
-        """Return True if the row passes on base twice, and fails on the mutant."""
-        spec = TrialSpec(side="base", scenario=row.key.scenario, agent=row.key.agent, index=1)
-        head = spec.model_copy(update={"side": "head"})
-        front = self.trials.front(row, result.mutant)
-        runs = await asyncio.gather(
-            *(self.trials.run(spec, row) for _ in range(2)), self.trials.run(head, row, front=front)
-        )
-        return [ran.result.decides for ran in runs] == ["pass", "pass", "fail"]
-
 
 _OF_UNUSED = ("exit_fails", "option_ignored")
 _CHECKABLE = ("exit_fails", "crashes_after", "output_emptied", "streams_swapped")
@@ -199,9 +189,11 @@ def _prompt(tool: str, lines: Sequence[str]) -> str:
 
 
 async def drafts_for(trials: MutantTrials, proof: ToolProof, rows: Sequence[tuple[PlanRow, Ran]]) -> tuple[Draft, ...]:
-    """Return drafts for a command-line tool; none for an MCP server, or if there is no tool."""
+    """Return drafts for the tool of these rows; none if they have none."""
     target = rows[0][0].scenario.target
-    if target.mcp is not None or not target.binary:
-        return ()
     known = [Known(row, ran) for row, ran in rows]
+    if target.mcp is not None:
+        return await ServerDrafting(trials, proof, known).drafts()
+    if not target.binary:
+        return ()
     return await Drafting(trials, proof, known, DraftTrials(trials, proof, known)).drafts()

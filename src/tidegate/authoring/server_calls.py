@@ -34,8 +34,8 @@ def examples(tools: Iterable[Tool], documents: Sequence[str]) -> tuple[Example, 
     shown = [value for document in documents for block in _CODE.findall(document) for value in _objects(block)]
     found = []
     for tool in tools:
-        given = _from_schema(tool) if not _is_risky(tool) else None
-        documented = [] if _is_risky(tool) else [inner for value in shown if (inner := _input(tool, value)) is not None]
+        given = _from_schema(tool) if not is_risky(tool) else None
+        documented = [] if is_risky(tool) else [inner for value in shown if (inner := _input(tool, value)) is not None]
         if documented or given is not None:
             found.append(Example(tool.name, documented[0] if documented else given or {}))
     return tuple(found[:MOST_CALLS])
@@ -104,7 +104,8 @@ def _lasts(value: Any) -> bool:
     return not isinstance(value, str) or (tells(value) or len(value) < 3)
 
 
-def _is_risky(tool: Tool) -> bool:
+def is_risky(tool: Tool) -> bool:
+    """Return True if the tool's annotations report that it destroys something, or that it reaches other systems."""
     return tool.hints.get("destructiveHint") is True or tool.hints.get("openWorldHint") is True
 
 

@@ -21,7 +21,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "pr", help="compare a branch with its base, as on a pull request", description=DESCRIPTION
     )
-    parser.add_argument("--base", metavar="REV", help="the target branch (default: main)")
+    parser.add_argument("--base", metavar="REV", help="the target branch (default: origin's default branch, or main)")
     parser.add_argument("--head", metavar="REV", default="HEAD", help="the branch to merge (default: HEAD)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/pr)")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="also write the results as JUnit XML")

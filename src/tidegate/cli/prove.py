@@ -110,7 +110,7 @@ def _write(out: Path, proof: Proof) -> None:
     write_text(out / "proof.json", proof.model_dump_json(indent=2) + "\n")
     write_text(out / "prove.html", prove_page(proof))
     write_text(out / "badge.json", proof_badge(proof))
-    for draft in (one for tool in proof.tools for one in tool.drafts if not one.gate):
+    for draft in (one for tool in proof.tools for one in tool.drafts if not one.into):
         write_text(out / "drafts" / draft.file, draft.text)
 
 

@@ -22,7 +22,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "replay", help="replay base's recorded sessions here, without an agent", description=DESCRIPTION
     )
-    parser.add_argument("--base", metavar="REV", help="the branch that they were recorded on (default: main)")
+    parser.add_argument("--base", metavar="REV", help="their branch (default: origin's default branch, or main)")
     parser.add_argument("--rev", metavar="REV", help="a branch, tag or commit (default: the working tree)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/runs/TIME)")
     options.add_repository(parser)

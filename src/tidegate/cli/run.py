@@ -45,9 +45,9 @@ def run(args: argparse.Namespace) -> int:
 
     from tidegate.cli.last_failed import failed_in_newest_run, say_last_failed
     from tidegate.cli.progress import make_progress
-    from tidegate.pipeline import single_run
     from tidegate.reports.show import run_final_line, run_overview
     from tidegate.run.checkouts import make_run_folder
+    from tidegate.single_run import single_run
     from tidegate.store.our_folder import make_our_folder
     from tidegate.text.well_known_secrets import without_secrets
     from tidegate.vcs.revisions import repository_root

@@ -153,7 +153,9 @@ def _green_by_change(trials: Trials) -> Iterator[DefinitionChange]:
     for scenario in dict.fromkeys(trial.scenario for trial in trials if trial.only_by_change):
         own = [trial for trial in trials if trial.scenario == scenario and trial.decides is not None]
         count = sum(trial.only_by_change for trial in own)
+        before = next(gate for trial in own for gate in trial.base_gates if trial.only_by_change and not gate.passed)
         detail = f"passes only because the scenario was changed: {count} of {len(own)} trials on head"
+        detail += f"; with base's checks, {before.label}: {before.message}"
         yield DefinitionChange(scenario=scenario, kind="changed", detail=detail, weakened=True)
 
 
@@ -172,7 +174,7 @@ def _blind_by_change(
             for change in changes
         ):
             continue
-        if cannot_guard(row):
+        if cannot_guard(row) and not any(trial.only_by_change for trial in trials.head):  # these are listed already
             yield _blind(row, "passes on neither side since it was changed")
         elif row.state == "not_comparable" and row.head.passes == 0:
             yield _blind(row, "cannot be run on base since it was changed, and passes in no trial on head")

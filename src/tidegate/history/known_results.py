@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from tidegate.comparison.compare import past_by_row
 from tidegate.history.branch import NotKeptError, Origin, copy_to, fetch, require_writable, write
 from tidegate.history.fingerprint import fingerprint_at
 from tidegate.history.pushes import Pushes
@@ -21,7 +20,6 @@ from tidegate.model.session import RowReplay, Session
 from tidegate.model.suite import Suite
 from tidegate.model.trend import RowTrend
 from tidegate.model.trial import Side
-from tidegate.replay.decide import LEAST, shapes_by_session
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.store.our_folder import OUR_FOLDER, make_our_folder
 from tidegate.store.run_folder import RunFolder
@@ -216,6 +214,8 @@ def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[i
 
     No agent runs to report its version; the version is taken from the last time that history was added.
     """
+    from tidegate.comparison.compare import past_by_row  # only here: a run of one side needs no comparison
+
     history = open_history(repo, suite)
     prints = _fingerprints(repo, suite, plan, history)
     past = past_by_row(history.read(prints).trials if history else ())
@@ -225,6 +225,8 @@ def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[i
 
 def replayable_rows(repo: Path, suite: Suite, plan: Plan) -> frozenset[RowKey]:
     """Return the rows that `replay: {use: skip}` leaves to recorded sessions if a pull request changes nothing."""
+    from tidegate.replay.decide import LEAST, shapes_by_session  # only here: a run of one side needs no comparison
+
     history = open_history(repo, suite)
     if history is None:
         return frozenset()

@@ -40,7 +40,7 @@ class _Entry(Value):
 
 
 class ReadSessions(NamedTuple):
-    """The sessions of each row, the best first, and one warning for each row of which some were ignored."""
+    """The sessions of each row, the best first, and one warning for each row with damaged ones."""
 
     by_row: dict[RowKey, Sessions]
     warnings: tuple[str, ...] = ()
@@ -61,10 +61,9 @@ class SessionStore:
         for key, fingerprint in fingerprints.items():
             entries = list(self._entries(fingerprint))
             good = [one.session for one in entries if one and one.is_of(fingerprint, key)]
-            of_base = [session for session in good if session.sha not in foreign]
-            if ignored := len(entries) - len(of_base):
-                warnings.append(f"recorded sessions of {key}: {ignored} ignored: damaged, or not of base")
-            if kept := self._best(of_base):
+            if damaged := len(entries) - len(good):
+                warnings.append(f"recorded sessions of {key}: {damaged} ignored: damaged, or of another row")
+            if kept := self._best(session for session in good if session.sha not in foreign):
                 found[key] = kept
         return ReadSessions(found, tuple(warnings))
 

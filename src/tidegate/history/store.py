@@ -39,8 +39,12 @@ class Entry(Value):
         return self.model_copy(update={"digest": hashlib.sha256(text.encode()).hexdigest()})
 
 
+# For rows that are left without a history. Where other trials remain, it is of no interest.
+ELSEWHERE = "history: {} stored trials do not count: they were measured on commits that the base branch does not have"
+
+
 class Read(NamedTuple):
-    """The trials of the requested rows, oldest first, and one warning for each row of which entries were ignored."""
+    """The trials of the requested rows, oldest first, and warnings about those that do not count."""
 
     trials: tuple[PastTrial, ...]
     warnings: tuple[str, ...]
@@ -67,18 +71,23 @@ class History:
     def read(self, fingerprints: Mapping[RowKey, str], foreign: Container[str] = ()) -> Read:
         """Return the history of these rows. Damaged or unrelated entries are ignored with a warning, never an error.
 
-        `foreign` holds the commits that base's branch does not have. Trials measured on them are ignored, because they
+        `foreign` holds the commits that base's branch does not have. Trials measured on them are left out, because they
         do not describe base, unless they were added when a pull request was merged.
         """
         trials: list[PastTrial] = []
         warnings: list[str] = []
+        elsewhere = 0
         for key, fingerprint in fingerprints.items():
-            entries = [_unless_foreign(entry, foreign) for entry in self._entries(key, fingerprint)]
-            trials += self._capped(entry for entry in entries if isinstance(entry, PastTrial))
-            ignored = [entry for entry in entries if isinstance(entry, str)]
-            if ignored:
-                reasons = ", ".join(dict.fromkeys(ignored))
-                warnings.append(f"history of {key}: {len(ignored)} ignored: {reasons}")
+            entries = list(self._entries(key, fingerprint))
+            stored = [entry for entry in entries if isinstance(entry, PastTrial)]
+            of_base = [trial for trial in stored if trial.merged or trial.sha not in foreign]
+            trials += self._capped(of_base)
+            if damaged := [entry for entry in entries if isinstance(entry, str)]:
+                reasons = ", ".join(dict.fromkeys(damaged))
+                warnings.append(f"history of {key}: {len(damaged)} ignored: {reasons}")
+            elsewhere += 0 if of_base else len(stored)
+        if elsewhere:
+            warnings.append(ELSEWHERE.format(elsewhere))
         return Read(tuple(trials), tuple(warnings))
 
     def add(self, fingerprints: Mapping[RowKey, str], trials: Iterable[PastTrial]) -> None:
@@ -157,13 +166,6 @@ class History:
         for path in self._folder.glob("*.jsonl") if self._folder.is_dir() else ():
             if path.stat().st_mtime < self._now - DAY * self._limits.max_days:
                 path.unlink(missing_ok=True)
-
-
-def _unless_foreign(entry: PastTrial | str, foreign: Container[str]) -> PastTrial | str:
-    """Return the trial, or the reason to ignore it if it was measured on one of the commits in `foreign`."""
-    if isinstance(entry, PastTrial) and not entry.merged and entry.sha in foreign:
-        return "measured on commits that base does not have"
-    return entry
 
 
 def _entry(line: str) -> Entry | None:

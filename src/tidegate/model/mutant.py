@@ -10,18 +10,35 @@ MutantKind = Literal[
     "option_removed",
     "option_ignored",
     "option_renamed",
+    "option_required",
+    "alias_removed",
+    "options_first",
     "value_refused",
+    "value_swapped",
     "default_changed",
+    "arguments_swapped",
+    "argument_cut",
     "subcommand_removed",
     "subcommand_renamed",
     "exit_fails",
     "exit_succeeds",
+    "exit_changed",
     "error_emptied",
     "error_wrong",
     "json_key_renamed",
     "json_key_dropped",
     "json_key_retyped",
+    "json_value_wrong",
+    "json_value_null",
+    "json_wrapped",
     "line_dropped",
+    "first_line_dropped",
+    "lines_reversed",
+    "lines_cut",
+    "number_changed",
+    "coloured",
+    "warning_printed",
+    "output_repeated",
     "output_truncated",
     "output_emptied",
     "help_dropped",
@@ -31,8 +48,11 @@ MutantKind = Literal[
     "hangs",
     "crashes_after",
     "effect_lost",
+    "effect_twice",
+    "written_cut",
     "section_dropped",
     "flag_misspelt",
+    "subcommand_misspelt",
     "tool_removed",
     "tool_renamed",
     "parameter_renamed",
@@ -49,7 +69,8 @@ class Mutant(Value):
     """One change. `name` is the option, key, parameter or heading that it changes; `command` the subcommand or tool.
 
     `aliases`: other names of the option. `value`: the one that is refused, or the new default; JSON for a parameter.
-    `default`: the old one. `file`: the guidance file. `words`: the change in a maintainer's words.
+    `default`: the old one, or the value that is taken instead. `file`: the guidance file. `words`: the change in a
+    maintainer's words.
     """
 
     kind: MutantKind

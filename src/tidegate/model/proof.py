@@ -35,12 +35,12 @@ class ChangedPart(Value):
 
 
 class Draft(Value):
-    """A check that catches a mutant: the text of a new scenario's file, or with `gate` a line for an existing one."""
+    """A check that catches a mutant: the text of a new scenario's file, or a line for one's gates or evaluators."""
 
     catches: str
     file: str
     text: str
-    gate: bool = False
+    into: Literal["", "gates", "evaluators"] = ""  # "": it is a new scenario
 
 
 class AlikeSides(Value):

@@ -48,6 +48,7 @@ class ObservedCall(Value):
     stdout: str = ""
     stderr: str = ""
     written: tuple[str, ...] = ()
+    wrote: tuple[str, ...] = ()  # hashes of these files, see mutant_wrapper.digests
     at: float = 0.0  # seconds since the epoch
     seconds: float = 0.0
     home: str = ""  # HOME of the call, which tells the trial

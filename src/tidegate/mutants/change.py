@@ -1,18 +1,16 @@
-"""What a mutant of a command-line tool changes in one call. The wrapper contains this file, so it imports no Tidegate.
+"""What a mutant of a command-line tool changes in one call. The wrapper contains this file and `outputs.py`.
 
 A mutant is a dict: `kind`, `command`, `name`, `aliases`, `takes_value`, `commands` (all subcommands, longest first).
 A call's result is a tuple: exit code, stdout, stderr.
 """
 
-import json
 import re
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
-Result: TypeAlias = tuple[int, str, str]
+from tidegate.mutants.outputs import CHANGES, Result
+
 USAGE_ERROR = 2
 HELP = ("--help", "-h", "help")
-WRONG_ERROR = "Error: something went wrong\n"
 
 
 def before(mutant: dict[str, Any], argv: list[str]) -> tuple[list[str], Result | None]:
@@ -20,26 +18,69 @@ def before(mutant: dict[str, Any], argv: list[str]) -> tuple[list[str], Result |
     if not meets(mutant, argv) or is_help(argv):
         return argv, None
     kind, name = mutant["kind"], mutant["name"]
-    if kind in ("subcommand_removed", "subcommand_renamed"):
-        renamed = place_of(argv, new_name(mutant))
-        if renamed is not None and kind == "subcommand_renamed":
-            return [*argv[:renamed], *name.split(), *argv[renamed + len(name.split()) :]], None
-        return argv, (USAGE_ERROR, "", f"error: unknown command '{name}'\n")
+    if kind == "subcommand_renamed" and (renamed := place_of(argv, new_name(mutant))) is not None:
+        return [*argv[:renamed], *name.split(), *argv[renamed + len(name.split()) :]], None
     if kind == "option_renamed" and new_name(mutant) in [word.partition("=")[0] for word in argv]:
-        return [
-            name + word[len(new_name(mutant)) :] if word.startswith(new_name(mutant)) else word for word in argv
-        ], None
-    if kind in ("option_removed", "option_renamed"):
-        return argv, (USAGE_ERROR, "", f"error: unrecognized arguments: {named(mutant, argv)}\n")
-    if kind == "option_ignored":
-        return without(mutant, argv), None
-    if kind == "value_refused":
-        return argv, (USAGE_ERROR, "", f"error: invalid value for {named(mutant, argv)}: '{mutant['value']}'\n")
-    if kind == "default_changed":
-        return with_default(mutant, argv), None
+        new = new_name(mutant)
+        return [name + word[len(new) :] if word.startswith(new) else word for word in argv], None
+    if why := refusal(mutant, argv):
+        return argv, (USAGE_ERROR, "", f"error: {why}\n")
     if kind == "prompts":
         return argv, (1, "Are you sure? [y/N] ", "Aborted.\n")
-    return argv, None
+    return given(mutant, argv), None
+
+
+def refusal(mutant: dict[str, Any], argv: list[str]) -> str:
+    """Return why the tool refuses the arguments; '' if it does not."""
+    kind, name = mutant["kind"], mutant["name"]
+    if kind in ("subcommand_removed", "subcommand_renamed"):
+        return f"unknown command '{name}'"
+    if kind in ("option_removed", "option_renamed", "alias_removed"):
+        return f"unrecognized arguments: {named(mutant, argv)}"
+    if kind == "value_refused":
+        return f"invalid value for {named(mutant, argv)}: '{mutant['value']}'"
+    if kind == "option_required":
+        return f"the following arguments are required: {name}"
+    late = late_option(mutant, argv) if kind == "options_first" else ""
+    return late and f"unrecognized arguments: {late}"
+
+
+def given(mutant: dict[str, Any], argv: list[str]) -> list[str]:
+    """Return the arguments as the mutant takes them."""
+    kind, own = mutant["kind"], own_words(mutant, argv)
+    if kind == "option_ignored":
+        return without(mutant, argv)
+    start = argv[: len(argv) - len(own)]
+    if kind == "default_changed":
+        return with_default(mutant, argv)
+    if kind == "value_swapped":
+        place, swap = place_of_option(mutant, argv) or 0, (mutant["value"], mutant["default"])
+        last = min(place + 2, len(argv))
+        return (
+            argv[:place] + [re.sub(rf"{re.escape(swap[0])}$", swap[1], word) for word in argv[place:last]] + argv[last:]
+        )
+    if kind == "arguments_swapped" and len(own) > 1 and not any(word.startswith("-") for word in own[-3:]):
+        return [*start, *own[:-2], own[-1], own[-2]]
+    if kind == "argument_cut":
+        return [*start, *(word if word.startswith("-") else word.partition(" ")[0] for word in own)]
+    return argv
+
+
+def own_words(mutant: dict[str, Any], argv: list[str]) -> list[str]:
+    """Return what follows the subcommand."""
+    words = mutant["command"].split()
+    return argv[(place_of(argv, mutant["command"]) or 0) + len(words) :] if words else argv
+
+
+def late_option(mutant: dict[str, Any], argv: list[str]) -> str:
+    """Return the first option after an argument that is no option's value; '' if there is none."""
+    own = own_words(mutant, argv)
+    own = own[: own.index("--")] if "--" in own else own
+    for place, word in enumerate(own[1:], 1):
+        before_it = own[max(place - 2, 0) : place]
+        if len(word) > 1 and word.startswith("-") and not any(one.startswith("-") for one in before_it):
+            return word
+    return ""
 
 
 def after(mutant: dict[str, Any], argv: list[str], result: Result) -> Result:
@@ -57,11 +98,13 @@ def meets(mutant: dict[str, Any], argv: list[str]) -> bool:
         return place_of(argv, name) is not None or place_of(argv, new_name(mutant)) is not None
     if mutant["command"] and command_of(argv, mutant["commands"]) != mutant["command"]:
         return False
+    if kind == "alias_removed":
+        return place_of_option(mutant, argv) is not None
     if kind in ("option_removed", "option_ignored", "option_renamed"):
         return place_of_option(mutant, argv) is not None or any(word.startswith(new_name(mutant)) for word in argv)
-    if kind == "value_refused":
+    if kind in ("value_refused", "value_swapped"):
         return value_of(mutant, argv) == str(mutant["value"])
-    if kind == "default_changed":
+    if kind in ("default_changed", "option_required"):
         return place_of_option(mutant, argv) is None
     return bool(mutant["command"]) or not command_of(argv, mutant["commands"])
 
@@ -153,6 +196,10 @@ def changed_help(mutant: dict[str, Any], argv: list[str], result: Result) -> Res
     kind, name = mutant["kind"], mutant["name"]
     if kind in ("value_refused", "default_changed") and mutant["command"] in ("", " ".join(argv[:-1])):
         return code, with_entry(mutant, out), with_entry(mutant, err)
+    if kind == "alias_removed":
+        again, after_it = rf"{re.escape(name)}(?:[ =][A-Z<\[]\S*?)?", r"(?:, | \| |/)"
+        alias = re.compile(rf"(?<![\w-]){again}{after_it}|{after_it}{again}(?![\w-])")
+        return code, alias.sub("", out), alias.sub("", err)
     if kind not in ("option_removed", "option_renamed", "help_dropped", "subcommand_removed", "subcommand_renamed"):
         return result
     if kind.endswith("renamed"):
@@ -193,101 +240,3 @@ def without_lines(name: str, text: str) -> str:
             re.sub(rf" ?\[{re.escape(name)}(?![\w-])[^\]]*\]|{re.escape(name)},|,{re.escape(name)}(?=\}})", "", line)
         )
     return "".join(kept)
-
-
-def fails(_: dict[str, Any], result: Result) -> Result:
-    """Return the result with exit code 1 if it was 0."""
-    return (1, *result[1:]) if result[0] == 0 else result
-
-
-def succeeds(_: dict[str, Any], result: Result) -> Result:
-    """Return the result with exit code 0."""
-    return 0, *result[1:]
-
-
-def error_emptied(_: dict[str, Any], result: Result) -> Result:
-    """Return a failure without its message."""
-    return (result[0], "" if not result[2] else result[1], "") if result[0] else result
-
-
-def error_wrong(_: dict[str, Any], result: Result) -> Result:
-    """Return a failure with a message that says nothing."""
-    return (result[0], result[1] if result[2] else "", WRONG_ERROR) if result[0] else result
-
-
-def line_dropped(_: dict[str, Any], result: Result) -> Result:
-    """Return the result without the last line of output, if there are more."""
-    lines = result[1].splitlines(keepends=True)
-    return (result[0], "".join(lines[:-1]), result[2]) if len(lines) > 1 else result
-
-
-def truncated(_: dict[str, Any], result: Result) -> Result:
-    """Return the result with the first half of the output."""
-    return result[0], result[1][: len(result[1]) // 2], result[2]
-
-
-def json_changed(mutant: dict[str, Any], result: Result) -> Result:
-    """Return the result with one key of its JSON renamed, dropped, or with values of another type."""
-    kind, key = mutant["kind"], mutant["name"]
-    if kind == "json_key_renamed":
-        written = re.escape(json.dumps(key)) + r"(?=\s*:)"
-        return result[0], re.sub(written, lambda _: json.dumps(f"{key}_"), result[1]), result[2]
-    for indent in (None, 2, 4, "\t", 1, 3):
-        for separators in ((", ", ": "), (",", ":"), (",", ": ")):
-            for ascii_only in (True, False):
-                text = rewritten(
-                    result[1], kind, key, {"indent": indent, "separators": separators, "ensure_ascii": ascii_only}
-                )
-                if text is not None:
-                    return result[0], text, result[2]
-    return result
-
-
-def rewritten(text: str, kind: str, key: str, style: dict[str, Any]) -> str | None:
-    """Return the JSON with the change, in its own style; None if that is another one."""
-    for lines in ([text.strip()], text.strip().splitlines()):
-        try:
-            values = [json.loads(line) for line in lines]
-        except (ValueError, RecursionError):
-            continue
-        if [json.dumps(value, **style) for value in values] == lines:
-            return text.replace(
-                "\n".join(lines), "\n".join(json.dumps(edited(one, kind, key), **style) for one in values)
-            )
-    return None
-
-
-def edited(value: Any, kind: str, key: str) -> Any:
-    """Return a JSON value in which the key is dropped, or its values have another type."""
-    if isinstance(value, list):
-        return [edited(one, kind, key) for one in value]
-    if not isinstance(value, dict):
-        return value
-    dropped = kind == "json_key_dropped"
-    return {
-        name: retyped(one) if name == key else edited(one, kind, key)
-        for name, one in value.items()
-        if not (dropped and name == key)
-    }
-
-
-def retyped(value: Any) -> Any:
-    """Return the value as text if it is a number or a flag, as an object if it is a list, else in a list."""
-    if isinstance(value, bool | int | float):
-        return str(value)
-    return {"items": value} if isinstance(value, list) else [value]
-
-
-CHANGES: "dict[str, Callable[[dict[str, Any], Result], Result]]" = {
-    "exit_fails": fails,
-    "exit_succeeds": succeeds,
-    "error_emptied": error_emptied,
-    "error_wrong": error_wrong,
-    "json_key_renamed": json_changed,
-    "json_key_dropped": json_changed,
-    "json_key_retyped": json_changed,
-    "line_dropped": line_dropped,
-    "output_truncated": truncated,
-    "output_emptied": lambda _, result: (result[0], "", result[2]),
-    "streams_swapped": lambda _, result: (result[0], result[2], result[1]),
-}

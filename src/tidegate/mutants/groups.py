@@ -7,17 +7,21 @@ from typing import NamedTuple
 
 from tidegate.model.mutant import Mutant, MutantResult
 
-_OUTPUT = ("line_dropped", "output_truncated", "output_emptied", "streams_swapped")
-_KEY = ("json_key_renamed", "json_key_dropped", "json_key_retyped")
+_OUTPUT = (
+    *("line_dropped", "first_line_dropped", "lines_reversed", "lines_cut", "number_changed", "coloured"),
+    *("warning_printed", "output_repeated", "output_truncated", "output_emptied", "streams_swapped", "json_wrapped"),
+)
+_KEY = ("json_key_renamed", "json_key_dropped", "json_key_retyped", "json_value_wrong", "json_value_null")
 _FAILURE = ("exit_fails", "crashes_after")
 _CAUSES: Mapping[str, str] = {
     **dict.fromkeys(_OUTPUT, "what {of} prints"),
     **dict.fromkeys(_FAILURE, "whether {of} fails"),
     **dict.fromkeys(_KEY, "key `{name}` in the output of {of}"),
-    **dict.fromkeys(("exit_succeeds",), "the exit code of {of} where it fails"),
+    **dict.fromkeys(("exit_succeeds", "exit_changed"), "the exit code of {of} where it fails"),
     **dict.fromkeys(("error_emptied", "error_wrong"), "the message of {of} where it fails"),
-    **dict.fromkeys(("option_ignored", "default_changed"), "what `{name}` of {of} does"),
+    **dict.fromkeys(("option_ignored", "default_changed", "value_swapped"), "what `{name}` of {of} does"),
     **dict.fromkeys(("option_removed", "option_renamed", "value_refused"), "`{name}` of {of}"),
+    **dict.fromkeys(("effect_lost", "effect_twice", "written_cut"), "what {of} writes"),
     **dict.fromkeys(("slower", "hangs"), "the time that {of} takes"),
     **dict.fromkeys(("tool_removed", "tool_renamed", "parameter_required"), "the tool {of}"),
     **dict.fromkeys(("parameter_renamed",), "`{name}` of {of}"),

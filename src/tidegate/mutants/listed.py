@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from tidegate.model.mutant import Mutant, MutantKind
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.mutants.change import is_help
+from tidegate.mutants.met import meets
 from tidegate.mutants.values import of_parameter, of_values
 from tidegate.surface.parts import command_of, commands, json_keys
 
@@ -22,18 +23,35 @@ KINDS: Mapping[MutantKind, str] = {
     "option_removed": "an option is refused, and gone from the help",
     "option_ignored": "an option is accepted and has no effect",
     "option_renamed": "an option has another name, in the help too",
+    "option_required": "an option has to be given",
+    "alias_removed": "another name of an option, such as its short one, is refused, and gone from the help",
+    "options_first": "options are refused after the arguments",
     "value_refused": "a value of an option or parameter is refused, and gone from the help",
+    "value_swapped": "a value of an option is taken for another",
     "default_changed": "an option or parameter that is not given has another value, or a switch is on",
+    "arguments_swapped": "the last two arguments are taken in the other order",
+    "argument_cut": "of an argument with spaces only the first word is taken",
     "subcommand_removed": "a subcommand is gone",
     "subcommand_renamed": "a subcommand has another name, in the help too",
     "exit_fails": "a call that worked exits with 1",
     "exit_succeeds": "a call that failed exits with 0",
+    "exit_changed": "a call that failed exits with another code",
     "error_emptied": "a failed call prints no message",
     "error_wrong": "a failed call prints a message that does not help",
     "json_key_renamed": "a key of JSON output has another name",
     "json_key_dropped": "a key of JSON output is gone",
     "json_key_retyped": "a key of JSON output has values of another type",
+    "json_value_wrong": "a key of JSON output has wrong values",
+    "json_value_null": "a key of JSON output is null",
+    "json_wrapped": "JSON output is inside another object",
     "line_dropped": "the last line of output is missing",
+    "first_line_dropped": "the first line of output is missing",
+    "lines_reversed": "the lines of output are in reverse order",
+    "lines_cut": "the lines of output are cut after 20 characters",
+    "number_changed": "the first number of the output is wrong",
+    "coloured": "the output has codes for colours",
+    "warning_printed": "a warning comes before the output",
+    "output_repeated": "the output comes twice",
     "output_truncated": "the second half of the output is missing",
     "output_emptied": "the output is empty",
     "help_dropped": "the help no longer lists an option, which still works",
@@ -43,8 +61,11 @@ KINDS: Mapping[MutantKind, str] = {
     "hangs": "a call never ends",
     "crashes_after": "a call crashes after its effect, without output",
     "effect_lost": "a call reports success and changes nothing",
+    "effect_twice": "a call takes effect twice",
+    "written_cut": "the files that a call writes lose their second half",
     "section_dropped": "a section of a guidance file is gone",
     "flag_misspelt": "a guidance file misspells an option",
+    "subcommand_misspelt": "a guidance file misspells a subcommand",
     "tool_removed": "an MCP tool is gone",
     "tool_renamed": "an MCP tool has another name",
     "parameter_renamed": "a parameter of an MCP tool has another name",
@@ -53,6 +74,37 @@ KINDS: Mapping[MutantKind, str] = {
     "error_flag_flipped": "results of an MCP tool are marked as errors, and errors as results",
     "result_reshaped": "an MCP tool wraps its result in JSON",
     "result_emptied": "an MCP tool returns an empty result",
+}
+
+_OF_OUTPUT: Mapping[MutantKind, str] = {
+    "exit_fails": "{of} exits with 1",
+    "exit_succeeds": "{of} exits with 0 where it fails",
+    "exit_changed": "{of} exits with another code where it fails",
+    "error_emptied": "{of} fails without a message",
+    "error_wrong": "{of} fails with “something went wrong”",
+    "line_dropped": "the last line of the output of {of} is missing",
+    "first_line_dropped": "the first line of the output of {of} is missing",
+    "lines_reversed": "{of} prints its lines in reverse order",
+    "lines_cut": "{of} cuts its lines after 20 characters",
+    "number_changed": "{of} prints a wrong number",
+    "coloured": "{of} prints codes for colours",
+    "warning_printed": "{of} prints a warning before its output",
+    "output_repeated": "{of} prints its output twice",
+    "output_truncated": "the output of {of} ends in the middle",
+    "output_emptied": "{of} prints nothing",
+    "streams_swapped": "{of} prints its output to stderr",
+}
+_OF_KEY: Mapping[MutantKind, str] = {
+    "json_key_renamed": "is renamed",
+    "json_key_dropped": "is gone",
+    "json_key_retyped": "has another type",
+    "json_value_wrong": "has wrong values",
+    "json_value_null": "is null",
+}
+_OF_ARGUMENTS: Mapping[MutantKind, str] = {
+    "options_first": "{of} takes no options after its arguments",
+    "arguments_swapped": "{of} takes its last two arguments in the other order",
+    "argument_cut": "{of} takes only the first word of an argument with spaces",
 }
 
 
@@ -67,7 +119,9 @@ def of_program(parts: Sequence[Part], calls: Sequence[ObservedCall], binary: str
             used.setdefault(command_of(call.argv, names), []).append(call)
     for command, own in used.items():
         if command or not names:
-            found += _of_outputs(command, own, binary)
+            shown = (*_of_outputs(command, own, binary), *_of_arguments(command, binary))
+            shown = tuple(one.model_copy(update={"commands": names}) for one in shown)
+            found += [one for one in shown if any(meets(one, call) for call in own)]
             found += _of_effects(command, own, binary)
     for command in sorted(set(names) - set(used)):
         if not any(name.startswith(f"{command} ") for name in names):  # it has no subcommands of its own
@@ -94,11 +148,11 @@ def of_server(parts: Sequence[Part], calls: Sequence[ObservedCall], *, read: boo
             ]
             if read:
                 found.append(_mutant("description_emptied", f"the description of `{name}` is empty", name))
+            found.append(_mutant("result_emptied", f"`{name}` returns an empty result", name))
             if name in called:
                 found += [
                     _mutant("error_flag_flipped", f"results of `{name}` are marked as errors", name),
                     _mutant("result_reshaped", f"`{name}` wraps its result in JSON", name),
-                    _mutant("result_emptied", f"`{name}` returns an empty result", name),
                 ]
         elif part.kind == "parameter":
             words = f"the parameter `{name}` of `{tool}` is renamed"
@@ -107,9 +161,12 @@ def of_server(parts: Sequence[Part], calls: Sequence[ObservedCall], *, read: boo
     return tuple(found)
 
 
-def of_guidance(texts: Mapping[str, str], *, read: bool) -> tuple[Mutant, ...]:
-    """Return the mutants of guidance files. Without `read`, sections without examples are left out: no agent reads
-    them.
+def of_guidance(
+    texts: Mapping[str, str], binary: str = "", names: Sequence[str] = (), *, read: bool
+) -> tuple[Mutant, ...]:
+    """Return the mutants of guidance files. `names`: of the program's subcommands.
+
+    Without `read`, sections without examples are left out: no agent reads them.
     """
     found: list[Mutant] = []
     for file, text in texts.items():
@@ -120,13 +177,18 @@ def of_guidance(texts: Mapping[str, str], *, read: bool) -> tuple[Mutant, ...]:
         for flag in dict.fromkeys(_FLAG.findall(text)):
             words = f"{file}: `{flag}` is misspelt"
             found.append(_mutant("flag_misspelt", words, name=flag, file=file))
+        for call in (f"{binary} {name}" for name in names if binary):
+            if re.search(rf"(?<![\w-]){re.escape(call)}(?![\w-])", text):
+                words = f"{file}: `{call}` is misspelt"
+                found.append(_mutant("subcommand_misspelt", words, name=call, file=file))
     return tuple(found)
 
 
 def changed_guidance(mutant: Mutant, text: str) -> str:
     """Return the text of the guidance file as the mutant has it."""
-    if mutant.kind == "flag_misspelt":
-        middle = len(mutant.name) // 2 + 1
+    if mutant.kind in ("flag_misspelt", "subcommand_misspelt"):
+        word = mutant.name.rfind(" ") + 1  # only the subcommand of a call is misspelt
+        middle = word + (len(mutant.name) - word) // 2 + (not word)
         wrong = mutant.name[:middle] + mutant.name[middle + 1 :]
         return re.sub(rf"(?<![\w-]){re.escape(mutant.name)}(?![\w-])", wrong, text)
     parts = [*sections(text)]
@@ -164,33 +226,30 @@ def _of_parts(parts: Sequence[Part], binary: str, asked: Iterable[str]) -> Itera
             yield _mutant("option_ignored", f"`{name}` is ignored by {of}", command, **option)
             yield _mutant("option_removed", f"`{name}` is no longer taken by {of}", command, **option)
             yield _mutant("option_renamed", f"`{name}` of {of} is renamed", command, **option)
+            yield _mutant("option_required", f"`{name}` of {of} has to be given", command, **option)
+            for alias in part.aliases:
+                words = f"`{alias}` for `{name}` is no longer taken by {of}"
+                yield _mutant("alias_removed", words, command, name=alias, takes_value=part.takes_value)
             if command in asked:
                 yield _mutant("help_dropped", f"the help of {of} no longer lists `{name}`", command, **option)
 
 
 def _of_outputs(command: str, calls: Sequence[ObservedCall], binary: str) -> Iterator[Mutant]:
+    """Yield changes of what calls print, some of which may change nothing in these calls."""
     name = f"`{command or binary}`"
-    worked = [call for call in calls if call.exit_code == 0]
-    failed = [call for call in calls if call.exit_code]
-    if worked:
-        yield _mutant("exit_fails", f"{name} exits with 1", command)
-    if failed:
-        yield _mutant("exit_succeeds", f"{name} exits with 0 where it fails", command)
-    if any(call.stderr or call.stdout for call in failed):
-        yield _mutant("error_emptied", f"{name} fails without a message", command)
-        yield _mutant("error_wrong", f"{name} fails with “something went wrong”", command)
+    for kind, words in _OF_OUTPUT.items():
+        yield _mutant(kind, words.format(of=name), command)
     keys = dict.fromkeys(key for call in calls for key in json_keys(call.stdout))
     for key in [*keys][:MOST_KEYS]:
-        yield _mutant("json_key_renamed", f"{name}: key `{key}` is renamed", command, name=key)
-        yield _mutant("json_key_dropped", f"{name}: key `{key}` is gone", command, name=key)
-        yield _mutant("json_key_retyped", f"{name}: key `{key}` has another type", command, name=key)
-    if any(call.stdout.count("\n") > 1 for call in worked):
-        yield _mutant("line_dropped", f"the last line of the output of {name} is missing", command)
-    if any(call.stdout for call in worked):
-        yield _mutant("output_truncated", f"the output of {name} ends in the middle", command)
-        yield _mutant("output_emptied", f"{name} prints nothing", command)
-    if any(call.stdout != call.stderr for call in calls):
-        yield _mutant("streams_swapped", f"{name} prints its output to stderr", command)
+        for kind, words in _OF_KEY.items():
+            yield _mutant(kind, f"{name}: key `{key}` {words}", command, name=key)
+    if keys:
+        yield _mutant("json_wrapped", f"{name} prints its JSON inside another object", command)
+
+
+def _of_arguments(command: str, binary: str) -> Iterator[Mutant]:
+    for kind, words in _OF_ARGUMENTS.items():
+        yield _mutant(kind, words.format(of=f"`{command or binary}`"), command)
 
 
 def _of_effects(command: str, calls: Sequence[ObservedCall], binary: str) -> Iterator[Mutant]:
@@ -199,6 +258,8 @@ def _of_effects(command: str, calls: Sequence[ObservedCall], binary: str) -> Ite
         yield _mutant("effect_lost", f"{name} reports success and changes nothing", command)
         yield _mutant("crashes_after", f"{name} crashes after its effect", command)
         yield _mutant("prompts", f"{name} asks for confirmation", command)
+        yield _mutant("effect_twice", f"{name} takes effect twice", command)
+        yield _mutant("written_cut", f"the files that {name} writes are cut in the middle", command)
 
 
 def _mutant(kind: MutantKind, words: str, command: str = "", **fields: object) -> Mutant:

@@ -12,7 +12,7 @@ from tidegate.mutants import change
 def meets(mutant: Mutant, call: ObservedCall) -> bool:
     """Return True if the call of a command-line tool would get or do something else with the mutant."""
     data, argv = mutant.model_dump(mode="json"), list(call.argv)
-    if mutant.kind in ("prompts", "effect_lost", "crashes_after"):
+    if mutant.kind in ("prompts", "effect_lost", "effect_twice", "written_cut", "crashes_after"):
         return bool(call.written) and call.exit_code == 0 and change.meets(data, argv) and not change.is_help(argv)
     if mutant.kind in ("slower", "hangs"):
         return change.meets(data, argv) and not change.is_help(argv)

@@ -23,6 +23,10 @@ def of_values(parts: Sequence[Part], calls: Sequence[ObservedCall], binary: str)
             for value in part.choices[:MOST_CHOICES] if len(part.choices) > 1 else _seen(part, own):
                 words = f"`{part.name} {value}` is refused by `{part.command or binary}`"
                 yield _mutant("value_refused", words, part, value)
+                if (other := _other(value, part.choices)) is not None and len(part.choices) > 1:
+                    words = f"`{part.name} {value}` of `{part.command or binary}` is taken as {other}"
+                    swapped = _mutant("value_swapped", words, part, value)
+                    yield swapped.model_copy(update={"default": other})
             if part.command or not names:
                 yield from _defaults(part, binary)
 

@@ -20,11 +20,11 @@ def survived(mutant: Mutant, met: Sequence[str], *, same: bool = False) -> str:
 
 def _use(mutant: Mutant) -> str:
     kind, name = mutant.kind, mutant.name
-    if kind == "value_refused":
+    if kind in ("value_refused", "value_swapped"):
         return f"gives {mutant.value} to `{name}`"
-    if kind == "default_changed":
+    if kind in ("default_changed", "option_required"):
         return f"calls `{mutant.command}` without `{name}`" if mutant.command else f"calls it without `{name}`"
-    if kind.startswith(("option", "subcommand", "tool")):
+    if kind.startswith(("option_", "alias", "subcommand_r", "tool")):
         return f"uses `{name}`"
     if kind == "parameter_renamed":
         return f"gives `{name}`"
@@ -42,7 +42,4 @@ def missing(proof: ToolProof, kinds: Sequence[str], *, drafted: bool) -> Iterato
         yield f"no mutants of {tool}: nothing that is known of it can be changed as --kind asks"
     if not drafted or proof.drafts or not any(one.state in ("alive", "not_reached") for one in proof.mutants):
         return
-    if any(one.part.kind == "tool" for one in proof.parts):
-        yield f"no drafts for {tool}: checks are drafted for command-line tools only"
-    else:
-        yield f"no drafts for {tool}: no check that was tried catches a mutant that is alive"
+    yield f"no drafts for {tool}: no check that was tried catches a mutant that is alive"

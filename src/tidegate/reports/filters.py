@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from tidegate.model.comparison import Interval
 from tidegate.text.safe import one_line, visible
 from tidegate.text.scores import p_text, score_text
 from tidegate.text.shorten import first_and_last, middle_cut, shortened
@@ -113,6 +114,11 @@ def points(difference: float | None) -> str:
         return NONE
     amount = signed(difference * 100)
     return f"{amount} point" if amount in ("+1", "−1") else f"{amount} points"
+
+
+def interval(ends: Interval) -> str:
+    """An interval of a difference of rates, in percentage points: `−56 to −3`."""
+    return f"{signed(ends[0] * 100)} to {signed(ends[1] * 100)}"
 
 
 def number(value: float | None) -> str:

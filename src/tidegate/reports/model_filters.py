@@ -18,13 +18,12 @@ from tidegate.model.comparison import (
     Evidence,
     FailedCall,
     HeadCounts,
-    Interval,
     Row,
 )
 from tidegate.model.measurement import Call
 from tidegate.model.result import Cost
 from tidegate.reports.cause_text import cause_diff, changed_at
-from tidegate.reports.filters import FILTERS, NONE, count, money, percent, points, prose, signed, to, together
+from tidegate.reports.filters import FILTERS, NONE, count, interval, money, percent, points, prose, to, together
 from tidegate.reports.table_row import MetricCell
 from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, CommentView, MetricWarning
 from tidegate.text.safe import one_line, visible
@@ -61,11 +60,6 @@ def words(name: str) -> str:
 def passed(counts: BaseCounts | HeadCounts) -> str:
     """A side's passes and trials: `3/3`; `–` if none was measured."""
     return f"{counts.passes}/{counts.trials}" if counts.trials else NONE
-
-
-def interval(ends: Interval) -> str:
-    """An interval of a difference of rates, in percentage points: `−56 to −3`."""
-    return f"{signed(ends[0] * 100)} to {signed(ends[1] * 100)}"
 
 
 def spread(effect: Effect) -> str:

@@ -19,7 +19,10 @@ _ACCEPTABLE: frozenset[VerdictReason] = frozenset({"regression", "weakened_check
 OF_VERDICT: dict[VerdictReason, str] = {
     "regression": "Fix the regressed scenarios.",
     "setup_regression": "Fix what keeps head's trials from starting; the row shows its output.",
-    "weakened_check": "Restore the weakened checks.",
+    "weakened_check": (
+        "Restore the weakened checks. If the tool changes on purpose, such as by an option that is renamed in its docs"
+        " and scenarios, too, compare the changed checks with those of base: they should require as much as before."
+    ),
     "metric": f"Bring the metric back, or raise its margin in `policy.block_metrics`. {_AT_BASE}",
     "unconfirmed": (
         "This may be noise. If the evidence shows a cause, fix it; if not, allow more trials with `trials.max` in"

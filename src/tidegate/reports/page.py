@@ -12,10 +12,10 @@ from tidegate.model.trial import Side
 from tidegate.model.value import Value
 from tidegate.reports.cause_text import cause_diff, changed_at
 from tidegate.reports.comment import fix_text
-from tidegate.reports.filters import count, number, percent, points, seconds, to
+from tidegate.reports.filters import count, number, percent, seconds
 from tidegate.reports.for_agent import for_agent
 from tidegate.reports.judge_summary import judge_facts
-from tidegate.reports.model_filters import change_line, interval, sign, spent, words
+from tidegate.reports.model_filters import change_line, sign, spent, words
 from tidegate.reports.page_metrics import SuiteMetric, suite_metrics
 from tidegate.reports.page_power import PowerBar, power_bars
 from tidegate.reports.page_row import PageOf, RowView, page_columns, row_path, row_view
@@ -82,7 +82,7 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
         definitions=tuple(map(change_line, view.definitions)),
         changes=result.changes,
         suite=view.suite,
-        suite_text=_suite(view),
+        suite_text=view.suite_text,
         suite_trends=suite_series(result),
         suite_metrics=tuple(suite_metrics(result)),
         power=power_bars(view.suite.detection if view.catches and not view.repeats else {}),
@@ -115,19 +115,6 @@ def _notes(view: CommentView) -> Iterable[str]:
         why = f"{verdict.why_advisory}, so " if verdict.why_advisory else ""
         yield f"Advisory: {why}nothing is blocked. In blocking mode this pull request would have {blocked}."
     yield from view.reasons
-
-
-def _suite(view: CommentView) -> str:
-    suite = view.suite
-    if suite.difference is None:
-        return ""
-    spread = f", 90% interval {interval(suite.interval)}" if suite.interval and _varies(suite.interval) else ""
-    rates = to(percent(suite.base_rate), percent(suite.head_rate))
-    return f"Success over the suite: {rates} ({points(suite.difference)}{spread})"
-
-
-def _varies(ends: tuple[float, float]) -> bool:
-    return ends[0] != ends[1]
 
 
 def _facts(result: Result) -> Iterable[tuple[str, str]]:

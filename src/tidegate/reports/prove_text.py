@@ -36,7 +36,7 @@ def _lines(proof: Proof, every: bool) -> Iterator[str]:
             yield from unused_lines(tool)
         yield from map(change_text, tool.changes)
         for draft in tool.drafts:
-            what = f"add to the gates of {draft.file}" if draft.gate else f"drafts/{draft.file}"
+            what = f"add to the {draft.into} of {draft.file}" if draft.into else f"drafts/{draft.file}"
             yield f"\ndraft  {what}, which catches: {draft.catches}\n{draft.text.rstrip()}"
     for note in proof.notes:
         yield f"note: {note}"

@@ -19,11 +19,11 @@ from tidegate.reports.links import Pages
 from tidegate.reports.next_steps import acceptance, advice
 from tidegate.reports.replay_view import ReplayView, replay_view
 from tidegate.reports.side_findings import Finding, Group, findings, groups
+from tidegate.reports.suite_text import suite_text
 from tidegate.reports.table_row import Line, table_line
 
 MOST_CAUSES = 3  # shown in the comment
 NAMED_DROP = 0.30  # the smallest drop that the sentence on the detection power names
-DELTA = 0.10  # the suite is called "unchanged" if its whole interval is within ±DELTA
 
 VERDICT_SIGNS: dict[VerdictState, str] = {"passed": "✅", "failed": "❌", "inconclusive": "⚠️", "not_run": "⏭️"}
 STATE_SIGNS: dict[RowState, str] = {
@@ -98,7 +98,7 @@ class CommentView(Value):
     judge: JudgeReport | None
     suite: SuiteEffect
     catches: tuple[Catch, ...]  # largest drop first; none if no row could have shown a regression
-    unchanged: bool  # the suite's whole interval is within ±DELTA
+    suite_text: str  # how much of the suite passes on both sides; '' if the rows show it
     repeats: bool  # every measured row is deterministic, and repeats could have confirmed its failure
     measured: bool  # at least one row was measured on both sides and could have shown a regression
     warnings: tuple[str, ...]
@@ -154,7 +154,7 @@ def comment_view(result: Result) -> CommentView:
         judge=result.judge,
         suite=result.suite,
         catches=_catches(result.suite) if measured else (),
-        unchanged=_unchanged(result.suite),
+        suite_text=suite_text(result.suite, measured),
         repeats=_caught_by_repeats(measured, result.suite),
         measured=bool(measured),
         warnings=result.warnings,
@@ -239,7 +239,3 @@ def _caught_by_repeats(measured: Sequence[Row], suite: SuiteEffect) -> bool:
     """Return True if every drop would have been detected for certain, so that one sentence replaces the table."""
     deterministic = bool(measured) and all(row.deterministic for row in measured)
     return deterministic and all(probability == 1 for probability in suite.detection.values())
-
-
-def _unchanged(suite: SuiteEffect) -> bool:
-    return suite.interval is not None and suite.interval[0] > -DELTA and suite.interval[1] < DELTA

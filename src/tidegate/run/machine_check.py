@@ -25,7 +25,7 @@ from tidegate.trial.agent_check import AgentCheckDirectories
 from tidegate.trial.confinement import Confinement
 from tidegate.trial.file_jail import means_to_confine
 from tidegate.trial.network import way_to_confine
-from tidegate.trial.processes import Supervisor
+from tidegate.trial.processes import Supervisor, launcher
 from tidegate.trial.recorder import COMPILED
 from tidegate.trial.users import advice_on_users, why_not
 
@@ -66,6 +66,7 @@ async def examine(suite: Suite | None, environ: Mapping[str, str], repo: Path) -
     yield await _files()
     yield await _network()
     yield _recorder()
+    yield _launcher()
 
 
 def _git(path: str) -> Finding:
@@ -174,3 +175,10 @@ def _recorder() -> Finding:
         return Finding("recorder", "ok", "compiled: 1 ms per call of the tool")
     advice = "Install Tidegate with a C compiler (`cc`) there; the action's image has one."
     return Finding("recorder", "ok", "in Python: 12 ms per call of the tool", advice)
+
+
+def _launcher() -> Finding:
+    if launcher():
+        return Finding("launcher", "ok", "compiled: 1 ms to start a command")
+    advice = "Install Tidegate with a C compiler (`cc`) there; the action's image has one."
+    return Finding("launcher", "ok", "in Python: 5 ms to start a command", advice)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import random
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tidegate.agents.scripted import LIST
 from tidegate.model.agent import FREE
@@ -23,7 +26,7 @@ from tidegate.run.guidance_mutants import Guidance
 from tidegate.run.mutant_trials import MutantTrials, Ran
 from tidegate.run.surface_survey import survey
 from tidegate.store.proofs import Journal
-from tidegate.surface.parts import of_calls
+from tidegate.surface.parts import commands, of_calls
 from tidegate.surface.used import Scenario, counts, users
 
 Drafter = Callable[[MutantTrials, ToolProof, list[tuple[PlanRow, Ran]]], Awaitable[tuple[Draft, ...]]]
@@ -92,7 +95,7 @@ class OneTool:
             found += of_server(parts, calls, read=read)
         elif target.binary:
             found += of_program(parts, calls, target.binary)
-        found += of_guidance(self._guidance.texts, read=read)
+        found += of_guidance(self._guidance.texts, target.binary, commands(parts), read=read)
         kinds = self.wanted.kinds
         return [one for one in found if not kinds or one.kind in kinds]
 
@@ -172,20 +175,33 @@ class OneTool:
         return result.model_copy(update={"why": survived(mutant, _names(met), same=same)})
 
     def _same(self, head: Ran) -> bool:
-        """Return True if the trial shows what base's trials showed, apart from what differs between these."""
+        """Return True if the trial shows what base's trials showed.
+
+        Where these differ, as in dates and ids, all three have to be equal without the words that have digits.
+        """
         first, second = self.rows[head.result.key][1][:2]
-        ours, theirs = _told(head), _told(first)
-        steady = [one == other for one, other in zip(theirs, _told(second), strict=False)]
-        if len(ours) != len(theirs):
-            return False
-        alike = all(one == other for one, other, keep in zip(ours, theirs, steady, strict=False) if keep)
-        return alike and (head.diff == first.diff or first.diff != second.diff)
+        ours, theirs, again = map(_told, (head, first, second))
+        return len(ours) == len(theirs) and all(
+            one == other or (other != more and one.shape == other.shape == more.shape)
+            for one, other, more in itertools.zip_longest(ours, theirs, again, fillvalue=Told("", ""))
+        )
 
 
-def _told(ran: Ran) -> list[tuple[object, ...]]:
-    """Return what the calls of a trial showed, without the names of its folders."""
-    places = ran.trial.places
-    return [(call.argv, call.exit_code, places.hide(call.stdout), places.hide(call.stderr)) for call in ran.calls]
+class Told(NamedTuple):
+    """Something that a trial showed, as a text or a hash, and the same without the words that have digits."""
+
+    exact: str
+    shape: str
+
+
+def _told(ran: Ran) -> list[Told]:
+    """Return what the calls of a trial showed and wrote, and what it left, without the names of its folders."""
+    texts, found = [ran.diff], list[Told]()
+    for call in ran.calls:
+        texts += [repr((call.argv, call.exit_code)), call.stdout, call.stderr]
+        found.append(Told(*call.wrote) if call.wrote else Told("", ""))
+    hidden = map(ran.trial.places.hide, texts)
+    return [*found, *(Told(text, re.sub(r"\w*\d\w*", "", text)) for text in hidden)]
 
 
 def _names(met: Sequence[RowKey]) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from tidegate.suite.load import load_suite
 from tidegate.vcs.foreign_commits import ForeignCommits
 from tidegate.vcs.revisions import merge_base, resolve
 
-RECORD = "Record some on the base branch: `tidegate run --rev main --history --trials 5`."
+RECORD = "Record some: `tidegate run --rev {} --history --trials 5`. Name another base branch with `--base`."
 
 
 class ReplayedHere(NamedTuple):
@@ -55,7 +55,8 @@ async def replay_here(repo: Path, base: str, rev: str | None, out: Path, options
         foreign = ForeignCommits(repo, sides[0].revision, head.revision)
         sessions, known = history.sessions.read(fingerprints, foreign), history.read(fingerprints, foreign)
         if not sessions.by_row:
-            raise NothingToRunError("base has no recorded sessions of the suite as it is here.", RECORD)
+            missing = f"{base} ({root.sha[:12]}) has no recorded sessions of the suite as it is here."
+            raise NothingToRunError(missing, RECORD.format(base))
         async with runner_of(replace(work, plan=Plan(rows=())), options) as runner:
             if runner.build_errors:
                 raise ConfigurationError(*next((f"{side}: {why}", "") for side, why in runner.build_errors.items()))

@@ -24,7 +24,7 @@ from tidegate.model.shard import NOTHING
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.trial import TrialSpec
 from tidegate.plan import Selection, refuse_self_judging, run_rows, suite_hash
-from tidegate.procedure.steps import screening_trials
+from tidegate.procedure.rules import screening_trials
 from tidegate.run.build import Checkout
 from tidegate.run.runner import Runner
 from tidegate.shards.join import Joined

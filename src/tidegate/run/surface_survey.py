@@ -25,7 +25,7 @@ async def survey(trials: MutantTrials, row: PlanRow, seconds: float = SECONDS) -
     """
     row = row.model_copy(update={"scenario": row.scenario.model_copy(update={"timeout_secs": seconds})})
     if row.scenario.target.mcp is not None:
-        return of_tools(tools_of(await _ask(trials, row, [], 0)))
+        return of_tools(await tool_list(trials, row))
     if not row.scenario.target.binary:
         return ()
     binary, pages = row.scenario.target.binary, dict[str, str]()
@@ -44,6 +44,11 @@ async def survey(trials: MutantTrials, row: PlanRow, seconds: float = SECONDS) -
         if not waiting:
             break
     return of_help(pages, binary)
+
+
+async def tool_list(trials: MutantTrials, row: PlanRow) -> list[dict[str, object]]:
+    """Return the tools of the row's MCP server, as it describes them."""
+    return tools_of(await _ask(trials, row, [], 0))
 
 
 def _asking(binary: str, command: str) -> str:

@@ -15,6 +15,7 @@ from tidegate.text.shorten import last_part
 SHELL = "Bash"
 _EXIT_CODE = re.compile(r"Exit code (\d{1,3})(?:\n|$)")
 _LATER_EXIT_CODE = re.compile(r"exit code (\d{1,3})\b")
+_NO_OUTPUT = "(Bash completed with no output)"  # what the model is told if a command prints nothing
 _TIMED_OUT = "Command timed out after"
 _ENDS: dict[str, TrialEnd] = {"max_turns": "max_turns", "budget_exhausted": "budget"}
 
@@ -103,7 +104,7 @@ class ClaudeCode(JsonLines):
                 call = _key(data, text(block, "tool_use_id"))
                 output = words(block.get("content"))
                 status, code = self._how_it_ended(call, block, data, output)
-                yield from self._result(call, status, code, _EXIT_CODE.sub("", output, count=1) if code else output)
+                yield from self._result(call, status, code, _printed(output, code))
             elif note := text(block, "text"):
                 yield Message(role="system", text=last_part(note))
 
@@ -196,6 +197,13 @@ def _key(data: Json, identity: str) -> str:
     """Return a call's id, prefixed inside a subagent with the call that started it."""
     parent = text(data, "parent_tool_use_id")
     return f"{parent}/{identity}" if parent else identity
+
+
+def _printed(output: str, code: int | None) -> str:
+    """Return what a command printed, without what Claude Code adds for the model."""
+    if output == _NO_OUTPUT:
+        return ""
+    return _EXIT_CODE.sub("", output, count=1) if code else output
 
 
 def _shell_end(failed: object, details: Json, output: str) -> tuple[CallStatus, int | None]:

@@ -58,7 +58,8 @@ class Gemini(JsonLines):
                 self._last = None
                 call, output = text(data, "tool_id"), text(data, "output")
                 status, code = self._how_it_ended(call, data, output)
-                yield from self._result(call, status, code, output)
+                silent = self._tools.get(call) == SHELL and _SILENT_END.fullmatch(output)
+                yield from self._result(call, status, code, "" if silent else output)
             case "error":
                 yield Warning(text=last_part(text(data, "message")))
             case "result":

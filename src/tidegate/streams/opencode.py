@@ -13,6 +13,7 @@ from tidegate.text.shorten import last_part
 
 SHELL = "bash"
 _INVALID = "invalid"  # the tool that opencode reports for one that does not exist
+_NO_OUTPUT = "(no output)"  # what the model is told if a command prints nothing
 _TIMED_OUT = "exceeding timeout"
 _ENDS: dict[str, TrialEnd] = {"stop": "completed", "length": "max_tokens", "content-filter": "refused"}
 
@@ -52,7 +53,8 @@ class OpenCode(JsonLines):
         command = text(given, "command") if tool == SHELL else ""
         yield from self._call(call, name or tool, command or None, given)
         status, code = _how_it_ended(tool, state)
-        yield from self._result(call, status, code, text(state, "output") or text(state, "error"))
+        output = text(state, "output") or text(state, "error")
+        yield from self._result(call, status, code, "" if tool == SHELL and output == _NO_OUTPUT else output)
 
     def _end(self) -> End | None:
         if self._outcome is None:

@@ -18,6 +18,7 @@ import socket
 import struct
 import sys
 from contextlib import suppress
+from functools import cache
 
 CONTROL = 0  # file descriptor of the socket that descriptors are sent to
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
@@ -35,7 +36,7 @@ CALLS = {
 }
 IO_URING_SETUP = 425
 X32 = 0x40000000  # system calls from here on are those of another table
-PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, FILTER = 38, 22, 2
+PR_SET_NO_NEW_PRIVS = 38
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | 1  # EPERM
 LOAD, EQUAL, AT_LEAST, ANY_BIT, AND, RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 FASTOPEN = 0x20000000  # MSG_FASTOPEN connects without asking Landlock
@@ -115,9 +116,9 @@ def missing_for_ports() -> str | None:
 
 
 def allow_ports_only(ports: list[int]) -> None:
-    """Let this process and its children connect to these TCP ports and to nothing else. Raises OSError on failure.
+    """Let this process and its children connect to these TCP ports alone. Raises OSError on failure.
 
-    They may connect to the ports on any host, so nothing should be reachable there. Unix sockets stay allowed.
+    They may connect to the ports on any host, so nothing should be reachable there. `filter_steps` refuses the rest.
     """
     LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     rules = struct.pack("=QQ", 0, CONNECT_TCP)
@@ -126,9 +127,6 @@ def allow_ports_only(ports: list[int]) -> None:
         _checked(LIBC.syscall(ADD_RULE, ruleset, RULE_NET_PORT, struct.pack("=QQ", CONNECT_TCP, port), 0))
     _checked(LIBC.syscall(RESTRICT_SELF, ruleset, 0))
     os.close(ruleset)
-    program = _filter(*CALLS[os.uname().machine])
-    code = ctypes.create_string_buffer(b"".join(program))
-    _checked(LIBC.prctl(PR_SET_SECCOMP, FILTER, struct.pack("@HP", len(program), ctypes.addressof(code)), 0, 0))
 
 
 def _checked(result: int) -> int:
@@ -137,11 +135,13 @@ def _checked(result: int) -> int:
     return result
 
 
-def _filter(architecture: int, socket_call: int, sendto: int, sendmsg: int, sendmmsg: int) -> list[bytes]:
+@cache
+def filter_steps() -> bytes:
     """Return a seccomp program that refuses sockets other than Unix, netlink and plain TCP ones, and fast open.
 
     Landlock knows neither UDP nor multipath TCP, and does not see what io_uring or a fast open connects.
     """
+    architecture, socket_call, sendto, sendmsg, sendmmsg = CALLS[os.uname().machine]
     refuse, allow = _step(RETURN, REFUSE), _step(RETURN, ALLOW)
     head = [_step(LOAD, 4), _step(EQUAL, architecture, 1, 0), refuse, _step(LOAD, 0), _step(AT_LEAST, X32, 0, 1)]
     rest = [refuse, _step(EQUAL, IO_URING_SETUP, 0, 1), refuse]
@@ -167,7 +167,7 @@ def _filter(architecture: int, socket_call: int, sendto: int, sendmsg: int, send
         for call, flags in ((sendto, 40), (sendmsg, 32), (sendmmsg, 40))
         for part in (_step(EQUAL, call, 0, 4), _step(LOAD, flags), _step(ANY_BIT, FASTOPEN, 0, 1), refuse, allow)
     ]
-    return [*head, *rest, _step(EQUAL, socket_call, 0, len(of_socket)), *of_socket, *sends, allow]
+    return b"".join([*head, *rest, _step(EQUAL, socket_call, 0, len(of_socket)), *of_socket, *sends, allow])
 
 
 def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:

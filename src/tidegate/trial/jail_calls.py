@@ -55,7 +55,11 @@ def can_refuse() -> bool:
 
 def refuse(*, tracing: bool) -> None:
     """Refuse the calls to this process and its children; tracing if nothing else keeps them from others' memory."""
-    steps = filter_steps(tracing=tracing)
+    install(filter_steps(tracing=tracing))
+
+
+def install(steps: bytes) -> None:
+    """Decide on the system calls of this process and its children by this program. Raises OSError on failure."""
     code = ctypes.create_string_buffer(steps)
     told = struct.pack("@HP", len(steps) // STEP_BYTES, ctypes.addressof(code))
     if LIBC.prctl(PR_SET_SECCOMP, FILTER, told, 0, 0) != 0:
@@ -72,10 +76,10 @@ def filter_steps(*, tracing: bool) -> bytes:
     return b"".join([*program, _step(RETURN, REFUSE)])
 
 
-def drop_capabilities() -> None:
-    """Leave root, if a trial has to run as root, only what programs need for files and users of their own."""
+def drop_capabilities(kept: int) -> None:
+    """Leave root, if a trial has to run as root, only the capabilities of this bit mask."""
     for number in range(64):
-        if number not in KEPT_CAPABILITIES and LIBC.prctl(PR_CAPBSET_DROP, number, 0, 0, 0) != 0:
+        if not kept >> number & 1 and LIBC.prctl(PR_CAPBSET_DROP, number, 0, 0, 0) != 0:
             break  # past the last one that this kernel knows
 
 

@@ -7,7 +7,7 @@ Sources: landlock(7), mount_namespaces(7), user_namespaces(7), proc(5).
 """
 
 # Loaded by the supervisor, which stays small: no pathlib.
-# ruff: noqa: PTH110, PTH112, PTH114, PTH116, PTH120, PTH123
+# ruff: noqa: PTH110, PTH112, PTH114, PTH123
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import stat
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER = 0x00020000, 0x08000000, 0x10000000
@@ -37,15 +37,13 @@ OF_A_FILE = 1 << 0 | 1 << 1 | 1 << 2 | TRUNCATE  # the rights that a rule for a 
 SCOPES = 3  # no abstract sockets of others, no signals to others; from ABI 6 on
 DEVICE_FILES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
 MOST_SHARED_MEMORY = "1g"  # of /dev/shm
-_held: dict[str, tuple[int, int]] = {}  # descriptors and modes of the supervisor's, which its commands inherit
-_etc_modified = 0
 
 
 def main() -> None:
     """Print the Landlock ABI of this kernel, and why mounts are not allowed ('' if they are)."""
     why = ""
     try:
-        become_private(Mounts(None, ("/dev/shm",)))
+        become_private(Mounts("", (), [("/dev/shm", _options("/dev/shm"))], ()))
     except OSError as error:
         why = error.strerror or str(error)
     print(json.dumps({"abi": landlock_abi(), "no_mounts": why}))
@@ -56,77 +54,75 @@ def landlock_abi() -> int:
     return max(0, int(LIBC.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), 1)))
 
 
-class Mounts:
-    """What a command sees: `tmp` as /tmp and /var/tmp, and of that and the folders `hidden` only the paths `kept`.
+class Mounts(NamedTuple):
+    """The mounts of a command: `own` in the folders `shared`, and nothing in those that are `hidden`."""
 
-    Of these it can change those that are in `writable`.
+    own: str
+    shared: Sequence[str]
+    hidden: Sequence[tuple[str, str]]  # with the options of the empty file system
+    kept: Sequence[tuple[str, bool]]  # the paths in there that stay, and if they can be changed
+
+
+class Rules(NamedTuple):
+    """What Landlock allows, below paths that may be missing."""
+
+    attribute: bytes  # of landlock_create_ruleset(2): what is refused otherwise
+    outputs: int  # rights to the command's outputs
+    paths: Sequence[tuple[int, str]]  # rights, and where
+
+
+def mounts_for(files: Mapping[str, Any]) -> Mounts:
+    """Return the mounts for `files`: `tmp` is what the command sees as /tmp and /var/tmp, `hidden` what it sees empty.
+
+    Of these folders it keeps the paths that it may `read`, `write` and `feed`.
     """
+    tmp, hidden = files["mounts"]["tmp"], files["mounts"]["hidden"]
+    shared = ["/tmp", *(() if os.path.islink("/var/tmp") else ("/var/tmp",))] if tmp else []
+    replaced = [*hidden, *(("/tmp", "/var/tmp") if tmp else ())]
+    kept = _to_bind([*files["read"], *files["write"], *files["feed"]], replaced, files["write"])
+    return Mounts(tmp or "", shared, [(folder, _options(folder)) for folder in hidden], kept)
 
-    def __init__(
-        self, tmp: str | None, hidden: Sequence[str], kept: Sequence[str] = (), writable: Sequence[str] = ()
-    ) -> None:
-        self.tmp, self.hidden, self.kept, self.writable = tmp, hidden, kept, writable
+
+def _options(folder: str) -> str:
+    return f"mode=1777,size={MOST_SHARED_MEMORY}" if folder == "/dev/shm" else "mode=755,size=1m"
 
 
-def confine(files: Mapping[str, Any], outputs: Iterable[int]) -> None:
-    """Let this process and its children use these files only, besides its outputs. Raises OSError on failure.
+def rules_for(files: Mapping[str, Any]) -> Rules:
+    """Return the rules for `files`: `read`, `write`, `feed` (FIFOs to write to), `list` (folders whose names to read).
 
-    `files`: `read`, `write`, `feed` (FIFOs to write to), `list` (folders whose names can be read), and if mounts are
-    allowed `mounts`: `tmp` and `hidden`. `shared_memory`: whether all of /dev/shm is among them.
+    `shared_memory` says if all of /dev/shm is among them.
     """
-    allowed = [(READ, path) for path in files["read"]] + [(LIST, path) for path in files["list"]]
-    allowed += [(-1, path) for path in files["write"]] + [(WRITE_FILE, path) for path in files["feed"]]
-    if mounts := files["mounts"]:
-        kept = [*files["read"], *files["write"], *files["feed"]]
-        become_private(Mounts(mounts["tmp"], mounts["hidden"], kept, files["write"]))
-        allowed += [(-1, folder) for folder in ("/tmp", "/var/tmp") if mounts["tmp"]]
-    if files["landlock"]:
-        allowed += [(READ | WRITE_FILE | TRUNCATE, f"/dev/{name}") for name in DEVICE_FILES]
-        allowed += [(-1, "/dev/shm")] if files["shared_memory"] else []
-        restrict(allowed, outputs)
-
-
-def hold(files: Mapping[str, Any]) -> None:
-    """Open the files of /etc, which are most of the rules, before the fork: again only if one was replaced."""
-    global _etc_modified
-    modified = os.stat("/etc").st_mtime_ns
-    if modified == _etc_modified:
-        return
-    for beneath, _ in _held.values():
-        os.close(beneath)
-    _held.clear()
-    for path in files["read"]:
-        if os.path.dirname(path) == "/etc" and not os.path.islink(path):  # a link's end can change without /etc
-            with suppress(OSError):
-                beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
-                _held[path] = beneath, os.fstat(beneath).st_mode
-    _etc_modified = modified
-
-
-def restrict(allowed: Iterable[tuple[int, str]], outputs: Iterable[int]) -> None:
-    """Allow these rights below these paths, and no others; -1 is every right but that to create devices."""
     abi = landlock_abi()
     handled = (1 << (13 if abi < 2 else 14 if abi == 2 else 15)) - 1
     attribute = struct.pack("=QQQ", handled, 0, SCOPES)[: 24 if abi >= 6 else 16 if abi >= 4 else 8]
-    ruleset = _checked(LIBC.syscall(CREATE_RULESET, attribute, ctypes.c_size_t(len(attribute)), 0))
-    for rights, path in allowed:
-        granted = (handled & ~DEVICES) if rights == -1 else rights & handled
-        if path in _held:
-            _add(ruleset, *_held[path], granted)
-            continue
+    everything = handled & ~DEVICES
+    devices = [f"/dev/{name}" for name in DEVICE_FILES]
+    whole = [*files["write"], *(["/dev/shm"] if files["shared_memory"] else [])]
+    if files["mounts"] and files["mounts"]["tmp"]:
+        whole += ["/tmp", "/var/tmp"]
+    given = [(READ, files["read"]), (LIST, files["list"]), (everything, whole), (WRITE_FILE, files["feed"])]
+    given.append((READ | WRITE_FILE | TRUNCATE, devices))
+    paths = [(rights & handled, path) for rights, listed in given for path in listed]
+    return Rules(attribute, OF_A_FILE & ~1 & handled, paths)
+
+
+def restrict(rules: Rules, outputs: Iterable[int]) -> None:
+    """Let this process and its children use the files of these rules and their outputs. Raises OSError on failure."""
+    ruleset = _checked(LIBC.syscall(CREATE_RULESET, rules.attribute, ctypes.c_size_t(len(rules.attribute)), 0))
+    for rights, path in rules.paths:
         with suppress(OSError):  # what does not exist needs no rule
             beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
-            _add(ruleset, beneath, os.fstat(beneath).st_mode, granted)
+            _add(ruleset, beneath, rights)
             os.close(beneath)
     for output in outputs:
-        _add(ruleset, output, os.fstat(output).st_mode, OF_A_FILE & ~1 & handled)
+        _add(ruleset, output, rules.outputs)
     _checked(LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
     _checked(LIBC.syscall(RESTRICT_SELF, ruleset, 0))
     os.close(ruleset)
 
 
-def _add(ruleset: int, beneath: int, mode: int, rights: int) -> None:
-    if not stat.S_ISDIR(mode):
+def _add(ruleset: int, beneath: int, rights: int) -> None:
+    if not stat.S_ISDIR(os.fstat(beneath).st_mode):
         rights &= OF_A_FILE
     if rights:
         _checked(LIBC.syscall(ADD_RULE, ruleset, RULE_BENEATH, struct.pack("=Qi", rights, beneath), 0))
@@ -136,22 +132,20 @@ def become_private(mounts: Mounts) -> None:
     """Give this process mounts of its own. Without the right to do so, a user namespace that has it comes first."""
     _leave()
     _mount("none", "/", None, MS_REC | MS_SLAVE)
-    kept = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path in _to_bind(mounts) if os.path.exists(path)}
-    if mounts.tmp is not None:
-        own = os.open(mounts.tmp, os.O_PATH | os.O_CLOEXEC)
-        for folder in ("/tmp", *(() if stat.S_ISLNK(os.lstat("/var/tmp").st_mode) else ("/var/tmp",))):
+    kept = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC), own) for path, own in mounts.kept if os.path.exists(path)]
+    if mounts.shared:
+        own = os.open(mounts.own, os.O_PATH | os.O_CLOEXEC)
+        for folder in mounts.shared:
             _mount(f"/proc/self/fd/{own}", folder, None, MS_BIND | MS_REC)
         os.close(own)
-    for folder in mounts.hidden:
-        if folder == "/dev/shm":
-            _mount("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NODEV, f"mode=1777,size={MOST_SHARED_MEMORY}")
-        elif os.path.isdir(folder):
-            _mount("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m")
-    for path, descriptor in kept.items():
+    for folder, options in mounts.hidden:
+        if os.path.isdir(folder):
+            _mount("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NODEV, options)
+    for path, descriptor, is_writable in kept:
         place = _place(path, is_folder=stat.S_ISDIR(os.fstat(descriptor).st_mode))
         _mount(f"/proc/self/fd/{descriptor}", f"/proc/self/fd/{place}", None, MS_BIND | MS_REC)
         os.close(place)
-        if not _is_writable(path, mounts):
+        if not is_writable:
             # A rule for /tmp holds below the mounts in it as well: these are read-only by themselves.
             words = ctypes.c_char_p(os.fsencode(path)), ctypes.c_uint(AT_RECURSIVE)
             _checked(LIBC.syscall(MOUNT_SETATTR, AT_FDCWD, *words, READ_ONLY, ctypes.c_size_t(len(READ_ONLY))))
@@ -174,20 +168,16 @@ def _leave() -> None:
             file.write(line)
 
 
-def _to_bind(mounts: Mounts) -> list[str]:
-    """Return the kept paths that lie in a folder that is replaced, but of those below another one only the writable."""
-    replaced = [*mounts.hidden, *(("/tmp", "/var/tmp") if mounts.tmp else ())]
+def _to_bind(paths: Iterable[str], replaced: Iterable[str], writable: Sequence[str]) -> list[tuple[str, bool]]:
+    """Return the paths in the replaced folders, and if they are writable; of those in another one the writable."""
     inside = tuple(folder.rstrip("/") + "/" for folder in replaced)
-    found: list[str] = []
-    for path in sorted({path for path in mounts.kept if path.startswith(inside)}):
+    found: dict[str, bool] = {}
+    for path in sorted({path for path in paths if path.startswith(inside)}):
+        is_writable = path in writable or _is_below(path, writable)
         around = [other for other in found if _is_below(path, [other])]
-        if not around or (_is_writable(path, mounts) and not _is_writable(around[-1], mounts)):
-            found.append(path)
-    return found
-
-
-def _is_writable(path: str, mounts: Mounts) -> bool:
-    return path in mounts.writable or _is_below(path, mounts.writable)
+        if not around or (is_writable and not found[around[-1]]):
+            found[path] = is_writable
+    return list(found.items())
 
 
 def _is_below(path: str, folders: Iterable[str]) -> bool:

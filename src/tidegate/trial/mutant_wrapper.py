@@ -1,11 +1,13 @@
 """The wrapper in front of the tool under test: runs it, changes what the mutant changes, and records the call.
 
-`run/mutant_front.py` writes it behind `mutants/change.py` into one script with the tool's name, so it imports nothing
-from Tidegate.
+`run/mutant_front.py` writes it behind `mutants/outputs.py` and `mutants/change.py` into one script with the name of the
+tool, so it imports nothing from Tidegate.
 """
 
+import hashlib
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -42,16 +44,23 @@ def main(name: str, search_path: str, spool: str, mutant: "dict[str, Any]") -> N
     if mine and kind == "hangs":
         time.sleep(FOREVER)
     code, raw = (instead[0], (b"", b"")) if instead else run(program, [name, *given])
+    if mine and kind == "effect_twice":
+        with suppress(OSError):
+            os.lseek(0, 0, os.SEEK_SET)  # the same input again, if it is a file
+        run(program, [name, *given])
     took = time.monotonic() - started
     written = changed(stamps, look(roots))
     if contents is not None:
         restore(contents, stamps, written)
+    if mine and kind == "written_cut":
+        cut(written)
     out, err = (one.decode(errors="surrogateescape") for one in raw)
     result = instead or (code, out, err)
     result = after(mutant, argv, result) if kind else result
     if mine and kind == "slower":
         time.sleep(SLOWER * took)
-    record(spool, argv, result, {"at": at, "seconds": took, "written": [short(one, roots) for one in written]})
+    names = [short(one, roots) for one in written]
+    record(spool, argv, result, {"at": at, "seconds": took, "written": names, "wrote": digests(written, roots)})
     if mine and kind == "crashes_after":
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.kill(os.getpid(), signal.SIGSEGV)
@@ -134,6 +143,28 @@ def restore(contents: "dict[str, bytes]", stamps: Stamps, written: list[str]) ->
             path.unlink(missing_ok=True)
             with suppress(OSError):
                 os.removedirs(path.parent)  # it stops at the first folder that is not empty
+
+
+def cut(written: list[str]) -> None:
+    """Cut the files in the middle."""
+    for path in written:
+        with suppress(OSError):
+            os.truncate(path, Path(path).stat().st_size // 2)
+
+
+def digests(written: list[str], roots: list[str]) -> list[str]:
+    """Return two hashes of what was written: of all of it, and with the words that have digits left out."""
+    exact, shape = hashlib.sha256(), hashlib.sha256()
+    for path in written:
+        data = b""
+        with suppress(OSError):
+            data = Path(path).read_bytes()[:MOST_BYTES]
+        own = short(path, roots).encode(errors="surrogateescape") + b"\0" + data + b"\0"
+        for root in roots:
+            own = own.replace(str(Path(root).parent).encode(), b"")
+        exact.update(own)
+        shape.update(re.sub(rb"\w*\d\w*", b"", own))
+    return [exact.hexdigest(), shape.hexdigest()] if written else []
 
 
 def record(spool: str, argv: list[str], result: "tuple[int, str, str]", more: "dict[str, Any]") -> None:

@@ -19,7 +19,8 @@ from tidegate.model.command import CommandEnd
 from tidegate.model.suite import Limits
 from tidegate.trial.confinement import Confinement
 
-PROGRAM = Path(__file__).with_name("supervisor.py")
+PROGRAM = Path(__file__).with_name("supervisor") / "__main__.py"
+LAUNCHER = PROGRAM.with_name("launcher-program")  # compiled; without it, the supervisor forks
 PATIENCE_SECS = 30.0  # the supervisor gives up terminating processes after 20 s; the rest is for a busy machine
 LARGEST_FILE = 4 << 30  # bytes; a command that writes a larger file is stopped
 MEGABYTE = 1_000_000
@@ -111,7 +112,7 @@ class Supervisor:
         ours, theirs = socket.socketpair()
         with theirs, _closed_on_failure(ours):
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-I", "-S", "-X", "utf8", str(PROGRAM)),
+                *(sys.executable, "-I", "-S", "-X", "utf8", str(PROGRAM), *launcher()),
                 stdin=theirs.fileno(),
                 stdout=asyncio.subprocess.DEVNULL,
                 # Pass no secrets on. A Python from a tool cache may need this variable to find its own library.
@@ -244,7 +245,7 @@ class Supervisor:
 
     def _request(self, command: Command) -> dict[str, Any]:
         # Imported late: it works on Linux only, whereas Tidegate reads stored runs on any system.
-        from tidegate.trial.supervisor import Request
+        from tidegate.trial.supervisor.messages import Request
 
         limits, account, confinement = command.limits, self._account, self.confinement
         return Request(
@@ -270,6 +271,11 @@ class Supervisor:
 
     def _send(self, line: str) -> None:
         self._writer.write(line.encode() + b"\n")
+
+
+def launcher() -> tuple[str, ...]:
+    """Return the compiled launcher as the supervisor's argument; nothing if it was not built."""
+    return (str(LAUNCHER),) if os.access(LAUNCHER, os.X_OK) else ()
 
 
 @contextmanager

@@ -59,7 +59,8 @@ def summary(comparison: Comparison, decision: Decision, weakened: Sequence[Defin
     parts += _cannot_fail(rows)
     parts += [f"{states[state]} {words}" for state, words in _OTHER_NEWS.items() if states[state]]
     parts += _opinions(rows)
-    if useless := sum(map(cannot_guard, rows)):
+    changed = {change.scenario for change in weakened}  # counted already
+    if useless := sum(cannot_guard(row) for row in rows if row.scenario not in changed):
         parts.append(f"{useless} passing on neither side")
     if failing := sum(map(fails_from_the_start, rows)):
         parts.append(f"{failing} new that no trial passes")

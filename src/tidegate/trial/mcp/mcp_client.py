@@ -16,7 +16,8 @@ from typing import Any
 from tidegate.model.agent import ServerTools, Tool, ToolAnswer
 from tidegate.model.command import CommandResult
 from tidegate.model.event import CallStatus
-from tidegate.trial.mcp.recorder_proxy import CALL, GIVEN_UP, INITIALIZE, PROTOCOL, fault_of, messages, status_of
+from tidegate.trial.mcp.answer_status import fault_of, status_of
+from tidegate.trial.mcp.recorder_proxy import CALL, GIVEN_UP, INITIALIZE, PROTOCOL, messages
 from tidegate.trial.mcp.server_process import LineTooLongError, ServerProcess, serving
 from tidegate.trial.processes import MEGABYTE, Command, Supervisor
 

@@ -1,7 +1,7 @@
 """The proxy in front of an MCP server: passes messages on, changes what the mutant changes, and records the calls.
 
-`run/mutant_front.py` writes it into a script of its own, so it imports nothing from Tidegate. The transport is stdio:
-one JSON-RPC message per line.
+`run/mutant_front.py` writes it behind `answer_status.py` into one script, so it imports nothing from Tidegate.
+The transport is stdio: one JSON-RPC message per line.
 """
 
 import json
@@ -12,7 +12,10 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tidegate.trial.mcp.answer_status import status_of
 
 NEW_PARAMETER = "confirm"  # the one that a mutant requires
 INVALID = -32602  # JSON-RPC: invalid parameters
@@ -113,7 +116,7 @@ class Passing:
         if asked.get("method") != "tools/call" or params.get("name") != self.mutant["command"]:
             return
         if kind == "error_flag_flipped":
-            result["isError"] = result.get("isError") is not True
+            result["isError"] = status_of({"result": result}) == 0
         elif kind == "result_emptied":
             result["content"] = []
             result.pop("structuredContent", None)
@@ -125,16 +128,15 @@ class Passing:
         method, params = asked.get("method"), asked.get("params") or {}
         result = answer.get("result")
         if method == "tools/list":
-            argv, out = ["tools/list"], json.dumps((result or {}).get("tools", []))
+            argv, out = ["tools/list"], json.dumps(as_dict(result).get("tools", []))
         elif method == "tools/call":
             argv = [str(params.get("name")), json.dumps(params.get("arguments") or {}, sort_keys=True)]
-            out = "\n".join(texts(result or {})) if result else json.dumps(answer.get("error"))
+            out = "\n".join(texts(as_dict(result))) if result else json.dumps(answer.get("error"))
         else:
             return
-        bad = not isinstance(result, dict) or result.get("isError") is True
         call = {
             "argv": argv,
-            "exit_code": int(bad),
+            "exit_code": status_of(answer) if method == "tools/call" else int(not isinstance(result, dict)),
             "stdout": out,
             "at": time.time(),
             "home": os.environ.get("HOME", ""),

@@ -1,10 +1,10 @@
 """Records an MCP server: runs between an agent and the real server, and records each tool call.
 
-`recording.install` turns this file into a script, so it imports nothing from Tidegate. The transport is stdio: one
-JSON-RPC message per line, which is forwarded unchanged. Calls are recorded in the format of `recorder_shim`. The
-arguments are the tool's name and, if there are any, the tool's arguments as JSON. The status is 0, 1 for an error, 2 if
-the agent gave up the call, or 3 and more for an answer that clients refuse. `ready` is recorded when the agent
-continues after the server's answer to `initialize`, which shows that it accepted the answer.
+`recording.install` writes it behind `answer_status.py` into one script, so it imports nothing from Tidegate. The
+transport is stdio: one JSON-RPC message per line, which is forwarded unchanged. Calls are recorded in the format of
+`recorder_shim`. The arguments are the tool's name and, if there are any, the tool's arguments as JSON. The status is 0,
+1 for an error, 2 if the agent gave up the call, or 3 and more for an answer that clients refuse. `ready` is recorded
+when the agent continues after the server's answer to `initialize`, which shows that it accepted the answer.
 
 With `--check` it acts as a client: it starts the server, prints the names of its tools, and ends.
 """
@@ -18,18 +18,14 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tidegate.trial.mcp.answer_status import status_of
 
 PROTOCOL = "2025-06-18"  # of Tidegate's clients; a server answers with the version that it supports
 CALL, INITIALIZE, GIVEN_UP = "tools/call", "initialize", "notifications/cancelled"
 GIVEN_UP_STATUS = 2  # of a call
-INVALID_STATUS = 3  # of a call whose answer has the first of these faults; the next one is 4, and so on
-FAULTS = (
-    "it has both `result` and `error`",
-    "`isError` is neither true nor false",
-    "`content` is not a list of content blocks",
-    "`structuredContent` is not an object",
-)
 PIPE_BUF = 4096
 PIECE = 3840  # bytes of an entry in one piece; the rest of PIPE_BUF is for its header
 TOOLS_MARK = "descriptions of the tools: sha256:"  # as in tidegate.model.session
@@ -141,37 +137,6 @@ class Notes:
             os.close(file)
         except OSError:
             pass
-
-
-def status_of(answer: dict[str, Any]) -> int:
-    """Return the status of a call with this answer: 0, 1 for an error, or one for a fault for which clients refuse it.
-
-    A tool could otherwise report an error in a way that does not count as one.
-    """
-    result = answer.get("result")
-    if not isinstance(result, dict):
-        return 1
-    content = result.get("content")
-    faults = (
-        answer.get("error") is not None,
-        not isinstance(result.get("isError", False), bool),
-        not isinstance(content, list) or not all(map(is_block, content)),
-        not isinstance(result.get("structuredContent", {}), dict),
-    )
-    return INVALID_STATUS + faults.index(True) if any(faults) else int(result.get("isError") is True)
-
-
-def is_block(part: Any) -> bool:
-    """Return True for a content block of an answer: an object with a type, and a text if it is of that type."""
-    if not isinstance(part, dict) or not isinstance(part.get("type"), str):
-        return False
-    return part["type"] != "text" or isinstance(part.get("text"), str)
-
-
-def fault_of(status: int | None) -> str:
-    """Return why clients refuse the answer to a call with this status; "" if they do not."""
-    place = (status or 0) - INVALID_STATUS
-    return f"the server's answer is not a valid tool result: {FAULTS[place]}" if 0 <= place < len(FAULTS) else ""
 
 
 def messages(line: bytes) -> Iterator[dict[str, Any]]:

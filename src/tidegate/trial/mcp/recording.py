@@ -11,9 +11,10 @@ from typing import NamedTuple
 from tidegate.model.target import McpServer
 from tidegate.model.trial import Invocation
 from tidegate.trial import recorder
-from tidegate.trial.mcp.recorder_proxy import GIVEN_UP_STATUS, fault_of
+from tidegate.trial.mcp.answer_status import fault_of
+from tidegate.trial.mcp.recorder_proxy import GIVEN_UP_STATUS
 
-PROXY = Path(__file__).with_name("recorder_proxy.py")
+PROXY = tuple(Path(__file__).with_name(name) for name in ("answer_status.py", "recorder_proxy.py"))
 _READY = b"\0tidegate-ready\0\0\n"
 
 
@@ -23,7 +24,7 @@ def install(folder: Path, server: McpServer, environment: Mapping[str, str], wor
     Server, environment, folder and record are written into the script, because agents' MCP clients filter the variables
     that they pass to servers, and the server must not see the agent's key.
     """
-    source = PROXY.read_text(encoding="utf-8")
+    source = "\n".join(file.read_text(encoding="utf-8") for file in PROXY)
     arguments = (server.command, dict(environment), str(workspace), str(record.absolute()))
     script = folder.absolute() / re.sub(r"\W", "-", f"mcp-{server.name}")
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,84 @@
+"""What a new process does before it becomes the command: worked out once, for both ways to start one."""
+
+# The supervisor starts fast and stays small: no pathlib.
+# ruff: noqa: PTH113, PTH118
+
+from __future__ import annotations
+
+import os
+import resource
+from typing import NamedTuple
+
+from tidegate.trial import jail_calls, jail_files
+from tidegate.trial.supervisor.messages import NotStartedError, Request
+
+
+class Launch(NamedTuple):
+    """Each step, in the order in which they are done; None or an empty list leaves one out."""
+
+    limits: list[tuple[int, int]]  # kinds of setrlimit(2), and the most of each
+    namespaces: list[int]  # descriptors
+    mounts: jail_files.Mounts | None
+    rules: jail_files.Rules | None
+    ports: list[int] | None  # that may be connected to
+    filters: list[bytes]  # programs of seccomp
+    capabilities: int | None  # that are kept, as a bit mask
+    account: tuple[int, int] | None  # uid and gid
+    cwd: str
+    program: str
+    argv: list[str]
+    env: dict[str, str]
+
+
+def launch_of(request: Request) -> Launch:
+    """Return the steps that the request asks for. Raises NotStartedError if its program is not found."""
+    wanted = request.jail
+    files, ports, calls = wanted.get("files"), wanted.get("ports"), wanted.get("calls")
+    filters: list[bytes] = []
+    keeps = None
+    if ports is not None:
+        from tidegate.trial.jail import filter_steps  # it imports much, which others need not wait for
+
+        filters.append(filter_steps())
+    if calls is not None:
+        filters.append(jail_calls.filter_steps(tracing=calls["tracing"]))
+        if request.uid is None and os.geteuid() == 0:
+            keeps = sum(1 << number for number in jail_calls.KEPT_CAPABILITIES)
+    try:
+        return Launch(
+            limits=_limits(request),
+            namespaces=wanted.get("namespaces", []),
+            mounts=jail_files.mounts_for(files) if files and files["mounts"] else None,
+            rules=jail_files.rules_for(files) if files and files["landlock"] else None,
+            ports=ports,
+            filters=filters,
+            capabilities=keeps,
+            account=None if request.uid is None or request.gid is None else (request.uid, request.gid),
+            cwd=request.cwd,
+            program=_program(request),
+            argv=request.argv,
+            env=request.env,
+        )
+    except OSError as error:
+        raise NotStartedError(str(error)) from None
+
+
+def _limits(request: Request) -> list[tuple[int, int]]:
+    limits = [(resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, request.files)]
+    limits.append((resource.RLIMIT_FSIZE, request.file_bytes))
+    if request.uid is not None:
+        # Only for a user of its own: the limit counts all threads of a user, including those of a desktop.
+        limits.append((resource.RLIMIT_NPROC, 4 * request.processes))
+    return limits
+
+
+def _program(request: Request) -> str:
+    """Return the path of the command's program according to its own PATH. Raises NotStartedError if there is none."""
+    name = request.argv[0]
+    if "/" in name:
+        return name
+    for folder in request.env.get("PATH", os.defpath).split(":"):
+        path = os.path.join(request.cwd, folder, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    raise NotStartedError(f"{name}: not found on PATH")

@@ -1,0 +1,48 @@
+"""The supervisor's main loop.
+
+As the child subreaper it inherits all orphans below it, including daemons. It answers a request only when the last
+process is dead and reaped.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+
+from tidegate.trial.supervisor.command import Command
+from tidegate.trial.supervisor.control import CANCEL, Control
+from tidegate.trial.supervisor.fork import prctl
+from tidegate.trial.supervisor.messages import Request
+from tidegate.trial.supervisor.tree import look_at
+
+PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
+
+
+def main(launcher: str = "") -> None:
+    """Report whether this system is supported, then serve requests until Tidegate ends.
+
+    `launcher` is the compiled program that starts commands; without one, the supervisor forks.
+    """
+    signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())  # so that commands cannot stop it
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would hide how a command ended
+    gc.freeze()  # a fork copies less of what the collector does not touch
+    gc.disable()
+    control = Control()
+    missing = what_is_missing()
+    control.send({"missing": missing})
+    while missing is None and (line := control.next_line()) is not None:
+        if line != CANCEL:  # a late cancellation, sent before the answer arrived, has nothing to cancel
+            control.send(Command(Request(**json.loads(line)), control, launcher).run()._asdict())
+
+
+def what_is_missing() -> str | None:
+    """Become the subreaper. Return the required kernel feature that is missing, or None."""
+    try:
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
+        prctl(PR_SET_NO_NEW_PRIVS, 1)
+        os.close(os.pidfd_open(os.getpid()))
+    except (AttributeError, OSError) as error:
+        return str(error)
+    return None if look_at("self") else "/proc is missing"
