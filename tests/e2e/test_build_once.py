@@ -61,18 +61,32 @@ class Jobs:
 def jobs(make_repository: Make, tidegate: Make, tmp_path: Path) -> Callable[..., Jobs]:
     """The jobs of a pull request that breaks the tool, with four scenarios."""
 
-    def make(extra: str = "", head: dict[str, str] | None = None) -> Jobs:
+    def make(
+        extra: str = "",
+        head: dict[str, str] | None = None,
+        base: dict[str, str] | None = None,
+        head_extra: str | None = None,
+    ) -> Jobs:
         counter = tmp_path / "counter"
         counter.mkdir()
         counter.chmod(0o777)
         repo, scenario = make_repository("once"), FILES["scenarios/keep.yaml"]
-        suite = SUITE.replace("COUNTER", str(counter)).replace("EXTRA", extra)
+        of_both = SUITE.replace("COUNTER", str(counter))
+        suite = of_both.replace("EXTRA", extra)
         names = [f"keep_{number}" for number in range(4)]
         scenarios = {f"scenarios/{name}.yaml": scenario.replace("keep_notes", name) for name in names}
-        files = {"src/notes": FILES["bin/notes"], "AGENTS.md": FILES["AGENTS.md"], "tidegate.yaml": suite, **scenarios}
+        files = {
+            "src/notes": FILES["bin/notes"],
+            "AGENTS.md": FILES["AGENTS.md"],
+            "tidegate.yaml": suite,
+            **scenarios,
+            **(base or {}),
+        }
         repo.commit(files)
         repo.git("update-index", "--chmod=+x", "src/notes")
         repo.git("commit", "--quiet", "--amend", "--no-edit")
+        if head_extra is not None:
+            head = {"tidegate.yaml": of_both.replace("EXTRA", head_extra)}
         repo.branch("pr", head or {"src/notes": FILES["bin/notes"].replace("list)", "lost)")})
         repo.git("checkout", "--quiet", "--force", "main")
         return Jobs(tidegate, repo, counter)
@@ -134,3 +148,12 @@ def test_a_failed_build_of_head_is_known_to_all_jobs(jobs: Callable[..., Jobs]) 
     assert pull.builds == 1 + 3  # a failed build is tried three times
     plan = json.loads((pull.shards / "plan.json").read_text())
     assert plan["build_once"] is True
+
+
+def test_a_template_that_head_s_build_replaces_by_a_link_is_a_weakened_check(jobs: Callable[..., Jobs]) -> None:
+    here, elsewhere = "scenarios/keep_0/", "lax/"
+    seeds = {f"{here}readme": "x\n", f"{elsewhere}readme": "x\n", f"{elsewhere}more": "x\n"}
+    pull = jobs(base=seeds, head_extra=f" && rm -r {here} && ln -s ../{elsewhere} {here[:-1]}")
+    pull.begin()
+    merged = pull.end(code=1)
+    assert "files that a build has made in its template: scenarios/keep_0" in merged.comment

@@ -110,6 +110,11 @@ def _made_in_template(side: Checkout, scenario: Scenario, guidance: Sequence[str
     """Return what is in the template now and is not as the commit has it, without guidance files."""
     if scenario.template is None:
         return {}
+    whole = side.folder / scenario.template
+    if whole.resolve() != side.folder.resolve() / scenario.template and files_below(
+        side.folder, side.revision, scenario.template
+    ):
+        return {"": "a link"}  # a folder in the commit, and a link now
     folder = initial_state(side.folder, scenario.template).resolve()
     made = _not_as_committed(side, folder, (path.relative_to(folder).as_posix() for path in everything_below(folder)))
     own = set(matching_files(folder, scenario.guidance_or(guidance)))
