@@ -73,7 +73,7 @@ def own_words(mutant: dict[str, Any], argv: list[str]) -> list[str]:
 
 
 def late_option(mutant: dict[str, Any], argv: list[str]) -> str:
-    """Return the first option after an argument that is no option's value; '' if there is none."""
+    """Return the first option after an argument that is not the value of an option; '' if there is none."""
     own = own_words(mutant, argv)
     own = own[: own.index("--")] if "--" in own else own
     for place, word in enumerate(own[1:], 1):
