@@ -165,12 +165,16 @@ $ notes frobnicate
 def test_the_examples_that_worked_become_checks_and_those_that_failed_do_not(
     make_repository: Make, tidegate: Make
 ) -> None:
+    long = "for n in $(seq 10 89); do printf '  --option-%s  %060d\\n' $n 0; done"
     repo = make_repository()
-    repo.commit({"bin/notes": FILES["bin/notes"], "README.md": GUIDE})
+    repo.commit({"bin/notes": FILES["bin/notes"].replace("--help)", f"--help) {long};"), "README.md": GUIDE})
 
     done = tidegate("init", cwd=repo.root)
 
     assert done.code == 0, done.stderr
+    helps = yaml.safe_load((repo.root / "scenarios/help.yaml").read_text())["evaluation"]["gates"]
+    words = helps[0]["words"]
+    assert [word for word in words if "option" in word] == [f"--option-{n}" for n in range(10, 90)]
     assert "each passed 3 of 3 trials" in done.stdout
     assert "example lines failed and are left out" in done.stdout
     assert "  usage: `notes frobnicate`: exit 2, notes: unknown command: frobnicate\n" in done.stdout

@@ -151,6 +151,8 @@ async def _confirmed(here: Tryout, tool: Tool, kept: list[_Kept]) -> tuple[list[
     guidance: tuple[str, ...] | None = None
     for _ in range(MOST_ROUNDS):
         write_files(here.folder, _files(here, tool, kept, guidance))
+        count = f"{len(kept)} scenario{'' if len(kept) == 1 else 's'}"
+        here.options.progress.say(f"running {count} {CONFIRMED} times, to keep the checks that always pass")
         trials = await here.run(here.load(), CONFIRMED)
         if all(_is_proof(seen.result) for runs in trials.values() for seen in runs):
             return kept, guidance

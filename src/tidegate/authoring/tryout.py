@@ -12,7 +12,8 @@ from tidegate.agents.doc_follower import DocFollower
 from tidegate.authoring.build_systems.files import is_program
 from tidegate.authoring.observed_gates import Ran, commands_of
 from tidegate.authoring.tool import Tool
-from tidegate.model.event import Event
+from tidegate.model.agent import SHOWN
+from tidegate.model.event import Event, ToolResult
 from tidegate.model.field_types import HOST
 from tidegate.model.measurement import TrialResult
 from tidegate.model.network import Access, NetworkAccess
@@ -31,6 +32,7 @@ BUILD_MINUTES = 20.0
 OBSERVED, CONFIRMED = 2, 3  # trials: to propose gates, and to keep them
 MOST_ROUNDS = 7
 SECONDS = 60.0  # of one trial
+MOST_CHARACTERS = 200_000  # of a command's output
 _SKIPPED = (".git", "node_modules", "build-home")
 
 
@@ -99,9 +101,9 @@ class Tryout:
         for result in results:
             self.asked.update((one.host, None) for one in result.refused_hosts)
             record = side.store.record(result.spec)
-            seen.setdefault(result.scenario, []).append(
-                Seen(result, record.events, commands_of(record.events), record.diff)
-            )
+            output = side.store.record_folder(result.spec) / "output"
+            events = tuple(_whole(event, output) for event in record.events)
+            seen.setdefault(result.scenario, []).append(Seen(result, events, commands_of(events), record.diff))
         return seen
 
     def open_network(self) -> None:
@@ -171,3 +173,13 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+
+
+def _whole(event: Event, folder: Path) -> Event:
+    """Return the event; the result of a command whose output was too long for an event has all of its stdout."""
+    if not isinstance(event, ToolResult):
+        return event
+    file = folder / f"{event.id}.stdout"
+    if not file.is_file() or file.stat().st_size <= SHOWN:
+        return event
+    return event.model_copy(update={"output": file.read_text(encoding="utf-8", errors="replace")[:MOST_CHARACTERS]})
