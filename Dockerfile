@@ -16,7 +16,7 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends gcc libc6-dev \
     && rm -rf /var/lib/apt/lists/*
 COPY src/tidegate/trial/recorder.c src/tidegate/trial/supervisor/launcher.c /opt/
-RUN gcc -O2 -static -o /opt/recorder-program /opt/recorder.c && gcc -O2 -static -o /opt/launcher-program /opt/launcher.c
+RUN gcc -O2 -s -static -o /opt/recorder-program /opt/recorder.c && gcc -O2 -s -static -o /opt/launcher-program /opt/launcher.c
 
 FROM base AS whole
 
@@ -31,17 +31,18 @@ RUN apt-get update \
     && ln -sf ../../bin/git git \
     && cp -a /tmp/git/usr/bin/git /usr/bin/ && cp -a /tmp/git/usr/lib/git-core /usr/lib/ \
     && cp -a /tmp/git/usr/share/git-core /usr/share/ \
-    && rm -rf /tmp/git /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/*
+    && rm -rf /usr/share/info /usr/share/lintian /tmp/git /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/*
 
 # Releases and their hashes are locked (`make lock`), the clouds' libraries among them. Removed is what nothing here imports:
-# colours of code, parsers of ASN.1 and C in Python, programs for Windows, and botocore's descriptions of services that give no
-# credentials.
+# colours of code, parsers of ASN.1 and C in Python, programs for Windows, Azure's asynchronous classes, and of botocore its
+# certificates (certifi has them) and the descriptions of services that give no credentials.
 COPY requirements.lock /opt/
 RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore --require-hashes -r /opt/requirements.lock \
     && python -m pip uninstall --yes --root-user-action=ignore pyasn1 pyasn1-modules pycparser pygments \
     && packages="$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
     && find "$packages" -type d \( -name tests -o -name test \) -prune -exec rm -r {} + \
     && find "$packages" -name '*.exe' -delete \
+    && rm -r "$packages/azure/identity/aio" "$packages/botocore/cacert.pem" \
     && find "$packages/botocore/data" -mindepth 1 -maxdepth 1 -type d ! -name 'sso*' ! -name sts -exec rm -r {} +
 
 COPY pyproject.toml setup.py README.md LICENSE /opt/tidegate/
