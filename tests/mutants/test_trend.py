@@ -33,3 +33,16 @@ def test_what_was_caught_and_what_is_new_can_be_newly_alive() -> None:
 def test_a_mutant_that_one_of_them_did_not_run_is_neither_newly_alive_nor_newly_caught() -> None:
     found = trend(proof(due="alive", loud="not_run"), proof(due="not_run", loud="caught"))
     assert (found.alive, found.caught) == ((), 0)
+
+
+def test_mutants_that_refuse_different_values_are_different_ones() -> None:
+    def refused(**states: MutantState) -> Proof:
+        one = proof(**states)
+        results = tuple(
+            result.model_copy(update={"mutant": result.mutant.model_copy(update={"value": value, "name": "--style"})})
+            for result, value in zip(one.mutants, states, strict=True)
+        )
+        return one.model_copy(update={"tools": (one.tools[0].model_copy(update={"mutants": results}),)})
+
+    found = trend(refused(wide="alive", slim="alive"), refused(wide="caught", slim="alive"))
+    assert [one.words for one in found.alive] == ["`wide` is ignored"]

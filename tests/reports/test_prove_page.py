@@ -17,6 +17,7 @@ PARTS = (
     UsedPart(part=Part(kind="subcommand", name="undo"), scenarios=()),
     UsedPart(part=Part(kind="option", name="--due", command="add"), scenarios=()),
     UsedPart(part=Part(kind="option", name="--loud", command="add"), scenarios=("s", "more")),
+    UsedPart(part=Part(kind="option", name="--hard", command="undo"), scenarios=()),
     UsedPart(part=Part(kind="json_key", name="undo", command="add"), scenarios=()),
     UsedPart(part=Part(kind="exit_code", name="0", command="add"), scenarios=("s",)),
 )
@@ -44,6 +45,7 @@ def test_the_page_shows_the_map_the_living_and_the_trend() -> None:
         (' class="unused"', "--due"),
         ("", "--loud"),
         (' class="unused"', "undo"),
+        (' class="unused"', "--hard"),
     ]
     assert 'title="s, more"' in page
     assert re.search(r"<h3>undo <span[^>]*>no scenario uses it", page)
