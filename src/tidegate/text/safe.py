@@ -17,8 +17,8 @@ _ESCAPE_SEQUENCE = re.compile(
 # Letters that leave no ink, and variation selectors. They count as printable.
 _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\U000e0100-\U000e01ef]")
 _LINE_BREAK = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-# In JSON: every control character but a line break and a tab.
-_ESCAPED = re.compile(r"(?<!\\)(?:\\\\)*\\(?![nt\"\\])")
+# In JSON without its escaped backslashes: every control character but a line break and a tab.
+_ESCAPED = re.compile(r"\\[^nt\"]")
 _SPACES = ("\u00a0", "\u2009", "\u202f")  # which reports have, and which do not count as printable
 _WORKFLOW_COMMAND = re.compile(r"^(\s*:)(?=:)")
 
@@ -34,7 +34,11 @@ def visible(text: str) -> str:
 
 def is_visible_json(text: str) -> bool:
     """Return True if `visible` changes no text in this JSON, which was written with `ensure_ascii=False`."""
-    if _BLANK.search(text) or _ESCAPED.search(text):
+    if _ESCAPED.search(text.replace(r"\\", "")):
+        return False
+    if text.isascii():
+        return text.isprintable()  # most are; to look for each of the others takes ten times as long
+    if _BLANK.search(text):
         return False
     for space in _SPACES:
         text = text.replace(space, " ")
