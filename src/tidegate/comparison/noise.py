@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from tidegate.model.measurement import Call, TrialResult
@@ -31,6 +32,7 @@ def noisy_words(trials: Sequence[TrialResult]) -> Words:
     return frozenset(of_base | of_head | _reused_ids(trials))
 
 
+@lru_cache(maxsize=1000)  # the trials of a row make the same calls
 def masked(text: str, noise: Words) -> str:
     """Return the text with generated words replaced, so that two texts can be compared."""
     return _WORD.sub(lambda word: GENERATED if word[0] in noise else word[0], without_noise(text))
