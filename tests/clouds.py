@@ -60,7 +60,8 @@ class Refused(Exception):  # noqa: N818
 class Clouds(ThreadingHTTPServer):
     """The server. `lasts`: seconds that credentials are valid; `asked` has the host and the path of each request.
 
-    `denied` is a host that refuses, with the status `denial`; `clock` is added to the clock of AWS's models.
+    `denied` is a host that refuses, with the status `denial`; `clock` is added to the clock of AWS's models. `busy`:
+    how often GitHub's service answers with 503 first.
     """
 
     daemon_threads = True
@@ -76,6 +77,7 @@ class Clouds(ThreadingHTTPServer):
         self.signer = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         self.lasts, self.clock = 3600.0, 0.0
         self.denied, self.denial = "", 403
+        self.busy = 0
         self.audience: str | None = None  # of GitHub's tokens, in place of the one that was asked for
         self.asked: list[tuple[str, str]] = []
         self.tokens: dict[str, float] = {}  # and until when each is valid
@@ -173,6 +175,9 @@ def _form(body: bytes) -> dict[str, str]:
 
 
 def _github(one: _Handler, _: bytes) -> Answer:
+    if one.server.busy:
+        one.server.busy -= 1
+        raise Refused(503, {"message": "busy"})
     if one.headers["authorization"] != f"bearer {JOB_TOKEN}":
         raise Refused(401, {"message": "no"})
     asked = parse_qs(urlsplit(one.path).query)

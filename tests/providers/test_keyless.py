@@ -175,6 +175,12 @@ def test_a_service_that_has_too_much_to_do_is_asked_again(name: str, status: int
     assert (told.end, f"HTTP {status}" in told.message) == (end, True)
 
 
+def test_github_s_service_is_asked_again_if_it_is_busy(job: Job) -> None:
+    job.clouds.busy = 1
+    statuses, _ = job.ask(WAYS["anthropic"])
+    assert statuses == [200]
+
+
 def test_a_token_is_used_to_its_end_while_there_is_no_new_one() -> None:
     tokens = [Token("first", EARLY / 2)]
 
