@@ -23,7 +23,7 @@ from pathlib import Path
 from bench_trials import GATES, HERE, Used, make_repository, measured, run_bare, run_trials
 
 PAGE = HERE.parent / "docs/performance.md"
-FIRST, LAST = "<!-- bench -->\n", "<!-- /bench -->\n"
+FIRST, LAST = "<!-- harnesses -->\n", "<!-- /harnesses -->\n"
 PYTHON = {"pydantic-evals": "run_pydantic_evals.py", "inspect_ai": "run_inspect_ai.py"}
 Run = Callable[[int, int], Used]  # cases, jobs
 

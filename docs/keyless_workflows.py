@@ -12,7 +12,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parents[1] / ".github/workflows"
 JOBS = {  # those that run agents
     "pull-request": ("tidegate",),
-    "sharded": ("shard", "tidegate"),
+    "sharded": ("shard", "confirm", "tidegate"),
     "maintainer": ("tidegate",),
     "history": ("history",),
 }
@@ -28,7 +28,7 @@ def _keyless(name: str) -> str:
     text = (FOLDER / f"reusable-{name}.yml").read_text(encoding="utf-8")
     head, jobs = text.split("\njobs:\n")
     title = re.sub(r"^name: .*", r"\g<0>, without a key", head[head.index("name: ") :])
-    parts = re.split(r"^(?=  \w+:)", jobs, flags=re.M)
+    parts = re.split(r"^(?=  [\w-]+:)", jobs, flags=re.M)
     for job in JOBS[name]:
         (at,) = (number for number, part in enumerate(parts) if part.startswith(f"  {job}:"))
         parts[at] = re.sub(r"^    permissions:\n(      .*\n)+", rf"\g<0>{PERMISSION}", parts[at], flags=re.M)

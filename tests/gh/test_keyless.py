@@ -89,6 +89,7 @@ def test_only_the_jobs_that_run_agents_have_it() -> None:
     assert granted == {
         ("reusable-pull-request-keyless", "tidegate"),
         ("reusable-sharded-keyless", "shard"),
+        ("reusable-sharded-keyless", "confirm"),
         ("reusable-sharded-keyless", "tidegate"),
         ("reusable-maintainer-keyless", "tidegate"),
         ("reusable-history-keyless", "history"),

@@ -218,7 +218,7 @@ def test_a_trial_is_found_by_its_id(opened: Opened, stories: Stories) -> None:
     page.get_by_text("says head/add_high_priority/docs/2").wait_for()
     page.get_by_text("says base/add_high_priority/docs/1").wait_for()
     page.get_by_role("button", name="Next").click()
-    page.wait_for_function("location.hash === '#add_task/docs'")
+    page.wait_for_url("**#add_task/docs")
 
 
 def test_two_trials_stand_side_by_side(opened: Opened, stories: Stories) -> None:
@@ -252,7 +252,7 @@ def test_output_is_folded_and_unfolds(opened: Opened, stories: Stories) -> None:
 def test_any_two_trials_can_be_chosen_and_the_address_names_them(opened: Opened, stories: Stories) -> None:
     page = opened(stories["one_regression"](), told, "add_high_priority/docs/1-2")
     page.get_by_label("Trial on head").select_option("3")
-    page.wait_for_function("location.hash === '#add_high_priority/docs/1-3'")
+    page.wait_for_url("**#add_high_priority/docs/1-3")
     page.get_by_text("says head/add_high_priority/docs/3").wait_for()
     page.go_back()
     page.get_by_text("says head/add_high_priority/docs/2").wait_for()
@@ -270,7 +270,7 @@ def test_the_keyboard_is_enough(opened: Opened, stories: Stories) -> None:
     page.keyboard.press("Enter")
     page.wait_for_selector(".dot")
     page.get_by_role("button", name="Next").press("Enter")
-    page.wait_for_function("location.hash === '#add_task/docs'")
+    page.wait_for_url("**#add_task/docs")
 
 
 def test_the_cause_and_the_task_come_first(opened: Opened, stories: Stories) -> None:
@@ -353,9 +353,9 @@ def test_keys_move_through_the_report_and_are_listed(opened: Opened, stories: St
     page.keyboard.press("Enter")
     page.wait_for_selector(".dot")
     page.keyboard.press("j")
-    page.wait_for_function("location.hash === '#add_task/docs'")
+    page.wait_for_url("**#add_task/docs")
     page.keyboard.press("k")
-    page.wait_for_function("location.hash === '#add_high_priority/docs'")
+    page.wait_for_url("**#add_high_priority/docs")
     page.evaluate("location.hash = '#add_high_priority/docs/1-1'")
     page.wait_for_selector(".steps")
     page.keyboard.press("n")
@@ -454,7 +454,7 @@ def test_no_hostile_text_becomes_markup(opened: Opened, stories: Stories) -> Non
     own = f"#{encoded(HOSTILE)}/{encoded(row.agent)}"
     for fragment in ("", own, f"{own}/0-1"):
         page.evaluate("(hash) => { location.hash = hash }", fragment)
-        page.wait_for_function("document.querySelector('h1') !== null")
+        page.wait_for_selector("h1")
         page.wait_for_timeout(100)
         assert page.locator("main img, main script, main iframe").count() == 0
         assert "taken" not in page.title().replace(HOSTILE, "")
