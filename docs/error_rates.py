@@ -83,9 +83,9 @@ random moments. Blocked means that the run ends with exit code 1. As measured in
 
 | trouble | pull requests | blocked | exit code 0 | exit code 4 | exit code 5 |
 |---|---|---|---|---|---|
-| one to four processes of base's trials are killed | 9 | 0 | 9 | 0 | 0 |
-| the disk of all trials is filled from outside, and stays full in some of them | 9 | 0 | 7 | 2 | 0 |
-| the provider answers with 500 for five seconds or a minute | 9 | 0 | 9 | 0 | 0 |
+| one to four processes of base's trials are killed | 17 | 0 | 17 | 0 | 0 |
+| the disk of all trials is filled from outside, and stays full in some of them | 17 | 0 | 12 | 3 | 2 |
+| the provider answers with 500 for five seconds or a minute | 17 | 0 | 17 | 0 | 0 |
 
 Exit code 4 means that nothing could be measured, or that Tidegate itself found no room to write; exit code 5 that so
 little could be measured on both sides that nothing is proven. A machine whose disk stays full can give no verdict.
