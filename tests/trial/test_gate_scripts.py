@@ -26,6 +26,18 @@ def test_a_file_that_a_script_sources_is_a_script(tmp_path: Path, line: str) -> 
     assert script_files(". ./lib.sh && notes_are_there", tmp_path) == ("lib.sh", "check.sh")
 
 
+@pytest.mark.parametrize(
+    ("line", "sourced"),
+    [(". lib/common.sh", "lib/common.sh"), (". ./t/lib.sh", "t/lib.sh"), ('. "${0%/*}/lib.sh"', "t/lib.sh")],
+)
+def test_a_path_starts_in_the_workspace_or_is_beside_the_script(tmp_path: Path, line: str, sourced: str) -> None:
+    for name, text in (("t/check.sh", line), ("t/lib.sh", ""), ("lib/common.sh", "")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text + "\n")
+
+    assert script_files("sh t/check.sh", tmp_path) == ("t/check.sh", sourced)
+
+
 def test_a_file_that_a_script_reads_or_runs_is_the_trials(tmp_path: Path) -> None:
     (tmp_path / "check.sh").write_text("grep -q milk notes.txt && python3 solution.py\n")
     for name in ("notes.txt", "solution.py"):
