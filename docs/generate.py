@@ -22,6 +22,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from tidegate.agents import AnyAgent
+from tidegate.authoring.callers import PULL_REQUEST, Needs, Place, workflow_files
 from tidegate.evaluators import AnyEvaluator
 from tidegate.executors import AnyExecutor
 from tidegate.gates import AnyGate
@@ -219,6 +220,11 @@ def _words(annotation: Any) -> str:
             return f"list of {_words(arguments[0])}"
 
 
+def _keyless_caller() -> str:
+    """Return what `init` writes for pull requests to a suite whose agents have no key."""
+    return workflow_files(Place(), "main", Needs(keys=False, identity=True))[PULL_REQUEST]
+
+
 def main() -> int:
     """Write the pages; with `--check` write nothing and fail if one would change."""
     check = sys.argv[1:] == ["--check"]
@@ -228,7 +234,7 @@ def main() -> int:
         "agents.md": page(AGENTS, Agent, AnyAgent),
         "judges.md": page(JUDGES, Judge, AnyJudge),
         "executors.md": page(EXECUTORS, Executor, AnyExecutor),
-        "providers.md": page(PROVIDERS, ModelProvider, AnyProvider),
+        "providers.md": page(PROVIDERS.replace("WORKFLOW", _keyless_caller()), ModelProvider, AnyProvider),
         "templates.md": templates(),
         "cli.md": cli(),
         "architecture.md": architecture(),

@@ -22,18 +22,7 @@ call those of Tidegate whose names end in `-keyless`:
 
 ```yaml
 # .github/workflows/tidegate.yml
-name: tidegate
-on:
-  pull_request:
-    types: [opened, synchronize, reopened, ready_for_review, edited, labeled]
-  merge_group:
-permissions: {}
-jobs:
-  call:
-    name: call
-    permissions: {contents: read, pull-requests: write, id-token: write} # the checkout; the comment; the OIDC token
-    uses: OWNER/tidegate/.github/workflows/reusable-pull-request-keyless.yml@COMMIT
-```
+WORKFLOW```
 
 Where you have workflows already, add the permission and `-keyless` to the one for [pull requests](github.md#pull-requests), for
 [several jobs](github.md#several-jobs), for [forks, by a maintainer](github.md#pull-requests-from-forks), and for
