@@ -37,8 +37,10 @@ def left(uid: int) -> list[str]:
 
 @pytest.fixture
 def names() -> Iterator[dict[int, str]]:
+    """Yield the name that each of two users gave to files in shared memory; objects have no names."""
     found = {uid: f"tidegate-test-{secrets.token_hex(4)}" for uid in (UID, OTHER)}
     for uid, name in found.items():
+        remove_left_in_memory(uid)  # a run that was killed leaves its objects for as long as the machine runs
         done = subprocess.run(
             [sys.executable, "-c", LEAVES, name, str(uid)], capture_output=True, text=True, check=True
         )
