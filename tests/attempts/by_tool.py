@@ -185,6 +185,13 @@ TOOL = {
         base={"scenarios/keep/readme": "x\n"},
         head=suite('build: ["chmod 000 scenarios/keep/readme scenarios/keep"]\n'),
     ),
+    "template removed": Attempt(
+        "has its build remove the template's folder, so that no trial can start",
+        "scenarios/keep: the template of `keep_notes` is gone",
+        2,
+        base={"scenarios/keep/readme": "x\n"},
+        head=suite('build: ["rm -r scenarios/keep"]\n'),
+    ),
     "second Makefile": Attempt(
         "has the tool write a GNUmakefile, which make prefers to the template's Makefile",
         "regression",

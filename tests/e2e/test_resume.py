@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -157,3 +158,16 @@ def test_a_damaged_or_forged_store_is_run_again_never_believed(flawed: Make, tid
 
     test.rename(test.with_name("0" * 64))
     assert pr(tidegate, repo).result["cost"]["trials"]["head"] == 3
+
+
+def test_two_runs_never_work_on_the_tests_of_one_store(flawed: Make, tidegate: Make) -> None:
+    repo = flawed("shared", 0.0)
+    store = repo.root / ".tidegate/store"
+    store.mkdir(parents=True)
+    with (store / "tests.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        second = pr(tidegate, repo)
+    assert second.code == 4
+    assert f"{store}: another run is using this store.\nWait until it has ended" in second.stderr
+
+    assert pr(tidegate, repo).code == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,6 +57,10 @@ class KnownResults:
         self._fingerprints: Mapping[RowKey, str] = {}
         self._keys: Mapping[RowKey, str] = {}
         self._counted: frozenset[str] = frozenset()  # ids of trials that are in the history already
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Keep other runs out of the tests to resume. Raises CannotRunError if another run works on them."""
+        return self._tests.alone() if self._tests is not None else nullcontext()
 
     def begin(
         self, fingerprints: Mapping[RowKey, str], keys: Mapping[RowKey, str], foreign: Container[str] = ()

@@ -2,18 +2,21 @@
 
 Each test has a folder named by its key (fingerprint.py). It holds the history that the test started with, and the
 trials of both sides with their records. Only measured trials are kept, and those that lack only the judge's answers.
-All others are run again.
+All others are run again. One run at a time works on the tests of a folder.
 """
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
 from pydantic import ValidationError
 
+from tidegate.errors import CannotRunError
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.session import RowReplay
 from tidegate.model.trial import Side
@@ -50,8 +53,27 @@ class ResumableTests:
 
     def __init__(self, folder: Path, max_days: float, now: float) -> None:
         self._folder = folder / "tests"
+        self._lock = folder / "tests.lock"
         self._oldest = now - DAY * max_days
         self._now = now
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other runs out. Raises CannotRunError if another run works on the tests.
+
+        Two runs of one test would remove each other's trials, and each would have a chance of its own to pass.
+        """
+        self._lock.parent.mkdir(parents=True, exist_ok=True)
+        with self._lock.open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                where = self._folder.parent
+                raise CannotRunError(
+                    f"{where}: another run is using this store.",
+                    "Wait until it has ended, or run in another clone.",
+                ) from None
+            yield
 
     def begin(self, key: str, past: Sequence[PastTrial]) -> None:
         """Start a new test and record the history that it starts with."""

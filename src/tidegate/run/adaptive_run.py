@@ -51,12 +51,17 @@ async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
     """Run the trials that the procedure requests until it has decided.
 
     Base's new trials become history. If an earlier run began the same test and nothing has changed since, its results
-    are reused.
+    are reused. Raises CannotRunError if another run uses the same store.
     """
-    started = time.time()
     earlier = KnownResults(
         repo, work.suite, {side.side: side.store for side in work.sides}, remembers=options.gate, origin=options.origin
     )
+    with earlier.alone():
+        return await _run_both(repo, work, earlier, options)
+
+
+async def _run_both(repo: Path, work: RunJob, earlier: KnownResults, options: Options) -> BothRuns:
+    started = time.time()
     options.progress.stage("getting ready")
     async with runner_of(work, options) as runner:
         _complete_versions(work, runner, earlier)

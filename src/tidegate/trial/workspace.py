@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidegate.errors import CannotRunError
+from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.model.probe import FileAnswer
 from tidegate.model.suite import INITIAL_STATE, Scenario
 from tidegate.trial.processes import Account
@@ -60,13 +60,18 @@ def prepare(
 ) -> Prepared:
     """Create the workspace in `folder`: the template from `definitions` (head), the guidance files from `side`.
 
-    Files of the template that match `guidance` are also taken from the side (github.md, The two sides).
+    Files of the template that match `guidance` are also taken from the side (github.md, The two sides). Raises
+    ConfigurationError if the template is gone.
     """
     until = time.monotonic() + seconds
     guidance = scenario.guidance_or(guidance)
     folder.mkdir(parents=True)
     if scenario.template is not None:
-        _copy_tree(initial_state(definitions, scenario.template), folder, until)
+        initial = initial_state(definitions, scenario.template)
+        if not initial.is_dir():
+            gone = f"{scenario.template}: the template of `{scenario.name}` is gone: the build removed it."
+            raise ConfigurationError(gone, "Let `build` leave it where it is.")
+        _copy_tree(initial, folder, until)
         give(Account(os.geteuid(), os.getegid()), folder)  # git refuses files that belong to the build's user
         _make_usable(folder)
         _remove_repositories(folder)
