@@ -41,6 +41,7 @@ def test_each_section_with_examples_is_a_candidate_and_no_example_is_taken_twice
         ("usage", ("tally add milk", "tally count data/some.csv"), ("data/some.csv",)),
         ("again", ("tally list",), ()),
     ]
+    assert "tally count data/some.csv" in found[0].shown
 
 
 def test_readme_is_followed_if_it_has_an_example(tmp_path: Path) -> None:

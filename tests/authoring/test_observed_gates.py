@@ -87,6 +87,12 @@ def test_the_words_of_help_and_version_may_change(command: str) -> None:
     assert gate["type"] == "command_succeeds"
 
 
+def test_what_the_docs_show_of_the_output_is_checked_first() -> None:
+    output = ran("Tasks of this week:\n[ ] 1 buy milk\n[ ] 2 call the insurance about the car\n")
+    (gate, _) = output_gates(output, output, shown={"$ tally list", "[ ] 1 buy milk"})
+    assert gate["substring"] == "[ ] 1 buy milk"
+
+
 def test_a_command_that_printed_one_line_must_print_nothing_else() -> None:
     """A filter that no longer filters still prints what it should keep."""
     (gate,) = output_gates(ran("buy (milk)\n"), ran("buy (milk)\n"))

@@ -38,6 +38,7 @@ class Candidate(NamedTuple):
     files: tuple[str, ...] = ()
     asks_help: bool = False
     guidance: tuple[str, ...] = ()  # documents to follow instead of commands
+    shown: frozenset[str] = frozenset()  # lines of the document, which may show what the commands print
 
 
 _NO_FILES = Path("/nonexistent")  # examples of a help text get an empty workspace
@@ -70,7 +71,8 @@ def documented(root: Path, where: str, binary: str) -> Iterator[Candidate]:
                 taken |= {line.text for line in fresh}
                 title = f"{document} shows it" + (f" under “{heading}”." if heading else ".")
                 name = _slug(heading) or _slug(path.stem)
-                yield Candidate(name, title, tuple(line.text for line in fresh), _files(root, path.parent, fresh))
+                commands, files = tuple(line.text for line in fresh), _files(root, path.parent, fresh)
+                yield Candidate(name, title, commands, files, shown=frozenset(map(str.strip, text.splitlines())))
 
 
 def in_help(binary: str, text: str) -> Candidate | None:

@@ -212,8 +212,8 @@ def _gates(
     if candidate.asks_help:
         return help_gates(pair[0].output, pair[0].command)
     shown = worked.get(printing(pair[0].command) or "")
-    found = [*output_gates(*shown)] if shown else []
-    return found if checked_output(found) else output_gates(*pair)
+    found = [*output_gates(*shown, candidate.shown)] if shown else []
+    return found if checked_output(found) else output_gates(*pair, candidate.shown)
 
 
 def _trying(tool: Tool, candidate: Candidate) -> Scenario:

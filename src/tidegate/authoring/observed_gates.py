@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from tidegate.authoring.scenario_text import proposed_gates
@@ -81,8 +82,11 @@ def succeeds(command: str) -> dict[str, Any]:
     return {"type": "command_succeeds", "command": command, "description": f"{_short(command)} works"}
 
 
-def output_gates(first: Ran, second: Ran) -> Iterator[dict[str, Any]]:
-    """Yield gates for lines that the command printed in both trials; of help and version, only that it works."""
+def output_gates(first: Ran, second: Ran, shown: Collection[str] = ()) -> Iterator[dict[str, Any]]:
+    """Yield gates for lines that the command printed in both trials; of help and version, only that it works.
+
+    `shown`: lines of the document that has the command. What it shows of the output is checked before other lines.
+    """
     again = {*_lines(second.output)}
     stable = [] if _ABOUT_ITSELF.search(first.command) else [one for one in _lines(first.output) if one in again]
     told = list(dict.fromkeys(filter(tells, stable)))
@@ -92,7 +96,9 @@ def output_gates(first: Ran, second: Ran) -> Iterator[dict[str, Any]]:
     if telling and first.output.strip() == second.output.strip() == telling[0]:
         yield _prints_only(first.command, telling[0])
         return
-    for line in dict.fromkeys([*telling[:1], *sorted(telling, key=len, reverse=True)][:MOST_LINES]):
+    documented = [line for line in telling if line in shown]
+    ranked = dict.fromkeys([*documented, *telling[:1], *sorted(telling, key=len, reverse=True)])
+    for line in islice(ranked, MOST_LINES):
         yield _contains(first.command, line)
 
 
