@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tidegate.trial.processes import launcher
 from tidegate.trial.recorder import COMPILED
+from tidegate.trial.starter import launcher
 
 HERE = Path(__file__).parent
 FILES = 10

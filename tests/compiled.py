@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.trial.processes import LAUNCHER
+from tidegate.trial.starter import LAUNCHER
 
 STRICT = ("-O1", "-std=gnu11", "-Wall", "-Wextra", "-Werror")
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import io
 import os
@@ -14,12 +15,13 @@ from tidegate.errors import CannotRunError, ConfigurationError, TidegateError
 
 BUG = 70
 INTERRUPTED = 130
-COLLECT_AFTER = 50_000  # new objects; imports and trials make many that live long, and few cycles
+COLLECT_AFTER = 500_000  # new objects; imports and trials make many that live long, and few cycles
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code (docs/exit-codes.md)."""
     gc.set_threshold(COLLECT_AFTER)
+    atexit.register(gc.freeze)  # so that the interpreter's end does not look through all objects
     _disable_plugins()
     from tidegate.cli import parse
 

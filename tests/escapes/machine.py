@@ -211,7 +211,7 @@ class Machine:
             return self.run_alone()
         path, there = repr(str(self.launcher)), self.launcher.exists()
         first = f"import os, pathlib; assert os.access({path}, os.X_OK) is {there}\n"
-        first += f"from tidegate.trial import processes; processes.LAUNCHER = pathlib.Path({path})"
+        first += f"from tidegate.trial import starter; starter.LAUNCHER = pathlib.Path({path})"
         arguments = tidegate("run", "--rev", "HEAD", "--trials", "1", "--out", str(self.folder / "out"), first=first)
         environment = {name: f"planted-key-of-{name}" for name in VARIABLES}
         environment |= {"PATH": f"{self.home}/.cargo/bin:{self.home}/.local/bin:{SYSTEM_PATH}", "HOME": str(self.home)}

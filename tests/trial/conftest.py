@@ -35,5 +35,5 @@ def launcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def start(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways in which a supervisor starts commands, whatever is compiled on this machine."""
     program = request.getfixturevalue("launcher") if request.param == "launcher" else tmp_path / "missing"
-    monkeypatch.setattr("tidegate.trial.processes.LAUNCHER", program)
+    monkeypatch.setattr("tidegate.trial.starter.LAUNCHER", program)
     return str(request.param)

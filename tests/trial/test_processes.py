@@ -20,11 +20,12 @@ import pytest
 
 from tidegate.errors import CannotRunError
 from tidegate.model.suite import Limits
-from tidegate.trial import processes
+from tidegate.trial import starter
 from tidegate.trial.confinement import Confinement
 from tidegate.trial.processes import Account, Command, Ended, Refused, Supervisor, SupervisorLost
 from tidegate.trial.safe_files import read_output
 from tidegate.trial.shell_command import run_shell
+from tidegate.trial.starter import SupervisorProcess
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
 PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -420,9 +421,9 @@ def test_nothing_outlives_tidegate(tmp_path: Path) -> None:
     flag = tmp_path / "flag"
     tidegate = f"""
 import asyncio, pathlib, sys
-from tidegate.trial import processes
+from tidegate.trial import starter
 from tidegate.trial.processes import Command, Supervisor
-processes.LAUNCHER = pathlib.Path({str(processes.LAUNCHER)!r})
+starter.LAUNCHER = pathlib.Path({str(starter.LAUNCHER)!r})
 folder = pathlib.Path({str(tmp_path)!r})
 async def body():
     supervisor = await Supervisor.start()
@@ -491,7 +492,8 @@ def test_processes_that_cannot_be_ended_are_an_error(command: Callable[..., Comm
     async def body() -> None:
         ours, theirs = socket.socketpair()
         process = await asyncio.create_subprocess_exec("cat", stdin=theirs.fileno(), stdout=asyncio.subprocess.DEVNULL)
-        supervisor = Supervisor(process, await asyncio.open_connection(sock=ours), None, Confinement())
+        watched = SupervisorProcess(os.pidfd_open(process.pid), lambda: None)
+        supervisor = Supervisor(watched, await asyncio.open_connection(sock=ours), None, Confinement())
         theirs.sendall(b'{"end": "exited", "unended": 2}\n')
         theirs.close()
         with pytest.raises(SupervisorLost, match="2 processes"):

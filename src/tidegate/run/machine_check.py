@@ -25,8 +25,9 @@ from tidegate.trial.agent_check import AgentCheckDirectories
 from tidegate.trial.confinement import Confinement
 from tidegate.trial.file_jail import means_to_confine
 from tidegate.trial.network import way_to_confine
-from tidegate.trial.processes import Supervisor, launcher
+from tidegate.trial.processes import Supervisor
 from tidegate.trial.recorder import COMPILED
+from tidegate.trial.starter import launcher
 from tidegate.trial.users import advice_on_users, why_not
 
 LEAST_ROOM_MB = 1000

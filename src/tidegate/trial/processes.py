@@ -6,10 +6,9 @@ import asyncio
 import json
 import os
 import signal
-import socket
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -18,9 +17,8 @@ from tidegate.errors import CannotRunError
 from tidegate.model.command import CommandEnd
 from tidegate.model.suite import Limits
 from tidegate.trial.confinement import Confinement
+from tidegate.trial.starter import NoSupervisorError, Streams, SupervisorProcess, start_supervisor
 
-PROGRAM = Path(__file__).with_name("supervisor") / "__main__.py"
-LAUNCHER = PROGRAM.with_name("launcher-program")  # compiled; without it, the supervisor forks
 PATIENCE_SECS = 30.0  # the supervisor gives up terminating processes after 20 s; the rest is for a busy machine
 LARGEST_FILE = 4 << 30  # bytes; a command that writes a larger file is stopped
 MEGABYTE = 1_000_000
@@ -87,8 +85,8 @@ class Supervisor:
 
     def __init__(
         self,
-        process: asyncio.subprocess.Process,
-        streams: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+        process: SupervisorProcess,
+        streams: Streams,
         account: Account | None,
         confinement: Confinement,
     ) -> None:
@@ -109,30 +107,12 @@ class Supervisor:
         confinement = confinement or Confinement()
         if sys.platform != "linux":
             raise CannotRunError(f"Tidegate needs Linux to run a trial's commands; this is {sys.platform}.", ADVICE)
-        ours, theirs = socket.socketpair()
-        with theirs, _closed_on_failure(ours):
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-I", "-S", "-X", "utf8", str(PROGRAM), *launcher()),
-                stdin=theirs.fileno(),
-                stdout=asyncio.subprocess.DEVNULL,
-                # Pass no secrets on. A Python from a tool cache may need this variable to find its own library.
-                env={name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
-                cwd="/",
-                start_new_session=True,  # Ctrl-C must reach only Tidegate, which then stops commands in order
-                pass_fds=confinement.network.namespaces if confinement.network else (),
-            )
-        supervisor = cls(process, await asyncio.open_connection(sock=ours), account, confinement)
+        namespaces = confinement.network.namespaces if confinement.network else ()
         try:
-            missing = (await supervisor._answer())["missing"]
-        except SupervisorLost:
-            missing = "its helper process could not be started"
-        except asyncio.CancelledError:
-            await supervisor.close()
-            raise
-        if missing is not None:
-            await supervisor.close()
-            raise CannotRunError(f"Tidegate needs Linux with child subreapers, pidfd and /proc: {missing}.", ADVICE)
-        return supervisor
+            return cls(*await start_supervisor(namespaces), account, confinement)
+        except NoSupervisorError as missing:
+            why = f"Tidegate needs Linux with child subreapers, pidfd and /proc: {missing}."
+            raise CannotRunError(why, ADVICE) from None
 
     @property
     def account(self) -> Account | None:
@@ -183,14 +163,12 @@ class Supervisor:
         """End the process and everything that runs below it. May be called repeatedly."""
         self._lost = self._lost or "it was closed"
         self._writer.close()  # when its input ends, it terminates all processes and exits
-        if self._process.returncode is None:
-            with suppress(ProcessLookupError):
-                self._process.send_signal(signal.SIGCONT)  # in case a command has stopped it
+        self._process.send_signal(signal.SIGCONT)  # in case a command has stopped it
         try:
             async with asyncio.timeout(PATIENCE_SECS):
                 await self._process.wait()
         except TimeoutError:
-            self._process.kill()
+            self._process.send_signal(signal.SIGKILL)
             await self._process.wait()
         with suppress(ConnectionError):
             await self._writer.wait_closed()
@@ -271,17 +249,3 @@ class Supervisor:
 
     def _send(self, line: str) -> None:
         self._writer.write(line.encode() + b"\n")
-
-
-def launcher() -> tuple[str, ...]:
-    """Return the compiled launcher as the supervisor's argument; nothing if it was not built."""
-    return (str(LAUNCHER),) if os.access(LAUNCHER, os.X_OK) else ()
-
-
-@contextmanager
-def _closed_on_failure(end: socket.socket) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        end.close()
-        raise

@@ -5,9 +5,11 @@ Requests and answers are JSON lines on its standard input, which is a socket; en
 
 from __future__ import annotations
 
+import _socket  # `socket` imports much
 import json
 import os
 from contextlib import suppress
+from struct import pack
 
 CONTROL = 0  # file descriptor of the connection to Tidegate: standard input, in both directions
 CANCEL = b"cancel"
@@ -40,6 +42,17 @@ class Control:
             return False
         self._buffer += data
         return bool(data)
+
+    def introduce(self, missing: str | None) -> None:
+        """Send the first line: what is missing here. If nothing is, it comes with a descriptor of this process."""
+        own = [] if missing is not None else [os.pidfd_open(os.getpid())]
+        connection = _socket.socket(fileno=CONTROL)
+        line = json.dumps({"missing": missing}).encode() + b"\n"
+        with suppress(ConnectionError):
+            connection.sendmsg([line], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, pack("i", one)) for one in own])
+        connection.detach()
+        for one in own:
+            os.close(one)
 
     def send(self, message: dict[str, object]) -> None:
         """Send a line. A closed connection is ignored here; the next read reports it."""

@@ -6,10 +6,8 @@ process is dead and reaped.
 
 from __future__ import annotations
 
-import gc
 import json
 import os
-import signal
 
 from tidegate.trial.supervisor.command import Command
 from tidegate.trial.supervisor.control import CANCEL, Control
@@ -20,18 +18,14 @@ from tidegate.trial.supervisor.tree import look_at
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 
 
-def main(launcher: str = "") -> None:
+def serve(launcher: str = "") -> None:
     """Report whether this system is supported, then serve requests until Tidegate ends.
 
     `launcher` is the compiled program that starts commands; without one, the supervisor forks.
     """
-    signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())  # so that commands cannot stop it
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would hide how a command ended
-    gc.freeze()  # a fork copies less of what the collector does not touch
-    gc.disable()
     control = Control()
     missing = what_is_missing()
-    control.send({"missing": missing})
+    control.introduce(missing)
     while missing is None and (line := control.next_line()) is not None:
         if line != CANCEL:  # a late cancellation, sent before the answer arrived, has nothing to cancel
             control.send(Command(Request(**json.loads(line)), control, launcher).run()._asdict())
