@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tidegate.causes.find import find_causes
-from tidegate.comparison.compare import compare
-from tidegate.errors import TidegateError
 from tidegate.history.known_results import trends
+from tidegate.model.cause import Cause
 from tidegate.model.comparison import Comparison
 from tidegate.model.measurement import Run
-from tidegate.model.result import Result
-from tidegate.model.shard import BuildContents, ShardContents, ShardPlan
+from tidegate.model.result import FileChange, Result
 from tidegate.model.trial import Side
 from tidegate.model.verdict import Verdict
 from tidegate.reports.html import render_html
-from tidegate.reports.prove_text import change_text
 from tidegate.reports.result_json import result_json
-from tidegate.run.adaptive_run import BothRuns, no_runs, run_both
+from tidegate.run.both_runs import BothRuns, no_runs
 from tidegate.run.changed_files import file_changes
 from tidegate.run.checkouts import RevisionPair, scratch_folder, two_sides
-from tidegate.run.confirming import make_confirm_plan, run_confirmation
 from tidegate.run.left_behind import with_files
 from tidegate.run.pull_request_job import PullRequestJob, load_pull_request
 from tidegate.run.run_job import Options, RunJob
-from tidegate.run.sharding import Wanted, joining, make_shard_plan, run_build, run_shard
-from tidegate.run.still_named import with_docs
-from tidegate.run.surface_changes import changes_of_sides
-from tidegate.run.target_tip import with_tip
-from tidegate.shards.confirm_plan import ConfirmPlan
 from tidegate.store.run_folder import RunFolder, load_run, write_text
-from tidegate.surface.used import scenario_calls
 from tidegate.text.well_known_secrets import without_secrets
 from tidegate.verdict.decide import decide, nothing_to_do
 from tidegate.verdict.make_result import make_result
@@ -46,11 +35,7 @@ async def pull_request(repo: Path, asked: RevisionPair, out: Path, options: Opti
     with scratch_folder() as scratch, two_sides(repo, asked, scratch, out) as sides:
         loaded = load_pull_request(repo, asked.base, sides, scratch, options)
         if loaded.touched or loaded.definitions:
-            with joining(loaded.job, options) as job:
-                runs = await run_both(repo, job, options)
-            shares = job.joined.shares if job.joined else []
-            comparison = compare(runs.base, runs.head, (*runs.made, *loaded.definitions), shares=shares)
-            comparison = await with_tip(repo, asked.base, loaded.job, comparison, options)
+            runs, comparison = await _run_and_compare(repo, asked.base, loaded, options)
             verdict = decide(comparison, loaded.job.suite.policy)
             loaded = loaded._replace(warnings=(*loaded.warnings, *await _surface(loaded.job, runs.head, options)))
         else:
@@ -62,41 +47,32 @@ async def pull_request(repo: Path, asked: RevisionPair, out: Path, options: Opti
     return result
 
 
-def plan_confirmation(repo: Path, asked: RevisionPair, options: Options, wanted: Wanted) -> ConfirmPlan | None:
-    """Return which jobs confirm which rows of a screened pull request; None if the merge does that alone."""
-    with scratch_folder() as scratch, two_sides(repo, asked, scratch, scratch / "out") as sides:
-        loaded = load_pull_request(repo, asked.base, sides, scratch, options)
-        return make_confirm_plan(repo, loaded.job, options, wanted)
+async def _run_and_compare(
+    repo: Path, target: str, loaded: PullRequestJob, options: Options
+) -> tuple[BothRuns, Comparison]:
+    """Run the trials of both sides, and compare them."""
+    # Imported only here, since most pull requests of some repositories have nothing to run.
+    from tidegate.comparison.compare import compare
+    from tidegate.run.adaptive_run import run_both
+    from tidegate.run.sharding import joining
+    from tidegate.run.target_tip import with_tip
 
-
-def plan_shards(repo: Path, asked: RevisionPair, options: Options, wanted: Wanted) -> ShardPlan:
-    """Return which shards screen which rows of a pull request; no shards if there is nothing to run."""
-    with scratch_folder() as scratch, two_sides(repo, asked, scratch, scratch / "out") as sides:
-        loaded = load_pull_request(repo, asked.base, sides, scratch, options)
-        plan = make_shard_plan(repo, loaded.job, asked, options, wanted)
-        return plan if loaded.touched or loaded.definitions else plan.model_copy(update={"shares": ()})
-
-
-async def one_shard(repo: Path, asked: RevisionPair, plan: ShardPlan, number: int, options: Options) -> ShardContents:
-    """Run one shard of the plan, and write its bundle into `options.shards`."""
-    with scratch_folder() as scratch, two_sides(repo, asked, scratch, scratch / "out") as sides:
-        loaded = load_pull_request(repo, asked.base, sides, scratch, options)
-        if isinstance(plan, ConfirmPlan):
-            return await run_confirmation(loaded.job, plan, number, options)
-        return await run_shard(repo, loaded.job, plan, number, options)
-
-
-async def build_side(repo: Path, asked: RevisionPair, plan: ShardPlan, side: Side, options: Options) -> BuildContents:
-    """Build one side of a pull request for all shards, and write it into `options.shards`."""
-    with scratch_folder() as scratch, two_sides(repo, asked, scratch, scratch / "out") as sides:
-        loaded = load_pull_request(repo, asked.base, sides, scratch, options)
-        return await run_build(loaded.job, plan, side, options)
+    with joining(loaded.job, options) as job:
+        runs = await run_both(repo, job, options)
+    shares = job.joined.shares if job.joined else []
+    comparison = compare(runs.base, runs.head, (*runs.made, *loaded.definitions), shares=shares)
+    return runs, await with_tip(repo, target, loaded.job, comparison, options)
 
 
 async def _surface(job: RunJob, head: Run, options: Options) -> tuple[str, ...]:
     """Return a sentence for each part of the tool's surface that the pull request changes, if the suite asks for it."""
     if not job.suite.report_surface or head.build_error is not None:
         return ()
+    from tidegate.errors import TidegateError
+    from tidegate.reports.prove_text import change_text
+    from tidegate.run.surface_changes import changes_of_sides
+    from tidegate.surface.used import scenario_calls
+
     options.progress.stage("comparing what the tool offers")
     try:
         found = await changes_of_sides(job, scenario_calls(head.trials), options)
@@ -114,18 +90,31 @@ def _conclude(repo: Path, loaded: PullRequestJob, runs: BothRuns, comparison: Co
     result = with_files(result, {side.side: side.store for side in job.sides})
     base, head = (side.revision for side in job.sides)
     changes = file_changes(repo, base, head, loaded.touched, loaded.both)
-    causes = find_causes(result.rows, result.trials, changes)
     more = {
         "comment_template": loaded.suites.comment_template,
         "changes": changes,
-        "causes": with_docs(repo, head, job.suite, causes),
+        "causes": _causes(repo, result, changes, loaded),
         "trends": trends(repo, job.suite, job.plan),
     }
     return result.model_copy(update=more)
 
 
+def _causes(repo: Path, result: Result, changes: Sequence[FileChange], loaded: PullRequestJob) -> tuple[Cause, ...]:
+    """Return the causes of what got worse, each with the lines of docs and scenarios that still name what is gone."""
+    if not result.rows:
+        return ()
+    from tidegate.causes.find import find_causes
+    from tidegate.run.still_named import with_docs
+
+    job = loaded.job
+    return with_docs(repo, job.sides[-1].revision, job.suite, find_causes(result.rows, result.trials, changes))
+
+
 def compare_runs(base_folder: Path, head_folder: Path, out: Path | None) -> Result:
     """Compare two stored runs in one shot, since no further trials can be run."""
+    from tidegate.causes.find import find_causes
+    from tidegate.comparison.compare import compare
+
     base, head = load_run(base_folder).as_side("base"), load_run(head_folder).as_side("head")
     comparison = compare(base, head, stored=True)
     verdict = decide(comparison, head.policy)

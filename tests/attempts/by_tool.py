@@ -249,9 +249,8 @@ TOOL = {
 TOOL_LIMITS = {
     "changes what a script names by a pattern": Attempt(
         "has the tool replace files of the template that a gate's script finds by a pattern",
-        "no_regression",
-        0,
-        why="such files can be the agent's product; name in the gate or in its script what they run",
+        "unproven",
+        5,
         base={
             **graded("type: script, command: 'for file in t/*.sh; do sh $file || exit 1; done'"),
             "scenarios/keep/t/a.sh": "notes list | grep -q second\n",
@@ -260,9 +259,8 @@ TOOL_LIMITS = {
     ),
     "code in its home": Attempt(
         "has the tool put Python code into its HOME, which a gate's Python runs before the gate's script",
-        "no_regression",
-        0,
-        why="tools keep their state in HOME, and gates have to see it; let the gate start `python3 -I`",
+        "unproven",
+        5,
         base=PYTHON,
         tool=doing(
             'd=$(python3 -m site --user-site); mkdir -p "$d"; '

@@ -18,6 +18,8 @@ from tidegate.cli import parse
 
 HEAVY = {"anthropic", "github", "requests", "cryptography", "scipy", "numpy"}
 HEAVIER_THAN_HELP = {"pydantic", "jinja2", "rich", "yaml", "jsonpath_ng", "markdown_it", "tree_sitter", "asyncio"}
+OF_TRIALS = {f"tidegate.{name}" for name in ("run.adaptive_run", "run.runner", "run.sharding", "run.replays")}
+OF_TRIALS |= {f"tidegate.{name}" for name in ("procedure.steps", "trial.session", "comparison.compare", "causes.find")}
 IMPORTED = re.compile(r"^import time: +\d+ \| +\d+ \| +([\w.]+)$", re.M)
 
 
@@ -94,7 +96,9 @@ def test_a_pull_request_without_a_trial_imports_nothing_heavy(
     payload = pull_request_payload("acme/tool", 1, head, base, head_ref="pr", action="opened", head_repo="mallory/tool")
     environ = step.environ("pull_request", payload, {"github_token": "t", **inputs})
 
-    assert imported("action", cwd=repository.root, environ=environ) & HEAVY == set()
+    modules = imported_modules("action", cwd=repository.root, environ=environ)
+    assert {name.partition(".")[0] for name in modules} & HEAVY == set()
+    assert reason != "nothing_to_do" or modules & OF_TRIALS == set()
     assert step.outputs()["reason"] == reason
 
 

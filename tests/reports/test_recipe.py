@@ -8,12 +8,18 @@ from tidegate.reports.recipe import recipe, verification
 
 
 def test_a_head_without_a_branch_is_checked_out_by_its_commit(stories: Mapping[str, Callable[[], Result]]) -> None:
-    """`git switch HEAD` would fail."""
+    """`git switch HEAD` would fail, and a merge group has no branch later on."""
     result = stories["one_regression"]().model_copy(update={"links": Links()})
-    head = result.sides.head.model_copy(update={"ref": "HEAD"})
-    nameless = result.model_copy(update={"sides": result.sides.model_copy(update={"head": head})})
-    assert recipe(result, result.rows[0]).splitlines()[0] == "git switch rename-prio-flag"
-    assert recipe(nameless, result.rows[0]).splitlines()[0] == f"git switch --detach {head.sha}"
+    sha = result.sides.head.sha
+
+    def first_line(ref: str) -> str:
+        head = result.sides.head.model_copy(update={"ref": ref})
+        named = result.model_copy(update={"sides": result.sides.model_copy(update={"head": head})})
+        return recipe(named, result.rows[0]).splitlines()[0]
+
+    assert first_line("rename-prio-flag") == "git switch rename-prio-flag"
+    assert first_line("HEAD") == f"git switch --detach {sha}"
+    assert first_line("merge queue") == f"git fetch origin {sha} && git switch --detach {sha}"
 
 
 def test_the_base_of_the_run_is_named(stories: Mapping[str, Callable[[], Result]]) -> None:

@@ -215,14 +215,63 @@ SECOND = ConfirmPlan(
 )
 
 
-def write_second(bundles: Path, number: int, *, outcome: str = "pass", **changes: Any) -> Path:
-    rows = SECOND.shares[number - 1].rows
-    asked = [make.spec(side="head", scenario=one.scenario, agent=one.agent, phase="confirm", index=9) for one in rows]
-    ran = [make.trial_result(**spec.model_dump(), outcome=outcome) for spec in asked]
-    fields = {"plan": SECOND.id, "of": 2, "rows": rows, "trials": 2, **changes}
-    path = bundles / f"second-{number}" / bundle_name(number, 2, "confirm")
+def second_path(bundles: Path, number: int) -> Path:
+    return bundles / f"second-{number}" / bundle_name(number, 2, "confirm")
+
+
+def write_second(bundles: Path, number: int, *, outcome: str = "pass", rows: Any = None, **changes: Any) -> Path:
+    """`rows`: those that are run, where they are not the shard's."""
+    own = SECOND.shares[number - 1].rows
+    shown = [
+        make.spec(side="head", scenario=one.scenario, agent=one.agent, phase="confirm", index=9) for one in rows or own
+    ]
+    ran = [make.trial_result(**spec.model_dump(), outcome=outcome) for spec in shown]
+    fields = {"plan": SECOND.id, "of": 2, "rows": own, "trials": 2, **changes}
+    path = second_path(bundles, number)
     write_bundle(path, contents(number, **fields), ran, {side: RunFolder(bundles.parent / side) for side in SIDES})
     return path
+
+
+def damage_second(bundles: Path, number: int, damage: str, chance: Random) -> None:
+    """Do nothing if `damage` is empty."""
+    path = second_path(bundles, number)
+    match damage:
+        case "missing":
+            path.unlink()
+        case "cut off":
+            os.truncate(path, chance.randrange(path.stat().st_size))
+        case "tampered":
+            data = bytearray(path.read_bytes())
+            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+            path.write_bytes(data)
+        case "doubled":
+            path.rename(bundles / "copy.zip")
+            write_second(bundles, number, outcome="fail")
+        case "foreign":
+            other: dict[str, Any] = {"plan": "0" * 64, "tidegate_version": "9", "head": "e" * 40, "of": 4}
+            key = chance.choice(list(other))
+            write_second(bundles, number, **{key: other[key]})
+        case "not its results":
+            write_second(bundles, number, rows=SECOND.shares[number % 2].rows)
+        case _:
+            assert not damage
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut off", "tampered", "doubled", "foreign", "not its results"])
+def test_every_damage_to_the_second_matrix_is_found_in_100_of_100(good: Path, tmp_path: Path, damage: str) -> None:
+    for seed in range(100):
+        chance = Random(seed)
+        number = chance.randint(1, 2)
+        bundles = Path(shutil.copytree(good, tmp_path / f"{seed}"))
+        for each in (1, 2):
+            write_second(bundles, each)
+        damage_second(bundles, number, damage, chance)
+
+        joined = join(bundles, PLAN, SECOND)
+
+        assert list(joined.lost) == [Shard("confirm", number)], f"{damage} with seed {seed} went unnoticed"
+        assert not {one.key for one in joined.results} & set(SECOND.shares[number - 1].rows)
+        joined.close()
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut off", "doubled", "foreign", ""])
@@ -230,15 +279,9 @@ def test_the_rows_of_a_lost_shard_of_the_second_matrix_are_not_measured_at_all(
     bundles: Path, tmp_path: Path, damage: str
 ) -> None:
     """Not even what the screening showed of them counts: it would show head's failures alone, or too few of them."""
-    write_second(bundles, 1)
-    path = write_second(bundles, 2, **({"plan": "0" * 64} if damage == "foreign" else {}))
-    if damage == "missing":
-        path.unlink()
-    elif damage == "cut off":
-        os.truncate(path, 99)
-    elif damage == "doubled":
-        path.rename(bundles / "copy.zip")
-        write_second(bundles, 2, outcome="fail")
+    for number in (1, 2):
+        write_second(bundles, number)
+    damage_second(bundles, 2, damage, Random(1))
     joined = join(bundles, PLAN, SECOND)
     stores = {side: RunFolder(tmp_path / "merged" / side) for side in SIDES}
 

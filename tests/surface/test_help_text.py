@@ -117,6 +117,18 @@ Options:
   -p, --priority  how soon              [string] [choices: "low", "high"]
       --help      Show help                                            [boolean]
 """
+SHELL = """\
+  Usage: jot [-q] action [number]
+
+  Actions:
+    add|a "WHAT TO BUY
+          AND MORE"
+    list [WORD...]
+    rm|del NUMBER
+
+  Options:
+    -q   Print less
+"""
 
 
 @pytest.mark.parametrize(
@@ -140,8 +152,9 @@ Options:
         (COMMANDER, "pack", ("add", "help"), {"--cheese": (True, ("brie", "gouda")), "--version": (False, ())}),
         (DOCOPT, "fate", ("ship", "mine"), {"--speed": (True, ())}),
         (YARGS, "tally", ("add", "list"), {"--version": (False, ()), "--priority": (True, ("low", "high"))}),
+        (SHELL, "jot", ("add", "list", "rm"), {"-q": (False, ())}),
     ],
-    ids=["argparse", "argparse of a subcommand", "click", "clap", "cobra", "commander", "docopt", "yargs"],
+    ids=["argparse", "argparse of a subcommand", "click", "clap", "cobra", "commander", "docopt", "yargs", "own"],
 )
 def test_the_help_of_common_libraries(
     text: str, called: str, subcommands: tuple[str, ...], options: dict[str, tuple[bool, tuple[str, ...]]]

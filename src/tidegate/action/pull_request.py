@@ -24,8 +24,7 @@ from tidegate.reports.comment import comment_body
 from tidegate.reports.links import Pages, links_of
 from tidegate.run.checkouts import RevisionPair
 from tidegate.run.run_job import Options
-from tidegate.run.sharding import shards_folder
-from tidegate.store.our_folder import make_our_folder
+from tidegate.store.our_folder import make_our_folder, shards_folder
 from tidegate.store.run_folder import write_text
 from tidegate.vcs.missing_commits import fetch_missing, require_whole_checkout
 from tidegate.vcs.revisions import checked_out_sides, require_checked_out

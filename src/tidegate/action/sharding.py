@@ -14,11 +14,12 @@ from tidegate.action.pull_request import is_lenient, options_of, sides_of
 from tidegate.action.standing import standing_verdict
 from tidegate.errors import ConfigurationError, MissingKeyError
 from tidegate.gh.event import MergeGroupEvent, PullRequestEvent
-from tidegate.pipeline import build_side, one_shard, plan_confirmation, plan_shards
-from tidegate.run.sharding import CONFIRM_FILE, PLAN_FILE, Wanted, plan_of, require_number, shards_folder
+from tidegate.run.sharding import CONFIRM_FILE, PLAN_FILE, Wanted, plan_of, require_number
+from tidegate.sharded_run import build_side, one_shard, plan_confirmation, plan_shards
 from tidegate.shards.arguments import add_shard, add_shards
 from tidegate.shards.bundle import bundle_name
 from tidegate.shards.matrix import matrix, overview, overview_of_confirmation, said_of_build
+from tidegate.store.our_folder import shards_folder
 from tidegate.store.run_folder import write_value
 
 

@@ -44,8 +44,8 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.pipeline import pull_request
     from tidegate.run.checkouts import RevisionPair
     from tidegate.run.run_job import Options
-    from tidegate.run.sharding import PLAN_FILE, read_plan, shards_folder
-    from tidegate.store.our_folder import make_our_folder
+    from tidegate.run.sharding import PLAN_FILE, read_plan
+    from tidegate.store.our_folder import make_our_folder, shards_folder
     from tidegate.vcs.revisions import repository_root
 
     root = repository_root(args.repo)

@@ -47,11 +47,12 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from tidegate.cli.progress import make_progress
-    from tidegate.pipeline import plan_shards
     from tidegate.run.checkouts import RevisionPair
     from tidegate.run.run_job import Options
-    from tidegate.run.sharding import PLAN_FILE, Wanted, shards_folder
+    from tidegate.run.sharding import PLAN_FILE, Wanted
+    from tidegate.sharded_run import plan_shards
     from tidegate.shards.matrix import matrix, overview
+    from tidegate.store.our_folder import shards_folder
     from tidegate.store.run_folder import write_value
     from tidegate.vcs.revisions import default_base, repository_root
 
@@ -74,11 +75,12 @@ def _confirmation(root: Path, args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from tidegate.cli.progress import make_progress
-    from tidegate.pipeline import plan_confirmation
     from tidegate.run.checkouts import RevisionPair
     from tidegate.run.run_job import Options
-    from tidegate.run.sharding import CONFIRM_FILE, PLAN_FILE, Wanted, read_plan, shards_folder
+    from tidegate.run.sharding import CONFIRM_FILE, PLAN_FILE, Wanted, read_plan
+    from tidegate.sharded_run import plan_confirmation
     from tidegate.shards.matrix import matrix, overview_of_confirmation
+    from tidegate.store.our_folder import shards_folder
     from tidegate.store.run_folder import write_value
 
     shards = shards_folder(root)

@@ -40,12 +40,13 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from tidegate.cli.progress import make_progress
-    from tidegate.pipeline import build_side, one_shard
     from tidegate.run.checkouts import RevisionPair
     from tidegate.run.run_job import Options
-    from tidegate.run.sharding import plan_of, require_number, shards_folder
+    from tidegate.run.sharding import plan_of, require_number
+    from tidegate.sharded_run import build_side, one_shard
     from tidegate.shards.bundle import bundle_name
     from tidegate.shards.matrix import said_of_build
+    from tidegate.store.our_folder import shards_folder
     from tidegate.vcs.revisions import repository_root
 
     root = repository_root(args.repo)

@@ -1,4 +1,4 @@
-"""Find rows that pass on head only where trials have changed files of the template that gates use."""
+"""Find rows that pass on head only where trials have changed files that gates use."""
 
 from __future__ import annotations
 

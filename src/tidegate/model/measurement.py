@@ -88,7 +88,7 @@ class TrialResult(Value):
     case_score: float | None = None  # weighted mean of the evaluators; None if none has a weight or one is not measured
     composite: float | None = None
     calls: tuple[Call, ...] = ()
-    rewritten: tuple[str, ...] = ()  # files of the template that its gates use, and that it has changed
+    rewritten: tuple[str, ...] = ()  # files of the template and of HOME that its gates use, and that it has changed
     warnings: tuple[str, ...] = ()
     refused_hosts: tuple[RefusedHost, ...] = ()  # that the suite's `network` does not list
     tokens_guessed: bool = False  # an answer of the model was cut off before all of its tokens were reported

@@ -136,7 +136,7 @@ class Trial(Value):
     opinion: str = ""
     places: Places = Places()
     guidance: str = ""  # hash of the guidance files that the agent was given
-    rewritten: tuple[str, ...] = ()  # files of the template that gates use, and that the trial has changed
+    rewritten: tuple[str, ...] = ()  # of the template and of HOME: what gates use and the trial has changed
     workspace_lost: bool = False  # the agent's changes can no longer be read
     warnings: tuple[str, ...] = ()
     refused_hosts: tuple[RefusedHost, ...] = ()

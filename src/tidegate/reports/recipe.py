@@ -23,8 +23,12 @@ def recipe(result: Result, row: Row) -> str:
         return ""
     number = result.links.pull_request
     ref, sha = result.sides.head.ref, result.sides.head.sha
-    switch = ["git", "switch", "--detach", sha] if ref == "HEAD" else ["git", "switch", ref]
-    checkout = [_NEEDED, f"gh pr checkout {number}"] if number else [shlex.join(switch)]
+    switch = shlex.join(["git", "switch", ref])
+    if ref == "HEAD":
+        switch = f"git switch --detach {sha}"
+    elif " " in ref:  # the name of a merge group, whose branch GitHub removes
+        switch = f"git fetch origin {sha} && git switch --detach {sha}"
+    checkout = [_NEEDED, f"gh pr checkout {number}"] if number else [switch]
     return "\n".join((*checkout, _command(result, (row,))))
 
 

@@ -7,19 +7,19 @@ import math
 import time
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from tidegate.comparison.compare import past_by_row
 from tidegate.history.known_results import Known, KnownResults, open_pushes
 from tidegate.history.pushes import Pushes, source_branch
 from tidegate.model.comparison import DefinitionChange
-from tidegate.model.measurement import EarlierPushes, Run, RunRow, TrialResult
+from tidegate.model.measurement import EarlierPushes, RunRow, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.session import RowReplay
 from tidegate.model.trial import Phase, TrialSpec
 from tidegate.plan import run_rows
 from tidegate.procedure.pushes import after_run
 from tidegate.procedure.steps import RunTrials, State, conclude, next_step, observe, start, stops_early
+from tidegate.run.both_runs import BothRuns
 from tidegate.run.made_by_build import made_by_head
 from tidegate.run.replay_first import Begun, replay_first
 from tidegate.run.replays import new_sessions
@@ -36,15 +36,6 @@ STAGES: dict[Phase, str] = {
 }
 MERGE_QUEUE = "merge queue"  # the name of head in a merge group
 SHARE_OF_PAUSE = 0.1  # the pause before verification takes at most this share of the budget's minutes
-
-
-class BothRuns(NamedTuple):
-    """Both runs, warnings of history that was ignored, and the checks that head's build weakened."""
-
-    base: Run
-    head: Run
-    ignored: tuple[str, ...]
-    made: tuple[DefinitionChange, ...]
 
 
 async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
@@ -177,13 +168,6 @@ def _of_shards(work: RunJob) -> tuple[str, ...]:
         return ()
     left = work.joined.left
     return (*work.joined.say(), *([f"{left} trials of shards were not needed: the run ended before"] if left else []))
-
-
-def no_runs(work: RunJob) -> BothRuns:
-    """Return two runs without trials, for a pull request that changes nothing that agents could notice."""
-    now = time.time()
-    base, head = (run_of(work, side, [], now, now) for side in work.sides)
-    return BothRuns(base, head, (), ())
 
 
 def _made(work: RunJob, runner: Runner) -> tuple[DefinitionChange, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tidegate import __version__
 from tidegate.calibration.trust import trust
@@ -26,11 +27,13 @@ from tidegate.model.trial import TrialSpec
 from tidegate.plan import Selection, refuse_self_judging, run_rows, suite_hash
 from tidegate.procedure.rules import screening_trials
 from tidegate.run.build import Checkout
-from tidegate.run.runner import Runner
 from tidegate.shards.join import Joined
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.suite.load import judge_place
 from tidegate.vcs.revisions import tree_hash
+
+if TYPE_CHECKING:
+    from tidegate.run.runner import Runner
 
 _InitialState = tuple[str | None, tuple[str, ...] | None]  # of a scenario: template, and guidance of its own
 
@@ -149,6 +152,8 @@ def screening_specs(work: RunJob, trials: int | None) -> list[TrialSpec]:
 
 def runner_of(work: RunJob, options: Options) -> Runner:
     """Return the runner for this work. Raises ConfigurationError if a model would judge itself."""
+    from tidegate.run.runner import Runner  # only here: a pull request with nothing to run needs none
+
     work.read_commits()
     place = partial(judge_place, work.sides[0].folder, work.suite.file)
     refuse_self_judging(work.suite, work.plan, place)

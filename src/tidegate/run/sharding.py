@@ -39,7 +39,6 @@ from tidegate.shards.build_archive import write_build
 from tidegate.shards.bundle import bundle_name, write_bundle
 from tidegate.shards.confirm_plan import ConfirmPlan
 from tidegate.shards.join import join
-from tidegate.store.our_folder import make_our_folder
 from tidegate.trial.agent_step import DEFAULT_TIMEOUT_SECS
 from tidegate.vcs.foreign_commits import ForeignCommits
 from tidegate.vcs.revisions import resolve
@@ -247,11 +246,6 @@ def _read(path: Path, kind: type[P]) -> P:
         raise ConfigurationError(f"{path}: {error.strerror}.", "`tidegate plan` writes it.") from None
     except ValidationError:
         raise ConfigurationError(f"{path} is not a plan of this version of Tidegate.", ONCE_MORE) from None
-
-
-def shards_folder(repo: Path) -> Path:
-    """Return the folder for the plan and the bundles."""
-    return make_our_folder(repo) / "shards"
 
 
 def require_number(plan: ShardPlan, number: int, of: int) -> None:

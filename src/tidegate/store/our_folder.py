@@ -29,3 +29,8 @@ def make_our_folder(repo: Path) -> Path:
     if not ignore.exists():
         ignore.write_text("# Made by tidegate; safe to delete.\n*\n", encoding="utf-8")
     return folder
+
+
+def shards_folder(repo: Path) -> Path:
+    """Return the folder for the plan and the bundles."""
+    return make_our_folder(repo) / "shards"

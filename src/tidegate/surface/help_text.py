@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from textwrap import dedent
 from typing import NamedTuple
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|.\x08")
 _HEADING = re.compile(r"^\s*(?:[\w-]+ )*(?:commands|subcommands|actions)\b[^.]{0,40}:?\s*$", re.IGNORECASE)
 _POSITIONAL = re.compile(r"^positional arguments:\s*$", re.IGNORECASE)
 _METAVAR = re.compile(r"^\s{1,4}(?:[A-Z_]+|<?(?:sub)?command>?|\{[a-z][\w-]*(?:,[\w-]+)*\})(?:\s*\.\.\.)?\s*$")
-_ENTRY = re.compile(r"^(?P<indent>\s{1,8})(?P<words>[a-z][\w:.-]*(?:, ?[a-z][\w:.-]*)*)(?=\s|\*|$)(?P<rest>.*)$")
+_ENTRY = re.compile(r"^(?P<indent>\s{1,8})(?P<words>[a-z][\w:.-]*(?:(?:, ?|\|)[a-z][\w:.-]*)*)(?=\s|\*|$)(?P<rest>.*)$")
 _BRACES = re.compile(r"(?<![\w=\]-])\{([a-z][\w-]*(?:,[\w-]+)*)\}")
 _SPEC = re.compile(r"^\s{0,16}(?P<spec>-{1,2}[A-Za-z0-9?#@\[].*)$")
 _NAME = re.compile(r"(?<![\w-])(--?\[no-\][a-zA-Z][\w-]*|--?[A-Za-z0-9?][\w.-]*)")
@@ -88,7 +89,7 @@ def subcommands(text: str, called: str = "") -> Iterator[str]:
 def _under_headings(text: str, called: str) -> Iterator[str]:
     """Yield the names in lists of commands; lines that are indented more than the first go on with its description."""
     listing, indent, arguments = False, None, False
-    for row in text.splitlines():
+    for row in dedent(text).splitlines():
         if row.strip() and not row[:1].isspace():
             listing, indent, arguments = _HEADING.match(row) is not None, None, _POSITIONAL.match(row) is not None
         elif arguments and _METAVAR.match(row):
@@ -96,7 +97,7 @@ def _under_headings(text: str, called: str) -> Iterator[str]:
         elif listing and (found := _ENTRY.match(_without_call(row, called))):
             indent = len(found["indent"]) if indent is None else indent
             if len(found["indent"]) == indent and _is_entry(found["rest"]):
-                yield from (name.strip() for name in found["words"].split(",")[:1])
+                yield from (name.strip() for name in re.split(r"[,|]", found["words"])[:1])
 
 
 def _listed_arguments(text: str, called: str, name: str) -> Iterator[str]:
@@ -116,7 +117,7 @@ def _without_call(row: str, called: str) -> str:
 
 def _is_entry(rest: str) -> bool:
     """Return True if what follows a name is nothing, arguments, or a description apart from it."""
-    return not rest.strip() or rest[:2].isspace() or bool(re.match(r"[*:]?\s+(?:[\[<{(*-]|[A-Z])|:\s", rest))
+    return not rest.strip() or rest[:2].isspace() or bool(re.match(r'[*:]?\s+(?:[\[<{(*"-]|[A-Z])|:\s', rest))
 
 
 def _braced(text: str) -> list[str]:

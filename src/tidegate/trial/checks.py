@@ -69,7 +69,7 @@ class Checks:
     async def run_first(self, trial: Trial) -> None:
         """Run the post scripts, base's checks in base's order, and the diagnostic scripts. Raises BudgetEndedError."""
         requests = [gate.request() for gate in self._gates if gate.required]
-        self._rewritten = rewritten_files(requests, self._place.prepared, self._folders.workspace)
+        self._rewritten = rewritten_files(requests, self._place.prepared, self._folders.workspace, self._folders.home)
         await self._post_scripts()
         await self._ask_gates(self._first.gates)
         await self._evaluator_scripts()
