@@ -16,7 +16,6 @@ from tidegate.model.measurement import EarlierPushes, RunRow, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.session import RowReplay
 from tidegate.model.trial import Phase, TrialSpec
-from tidegate.plan import run_rows
 from tidegate.procedure.pushes import after_run
 from tidegate.procedure.steps import RunTrials, State, conclude, next_step, observe, start, stops_early
 from tidegate.run.both_runs import BothRuns
@@ -62,7 +61,7 @@ async def _run_both(repo: Path, work: RunJob, earlier: KnownResults, options: Op
         known = earlier.begin(fingerprints, keys, foreign)
         pushes = pushes_of(repo, work, options, keys.values())
         before = pushes.earlier(keys) if pushes else {}
-        rows = with_earlier(run_rows(work.plan, work.suite), before)
+        rows = with_earlier(work.rows, before)
         sessions = earlier.sessions(foreign)
         replays = await replay_first(runner, work, Begun(rows, keys, known, sessions.by_row), earlier, options)
         runner.on_result = earlier.keep

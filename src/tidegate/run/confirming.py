@@ -14,7 +14,6 @@ from tidegate.history.known_results import KnownResults
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.shard import ShardContents, ShardPlan, Spent
 from tidegate.model.suite import Budget
-from tidegate.plan import run_rows
 from tidegate.procedure.steps import RunTrials, State, next_step, observe
 from tidegate.procedure.unconfirmed import elsewhere, only, row_of, unconfirmed
 from tidegate.run.adaptive_run import enough, pause, pushes_of, with_earlier, with_replays
@@ -64,7 +63,7 @@ def _planned(
     known = earlier.begin(fingerprints, {}, ForeignCommits(repo, *(side.revision for side in work.sides)))
     keys = work.test_keys(repo, fingerprints)
     pushes = pushes_of(repo, work, options, keys.values())
-    rows = with_earlier(run_rows(work.plan, work.suite), pushes.earlier(keys) if pushes else {})
+    rows = with_earlier(work.rows, pushes.earlier(keys) if pushes else {})
     rows = with_replays(rows, joined.replays)
     state = observe(state_of(work, rows, known), joined.results)
     seconds = seconds_of(work, (*known.past, *joined.results))

@@ -12,7 +12,7 @@ from tidegate.history.sessions import Sessions
 from tidegate.model.measurement import Revision
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.session import RowReplay
-from tidegate.plan import make_plan, run_rows
+from tidegate.plan import make_plan
 from tidegate.replay.decide import decided, shapes_by_session
 from tidegate.run.checkouts import one_side, scratch_folder
 from tidegate.run.replays import replay_rows
@@ -69,7 +69,7 @@ async def replay_here(repo: Path, base: str, rev: str | None, out: Path, options
                 shapes_by_session([one for one in known.trials if one.key == row.key]),
                 rules,
             )
-            for row in run_rows(work.plan, suite)
+            for row in work.rows
             if row.key in found
         )
     return ReplayedHere(root, rows, _without(work, sessions.by_row), sessions.warnings)

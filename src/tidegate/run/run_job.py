@@ -17,7 +17,7 @@ from tidegate.history.branch import Origin
 from tidegate.history.fingerprint import TemplateFiles, fingerprint, judge_mark, template_files, test_key
 from tidegate.history.script_contents import scripts_hash
 from tidegate.model.judgement import JudgeInfo
-from tidegate.model.measurement import AgentInfo, Run, TrialResult
+from tidegate.model.measurement import AgentInfo, Run, RunRow, TrialResult
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.progress import Progress
 from tidegate.model.result import Links
@@ -71,6 +71,7 @@ class RunJob:
     watched: tuple[str, ...] = ()  # globs of the files that differ by side: code, docs, guidance
     joined: Joined | None = None  # in the merge of shards: their trials
     edited_agents: frozenset[str] = frozenset()  # whose program is a file that the pull request changed
+    _fingerprints: dict[tuple[tuple[str, str | None], ...], dict[RowKey, str]] = field(default_factory=dict, init=False)
 
     @property
     def definitions(self) -> Path:
@@ -83,18 +84,31 @@ class RunJob:
 
     def fingerprints(self, versions: Mapping[str, str | None]) -> dict[RowKey, str]:
         """Return each row's fingerprint. `versions`: of the agents' programs."""
-        judge = judge_mark(self.suite, self.sides[0].folder)
-        return {
-            row.key: fingerprint(
-                row,
-                self._templates[_initial_state(row.scenario)],
-                versions.get(row.key.agent),
-                judge,
-                (self._scripts[row.scenario.name], self._programs[row.key.agent][0]),
-            )
-            for row in self.plan.rows
-            if row.presence != "removed" and row.scenario.cache
-        }
+        key = tuple(sorted(versions.items()))
+        if key not in self._fingerprints:
+            judge = judge_mark(self.suite, self.sides[0].folder)
+            self._fingerprints[key] = {
+                row.key: fingerprint(
+                    row,
+                    self._templates[_initial_state(row.scenario)],
+                    versions.get(row.key.agent),
+                    judge,
+                    (self._scripts[row.scenario.name], self._programs[row.key.agent][0]),
+                )
+                for row in self.plan.rows
+                if row.presence != "removed" and row.scenario.cache
+            }
+        return self._fingerprints[key]
+
+    @cached_property
+    def rows(self) -> tuple[RunRow, ...]:
+        """The plan's rows as a run stores them."""
+        return run_rows(self.plan, self.suite)
+
+    @cached_property
+    def suite_hash(self) -> str:
+        """A hash of the suite's contents."""
+        return suite_hash(self.suite)
 
     @cached_property
     def _templates(self) -> dict[_InitialState, TemplateFiles]:
@@ -145,7 +159,7 @@ def screening_specs(work: RunJob, trials: int | None) -> list[TrialSpec]:
     suite = work.suite
     return [
         TrialSpec(side="head", scenario=row.scenario, agent=row.agent, index=index + 1)
-        for row in run_rows(work.plan, suite)
+        for row in work.rows
         for index in range(trials or (1 if row.deterministic else screening_trials(row.trials, suite.policy)))
     ]
 
@@ -198,13 +212,10 @@ def run_of(
         side=checkout.side,
         revision=checkout.revision,
         suite_file=work.suite.file,
-        suite_hash=suite_hash(work.suite),
+        suite_hash=work.suite_hash,
         policy=work.suite.policy,
         diagnosis=work.suite.diagnosis,
-        rows=tuple(
-            row.model_copy(update={"fingerprint": fingerprints.get(row.key, "")})
-            for row in run_rows(work.plan, work.suite)
-        ),
+        rows=tuple(row.model_copy(update={"fingerprint": fingerprints.get(row.key, "")}) for row in work.rows),
         agents={name: AgentInfo(type=a.type, model=a.model, version=versions.get(name)) for name, a in agents.items()},
         judge=_judge(work),
         build_error=runner.build_errors.get(checkout.side) if runner else None,

@@ -25,7 +25,6 @@ from tidegate.model.session import RowReplay
 from tidegate.model.shard import BuildContents, ShardContents, ShardPlan, Share, Spent
 from tidegate.model.suite import Budget
 from tidegate.model.trial import Side
-from tidegate.plan import run_rows, suite_hash
 from tidegate.procedure.steps import State, screening, start
 from tidegate.run.adaptive_run import with_replays
 from tidegate.run.build import HostEnvironment
@@ -66,7 +65,7 @@ def make_shard_plan(repo: Path, work: RunJob, asked: RevisionPair, options: Opti
         base=base.sha,
         head=head.sha,
         names=(base.ref, head.ref),
-        suite_hash=suite_hash(work.suite),
+        suite_hash=work.suite_hash,
         budget=work.suite.budget,
         build_once=wanted.build_once,
         shares=shares_of(_loads(repo, work, options), wanted, jobs_of(work, options)),
@@ -97,7 +96,7 @@ def _loads(repo: Path, work: RunJob, options: Options) -> list[Load]:
     earlier = KnownResults(repo, work.suite, {}, remembers=options.gate, origin=options.origin)
     foreign = ForeignCommits(repo, *(side.revision for side in work.sides))
     known = earlier.begin(work.fingerprints(earlier.versions()), {}, foreign)
-    specs = screening(state_of(work, run_rows(work.plan, work.suite), known))
+    specs = screening(state_of(work, work.rows, known))
     trials = Counter(RowKey(scenario=spec.scenario, agent=spec.agent) for spec in specs)
     seconds = seconds_of(work, known.past)
     return [Load(key, count, count * seconds[key]) for key, count in trials.items()]
@@ -192,7 +191,7 @@ async def _screened(
     foreign = ForeignCommits(repo, *(side.revision for side in own.sides))
     known = earlier.begin(own.fingerprints(runner.versions), {}, foreign)
     runner.learn(known.past)
-    rows = run_rows(own.plan, own.suite)
+    rows = own.rows
     begun = Begun(rows, {}, known, earlier.sessions(foreign).by_row)
     replays = await replay_first(runner, own, begun, earlier, options)
     specs = screening(state_of(own, with_replays(rows, replays), known))
@@ -262,7 +261,7 @@ def require_plan_of(plan: ShardPlan, work: RunJob) -> None:
         "version of Tidegate": (plan.tidegate_version, __version__),
         "base": (plan.base[:12], base[:12]),
         "head": (plan.head[:12], head[:12]),
-        "suite": (plan.suite_hash[:12], suite_hash(work.suite)[:12]),
+        "suite": (plan.suite_hash[:12], work.suite_hash[:12]),
     }
     for what, (its, ours) in pairs.items():
         if its != ours:

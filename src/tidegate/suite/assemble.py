@@ -41,6 +41,7 @@ class Assembly:
     environ: Mapping[str, str]
     without_secrets: bool = False
     problems: list[Problem] = field(default_factory=list)
+    _templates: dict[tuple[str, str], str | None] = field(default_factory=dict)  # by a file's folder, and a name
 
     def scenario(self, document: Document, file: ScenarioFile) -> Scenario | None:
         """Return the scenario that the file defines, or None if it has problems."""
@@ -166,8 +167,12 @@ class Assembly:
         return found
 
     def _template(self, document: Document, file: ScenarioFile) -> str | None:
+        name = file.template_folder
+        place = document.file.rpartition("/")[0] if name else document.file
         try:
-            return find_template(self.root, document.file, file.template_folder)
+            if (key := (place, name or "")) not in self._templates:
+                self._templates[key] = find_template(self.root, document.file, name)
+            return self._templates[key]
         except ValueError as error:
             self._complain(document, ("template_folder",), str(error))
             return None

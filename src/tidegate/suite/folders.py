@@ -27,7 +27,12 @@ def matching_files(root: Path, pattern: str) -> list[str]:
     files = sorted(path.as_posix() for path in found if _NEVER.isdisjoint(path.parts))
     if not files:
         raise ValueError("matches no file")
-    outside = [file for file in files if not stays_in(root, file)]
+    folders = {folder: stays_in(root, folder) for folder in {os.path.dirname(file) for file in files}}  # noqa: PTH120
+    outside = [
+        file
+        for file in files
+        if not (folders[os.path.dirname(file)] and not (root / file).is_symlink()) and not stays_in(root, file)  # noqa: PTH120
+    ]
     if outside:
         raise ValueError(f"matches {outside[0]}, a link that leaves the repository")
     return files

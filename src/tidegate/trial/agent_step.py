@@ -30,6 +30,7 @@ from tidegate.trial.session import TrialSession
 from tidegate.trial.step_context import AgentStopped, StepContext
 
 DEFAULT_TIMEOUT_SECS = 300.0  # as in llm-tool-test
+SMALL_RECORD, FEW_EVENTS = 64 << 10, 50  # bytes of the recorder's file, and events: read without a thread
 MOST_SHOWN = 120  # characters of a call in a message
 
 
@@ -66,7 +67,8 @@ async def run_agent(attempt: Attempt, environment: Mapping[str, str]) -> AgentSt
 
         async def recorded() -> _Recorded:
             log.take_all()
-            found = await asyncio.to_thread(read)
+            is_small = log.size < SMALL_RECORD and len(session.events) < FEW_EVENTS
+            found = read() if is_small else await asyncio.to_thread(read)  # a thread would cost more
             return found if log.lost is None else found._replace(without=("record_lost", log.lost))
 
         end, not_measured, found = await _ended(attempt, session, recorded)

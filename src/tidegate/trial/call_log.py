@@ -34,6 +34,11 @@ class CallLog:
         self._left = READ_LIMIT
         asyncio.get_running_loop().add_reader(self._reader, self._take)
 
+    @property
+    def size(self) -> int:
+        """The bytes that have been recorded."""
+        return READ_LIMIT - self._left
+
     def close(self) -> None:
         """Take what is left and remove the FIFO. Nothing of the trial may run any more."""
         asyncio.get_running_loop().remove_reader(self._reader)

@@ -22,8 +22,9 @@ from tidegate.trial.processes import Refused, SupervisorLost
 from tidegate.trial.start import NotReadyError, Start
 from tidegate.trial.trial_record import store_trial, write_transcript
 from tidegate.trial.workspace import MOST_SECS, copy_workspace, guidance_hash
-from tidegate.trial.workspace_diff import NoDiffError, workspace_diff
+from tidegate.trial.workspace_diff import Changes, NoDiffError, diff_in_memory, workspace_diff
 
+AT_ONCE_BYTES = 64 << 10  # of a workspace whose diff needs no thread, which would cost more
 MIXED = "the trial rewrote lines of the pull request; checks saw base's file"
 
 
@@ -190,12 +191,15 @@ class _TrialRun:
         """Store the agent's changes as a diff. Return False if some cannot be kept; the trial counts nevertheless."""
         scratch, workspace = self._folders.scratch / "diff", self._folders.workspace
         try:
-            diff, large = await asyncio.to_thread(workspace_diff, self._place.prepared, workspace, scratch)
-            (self._folders.record / "workspace.diff").write_bytes(diff)
-            if large:
-                self._warnings.append(
-                    f"large files are not in the diff of what the agent changed: {', '.join(large[:5])}"
-                )
+            diff = diff_in_memory(self._place.prepared, workspace, AT_ONCE_BYTES)
+            if diff is not None:
+                found = Changes(diff)
+            else:
+                found = await asyncio.to_thread(workspace_diff, self._place.prepared, workspace, scratch)
+            (self._folders.record / "workspace.diff").write_bytes(found.patch)
+            if found.left_out:
+                shown = ", ".join(found.left_out[:5])
+                self._warnings.append(f"large files are not in the diff of what the agent changed: {shown}")
                 return False
         except (OSError, NoDiffError) as error:
             self._warnings.append(f"what the agent changed is not kept: {error}")

@@ -42,7 +42,7 @@ def read_output(path: Path, limit_bytes: int) -> tuple[str, bool]:
     with file:
         size = os.fstat(file.fileno()).st_size
         if size <= limit_bytes:
-            return file.read(limit_bytes).decode(errors="replace"), False
+            return file.read(size).decode(errors="replace"), False
         half = limit_bytes // 2
         start = file.read(half).decode(errors="replace")
         file.seek(size - half)

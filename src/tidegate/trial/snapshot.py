@@ -9,6 +9,7 @@ import os
 import stat
 import time
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 MOST_ENTRIES = 500
@@ -94,7 +95,7 @@ def _walk(folder: str, leave_out: str | None) -> Iterator[tuple[str, os.stat_res
     while waiting:
         inside = waiting.pop()
         with os.scandir(_inside(folder, inside)) as entries:
-            for entry in sorted(entries, key=lambda entry: entry.name):
+            for entry in sorted(islice(entries, MOST_ENTRIES + 1), key=lambda entry: entry.name):
                 path = f"{inside}/{entry.name}" if inside else entry.name
                 if path == leave_out:
                     continue

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tidegate.trial.patch import patch
-from tidegate.trial.snapshot import take
+from tidegate.trial.snapshot import MOST_BYTES, take
 from tidegate.trial.workspace import GIT, IDENTIFIED, Prepared, everything_below
 
 DIFF_BYTES = 50_000_000
@@ -41,8 +41,7 @@ def workspace_diff(
     """
     if workspace.is_symlink() or not workspace.is_dir():
         raise NoDiffError("the workspace is not a folder any more")
-    after = take(str(workspace), leave_out=".git") if prepared.files is not None else None
-    diff = patch(prepared.files, after) if prepared.files is not None and after is not None else None
+    diff = diff_in_memory(prepared, workspace)
     left_out: tuple[str, ...] = ()
     if diff is None:
         scratch.mkdir()
@@ -52,6 +51,16 @@ def workspace_diff(
     if len(diff) > limit_bytes:
         raise NoDiffError(f"its diff has more than {limit_bytes} bytes")
     return Changes(diff, left_out)
+
+
+def diff_in_memory(prepared: Prepared, workspace: Path, most_bytes: int = MOST_BYTES) -> bytes | None:
+    """Return what the agent changed, if the workspace is a folder with at most so many bytes; None if git is needed."""
+    if prepared.files is None or workspace.is_symlink() or not workspace.is_dir():
+        return None
+    after = take(str(workspace), leave_out=".git")
+    if after is None or sum(len(entry.data) for entry in after.values()) > most_bytes:
+        return None
+    return patch(prepared.files, after)
 
 
 def _larger_than(most: int, workspace: Path) -> list[str]:
