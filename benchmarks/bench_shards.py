@@ -24,7 +24,7 @@ from tidegate.model.plan import RowKey
 from tidegate.model.shard import ShardContents, ShardPlan, Share, Spent
 from tidegate.model.suite import Budget
 from tidegate.model.trial import TrialSpec
-from tidegate.pipeline import write_reports
+from tidegate.report_files import write_reports
 from tidegate.shards.assign import Load, in_time, longest_first
 from tidegate.shards.bundle import bundle_name, write_bundle
 from tidegate.shards.join import join

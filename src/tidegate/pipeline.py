@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from tidegate.history.known_results import trends
@@ -11,17 +10,14 @@ from tidegate.model.cause import Cause
 from tidegate.model.comparison import Comparison
 from tidegate.model.measurement import Run
 from tidegate.model.result import FileChange, Result
-from tidegate.model.trial import Side
 from tidegate.model.verdict import Verdict
-from tidegate.reports.html import render_html
-from tidegate.reports.result_json import result_json
+from tidegate.report_files import write_reports
 from tidegate.run.both_runs import BothRuns, no_runs
 from tidegate.run.changed_files import file_changes
 from tidegate.run.checkouts import RevisionPair, scratch_folder, two_sides
 from tidegate.run.left_behind import with_files
 from tidegate.run.pull_request_job import PullRequestJob, load_pull_request
 from tidegate.run.run_job import Options, RunJob
-from tidegate.store.run_folder import RunFolder, load_run, write_text
 from tidegate.text.well_known_secrets import without_secrets
 from tidegate.verdict.decide import decide, nothing_to_do
 from tidegate.verdict.make_result import make_result
@@ -108,32 +104,3 @@ def _causes(repo: Path, result: Result, changes: Sequence[FileChange], loaded: P
 
     job = loaded.job
     return with_docs(repo, job.sides[-1].revision, job.suite, find_causes(result.rows, result.trials, changes))
-
-
-def compare_runs(base_folder: Path, head_folder: Path, out: Path | None) -> Result:
-    """Compare two stored runs in one shot, since no further trials can be run."""
-    from tidegate.causes.find import find_causes
-    from tidegate.comparison.compare import compare
-
-    base, head = load_run(base_folder).as_side("base"), load_run(head_folder).as_side("head")
-    comparison = compare(base, head, stored=True)
-    verdict = decide(comparison, head.policy)
-    result = make_result(comparison, verdict, base, head)
-    result = without_secrets(result.model_copy(update={"causes": find_causes(result.rows, result.trials)}))
-    if out is not None:
-        write_reports(result, out, {"base": RunFolder.at(base_folder), "head": RunFolder.at(head_folder)})
-    return result
-
-
-def write_reports(result: Result, out: Path, stores: Mapping[Side, RunFolder]) -> None:
-    """Write result.json and report.html, each atomically. The comment is written where its links are known."""
-    write_text(out / "result.json", result_json(result))
-    folders: dict[Side, str] = {side: os.path.relpath(store.folder, out) for side, store in stores.items()}
-    page = render_html(result, lambda trial: stores[trial.side].record(trial.spec), folders)
-    write_text(out / "report.html", page)
-
-
-def rewrite_reports(result: Result, out: Path) -> None:
-    """Write the reports of `pull_request` again, after a maintainer has accepted regressions."""
-    sides: tuple[Side, ...] = ("base", "head")
-    write_reports(result, out, {side: RunFolder(out / "runs" / side) for side in sides})

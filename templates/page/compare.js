@@ -71,7 +71,7 @@ function ending(row, side, trials, chosen, found) {
 function leftOut(row, trial) {
   const folder = data.folders[trial.side];
   const place = `${folder ? `${folder}/` : ""}trials/${row.path}/${trial.index}/`;
-  const words = "Transcript omitted (5 MB limit). ";
+  const words = "Transcript omitted to keep this page small. ";
   return el("p", { class: "quiet" }, words, folder ? ["It is in ", el("a", { href: encodeURI(`./${place}`) }, place)] : `In the stored run it is ${place}`);
 }
 

@@ -164,6 +164,12 @@ TOOL = {
         base=suite("limits: {processes: 40}\n"),
         tool=doing("i=0; while [ $i -lt 60 ]; do sleep 5 & i=$((i+1)); done; notes2"),
     ),
+    "memory": Attempt(
+        "has the tool use up its memory",
+        "regression",
+        base=suite("limits: {memory_mb: 60}\n"),
+        tool=doing("exec python3 -c 'a = bytearray(200_000_000); import time; time.sleep(5)'"),
+    ),
     "only outside of gates": Attempt(
         "has the tool print the expected notes without keeping them, which the other gate sees",
         "regression",

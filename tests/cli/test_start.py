@@ -119,6 +119,14 @@ def test_a_check_imports_only_what_its_suite_uses(make_repository: Callable[...,
     assert imported_modules("check", cwd=repository.root) & unused == set()
 
 
+def test_comparing_stored_runs_loads_no_code_that_runs_trials() -> None:
+    code = "import sys, tidegate.stored_comparison; print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+    assert "tidegate.comparison.compare" in modules
+    assert not [name for name in modules if re.match(r"asyncio|tidegate\.(run|suite|history|trial|agents)\b", name)]
+
+
 def test_a_wrong_option_is_told_by_its_command(capsys: pytest.CaptureFixture[str]) -> None:
     from tidegate.__main__ import main
 

@@ -1,8 +1,9 @@
 """`machine.py FOLDER WAY LAUNCHER`: a machine with things worth stealing, and Tidegate with a suite that tries it.
 
-Root alone can run it. It leaves its network for one of its own, whose loopback device has the addresses that stand for
-all hosts outside, and prints every attempt and whether it came through, as JSON. WAY: `root`, `user`, or `container`.
-LAUNCHER is the program that starts commands; a file that is missing makes supervisors fork.
+Root alone can run it. It leaves its shared memory and its network for ones of its own. The network's loopback device
+has the addresses that stand for all hosts outside. Prints every attempt and whether it came through, as JSON. WAY:
+`root`, `user`, or `container`. LAUNCHER is the program that starts commands; a file that is missing makes supervisors
+fork.
 """
 
 # ruff: noqa: PTH208
@@ -34,6 +35,7 @@ from tidegate.trial import jail_calls
 PROBE = Path(__file__).with_name("probe.py")
 USER = 64_321
 CLONE_NEWNET, SIOCSIFADDR, SIOCGIFFLAGS, SIOCSIFFLAGS, IPC_CREAT = 0x40000000, 0x8916, 0x8913, 0x8914, 0o1000
+CLONE_NEWIPC = 0x08000000
 OUTSIDE = {"169.254.169.254": 80, "192.0.2.1": 443}
 KEYS: tuple[str, ...] = (
     ".ssh/id_rsa",
@@ -103,7 +105,7 @@ class Machine:
 
     def set_up(self) -> None:
         """Make everything, open to all users: what is kept out is kept out by the jail, or by its user's rights."""
-        own_network()
+        own_namespaces()
         for name in (*KEYS, ".ssh/authorized_keys", "deletable", "closed"):
             plant(self.home / name)
         for name in ("event.json", "set_env"):
@@ -276,7 +278,6 @@ class Machine:
                 left.unlink()
         for place in ("/tmp", "/var/tmp", "/dev/shm"):
             shutil.rmtree(Path(place, self.mark), ignore_errors=True)
-        subprocess.run(["ipcrm", "-M", str(self.places["shm"])], check=False, capture_output=True)
 
 
 def command_line(pid: str) -> bytes:
@@ -287,11 +288,11 @@ def command_line(pid: str) -> bytes:
         return b""
 
 
-def own_network() -> None:
-    """A network namespace of our own, in which every address of the suite's leads to us."""
+def own_namespaces() -> None:
+    """A network in which every address of the suite's leads to us, and shared memory that ends with us."""
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(CLONE_NEWNET) != 0:
-        raise OSError(ctypes.get_errno(), "no network namespace")
+    if libc.unshare(CLONE_NEWNET | CLONE_NEWIPC) != 0:
+        raise OSError(ctypes.get_errno(), "no namespaces")
     import fcntl
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:

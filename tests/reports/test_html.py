@@ -6,19 +6,23 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from html.parser import HTMLParser
 from typing import Any
 
+from tests.make import result, row, trial_result
 from tests.packed import opened
 from tests.reports.large import large_result
 from tidegate.model.cause import Cause, Place
 from tidegate.model.event import Message
 from tidegate.model.measurement import TrialResult
 from tidegate.model.result import Result
+from tidegate.model.suite import RowState
 from tidegate.model.trial import Record
 from tidegate.reports.html import MAX_BYTES, render_html
 from tidegate.reports.page import page_view
+from tidegate.reports.page_records import MOST_RECORDS
 from tidegate.reports.page_size import fitting
 
 Stories = Mapping[str, Callable[[], Result]]
@@ -142,6 +146,23 @@ def test_what_does_not_fit_is_left_out_the_least_important_first(stories: Storie
     assert len(page.encode()) <= MAX_BYTES
     assert kept[: len(result.trials)] == [trial.id for trial in result.trials]
     assert len(result.trials) < len(kept) < len(result.trials) + len(ok)
+
+
+def test_a_page_of_many_trials_has_all_transcripts_of_findings_and_a_pair_of_other_rows() -> None:
+    """The rows without a finding have the two trials that the page shows side by side, until the page has enough."""
+    states: Sequence[RowState] = ("regressed", "unconfirmed", *("ok",) * 600)
+    rows = [row(state, (2, 2), (2, 2), scenario=f"s{place:03}") for place, state in enumerate(states)]
+    trials = tuple(
+        trial_result(side=side, scenario=one.scenario, agent=one.agent, index=index, outcome="pass")
+        for one in rows for side in ("base", "head") for index in (1, 2)
+    )  # fmt: skip
+    page = rendered(result(*rows, trials=trials))
+    kept = Counter(name.split("/")[1] for name in records(page))
+    assert len(trials) > MOST_RECORDS
+    assert (kept["s000"], kept["s001"], kept["s002"], kept["s601"]) == (4, 4, 2, 0)
+    assert MOST_RECORDS <= kept.total() < MOST_RECORDS + 2
+    assert f"transcripts of {kept.total():,} of 2,408 trials" in data(page)["warnings"][-1]
+    assert not any("transcripts of" in said for said in data(rendered(large_result()))["warnings"])
 
 
 def test_gates_of_one_label_are_told_apart(stories: Stories) -> None:

@@ -19,7 +19,8 @@ from tidegate.gh.event import MergeGroupEvent, PullRequestEvent
 from tidegate.gh.no_verdict import NoVerdict
 from tidegate.model.marker import Acceptance
 from tidegate.model.result import Links, Result
-from tidegate.pipeline import pull_request, rewrite_reports
+from tidegate.pipeline import pull_request
+from tidegate.report_files import rewrite_reports
 from tidegate.reports.comment import comment_body
 from tidegate.reports.links import Pages, links_of
 from tidegate.run.checkouts import RevisionPair

@@ -110,8 +110,13 @@ def metric_changes(base: Measured, head: Measured) -> dict[str, MetricChange]:
     return {name: _metric(name, base, head) for name in Metrics.model_fields}
 
 
+_UNKNOWN = MetricChange(base=None, head=None)
+
+
 def _metric(name: str, base: Measured, head: Measured) -> MetricChange:
     before, after = _mean(name, base), _mean(name, head)
+    if before is None and after is None:
+        return _UNKNOWN
     effect = after - before if before is not None and after is not None else None
     return MetricChange(base=before, head=after, effect=effect)
 

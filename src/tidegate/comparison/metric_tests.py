@@ -69,7 +69,7 @@ def row_change(name: str, own: MetricChange, row: RowTrials) -> MetricChange:
     If all values of each side are equal, the interval is None: there is no variance to estimate it from.
     """
     rule = RULES.get(name)
-    if rule is None:
+    if rule is None or own.base is None or own.head is None:
         return own
     head, base = _values(name, rule, row)
     if min(len(head), len(base)) < 2:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -48,19 +48,23 @@ def _unsteady(one: Sequence[Call], other: Sequence[Call]) -> Iterator[tuple[str,
                     yield pair
 
 
-def _reused_ids(trials: Iterable[TrialResult]) -> set[str]:
+def _reused_ids(trials: Sequence[TrialResult]) -> set[str]:
     """Return id-like words that only one trial has, and that its agent uses after the tool has printed them."""
-    found: list[set[str]] = []
-    seen: Counter[str] = Counter()
+    reused: set[str] = set()
     for trial in trials:
         printed: set[str] = set()
-        used: set[str] = set()
         for call in trial.calls:
-            used |= printed.intersection(_WORD.findall(call.command))
+            if printed:
+                reused |= printed.intersection(_WORD.findall(call.command))
             printed |= {word for word in _WORD.findall(call.message) if _is_id(word)}
-        found.append(used)
-        seen.update({word for call in trial.calls for word in _WORD.findall(f"{call.command} {call.message}")})
-    return {word for used in found for word in used if seen[word] == 1}
+    if not reused:  # as in most rows: no need to count all words
+        return reused
+    seen = Counter(word for trial in trials for word in _words_of(trial))
+    return {word for word in reused if seen[word] == 1}
+
+
+def _words_of(trial: TrialResult) -> set[str]:
+    return {word for call in trial.calls for word in _WORD.findall(f"{call.command} {call.message}")}
 
 
 def _is_id(word: str) -> bool:

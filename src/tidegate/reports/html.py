@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 from tidegate.model.trial import Side
-from tidegate.reports.page import page_view
-from tidegate.reports.page_records import Block, ReadRecord, packed, packed_records
+from tidegate.reports.page import PageView, page_view
+from tidegate.reports.page_records import Block, ReadRecord, kept_trials, packed, packed_records
 from tidegate.reports.page_size import fitting
 
 if TYPE_CHECKING:
@@ -34,14 +33,26 @@ def render_html(result: Result, read: ReadRecord, folders: Mapping[Side, str], *
     page asks its own server for the state of the run, and reloads when it changes.
     """
     view = page_view(result, folders)
+    kept = kept_trials(result.trials, view.rows)
+    view = _with_note(view, sum(map(len, kept.values())), len(result.trials))
     room = MAX_BYTES
-    content = packed(view.model_dump(mode="json"))
+    content = packed(view)
     while (size := len(_page(*content, (), live).encode())) > MAX_BYTES and room > 1:
         room //= 2
         view = fitting(view, room)
-        content = packed(view.model_dump(mode="json"))
-    order = (RowKey(scenario=row.scenario, agent=row.agent) for row in view.rows)
-    return _page(*content, packed_records(result.trials, read, order, MAX_BYTES - size), live)
+        content = packed(view)
+    return _page(*content, packed_records(result.trials, read, kept, MAX_BYTES - size), live)
+
+
+def _with_note(view: PageView, kept: int, trials: int) -> PageView:
+    """Return the view with a warning if the page has no transcripts of some trials, whatever their size."""
+    if kept == trials:
+        return view
+    note = (
+        f"transcripts of {kept:,} of {trials:,} trials: all of rows with findings, and one of each side of others, as"
+        " far as they fit on this page; the stored runs have all"
+    )
+    return view.model_copy(update={"warnings": (*view.warnings, note)})
 
 
 def _page(texts: Any, data: str, records: Sequence[Block], live: bool) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tidegate.model.comparison import MetricChange
+from tidegate.model.metrics import Metrics
 from tidegate.model.result import Result
 from tidegate.model.trend import TREND_METRICS
 from tidegate.model.trial import Side
@@ -28,8 +29,9 @@ class SuiteMetric(Value):
 
 def suite_metrics(result: Result) -> Iterator[SuiteMetric]:
     """Yield each metric that at least one measured trial has."""
+    base_metrics, head_metrics = _measured(result, "base"), _measured(result, "head")
     for key in (*TREND_METRICS, "case_score", "judge_score"):
-        base, head = _mean(result, "base", key), _mean(result, "head", key)
+        base, head = _mean(base_metrics, key), _mean(head_metrics, key)
         if base is not None or head is not None:
             change = result.suite.metrics.get(key)
             yield SuiteMetric(
@@ -42,9 +44,12 @@ def suite_metrics(result: Result) -> Iterator[SuiteMetric]:
             )
 
 
-def _mean(result: Result, side: Side, key: str) -> float | None:
-    trials = [trial for trial in result.trials if trial.side == side and trial.decides]
-    values = [value for trial in trials if (value := getattr(trial.metrics, key)) is not None]
+def _measured(result: Result, side: Side) -> list[Metrics]:
+    return [trial.metrics for trial in result.trials if trial.side == side and trial.decides]
+
+
+def _mean(metrics: Sequence[Metrics], key: str) -> float | None:
+    values = [value for one in metrics if (value := getattr(one, key)) is not None]
     return sum(values) / len(values) if values else None
 
 

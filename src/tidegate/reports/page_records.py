@@ -5,18 +5,21 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tidegate.comparison.noise import Words, masked, noisy_words
 from tidegate.model.measurement import Call, TrialResult
-from tidegate.model.plan import RowKey
+from tidegate.model.plan import RowKey, by_row
 from tidegate.model.trial import Record
+from tidegate.model.value import Value
+from tidegate.reports.page_row import RowView
 from tidegate.reports.transcript_steps import Step, steps
 from tidegate.text.safe import is_visible_json, visible
 from tidegate.text.well_known_secrets import without_secrets
 
+MOST_RECORDS = 1_000  # of the page, unless rows with findings have more; to read and to pack 1,000 takes half a second
+_WITHOUT_FINDING = {"ok", "improved", "added", "removed", "unchanged"}
 BLOCK_CHARACTERS = 300_000  # of JSON, after which a block ends: similar trials compress well together
 _DIFF_CHARACTERS = 60_000
 
@@ -24,22 +27,42 @@ ReadRecord = Callable[[TrialResult], Record]
 Block = tuple[list[str], str]  # ids of trials; their records as packed text
 
 
-def packed(value: Any) -> tuple[Any, str]:
-    """Return a value with invisible and control characters made visible, and the same as JSON in gzip in base64."""
-    text = _json(value)
-    if not is_visible_json(text):
-        value = shown(value)
-        text = _json(value)
-    return value, _compressed(text)
+def packed(view: Value) -> tuple[Any, str]:
+    """Return a view with invisible and control characters made visible, and the same as JSON in gzip in base64."""
+    text = view.model_dump_json()
+    if is_visible_json(text):
+        return view, _compressed(text)
+    value = shown(view.model_dump(mode="json"))
+    return value, _compressed(_json(value))
 
 
-def packed_records(trials: Sequence[TrialResult], read: ReadRecord, order: Iterable[RowKey], room: int) -> list[Block]:
-    """Return the records in blocks, rows in the given order; as many as fit into `room` characters of JSON."""
-    rank = {key: place for place, key in enumerate(order)}
-    ordered = sorted(trials, key=lambda trial: rank.get(trial.key, len(rank)))
+def kept_trials(trials: Sequence[TrialResult], rows: Iterable[RowView]) -> dict[RowKey, list[TrialResult]]:
+    """Return the trials whose records the page has, by row, in the order of the rows.
+
+    If there are more than MOST_RECORDS, rows without a finding have those two trials that the page shows side by side,
+    and the last of these rows none.
+    """
+    left = by_row(trials)
+    kept: dict[RowKey, list[TrialResult]] = {}
+    free = MOST_RECORDS
+    for row in rows:
+        key = RowKey(scenario=row.scenario, agent=row.agent)
+        of_row = left[key]
+        if len(trials) > MOST_RECORDS and row.badge in _WITHOUT_FINDING:
+            of_row = [trial for trial in of_row if trial.index == row.pair[trial.side == "head"]] if free > 0 else []
+        free -= len(of_row)
+        kept[key] = of_row
+    return kept
+
+
+def packed_records(
+    trials: Sequence[TrialResult], read: ReadRecord, kept: Mapping[RowKey, list[TrialResult]], room: int
+) -> list[Block]:
+    """Return the records of the kept trials in blocks; as many as fit into `room` characters of JSON."""
+    rows = by_row(trials)
     found: list[Block] = []
-    for _, of_row in groupby(ordered, key=lambda trial: trial.key):
-        for ids, texts in _blocks(tuple(of_row), read):
+    for key, of_row in kept.items():
+        for ids, texts in _blocks(of_row, read, noisy_words(rows[key])) if of_row else ():
             block = ids, _compressed("{" + ",".join(texts) + "}")
             room -= len(_as_json(block).encode()) + len(",")
             if room < 0:
@@ -48,9 +71,8 @@ def packed_records(trials: Sequence[TrialResult], read: ReadRecord, order: Itera
     return found
 
 
-def _blocks(trials: Sequence[TrialResult], read: ReadRecord) -> Iterator[tuple[list[str], list[str]]]:
+def _blocks(trials: Sequence[TrialResult], read: ReadRecord, noise: Words) -> Iterator[tuple[list[str], list[str]]]:
     """Yield ids and records, as members of a JSON object, of as many trials of one row as a block holds."""
-    noise = noisy_words(trials)
     ids: list[str] = []
     texts: list[str] = []
     for trial in trials:

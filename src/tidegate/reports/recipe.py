@@ -27,7 +27,7 @@ def recipe(result: Result, row: Row) -> str:
     if ref == "HEAD":
         switch = f"git switch --detach {sha}"
     elif " " in ref:  # the name of a merge group, whose branch GitHub removes
-        switch = f"git fetch origin {sha} && git switch --detach {sha}"
+        switch = f"git fetch origin {shlex.quote(sha)} && git switch --detach {shlex.quote(sha)}"
     checkout = [_NEEDED, f"gh pr checkout {number}"] if number else [switch]
     return "\n".join((*checkout, _command(result, (row,))))
 

@@ -51,6 +51,8 @@ class Group(Value):
 
 def findings(result: Result, state: RowState) -> tuple[Finding, ...]:
     """Return the findings for the rows of that state, grouped by cause, in the result's order."""
+    if not any(row.state == state for row in result.rows):
+        return ()
     found: dict[object, list[Row]] = {}
     trials = {trial.id: trial for trial in result.trials}
     known = {key: cause for cause in result.causes for key in cause.rows}

@@ -121,8 +121,18 @@ class CommentView(Value):
         return self.advice
 
 
+_last: tuple[Result, CommentView] | None = None  # page, comment and terminal show the same result, one after another
+
+
 def comment_view(result: Result) -> CommentView:
     """Return everything that the comment needs, grouped and sorted. The template makes the text."""
+    global _last
+    if _last is None or _last[0] is not result:
+        _last = result, _view(result)
+    return _last[1]
+
+
+def _view(result: Result) -> CommentView:
     rows = sorted(result.rows, key=lambda row: _RANK[row.state])
     measured = [row for row in rows if row.head.trials and row.base.trials and not cannot_guard(row)]
     regressed = findings(result, "regressed")

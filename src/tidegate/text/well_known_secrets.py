@@ -71,7 +71,7 @@ def masked_secrets(text: str, seconds: float = MOST_SECONDS) -> str:
 
 def without_secrets(value: M) -> M:
     """Return the value with `[secret]` for each key or token in its texts."""
-    whole = value.model_dump_json()
+    whole = value.model_dump_json(exclude_defaults=True)  # defaults are Tidegate's own texts
     if masked_secrets(whole) == whole:
         return value
     return type(value).model_validate(_masked(value.model_dump(mode="json")))

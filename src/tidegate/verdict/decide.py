@@ -95,7 +95,8 @@ def _undecided(comparison: Comparison, policy: Policy) -> Decision | None:
 def _inconclusive(comparison: Comparison, policy: Policy) -> Decision | None:
     """Return "inconclusive" if a row was not compared or not confirmed, or too many trials were left out; else None."""
     changed_agents = {change.agent for change in comparison.definitions if change.kind == "agent_changed"}
-    unproven = [row for row in comparison.rows if is_unproven(row, changed_agents, _spent_by_head(comparison))]
+    spent = _spent_by_head(comparison)
+    unproven = [row for row in comparison.rows if is_unproven(row, changed_agents, spent)]
     unmeasured = [row for row in comparison.rows if row.state == "not_measured"]
     unconfirmed = [row for row in comparison.rows if row.state == "unconfirmed"]
     thin = comparison.excluded_share > MOST_EXCLUDED

@@ -30,6 +30,7 @@ def started(launcher: Path, description: bytes, size: int, folder: Path) -> tupl
 def test_a_description_that_is_cut_anywhere_starts_nothing(launcher: Path, tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     launch = Launch(
+        group=None,
         limits=[(7, 1024)],
         namespaces=[],
         mounts=None,

@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import NoReturn
 
 from tidegate.trial import jail_calls, jail_files
+from tidegate.trial.command_group import write
 from tidegate.trial.supervisor.launch import Launch
 from tidegate.trial.supervisor.messages import NotStartedError
 
@@ -51,6 +52,8 @@ def prctl(option: int, value: int) -> None:
 
 
 def _become(launch: Launch, files: Sequence[int]) -> NoReturn:
+    if launch.group is not None:
+        write(launch.group, "cgroup.procs", "0")
     os.setsid()
     for target, file in enumerate(files):
         os.dup2(file, target)

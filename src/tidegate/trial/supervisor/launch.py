@@ -16,6 +16,7 @@ from tidegate.trial.supervisor.messages import NotStartedError, Request
 class Launch(NamedTuple):
     """Each step, in the order in which they are done; None or an empty list leaves one out."""
 
+    group: str | None  # a control group to be in
     limits: list[tuple[int, int]]  # kinds of setrlimit(2), and the most of each
     namespaces: list[int]  # descriptors
     mounts: jail_files.Mounts | None
@@ -30,7 +31,7 @@ class Launch(NamedTuple):
     env: dict[str, str]
 
 
-def launch_of(request: Request) -> Launch:
+def launch_of(request: Request, group: str | None) -> Launch:
     """Return the steps that the request asks for. Raises NotStartedError if its program is not found."""
     wanted = request.jail
     files, ports, calls = wanted.get("files"), wanted.get("ports"), wanted.get("calls")
@@ -46,6 +47,7 @@ def launch_of(request: Request) -> Launch:
             keeps = sum(1 << number for number in jail_calls.KEPT_CAPABILITIES)
     try:
         return Launch(
+            group=group,
             limits=_limits(request),
             namespaces=wanted.get("namespaces", []),
             mounts=jail_files.mounts_for(files) if files and files["mounts"] else None,
@@ -66,7 +68,7 @@ def launch_of(request: Request) -> Launch:
 def _limits(request: Request) -> list[tuple[int, int]]:
     limits = [(resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, request.files)]
     limits.append((resource.RLIMIT_FSIZE, request.file_bytes))
-    if request.uid is not None:
+    if request.uid is not None and "group" not in request.jail:
         # Only for a user of its own: the limit counts all threads of a user, including those of a desktop.
         limits.append((resource.RLIMIT_NPROC, 4 * request.processes))
     return limits

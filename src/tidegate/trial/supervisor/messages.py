@@ -25,7 +25,8 @@ class Request(NamedTuple):
     uid: int | None = None
     gid: int | None = None
     shares_user: bool = False  # with another supervisor's command, which continues when this one ends
-    jail: dict[str, Any] = {}  # `namespaces` to enter, or `ports` that may be connected to; `files`; `calls` to refuse
+    # `namespaces` to enter, or `ports` that may be connected to; `files`; `calls` to refuse; `group` of the run
+    jail: dict[str, Any] = {}
 
 
 class Answer(NamedTuple):

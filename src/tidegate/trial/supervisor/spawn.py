@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from struct import pack
+from struct import pack, unpack
 
 from tidegate.trial.jail_files import OF_A_FILE, Mounts, Rules
 from tidegate.trial.supervisor.launch import Launch
@@ -20,7 +20,11 @@ def spawn(launcher: str, launch: Launch, files: Sequence[int], errors: int) -> i
             file.write(encoded(launch))
         os.set_inheritable(errors, True)
         actions = [(os.POSIX_SPAWN_DUP2, file, target) for target, file in enumerate(files)]
-        return os.posix_spawn(launcher, [launcher, str(description), str(errors)], {}, file_actions=actions)
+        pid = os.posix_spawn(launcher, [launcher, str(description), str(errors)], {}, file_actions=actions)
+        if launch.group is None:
+            return pid
+        os.waitpid(pid, 0)  # it goes on as another process, in the group
+        return int(unpack("=q", os.pread(description, 8, 0))[0]) or pid
     finally:
         os.close(description)
 
@@ -30,6 +34,8 @@ def encoded(launch: Launch) -> bytes:
     limits = [number for limit in launch.limits for number in limit]
     environment = [f"{name}={value}" for name, value in launch.env.items()]
     parts = [
+        pack("=q", 0),  # where the launcher writes as which process it goes on
+        _text(launch.group or ""),
         pack(f"={1 + len(limits)}q", len(launch.limits), *limits),
         _numbers(launch.namespaces),
         NONE if launch.mounts is None else _mounts(launch.mounts),
