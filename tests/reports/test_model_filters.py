@@ -69,7 +69,7 @@ def test_no_trial_is_not_zero_of_zero() -> None:
     ],
 )
 def test_a_metric_has_its_own_unit(value: float | None, metric: str, shown: str) -> None:
-    assert model_filters.measured(value, metric) == shown
+    assert filters.measured(value, metric) == shown
 
 
 def call(command: str, message: str = "", exit_code: int | None = 0) -> Call:

@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _told(compared: Compared, first: str, second: str) -> Iterator[str]:
-    from tidegate.reports.model_filters import words
+    from tidegate.reports.filters import words
 
     forward, backward = compared
     yield f"A: {first}   B: {second}\n"

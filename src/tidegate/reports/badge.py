@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from tidegate.model.measurement import Run
 from tidegate.model.plan import by_row
-from tidegate.model.proof import Proof
 from tidegate.reports.filters import count, percent
+
+if TYPE_CHECKING:
+    from tidegate.model.proof import Proof
 
 LABEL = "agents pass"
 _COLOURS = ((0.95, "brightgreen"), (0.85, "green"), (0.70, "yellow"), (0.50, "orange"), (0.0, "red"))

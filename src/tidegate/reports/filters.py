@@ -10,12 +10,14 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tidegate.model.comparison import Interval
 from tidegate.text.safe import one_line, visible
 from tidegate.text.scores import p_text, score_text
 from tidegate.text.shorten import first_and_last, middle_cut, shortened
+
+if TYPE_CHECKING:
+    from tidegate.model.comparison import Interval
 
 NONE = "–"  # shown for a missing number
 _APART = "&#8203;"  # zero-width space
@@ -184,6 +186,26 @@ def times_in_ten(p: float) -> str:
 def score(value: float | None) -> str:
     """A score from 0 to 1: `0.82`, and `0.825` if that is all of it."""
     return NONE if value is None else score_text(value)
+
+
+def measured(value: float | None, metric: str) -> str:
+    """A metric's value in its unit."""
+    match metric.rsplit("_", 1)[-1]:
+        case "rate" | "ratio" | "efficiency" | "completed":
+            return percent(value)
+        case "score":
+            return score(value)
+        case "s":
+            return seconds(value)
+        case "usd":
+            return NONE if value is None else money(value)
+        case _:
+            return number(value)
+
+
+def words(name: str) -> str:
+    """A name of the model with spaces: `not_run` → `not run`."""
+    return name.replace("_", " ")
 
 
 def prose(text: str, limit: int = 400) -> str:

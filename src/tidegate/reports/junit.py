@@ -9,7 +9,8 @@ from tidegate.model.comparison import Row
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import by_row
 from tidegate.model.result import Result
-from tidegate.reports.model_filters import console, passed, words
+from tidegate.reports.filters import words
+from tidegate.reports.model_filters import console, passed
 from tidegate.text.safe import one_line, visible
 
 if TYPE_CHECKING:

@@ -23,7 +23,20 @@ from tidegate.model.comparison import (
 from tidegate.model.measurement import Call
 from tidegate.model.result import Cost
 from tidegate.reports.cause_text import cause_diff, changed_at
-from tidegate.reports.filters import FILTERS, NONE, count, interval, money, percent, points, prose, to, together
+from tidegate.reports.filters import (
+    FILTERS,
+    NONE,
+    count,
+    interval,
+    measured,
+    money,
+    percent,
+    points,
+    prose,
+    to,
+    together,
+    words,
+)
 from tidegate.reports.table_row import MetricCell
 from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, CommentView, MetricWarning
 from tidegate.text.safe import one_line, visible
@@ -50,11 +63,6 @@ def spent(cost: Cost) -> str:
         return money(cost.usd) + partly
     share = "" if cost.usd_guessed == known else f" for {cost.usd_guessed} of them"
     return f"{money(cost.usd)}{partly} (estimated from tokens{share})"
-
-
-def words(name: str) -> str:
-    """A name of the model with spaces: `not_run` → `not run`."""
-    return name.replace("_", " ")
 
 
 def passed(counts: BaseCounts | HeadCounts) -> str:
@@ -203,21 +211,6 @@ def moved(metric: MetricCell, unit: str) -> str:
 def by_row(warnings: Sequence[MetricWarning]) -> list[tuple[Row | None, list[MetricWarning]]]:
     """Consecutive warnings grouped by row; the row is none for warnings of the whole suite."""
     return [(row, list(same)) for row, same in groupby(warnings, key=lambda warning: warning.row)]
-
-
-def measured(value: float | None, metric: str) -> str:
-    """A metric's value in its unit."""
-    match metric.rsplit("_", 1)[-1]:
-        case "rate" | "ratio" | "efficiency" | "completed":
-            return str(FILTERS["percent"](value))
-        case "score":
-            return str(FILTERS["score"](value))
-        case "s":
-            return str(FILTERS["seconds"](value))
-        case "usd":
-            return NONE if value is None else str(FILTERS["money"](value))
-        case _:
-            return str(FILTERS["number"](value))
 
 
 PIECES: dict[str, Callable[..., Any]] = {

@@ -12,10 +12,10 @@ from tidegate.model.trial import Side
 from tidegate.model.value import Value
 from tidegate.reports.cause_text import cause_diff, changed_at
 from tidegate.reports.comment import fix_text
-from tidegate.reports.filters import count, number, percent, seconds
+from tidegate.reports.filters import count, number, percent, seconds, words
 from tidegate.reports.for_agent import for_agent
 from tidegate.reports.judge_summary import judge_facts
-from tidegate.reports.model_filters import change_line, sign, spent, words
+from tidegate.reports.model_filters import change_line, sign, spent
 from tidegate.reports.page_metrics import SuiteMetric, suite_metrics
 from tidegate.reports.page_power import PowerBar, power_bars
 from tidegate.reports.page_row import PageOf, RowView, page_columns, row_path, row_view

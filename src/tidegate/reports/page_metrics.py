@@ -10,8 +10,7 @@ from tidegate.model.result import Result
 from tidegate.model.trend import TREND_METRICS
 from tidegate.model.trial import Side
 from tidegate.model.value import Value
-from tidegate.reports.filters import probability, signed
-from tidegate.reports.model_filters import measured, words
+from tidegate.reports.filters import measured, probability, signed, words
 
 SHARES = ("rate", "ratio")  # name endings of metrics from 0 to 1, whose differences are in percentage points
 

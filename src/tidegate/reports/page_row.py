@@ -13,9 +13,9 @@ from tidegate.model.suite import RowState
 from tidegate.model.trend import RowTrend
 from tidegate.model.trial import Side, encoded
 from tidegate.model.value import Value
-from tidegate.reports.filters import count, percent, points, probability, to, unfenced
+from tidegate.reports.filters import count, measured, percent, points, probability, to, unfenced, words
 from tidegate.reports.for_agent import for_agent
-from tidegate.reports.model_filters import change_line, diff, measured, moved, passed, sign, spread, words
+from tidegate.reports.model_filters import change_line, diff, moved, passed, sign, spread
 from tidegate.reports.page_metrics import change_text
 from tidegate.reports.page_power import PowerBar, power_bars
 from tidegate.reports.page_trials import Mark, Subcommand, mark, shown_pair, subcommands

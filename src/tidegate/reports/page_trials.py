@@ -12,7 +12,7 @@ from tidegate.model.measurement import TrialResult
 from tidegate.model.metrics import Metrics, SubcommandCounts
 from tidegate.model.trial import Side
 from tidegate.model.value import Value
-from tidegate.reports.model_filters import measured
+from tidegate.reports.filters import measured
 
 
 class Subcommand(Value):

@@ -14,9 +14,8 @@ from rich.text import Text
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.measurement import Call, Run, TrialResult
 from tidegate.model.plan import RowKey, by_row
-from tidegate.reports.filters import NONE, count, money, number, percent, seconds
+from tidegate.reports.filters import NONE, count, measured, money, number, percent, seconds, words
 from tidegate.reports.judge_summary import trial_lines
-from tidegate.reports.model_filters import measured, words
 from tidegate.reports.step_calls import take
 from tidegate.statistics.passk import pass_at_k, pass_hat_k
 from tidegate.text.safe import one_line, visible

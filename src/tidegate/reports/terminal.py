@@ -21,8 +21,8 @@ from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
 from tidegate.reports.comment import terminal_markdown
-from tidegate.reports.filters import code, score, seconds, signed
-from tidegate.reports.model_filters import passed, words
+from tidegate.reports.filters import code, score, seconds, signed, words
+from tidegate.reports.model_filters import passed
 from tidegate.reports.view import STATE_SIGNS, comment_view
 from tidegate.text.safe import log_line, one_line
 from tidegate.text.shorten import shortened

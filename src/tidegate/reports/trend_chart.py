@@ -8,8 +8,7 @@ from tidegate.model.comparison import Row
 from tidegate.model.result import Result
 from tidegate.model.trend import TREND_METRICS, RowTrend
 from tidegate.model.value import Value
-from tidegate.reports.filters import cell, count, percent
-from tidegate.reports.model_filters import measured, words
+from tidegate.reports.filters import cell, count, measured, percent, words
 
 SUCCESS = "success"
 NAMES = (SUCCESS, *TREND_METRICS)
