@@ -79,3 +79,18 @@ def test_answers_are_checked_for_what_they_have_in_common(answers: list[str], ex
     checks = [*answer_checks("target", Example("move", {"to": "x"}), answers)]
     assert [check["expected"][0]["output"] for check in checks] == ([] if expected is None else [expected])
     assert all(check["expected"][0]["input"] == {"to": "x"} for check in checks)
+
+
+def test_an_answer_is_checked_by_what_it_lacks_in_another_state() -> None:
+    """A heading stands in both, and tells nothing."""
+    outputs = ["Changes:\nnotes.txt\n+Order more paper\n"] * 2
+    call = Example("diff", {})
+    (check,) = answer_checks("target", call, outputs, "Changes:\n", ("Order more paper",))
+    assert check["expected"][0]["output"] == {"regex": r"(?s)\+Order more paper"}
+    assert [*answer_checks("target", call, ["Changes:\n"] * 2)] == []
+
+
+def test_of_an_answer_with_an_id_the_start_is_checked() -> None:
+    call = Example("commit", {})
+    (check,) = answer_checks("target", call, ["committed as 1a2b3c4d5e\n", "committed as 9f8e7d6c5b\n"])
+    assert check["expected"][0]["output"] == {"regex": "(?s)committed as"}

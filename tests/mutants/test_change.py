@@ -136,6 +136,14 @@ def test_arguments_are_swapped_or_cut_and_values_of_options_are_not_taken_for_ar
     assert changed(cut, ["add", "Tag the release"])[0] == ["add", "Tag"]
 
 
+def test_an_argument_loses_its_capital_letters_or_is_refused_and_options_and_their_values_are_not() -> None:
+    lowered, refused = mutant("argument_lowered", command="add"), mutant("argument_refused", command="add")
+    assert changed(lowered, ["add", "--Due", "Tag It"])[0] == ["add", "--Due", "tag it"]
+    assert changed(refused, ["add", "x", "T"])[1] == (2, "", "error: unrecognized arguments: T\n")
+    for fine in (["add", "--due", "1"], ["add"], ["list", "T"]):
+        assert changed(refused, fine) == (fine, (0, "", "")), fine
+
+
 def test_options_after_an_argument_are_refused_if_they_have_to_come_first() -> None:
     first = mutant("options_first", command="add")
     assert changed(first, ["add", "T", "--due=1"])[1] == (2, "", "error: unrecognized arguments: --due=1\n")
@@ -179,6 +187,20 @@ def test_a_renamed_subcommand_works_under_its_new_name_alone() -> None:
         ("output_truncated", (0, "abcd", ""), (0, "ab", "")),
         ("output_emptied", (0, "abcd", ""), (0, "", "")),
         ("streams_swapped", (0, "o", "e"), (0, "e", "o")),
+        ("warning_on_stderr", (0, "a\n", "e\n"), (0, "a\n", f"{outputs.WARNING}e\n")),
+        ("lines_prefixed", (0, "a\n\nb\n", ""), (0, "INFO: a\n\nINFO: b\n", "")),
+        ("line_ends_changed", (0, "a\nb\r\n", ""), (0, "a\r\nb\r\n", "")),
+        ("letters_lowered", (0, "Tag\n", ""), (0, "tag\n", "")),
+        ("spaces_doubled", (0, "  a b\n", ""), (0, "  a  b\n", "")),
+        ("word_replaced", (0, "1 done: Tag\n", ""), (0, "1 Now: Tag\n", "")),
+        ("word_replaced", (0, '{"done": 1}\n', ""), (0, '{"done": 1}\n', "")),
+        ("word_replaced", (0, "[ ]\ndone\n", ""), (0, "[ ]\ndone\n", "")),
+        ("json_reformatted", (0, '{"a": 1}\n', ""), (0, '{\n  "a": 1\n}\n', "")),
+        ("json_reformatted", (0, '{\n"a": 1\n}\n', ""), (0, '{"a": 1}\n', "")),
+        ("json_list_cut", (0, '{"a": [1, [2, 3]]}\n', ""), (0, '{"a": [1]}\n', "")),
+        ("json_list_cut", (0, '{ "a": [1] }\n', ""), (0, '{ "a": [1] }\n', "")),
+        ("json_list_reversed", (0, "[1, [2, 3]]\n", ""), (0, "[[3, 2], 1]\n", "")),
+        ("json_list_reversed", (0, "no JSON\n", ""), (0, "no JSON\n", "")),
     ],
 )
 def test_changed_results(kind: MutantKind, before: outputs.Result, after: outputs.Result) -> None:
@@ -286,6 +308,28 @@ def test_an_effect_comes_twice_and_the_output_once(folders: Path) -> None:
 def test_a_file_that_is_written_is_cut(folders: Path) -> None:
     ran(folders, mutant("written_cut", command="add"), "add", "abc")
     assert (folders / "workspace" / "tasks").read_text() == "ab"
+
+
+def test_a_file_that_is_written_has_another_name(folders: Path) -> None:
+    ran(folders, mutant("written_renamed", command="add"), "add", "abc")
+    assert [file.name for file in (folders / "workspace").iterdir()] == ["tasks.new"]
+
+
+def test_a_second_call_in_a_trial_fails_and_does_not_reach_the_tool(folders: Path) -> None:
+    first, front = ran(folders, mutant("works_once", command="add"), "add", "x")
+    env = {"PATH": f"{front.path[0]}:{os.defpath}", "HOME": str(folders / "home")}
+    again = [subprocess.run(["t", "add", "y"], cwd=folders / "workspace", env={**env, **other}, check=False).returncode
+             for other in ({}, {"HOME": str(folders)})]  # fmt: skip
+    assert [first.returncode, *again] == [0, 1, 0]
+    assert (folders / "workspace" / "tasks").read_text() == "x\ny\n"
+
+
+def test_a_call_is_recorded_with_what_the_tool_printed_and_in_every_script(folders: Path) -> None:
+    title = 'a "b" \\ \t ü \x01'
+    _, front = ran(folders, mutant("output_emptied", command="add"), "add", "\udcff", title)
+    (call,) = front.calls()
+    assert call.argv == ("add", "\ufffd", title)
+    assert (call.stdout, call.was) == ("", (0, f"{title}\n", ""))
 
 
 def test_what_is_written_has_a_hash_of_all_of_it_and_one_without_ids_and_dates(folders: Path) -> None:

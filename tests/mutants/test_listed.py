@@ -6,7 +6,8 @@ from typing import get_args
 
 from tidegate.model.mutant import MutantKind
 from tidegate.model.surface import ObservedCall, Part
-from tidegate.mutants.listed import KINDS, changed_guidance, of_guidance, of_program, of_server
+from tidegate.mutants.kinds import KINDS
+from tidegate.mutants.listed import changed_guidance, of_guidance, of_program, of_server
 from tidegate.mutants.values import of_values
 
 PARTS = (
@@ -51,6 +52,18 @@ def test_mutants_of_values_are_of_listed_choices_or_of_values_in_calls() -> None
         "the default of `--depth` of `t` is 4, not 3",
         "`--loud` is on by default in `t`",
     ]
+
+
+def test_a_command_is_missing_from_an_example() -> None:
+    (dropped,) = (one for one in of_guidance({"A.md": GUIDE}, "t", read=False) if one.kind == "example_dropped")
+    assert dropped.words == "A.md: the example “t add --due 1 T” is gone"
+    assert changed_guidance(dropped, GUIDE) == GUIDE.replace("$ t add --due 1 T\n", "")
+
+
+def test_a_call_can_work_only_once_where_a_trial_has_two() -> None:
+    calls = [ObservedCall(argv=("add", "T"), exit_code=0, home=home) for home in ("/1", "/2")]
+    assert "works_once" not in {one.kind for one in of_program(PARTS, calls, "t")}
+    assert "works_once" in {one.kind for one in of_program(PARTS, [*calls, calls[0]], "t")}
 
 
 def test_a_tool_without_subcommands_is_named_by_its_program() -> None:

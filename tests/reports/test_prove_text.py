@@ -91,6 +91,13 @@ def test_the_trend_names_both_shares_and_what_is_newly_alive() -> None:
     assert re.search(r"newly alive  `--due` is ignored by `add` +it was caught by s\n", text)
 
 
+def test_mutants_that_were_not_run_are_counted_by_reason() -> None:
+    left = (mutant("a", "not_run", "not in the sample"), mutant("b", "not_run", "only an agent with a model reads it"))
+    lines = prove_text(proof(mutant("c", "caught"), left[0], *left)).splitlines()
+    told = [line for line in lines if line.startswith("not run")]
+    assert told == ["not run  2 mutants: not in the sample", "not run  1 mutant: only an agent with a model reads it"]
+
+
 def test_the_share_leaves_out_what_changes_nothing_or_was_not_run() -> None:
     found = proof(mutant("a", "caught"), mutant("b", "not_reached"), mutant("c", "no_change"), mutant("d", "not_run"))
     assert found.share == 0.5

@@ -14,7 +14,7 @@ import pytest
 from tidegate.authoring.drafts import drafts_for
 from tidegate.model.mutant import MutantResult
 from tidegate.model.progress import Silent
-from tidegate.model.proof import Draft, Proof
+from tidegate.model.proof import Drafted, Proof
 from tidegate.reports.badge import proof_badge
 from tidegate.reports.prove_text import change_text, prove_text
 from tidegate.run.prove import prove
@@ -110,7 +110,7 @@ def test_a_misspelt_option_in_the_guidance_is_met_by_the_agent_that_reads_it(pro
 
 def test_the_surface_and_the_score_are_printed(proof: Proof) -> None:
     text = prove_text(proof)
-    assert "surface: 2 of 3 subcommands, 2 of 3 options used by a passing scenario" in text
+    assert "surface: 2 of 3 subcommands, 2 of 3 options used by 1 passing scenario\n" in text
     assert "A/A: 1 pull request that changes nothing: 0 blocked" in text
     assert "unused `wipe`" in text
     assert "unused `--due` of `add`" in text
@@ -118,11 +118,19 @@ def test_the_surface_and_the_score_are_printed(proof: Proof) -> None:
     assert f'"message": "{round(100 * proof.share)}%' in proof_badge(proof)
 
 
-def test_a_draft_uses_what_no_scenario_uses_and_checks_what_differs_then(proof: Proof) -> None:
+def test_a_draft_is_a_task_in_words_with_a_guide_and_checks_what_differs_then(proof: Proof) -> None:
+    """Without `--due`, the notes would have no date. The commands are not in the task."""
     (scenario,) = [one for one in proof.tools[0].drafts if not one.into]
-    assert scenario.catches == "`--due` is ignored by `add`"
-    assert "t add --due 2030-01-31 --loud tide" in scenario.text
-    assert "substring: '2030-01-31'" in scenario.text
+    assert (scenario.catches, scenario.file) == ("`--due` is ignored by `add`", "add_due.yaml")
+    assert "Use `t`. Add: “tide”, with the due “2030-01-31”" in scenario.text
+    assert "t add" not in scenario.text
+    assert "substring: --loud by" in scenario.text
+    assert "t add --due 2030-01-31 --loud tide" in scenario.files["add_due/AGENTS.md"]
+
+
+def test_drafting_leaves_no_folder_behind(repo: Path, proof: Proof) -> None:
+    assert proof.tools[0].drafts
+    assert not [*repo.glob(".tidegate/drafts-*")]
 
 
 def test_a_draft_for_what_a_scenario_meets_is_a_gate(proof: Proof) -> None:
@@ -139,12 +147,38 @@ def test_a_sample_is_of_all_mutants_so_that_its_share_estimates_the_whole(repo: 
     assert (len(found.mutants), found.count("not_run")) == (6, 4)
 
 
+READS_HELP = """\
+name: read
+description: Read the help.
+target: {binary: t}
+task: "Read it:\\n\\n```console\\n$ t add --help\\n```\\n"
+evaluation:
+  gates:
+    - {type: command_output_contains, command: t add --help, substring: "--loud"}
+"""
+
+
+def test_a_mutant_that_does_to_all_calls_what_another_did_is_not_run(repo: Path, tmp_path: Path) -> None:
+    """Where only the help is read, an option that is gone is like one that the help no longer lists."""
+    own = shutil.copytree(repo, tmp_path / "own", ignore=shutil.ignore_patterns(".tidegate", ".git", "AGENTS.md"))
+    (own / "s.yaml").write_text(READS_HELP)
+    commit(own)
+    options = Options(environ=dict(os.environ), progress=Silent())
+    wanted = Wanted(kinds=("option_removed", "help_dropped"))
+    found = asyncio.run(prove(own, None, tmp_path / "run", options, wanted))
+    states = {(one.mutant.name, one.mutant.kind): (one.state, one.caught_by) for one in found.mutants}
+    assert states["--loud", "help_dropped"] == states["--loud", "option_removed"] == ("caught", ("read",))
+    assert states["--due", "help_dropped"] == states["--due", "option_removed"] == ("alive", ())
+    base, help_pages, caught, alive = 2, 2, 3, 1
+    assert found.trials == base + help_pages + caught + alive
+
+
 def test_an_interrupted_run_leaves_results_that_the_next_one_reuses(repo: Path, tmp_path: Path) -> None:
     """Here it is stopped while it drafts; a result stays with its commit and suite."""
     own = shutil.copytree(repo, tmp_path / "own", ignore=shutil.ignore_patterns(".tidegate"))
     options = Options(environ=dict(os.environ), progress=Silent())
 
-    async def stopped(*_: object) -> tuple[Draft, ...]:
+    async def stopped(*_: object) -> Drafted:
         raise KeyboardInterrupt
 
     wanted = Wanted(kinds=("output_emptied",))
@@ -176,8 +210,28 @@ def test_a_tool_whose_scenarios_all_fail_has_a_surface_and_no_share(repo: Path, 
         "New: `--shout` of `add`; no scenario uses it",
         "Removed: `--loud` of `add`; still named in AGENTS.md:4",
     }
-    assert "surface: 0 of 3 subcommands, 0 of 3 options used by a passing scenario" in prove_text(found)
+    assert "surface: 0 of 3 subcommands, 0 of 3 options used by 0 passing scenarios" in prove_text(found)
     assert found.notes[0].startswith("keep × docs was left out: it does not pass on base")
+
+
+def test_options_of_a_tool_without_help_come_from_the_man_page_of_each_side(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    (repo / "man").mkdir(parents=True)
+    (repo / "bin").mkdir()
+    (repo / "bin/t").write_text('#!/bin/sh\n[ "$1" = --loud ] || exit 2\necho "$2" >> notes\n')
+    (repo / "bin/t").chmod(0o755)
+    task = SCENARIO.replace("t add --loud tide", "t --loud tide!").replace("$ t show --format text\\n", "")
+    for name, text in {"tidegate.yaml": SUITE, "s.yaml": task, "man/t.1": ".SH OPTIONS\n.TP\n.B --loud\nx\n"}.items():
+        (repo / name).write_text(text)
+    commit(repo)
+    (repo / "man/t.1").write_text(".SH OPTIONS\n.TP\n.B --loud\nx\n.TP\n.BI --due \\ DATE\nx\n")
+    options = Options(environ=dict(os.environ), progress=Silent())
+    found = asyncio.run(prove(repo, None, tmp_path / "run", options, Wanted(mutants=False, base="HEAD")))
+    assert {(str(one.part), one.scenarios) for one in found.tools[0].parts if one.part.kind == "option"} == {
+        ("`--loud`", ("keep",)),
+        ("`--due`", ()),
+    }
+    assert [change_text(one) for one in found.tools[0].changes] == ["New: `--due`; no scenario uses it"]
 
 
 def test_scenarios_without_a_tool_have_nothing_to_change(tmp_path: Path) -> None:

@@ -102,9 +102,14 @@ def test_a_draft_calls_a_tool_that_no_scenario_calls_and_checks_its_answer(proof
     """The answer of `where`, a folder, is another one in each trial, so no check of it can be proposed."""
     _, second = proof.tools
     (draft,) = second.drafts
-    assert (draft.catches, draft.file) == ("`put` returns an empty result", "scenarios/use_put.yaml")
-    assert "agent `script` in tidegate.yaml:\n#   use_put:\n#     - {call: put, input: {title: " in draft.text
+    assert (draft.catches, draft.file) == ("`put` returns an empty result", "put.yaml")
+    assert "agent `script` in tidegate.yaml:\n#   put:\n#     - {call: put, input: {title: " in draft.text
     assert "output: {regex: '(?s)added Write the changelog'}" in draft.text
+    assert 'Put it (title: "Write the changelog"' in draft.text
+
+
+def test_a_part_without_a_draft_is_named_with_the_reason(proof: Proof) -> None:
+    assert "no draft for `where`: its answers tell nothing that lasts" in proof.notes
 
 
 def test_a_draft_for_an_answer_that_no_check_reads_is_an_evaluator(proof: Proof) -> None:

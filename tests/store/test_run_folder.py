@@ -20,6 +20,16 @@ def test_a_run_comes_back_as_it_was_stored(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "r").iterdir()] == ["run.json"]
 
 
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_a_run_is_written_in_parts_as_if_it_were_one(count: int, tmp_path: Path) -> None:
+    """A text of the run that looks like the field `trials` does not mislead."""
+    trials = (trial_result(index=number + 1, reason='a\n "trials": []\n') for number in range(count))
+    stored = run(*trials, build_error='b\n "trials": []\n')
+    RunFolder(tmp_path).finish_run(stored)
+
+    assert (tmp_path / "run.json").read_text(encoding="utf-8") == stored.model_dump_json(indent=1) + "\n"
+
+
 @pytest.mark.parametrize("name", ["../../escape", "a/b", "..", "sp ace", "ünï", "%2e"])
 def test_any_scenario_name_is_one_folder_inside_of_the_run(tmp_path: Path, name: str) -> None:
     folder = RunFolder(tmp_path).trial_folder(trial_result(scenario=name).spec).resolve()

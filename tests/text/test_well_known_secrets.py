@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from tidegate.model.event import ToolResult
-from tidegate.text.well_known_secrets import LEFT_OUT, masked_secrets, without_secrets
+from tidegate.model.event import Message, ToolResult
+from tidegate.model.trial import Record
+from tidegate.text.well_known_secrets import LEFT_OUT, MANY, masked_secrets, without_secrets
 
 MIXED = "aB3dE5fG7h" * 10
 DIGITS = "0123456789" * 10
@@ -74,3 +75,23 @@ def test_a_value_keeps_all_but_its_secrets() -> None:
     event = ToolResult(id="1", status="ok", output=f'"{SECRETS["npm"]}"\n', at=1.5)
     assert without_secrets(event) == event.model_copy(update={"output": '"[secret]"\n'})
     assert without_secrets(clean := event.model_copy(update={"output": "fine"})) is clean
+
+
+@pytest.mark.parametrize("place", [0, MANY, 2 * MANY + 1])
+def test_a_key_in_one_of_many_values_is_found(place: int) -> None:
+    """Long fields are searched in parts."""
+    texts = ["nothing"] * (2 * MANY + 2)
+    texts[place] = f"the key is {SECRETS['GitHub']}"
+    record = Record(prompt="p", events=tuple(Message(at=0, text=text) for text in texts))
+
+    found = without_secrets(record)
+
+    assert found.events[place] == Message(at=0, text="the key is [secret]")
+    assert found.model_copy(update={"events": ()}) == Record(prompt="p")
+
+
+@pytest.mark.parametrize("field", ["prompt", "diff", "problem"])
+def test_a_key_beside_many_values_is_found(field: str) -> None:
+    record = Record(**{field: SECRETS["npm"]}, events=tuple(Message(at=0, text="nothing") for _ in range(MANY + 1)))
+
+    assert getattr(without_secrets(record), field) == "[secret]"

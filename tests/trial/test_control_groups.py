@@ -158,9 +158,11 @@ def test_memory_in_files_counts_and_the_limit_is_named(command: Callable[..., Co
 
 
 @needs_groups
-def test_threads_count_and_the_limit_is_named(command: Callable[..., Command]) -> None:
-    """The supervisor's own look counts processes."""
-    (ended,) = run(command(*PYTHON, THREADS, limits=Limits(processes=10)))
+@pytest.mark.parametrize("account", [None, pytest.param(Account(61_001, 61_001), marks=needs_root)])
+def test_threads_count_and_the_limit_is_named(command: Callable[..., Command], account: Account | None) -> None:
+    """The supervisor's own look counts processes, and where a user's processes are limited, nothing tells."""
+    python = ("/usr/bin/python3", *PYTHON[1:])  # other users can run it
+    (ended,) = run(command(*python, THREADS, cwd=Path("/"), limits=Limits(processes=10)), account=account)
     assert (ended.end, ended.limit) == ("limit", "processes")
 
 

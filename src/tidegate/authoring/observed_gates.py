@@ -19,7 +19,7 @@ _BOTH = " 2>&1"
 _START, _END = r"\A\s*", r"\s*\Z"
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 # Dates, times, versions, ids, temporary paths: equal in two runs of today, but not for good.
-_VOLATILE = re.compile(
+VOLATILE = re.compile(
     r"\d{4}-\d\d-\d\d|\d\d?:\d\d|\d+\.\d+\.\d+|(?<![\d.])\d{9,}|\b(?=[a-z]*\d)(?=\d*[a-f])[0-9a-f]{7,}\b"
     r"|/tmp|/root|/home|\b20[2-9]\d\b"
     r"|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}[ ,.]+\d"
@@ -149,7 +149,7 @@ def change_gates(diffs: Sequence[str]) -> Iterator[dict[str, Any]]:
     proposed = [list(proposed_gates(diff)) for diff in diffs]
     for gate in proposed[0] if proposed else ():
         stable = all(gate in other for other in proposed)
-        if stable and not _VOLATILE.search(gate["path"] + gate.get("substring", "")):
+        if stable and not VOLATILE.search(gate["path"] + gate.get("substring", "")):
             yield gate
 
 
@@ -176,7 +176,7 @@ def _contains(command: str, line: str) -> dict[str, Any]:
 def tells(line: str) -> bool:
     """Return True if the line is short, has a few letters or digits, and is likely to be the same for good."""
     enough = sum(character.isalnum() for character in line) >= 3
-    return enough and len(line) <= LONGEST and line.isprintable() and not _VOLATILE.search(line)
+    return enough and len(line) <= LONGEST and line.isprintable() and not VOLATILE.search(line)
 
 
 def _short(text: str) -> str:

@@ -64,7 +64,7 @@ def scenario_text(story: Story, file: str) -> str:
 
 def proposed_gates(diff: str) -> Iterator[dict[str, Any]]:
     """Yield a gate for each text file that was added or changed, with its first meaningful new line."""
-    for number, (path, is_new, added) in enumerate(_changes(diff)):
+    for number, (path, is_new, added) in enumerate(changes(diff)):
         if number == MOST_FILES:
             return
         line = next((line.strip() for line in added if _tells_something(line.strip())), None)
@@ -79,7 +79,7 @@ def _tells_something(line: str) -> bool:
     return len(line) <= LONGEST_LINE and sum(character.isalnum() for character in line) >= FEWEST_LETTERS
 
 
-def _changes(diff: str) -> Iterator[tuple[str, bool, list[str]]]:
+def changes(diff: str) -> Iterator[tuple[str, bool, list[str]]]:
     """Yield path, whether it is new, and added lines of each file. Skips names that git quotes."""
     for part in f"\n{diff}".split("\ndiff --git ")[1:]:
         head, _, body = part.partition("\n@@ ")

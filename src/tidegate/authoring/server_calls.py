@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from tidegate.agents.scripted import LIST, parameters
 from tidegate.authoring.build_systems.files import json_value
+from tidegate.authoring.draft_gates import new_text
 from tidegate.authoring.observed_gates import tells
 from tidegate.model.agent import Tool
 
@@ -55,9 +56,15 @@ def surface_checks(tools: Iterable[Tool]) -> Iterator[dict[str, Any]]:
             yield _check(LIST, _short(described), {"regex": f"{start}{has}{only}"})
 
 
-def answer_checks(server: str, call: Example, outputs: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield a check for what all answers to the call had in common; none if that is nothing."""
-    output = _common(outputs, call.input)
+def answer_checks(
+    server: str, call: Example, outputs: Sequence[str], without: str = "", words: Sequence[str] = ()
+) -> Iterator[dict[str, Any]]:
+    """Yield a check for what all answers to the call had in common; none if that is nothing.
+
+    `without`: an answer that lacks what the check should find, such as one of these words. A heading, such as
+    `Changes:`, tells nothing.
+    """
+    output = _common(outputs, call.input, without, words)
     if output is not None:
         given = {"input": call.input} if call.input else {}
         yield _check(f"mcp__{server}__{call.tool}", f"{call.tool} answers as before", output, given)
@@ -68,17 +75,25 @@ def _check(tool: str, name: str, output: Any, given: dict[str, Any] | None = Non
     return {"type": "tool_trajectory", "name": name, "mode": "superset", "expected": [expected], "required": True}
 
 
-def _common(outputs: Sequence[str], given: dict[str, Any]) -> Any:
+def _common(outputs: Sequence[str], given: dict[str, Any], without: str, words: Sequence[str]) -> Any:
     """Return what matches all outputs: fields of JSON, or lines of text; None if there is nothing."""
     values = [json_value(output) if output.lstrip().startswith(("{", "[")) else None for output in outputs]
     if all(isinstance(value, dict) for value in values):
         fields = dict(list(_same_fields(values, given))[:MOST_FIELDS])
         return fields or None
-    if any(value is not None for value in values):
+    if any(isinstance(value, dict) for value in values):
         return None
     again = {line.strip() for line in outputs[-1].splitlines()}
     lines = [line.strip() for line in outputs[0].splitlines() if line.strip() in again and tells(line.strip())]
-    chosen = {*lines[:1], *sorted(lines, key=len, reverse=True)[:1]}
+    known = {line.strip() for line in without.splitlines()}
+    lines = [line for line in lines if line not in known] if without else lines
+    if not lines and (start := new_text(outputs[0], outputs[-1], without, ())):
+        lines = [start] if outputs[0].lstrip().startswith(start) else []
+    if all(line.endswith(":") for line in lines):
+        return None
+    told = [*words, *map(str, given.values())]
+    named = [line for line in lines if any(len(one) > 2 and one in line for one in told)] if without else []
+    chosen = {*named[:1], *named[-1:]} or {*lines[:1], *sorted(lines, key=len, reverse=True)[:1]}
     patterns = [re.escape(line).replace(r"\ ", " ") for line in dict.fromkeys(lines) if line in chosen]
     return {"regex": "(?s)" + ".*".join(patterns)} if patterns else None
 

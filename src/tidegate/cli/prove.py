@@ -111,7 +111,8 @@ def _write(out: Path, proof: Proof) -> None:
     write_text(out / "prove.html", prove_page(proof))
     write_text(out / "badge.json", proof_badge(proof))
     for draft in (one for tool in proof.tools for one in tool.drafts if not one.into):
-        write_text(out / "drafts" / draft.file, draft.text)
+        for file, text in {draft.file: draft.text, **draft.files}.items():
+            write_text(out / "drafts" / file, text)
 
 
 def _wanted(args: argparse.Namespace) -> Wanted:
@@ -150,7 +151,7 @@ def _refuse_without_mutants(args: argparse.Namespace) -> None:
 def _kinds(asked: list[str]) -> tuple[str, ...]:
     """Return the kinds of mutants. Raises ConfigurationError for one that there is not."""
     from tidegate.errors import ConfigurationError
-    from tidegate.mutants.listed import KINDS
+    from tidegate.mutants.kinds import KINDS
 
     if unknown := [kind for kind in asked if kind not in KINDS]:
         raise ConfigurationError(f"there is no kind of mutant `{unknown[0]}`.", f"Kinds: {', '.join(KINDS)}.")

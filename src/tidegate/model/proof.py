@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tidegate.model.mutant import MutantResult
 from tidegate.model.surface import Part
@@ -35,12 +35,23 @@ class ChangedPart(Value):
 
 
 class Draft(Value):
-    """A check that catches a mutant: the text of a new scenario's file, or a line for one's gates or evaluators."""
+    """A check that catches a mutant: the text of a new scenario's file, or a line for one's gates or evaluators.
+
+    `files`: the files of a new scenario's workspace, by their path in the repository.
+    """
 
     catches: str
     file: str
     text: str
+    files: dict[str, str] = {}
     into: Literal["", "gates", "evaluators"] = ""  # "": it is a new scenario
+
+
+class Drafted(NamedTuple):
+    """Drafts for one tool. `notes`: sentences on parts for which no draft is offered."""
+
+    drafts: tuple[Draft, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class AlikeSides(Value):
@@ -53,10 +64,14 @@ class AlikeSides(Value):
 
 
 class ToolProof(Value):
-    """What was found for one tool under test. `counts`: how much of its surface is used; `changes`: since base."""
+    """What was found for one tool under test. `counts`: how much of its surface is used; `changes`: since base.
+
+    `scenarios`: how many pass on base; only they use something.
+    """
 
     tool: str
     counts: str
+    scenarios: int = 0
     parts: tuple[UsedPart, ...]
     mutants: tuple[MutantResult, ...] = ()
     changes: tuple[ChangedPart, ...] = ()

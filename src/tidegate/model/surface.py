@@ -52,3 +52,4 @@ class ObservedCall(Value):
     at: float = 0.0  # seconds since the epoch
     seconds: float = 0.0
     home: str = ""  # HOME of the call, which tells the trial
+    was: tuple[int, str, str] | None = None  # exit code, stdout and stderr before the mutant changed them

@@ -41,8 +41,11 @@ def refusal(mutant: dict[str, Any], argv: list[str]) -> str:
         return f"invalid value for {named(mutant, argv)}: '{mutant['value']}'"
     if kind == "option_required":
         return f"the following arguments are required: {name}"
-    late = late_option(mutant, argv) if kind == "options_first" else ""
-    return late and f"unrecognized arguments: {late}"
+    if kind == "argument_refused":
+        refused = last_argument(mutant, argv)
+    else:
+        refused = late_option(mutant, argv) if kind == "options_first" else ""
+    return refused and f"unrecognized arguments: {refused}"
 
 
 def given(mutant: dict[str, Any], argv: list[str]) -> list[str]:
@@ -61,8 +64,9 @@ def given(mutant: dict[str, Any], argv: list[str]) -> list[str]:
         )
     if kind == "arguments_swapped" and len(own) > 1 and not any(word.startswith("-") for word in own[-3:]):
         return [*start, *own[:-2], own[-1], own[-2]]
-    if kind == "argument_cut":
-        return [*start, *(word if word.startswith("-") else word.partition(" ")[0] for word in own)]
+    if kind in ("argument_cut", "argument_lowered"):
+        less = (lambda word: word.partition(" ")[0]) if kind == "argument_cut" else str.lower
+        return [*start, *(word if word.startswith("-") else less(word) for word in own)]
     return argv
 
 
@@ -70,6 +74,13 @@ def own_words(mutant: dict[str, Any], argv: list[str]) -> list[str]:
     """Return what follows the subcommand."""
     words = mutant["command"].split()
     return argv[(place_of(argv, mutant["command"]) or 0) + len(words) :] if words else argv
+
+
+def last_argument(mutant: dict[str, Any], argv: list[str]) -> str:
+    """Return the last word if it is an argument that is not the value of an option, else ''."""
+    own = own_words(mutant, argv)
+    option = any(word.startswith("-") for word in own[-2:])
+    return own[-1] if own and not option else ""
 
 
 def late_option(mutant: dict[str, Any], argv: list[str]) -> str:

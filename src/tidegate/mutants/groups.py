@@ -9,6 +9,8 @@ from tidegate.model.mutant import Mutant, MutantResult
 
 _OUTPUT = (
     *("line_dropped", "first_line_dropped", "lines_reversed", "lines_cut", "number_changed", "coloured"),
+    *("warning_on_stderr", "lines_prefixed", "line_ends_changed", "letters_lowered", "spaces_doubled", "word_replaced"),
+    *("json_reformatted", "json_list_cut", "json_list_reversed"),
     *("warning_printed", "output_repeated", "output_truncated", "output_emptied", "streams_swapped", "json_wrapped"),
 )
 _KEY = ("json_key_renamed", "json_key_dropped", "json_key_retyped", "json_value_wrong", "json_value_null")
@@ -21,7 +23,7 @@ _CAUSES: Mapping[str, str] = {
     **dict.fromkeys(("error_emptied", "error_wrong"), "the message of {of} where it fails"),
     **dict.fromkeys(("option_ignored", "default_changed", "value_swapped"), "what `{name}` of {of} does"),
     **dict.fromkeys(("option_removed", "option_renamed", "value_refused"), "`{name}` of {of}"),
-    **dict.fromkeys(("effect_lost", "effect_twice", "written_cut"), "what {of} writes"),
+    **dict.fromkeys(("effect_lost", "effect_twice", "written_cut", "written_renamed"), "what {of} writes"),
     **dict.fromkeys(("slower", "hangs"), "the time that {of} takes"),
     **dict.fromkeys(("tool_removed", "tool_renamed", "parameter_required"), "the tool {of}"),
     **dict.fromkeys(("parameter_renamed",), "`{name}` of {of}"),

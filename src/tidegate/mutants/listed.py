@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from tidegate.model.mutant import Mutant, MutantKind
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.mutants.change import is_help
+from tidegate.mutants.kinds import OF_ARGUMENTS, OF_EFFECT, OF_JSON, OF_KEY, OF_OUTPUT
 from tidegate.mutants.met import meets
 from tidegate.mutants.values import of_parameter, of_values
 from tidegate.surface.parts import command_of, commands, json_keys
@@ -17,95 +18,7 @@ MOST_KEYS = 30  # of one subcommand
 _HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*$")
 _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]{2,}")
 _FENCE = re.compile(r"^\s*(```|~~~)")
-
-# What each kind does, in the words of docs/prove.md.
-KINDS: Mapping[MutantKind, str] = {
-    "option_removed": "an option is refused, and gone from the help",
-    "option_ignored": "an option is accepted and has no effect",
-    "option_renamed": "an option has another name, in the help too",
-    "option_required": "an option has to be given",
-    "alias_removed": "another name of an option, such as its short one, is refused, and gone from the help",
-    "options_first": "options are refused after the arguments",
-    "value_refused": "a value of an option or parameter is refused, and gone from the help",
-    "value_swapped": "a value of an option is taken for another",
-    "default_changed": "an option or parameter that is not given has another value, or a switch is on",
-    "arguments_swapped": "the last two arguments are taken in the other order",
-    "argument_cut": "of an argument with spaces only the first word is taken",
-    "subcommand_removed": "a subcommand is gone",
-    "subcommand_renamed": "a subcommand has another name, in the help too",
-    "exit_fails": "a call that worked exits with 1",
-    "exit_succeeds": "a call that failed exits with 0",
-    "exit_changed": "a call that failed exits with another code",
-    "error_emptied": "a failed call prints no message",
-    "error_wrong": "a failed call prints a message that does not help",
-    "json_key_renamed": "a key of JSON output has another name",
-    "json_key_dropped": "a key of JSON output is gone",
-    "json_key_retyped": "a key of JSON output has values of another type",
-    "json_value_wrong": "a key of JSON output has wrong values",
-    "json_value_null": "a key of JSON output is null",
-    "json_wrapped": "JSON output is inside another object",
-    "line_dropped": "the last line of output is missing",
-    "first_line_dropped": "the first line of output is missing",
-    "lines_reversed": "the lines of output are in reverse order",
-    "lines_cut": "the lines of output are cut after 20 characters",
-    "number_changed": "the first number of the output is wrong",
-    "coloured": "the output has codes for colours",
-    "warning_printed": "a warning comes before the output",
-    "output_repeated": "the output comes twice",
-    "output_truncated": "the second half of the output is missing",
-    "output_emptied": "the output is empty",
-    "help_dropped": "the help no longer lists an option, which still works",
-    "streams_swapped": "output goes to stderr, and messages to stdout",
-    "prompts": "a call that changes files asks for confirmation first",
-    "slower": "a call takes ten times as long",
-    "hangs": "a call never ends",
-    "crashes_after": "a call crashes after its effect, without output",
-    "effect_lost": "a call reports success and changes nothing",
-    "effect_twice": "a call takes effect twice",
-    "written_cut": "the files that a call writes lose their second half",
-    "section_dropped": "a section of a guidance file is gone",
-    "flag_misspelt": "a guidance file misspells an option",
-    "subcommand_misspelt": "a guidance file misspells a subcommand",
-    "tool_removed": "an MCP tool is gone",
-    "tool_renamed": "an MCP tool has another name",
-    "parameter_renamed": "a parameter of an MCP tool has another name",
-    "parameter_required": "an MCP tool requires one more parameter",
-    "description_emptied": "the description of an MCP tool is empty",
-    "error_flag_flipped": "results of an MCP tool are marked as errors, and errors as results",
-    "result_reshaped": "an MCP tool wraps its result in JSON",
-    "result_emptied": "an MCP tool returns an empty result",
-}
-
-_OF_OUTPUT: Mapping[MutantKind, str] = {
-    "exit_fails": "{of} exits with 1",
-    "exit_succeeds": "{of} exits with 0 where it fails",
-    "exit_changed": "{of} exits with another code where it fails",
-    "error_emptied": "{of} fails without a message",
-    "error_wrong": "{of} fails with “something went wrong”",
-    "line_dropped": "the last line of the output of {of} is missing",
-    "first_line_dropped": "the first line of the output of {of} is missing",
-    "lines_reversed": "{of} prints its lines in reverse order",
-    "lines_cut": "{of} cuts its lines after 20 characters",
-    "number_changed": "{of} prints a wrong number",
-    "coloured": "{of} prints codes for colours",
-    "warning_printed": "{of} prints a warning before its output",
-    "output_repeated": "{of} prints its output twice",
-    "output_truncated": "the output of {of} ends in the middle",
-    "output_emptied": "{of} prints nothing",
-    "streams_swapped": "{of} prints its output to stderr",
-}
-_OF_KEY: Mapping[MutantKind, str] = {
-    "json_key_renamed": "is renamed",
-    "json_key_dropped": "is gone",
-    "json_key_retyped": "has another type",
-    "json_value_wrong": "has wrong values",
-    "json_value_null": "is null",
-}
-_OF_ARGUMENTS: Mapping[MutantKind, str] = {
-    "options_first": "{of} takes no options after its arguments",
-    "arguments_swapped": "{of} takes its last two arguments in the other order",
-    "argument_cut": "{of} takes only the first word of an argument with spaces",
-}
+_PROMPT = re.compile(r"^\s*\$ ")
 
 
 def of_program(parts: Sequence[Part], calls: Sequence[ObservedCall], binary: str) -> tuple[Mutant, ...]:
@@ -174,6 +87,9 @@ def of_guidance(
             if read or any(_FENCE.match(line) for line in lines):
                 words = f"{file}: the section “{heading}” is gone"
                 found.append(_mutant("section_dropped", words, name=heading, file=file))
+        for example in examples(text, binary) if binary else ():
+            words = f"{file}: the example “{example}” is gone"
+            found.append(_mutant("example_dropped", words, name=example, file=file))
         for flag in dict.fromkeys(_FLAG.findall(text)):
             words = f"{file}: `{flag}` is misspelt"
             found.append(_mutant("flag_misspelt", words, name=flag, file=file))
@@ -191,11 +107,24 @@ def changed_guidance(mutant: Mutant, text: str) -> str:
         middle = word + (len(mutant.name) - word) // 2 + (not word)
         wrong = mutant.name[:middle] + mutant.name[middle + 1 :]
         return re.sub(rf"(?<![\w-]){re.escape(mutant.name)}(?![\w-])", wrong, text)
+    if mutant.kind == "example_dropped":
+        return "".join(line for line in text.splitlines(keepends=True) if _PROMPT.sub("", line).strip() != mutant.name)
     parts = [*sections(text)]
     start = text.splitlines()[: len(text.splitlines()) - sum(len(lines) for _, lines in parts)]
     dropped = next((number for number, (heading, _) in enumerate(parts) if heading == mutant.name), -1)
     kept = [line for number, (_, lines) in enumerate(parts) if number != dropped for line in lines]
     return "\n".join([*start, *kept]) + "\n"
+
+
+def examples(text: str, binary: str) -> tuple[str, ...]:
+    """Return the calls of the program in the code blocks of a Markdown text."""
+    found, fenced = dict[str, None](), False
+    for line in text.splitlines():
+        fenced ^= _FENCE.match(line) is not None
+        call = _PROMPT.sub("", line).strip()
+        if fenced and re.match(rf"{re.escape(binary)}(?![\w-])", call):
+            found[call] = None
+    return tuple(found)
 
 
 def sections(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -237,29 +166,28 @@ def _of_parts(parts: Sequence[Part], binary: str, asked: Iterable[str]) -> Itera
 def _of_outputs(command: str, calls: Sequence[ObservedCall], binary: str) -> Iterator[Mutant]:
     """Yield changes of what calls print, some of which may change nothing in these calls."""
     name = f"`{command or binary}`"
-    for kind, words in _OF_OUTPUT.items():
+    for kind, words in OF_OUTPUT.items():
         yield _mutant(kind, words.format(of=name), command)
     keys = dict.fromkeys(key for call in calls for key in json_keys(call.stdout))
     for key in [*keys][:MOST_KEYS]:
-        for kind, words in _OF_KEY.items():
+        for kind, words in OF_KEY.items():
             yield _mutant(kind, f"{name}: key `{key}` {words}", command, name=key)
-    if keys:
-        yield _mutant("json_wrapped", f"{name} prints its JSON inside another object", command)
+    for kind, words in OF_JSON.items() if keys else ():
+        yield _mutant(kind, words.format(of=name), command)
 
 
 def _of_arguments(command: str, binary: str) -> Iterator[Mutant]:
-    for kind, words in _OF_ARGUMENTS.items():
+    for kind, words in OF_ARGUMENTS.items():
         yield _mutant(kind, words.format(of=f"`{command or binary}`"), command)
 
 
 def _of_effects(command: str, calls: Sequence[ObservedCall], binary: str) -> Iterator[Mutant]:
+    of = f"`{command or binary}`"
     if any(call.written for call in calls):
-        name = f"`{command or binary}`"
-        yield _mutant("effect_lost", f"{name} reports success and changes nothing", command)
-        yield _mutant("crashes_after", f"{name} crashes after its effect", command)
-        yield _mutant("prompts", f"{name} asks for confirmation", command)
-        yield _mutant("effect_twice", f"{name} takes effect twice", command)
-        yield _mutant("written_cut", f"the files that {name} writes are cut in the middle", command)
+        for kind, words in OF_EFFECT.items():
+            yield _mutant(kind, words.format(of=of), command)
+    if Counter(call.home for call in calls).most_common(1)[0][1] > 1:
+        yield _mutant("works_once", f"{of} works only once", command)
 
 
 def _mutant(kind: MutantKind, words: str, command: str = "", **fields: object) -> Mutant:

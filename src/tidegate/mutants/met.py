@@ -12,9 +12,9 @@ from tidegate.mutants import change
 def meets(mutant: Mutant, call: ObservedCall) -> bool:
     """Return True if the call of a command-line tool would get or do something else with the mutant."""
     data, argv = mutant.model_dump(mode="json"), list(call.argv)
-    if mutant.kind in ("prompts", "effect_lost", "effect_twice", "written_cut", "crashes_after"):
+    if mutant.kind in ("prompts", "effect_lost", "effect_twice", "written_cut", "written_renamed", "crashes_after"):
         return bool(call.written) and call.exit_code == 0 and change.meets(data, argv) and not change.is_help(argv)
-    if mutant.kind in ("slower", "hangs"):
+    if mutant.kind in ("slower", "hangs", "works_once"):
         return change.meets(data, argv) and not change.is_help(argv)
     given, instead = change.before(data, argv)
     result = (call.exit_code, call.stdout, call.stderr)

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 Result: TypeAlias = tuple[int, str, str]
 WRONG_ERROR = "Error: something went wrong\n"
 WARNING = "warning: this command is deprecated\n"
+NEW_WORD = "Now"
 WIDTH = 20  # characters of a line that is cut
 
 
@@ -72,6 +73,17 @@ def warned(_: dict[str, Any], result: Result) -> Result:
     return result[0], WARNING + result[1] if result[1] else "", result[2]
 
 
+def warned_on_stderr(_: dict[str, Any], result: Result) -> Result:
+    """Return the result with a warning before what is on stderr."""
+    return result[0], result[1], WARNING + result[2]
+
+
+def word_replaced(_: dict[str, Any], result: Result) -> Result:
+    """Return the result with another first word, if it is on the first line and no JSON key."""
+    first, end, rest = result[1].partition("\n")
+    return result[0], re.sub(r"(?<![\"\w-])[A-Za-z]{3,}(?![\"\w-])", NEW_WORD, first, count=1) + end + rest, result[2]
+
+
 def exit_changed(_: dict[str, Any], result: Result) -> Result:
     """Return a failure with another exit code."""
     return (result[0] % 120 + 1, *result[1:]) if result[0] else result
@@ -80,6 +92,28 @@ def exit_changed(_: dict[str, Any], result: Result) -> Result:
 def wrapped(_: dict[str, Any], result: Result) -> Result:
     """Return the result with its JSON as the only key of an object."""
     return result[0], f'{{"data": {result[1].strip()}}}\n' if result[1] else "", result[2]
+
+
+def reshaped(mutant: dict[str, Any], result: Result) -> Result:
+    """Return the result with its JSON in other lines, or with shorter or reversed lists."""
+    try:
+        value = json.loads(result[1])
+    except (ValueError, RecursionError):
+        return result
+    lines = "\n" in result[1].strip()
+    if mutant["kind"] == "json_reformatted":
+        return result[0], json.dumps(value, indent=None if lines else 2) + "\n", result[2]
+    changed = lists(value, slice(1) if mutant["kind"] == "json_list_cut" else slice(None, None, -1))
+    return (
+        (result[0], json.dumps(changed, indent=2 if lines else None) + "\n", result[2]) if changed != value else result
+    )
+
+
+def lists(value: Any, part: slice) -> Any:
+    """Return a JSON value of whose lists only a part is left."""
+    if isinstance(value, list):
+        return [lists(one, part) for one in value[part]]
+    return {name: lists(one, part) for name, one in value.items()} if isinstance(value, dict) else value
 
 
 def truncated(_: dict[str, Any], result: Result) -> Result:
@@ -160,6 +194,9 @@ CHANGES: "dict[str, Callable[[dict[str, Any], Result], Result]]" = {
     "json_value_wrong": json_changed,
     "json_value_null": json_changed,
     "json_wrapped": wrapped,
+    "json_reformatted": reshaped,
+    "json_list_cut": reshaped,
+    "json_list_reversed": reshaped,
     "exit_changed": exit_changed,
     "line_dropped": line_dropped,
     "first_line_dropped": first_line_dropped,
@@ -168,6 +205,12 @@ CHANGES: "dict[str, Callable[[dict[str, Any], Result], Result]]" = {
     "number_changed": number_changed,
     "coloured": coloured,
     "warning_printed": warned,
+    "warning_on_stderr": warned_on_stderr,
+    "word_replaced": word_replaced,
+    "lines_prefixed": lambda _, result: (result[0], re.sub(r"(?m)^(?=.)", "INFO: ", result[1]), result[2]),
+    "line_ends_changed": lambda _, result: (result[0], re.sub(r"(?<!\r)\n", "\r\n", result[1]), result[2]),
+    "letters_lowered": lambda _, result: (result[0], result[1].lower(), result[2]),
+    "spaces_doubled": lambda _, result: (result[0], re.sub(r"(?<=\S) (?=\S)", "  ", result[1]), result[2]),
     "output_repeated": lambda _, result: (result[0], result[1] * 2, result[2]),
     "output_truncated": truncated,
     "output_emptied": lambda _, result: (result[0], "", result[2]),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from tidegate.model.proof import Proof, ToolProof, UsedPart
 from tidegate.mutants.groups import AliveGroup, alive_groups
+from tidegate.reports.filters import count
 from tidegate.reports.html import environment, hash_of, source
 from tidegate.reports.prove_text import alike_text, change_text, mutants_text, trend_text
 
@@ -30,6 +31,7 @@ class ToolView(NamedTuple):
     alive: tuple[AliveGroup, ...]
     map: tuple[Command, ...]
     changes: tuple[str, ...]
+    used: str
 
 
 def prove_page(proof: Proof) -> str:
@@ -51,9 +53,9 @@ def prove_page(proof: Proof) -> str:
 
 def _view(tool: ToolProof) -> ToolView:
     title = mutants_text(tool) if tool.mutants else f"Surface of {tool.tool or 'the docs'}"
-    return ToolView(
-        tool, title, alive_groups(tool.mutants, tool.tool), tuple(_map(tool)), tuple(map(change_text, tool.changes))
-    )
+    alive, changes = alive_groups(tool.mutants, tool.tool), tuple(map(change_text, tool.changes))
+    used = f"{count(tool.scenarios, 'passing scenario')}: {tool.counts}"
+    return ToolView(tool, title, alive, tuple(_map(tool)), changes, used)
 
 
 def _map(tool: ToolProof) -> Iterator[Command]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
@@ -29,15 +30,17 @@ def _lines(proof: Proof, every: bool) -> Iterator[str]:
         if tool.mutants:
             yield mutants_text(tool)
             yield from listed(tool.mutants) if every else alive_lines(tool)
+            yield from not_run_lines(tool)
         elif not tool.parts:
             yield f"{tool.tool or 'scenarios without a tool under test'}: nothing is known that could be changed"
         if tool.counts:
-            yield f"surface: {tool.counts} used by a passing scenario"
+            yield f"surface: {tool.counts} used by {count(tool.scenarios, 'passing scenario')}"
             yield from unused_lines(tool)
         yield from map(change_text, tool.changes)
         for draft in tool.drafts:
             what = f"add to the {draft.into} of {draft.file}" if draft.into else f"drafts/{draft.file}"
             yield f"\ndraft  {what}, which catches: {draft.catches}\n{draft.text.rstrip()}"
+            yield from (f"-- drafts/{file}\n{text.rstrip()}" for file, text in draft.files.items())
     for note in proof.notes:
         yield f"note: {note}"
     yield f"{count(proof.trials, 'trial')}, {proof.seconds:.0f} s"
@@ -93,6 +96,13 @@ def alive_lines(tool: ToolProof) -> Iterator[str]:
         yield f"alive  {group!s:<62} {group.why}"
     if len(groups) > MOST:
         yield f"       … and {len(groups) - MOST} more: `-v` lists all"
+
+
+def not_run_lines(tool: ToolProof) -> Iterator[str]:
+    """Yield why mutants were not run, and how many for each reason."""
+    reasons = Counter(one.why for one in tool.mutants if one.state == "not_run")
+    for why, times in reasons.most_common():
+        yield f"not run  {count(times, 'mutant')}: {why}"
 
 
 def listed(mutants: Iterable[MutantResult]) -> Iterator[str]:

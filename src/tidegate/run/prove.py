@@ -116,8 +116,9 @@ class _Proving:
             proof = await OneTool(self.trials, self.wanted, self.progress, self.journal, tool, any_row, own).proof()
             if self.wanted.drafter is not None and own:
                 self.progress.stage("drafting checks, and trying them")
-                drafts = await self.wanted.drafter(self.trials, proof, [(row, ran[0]) for row, ran in own.values()])
-                proof = proof.model_copy(update={"drafts": drafts})
+                drafted = await self.wanted.drafter(self.trials, proof, [(row, ran[0]) for row, ran in own.values()])
+                proof = proof.model_copy(update={"drafts": drafted.drafts})
+                notes += drafted.notes
             if own:
                 notes += missing(proof, self.wanted.kinds, drafted=self.wanted.drafter is not None)
             proofs.append(proof)

@@ -7,7 +7,7 @@ import itertools
 import os
 import random
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -17,19 +17,21 @@ from tidegate.model.event import ToolCall
 from tidegate.model.mutant import Mutant, MutantResult
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.progress import Progress
-from tidegate.model.proof import Draft, ToolProof, UsedPart
+from tidegate.model.proof import Drafted, ToolProof, UsedPart
 from tidegate.model.surface import ObservedCall, Part
+from tidegate.mutants.alike import done_to
 from tidegate.mutants.listed import of_guidance, of_program, of_server
 from tidegate.mutants.met import meets, server_meets
 from tidegate.mutants.wording import survived
 from tidegate.run.guidance_mutants import Guidance
+from tidegate.run.mutant_pace import MutantPace
 from tidegate.run.mutant_trials import MutantTrials, Ran
 from tidegate.run.surface_survey import survey
 from tidegate.store.proofs import Journal
 from tidegate.surface.parts import commands, of_calls
 from tidegate.surface.used import Scenario, counts, users
 
-Drafter = Callable[[MutantTrials, ToolProof, list[tuple[PlanRow, Ran]]], Awaitable[tuple[Draft, ...]]]
+Drafter = Callable[[MutantTrials, ToolProof, list[tuple[PlanRow, Ran]]], Awaitable[Drafted]]
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class OneTool:
         found = ToolProof(
             tool=self.tool,
             counts=counts(parts, used),
+            scenarios=len({key.scenario for key in self.rows}),
             parts=tuple(UsedPart(part=part, scenarios=used[part.id]) for part in parts),
         )
         if not self.wanted.mutants or not self.rows:
@@ -114,24 +117,45 @@ class OneTool:
         chosen = [number for number in met if met[number] and number in sampled]
         self.progress.stage(f"{len(chosen)} mutants of {self.tool or 'the docs'}")
         found: dict[int, MutantResult] = {}
+        pace = MutantPace(len(chosen), self.progress)
         slots = asyncio.Semaphore(2 * (os.cpu_count() or 1))
 
-        async def one(number: int) -> None:
-            mutant = mutants[number]
-            if (known := self.journal.known(self.tool, mutant)) is not None:
-                found[number] = known
-                return
-            async with slots:
-                found[number] = await self._result(mutant, met[number], guidance)
-            self.journal.add(self.tool, found[number])
-            caught = sum(result.state == "caught" for result in found.values())
-            if len(found) % 10 == 0 or len(found) == len(chosen):
-                self.progress.say(f"{len(found)} of {len(chosen)} mutants run, {caught} caught")
+        async def alike(numbers: list[int]) -> None:
+            """Run the first of these mutants, and those of the others that do something else in its trials."""
+            first: tuple[MutantResult, list[Ran]] | None = None
+            for number in numbers:
+                mutant = mutants[number]
+                if (known := self.journal.known(self.tool, mutant)) is not None:
+                    found[number] = known
+                    pace.saw(known, reused=True)
+                    continue
+                async with slots:
+                    if first is None or not _does_the_same(mutant, *first):
+                        first = await self._result(mutant, met[number], guidance)
+                found[number] = _of_other(mutant, first[0])
+                self.journal.add(self.tool, found[number])
+                pace.saw(found[number])
 
         async with asyncio.TaskGroup() as group:
-            for number in chosen:
-                group.create_task(one(number))
+            for numbers in self._alike(mutants, chosen, met):
+                group.create_task(alike(numbers))
         return tuple(found.get(n) or self._not_run(mutants[n], met[n], sampled=n in sampled) for n in met)
+
+    def _alike(
+        self, mutants: Sequence[Mutant], chosen: Sequence[int], met: Mapping[int, list[RowKey]]
+    ) -> Iterable[list[int]]:
+        """Return the numbers of the mutants, those together that do the same to all recorded calls.
+
+        Agents that do not repeat themselves may do something else with each.
+        """
+        groups: dict[Hashable, list[int]] = {}
+        server = self.any_row.scenario.target.mcp is not None
+        for number in chosen:
+            rows = [self.rows[key] for key in met[number]]
+            repeats = not server and all(row.deterministic for row, _ in rows)
+            done = done_to(mutants[number], (call for _, ran in rows for call in ran[0].calls)) if repeats else None
+            groups.setdefault(number if done is None else (*met[number], done), []).append(number)
+        return groups.values()
 
     def _not_run(self, mutant: Mutant, met: Sequence[RowKey], *, sampled: bool) -> MutantResult:
         if not sampled:
@@ -148,22 +172,34 @@ class OneTool:
                 lists = any(isinstance(event, ToolCall) and event.tool == LIST for event in first.trial.events)
                 hit = any(server_meets(mutant, call, lists=lists) for call in first.calls)
             else:
-                hit = any(meets(mutant, call) for call in first.calls)
+                hit = sum(meets(mutant, call) for call in first.calls) > (mutant.kind == "works_once")
             found += [key] if hit else []
         return found
 
-    async def _result(self, mutant: Mutant, met: Sequence[RowKey], guidance: Guidance) -> MutantResult:
-        """Run the rows that meet the mutant, the quickest first, until one catches it."""
-        trials, result = self.trials, MutantResult(mutant=mutant, state="alive", met_by=_names(met))
+    async def _result(
+        self, mutant: Mutant, met: Sequence[RowKey], guidance: Guidance
+    ) -> tuple[MutantResult, list[Ran]]:
+        """Run the rows that meet the mutant, the quickest first, until one catches it. Return its trials, too."""
+        trials, ran = self.trials, list[Ran]()
         changed = guidance.changed(mutant, trials.scratch / f"docs-{next(trials.numbers)}") if mutant.file else None
         same, lost = mutant.kind not in ("slower", "hangs"), ""
         for key in sorted(met, key=lambda key: self.rows[key][1][0].result.metrics.duration_s or 0.0):
             shown = await trials.shown([self.rows[key][0]], mutant, changed)
+            ran += shown.head
             if shown.verdict.state == "not_run":
                 lost = shown.verdict.summary
             elif shown.verdict.would_block:
-                return result.model_copy(update={"state": "caught", "caught_by": (key.scenario,)})
+                return self._decided(mutant, met, caught_by=key.scenario), ran
             same = same and all(self._same(one) for one in shown.head)
+        return self._decided(mutant, met, same=same, lost=lost), ran
+
+    def _decided(
+        self, mutant: Mutant, met: Sequence[RowKey], *, same: bool = False, lost: str = "", caught_by: str = ""
+    ) -> MutantResult:
+        """Return the result. `same`: base showed the same; `lost`: why nothing was measured."""
+        result = MutantResult(mutant=mutant, state="alive", met_by=_names(met))
+        if caught_by:
+            return result.model_copy(update={"state": "caught", "caught_by": (caught_by,)})
         if lost:
             return result.model_copy(update={"state": "not_run", "why": lost})
         other_values = mutant.kind == "default_changed"
@@ -185,6 +221,20 @@ class OneTool:
             one == other or (other != more and one.shape == other.shape == more.shape)
             for one, other, more in itertools.zip_longest(ours, theirs, again, fillvalue=Told("", ""))
         )
+
+
+def _does_the_same(mutant: Mutant, first: MutantResult, ran: Sequence[Ran]) -> bool:
+    """Return True if the mutant does to all calls of these trials of another one what that one did."""
+    calls = [call for one in ran for call in one.calls]
+    return first.state != "not_run" and done_to(mutant, calls) == done_to(first.mutant, calls) is not None
+
+
+def _of_other(mutant: Mutant, result: MutantResult) -> MutantResult:
+    """Return the result of another mutant, which does the same, as this one's."""
+    if mutant == result.mutant:
+        return result
+    why = survived(mutant, result.met_by) if result.state == "alive" else result.why
+    return result.model_copy(update={"mutant": mutant, "why": why})
 
 
 class Told(NamedTuple):

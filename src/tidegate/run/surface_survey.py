@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import glob
+import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from tidegate.agents.scripted import Scripted
 from tidegate.model.plan import PlanRow, RowKey
@@ -10,18 +13,22 @@ from tidegate.model.surface import ObservedCall, Part
 from tidegate.model.trial import TrialSpec
 from tidegate.run.mutant_front import tools_of
 from tidegate.run.mutant_trials import MutantTrials
-from tidegate.surface.help_text import NOT_SUBCOMMANDS, read_help
-from tidegate.surface.parts import of_help, of_tools
+from tidegate.surface.help_text import MOST_CHARACTERS, NOT_SUBCOMMANDS
+from tidegate.surface.man_page import help_of_manual
+from tidegate.surface.parts import listed, of_help, of_tools
+from tidegate.trial.workspace import matching_files
 
 DEPTH, MOST_PAGES = 3, 150
 SECONDS = 120.0
+# Folders of man pages; a page may be in the form of roff, or of Markdown.
+MANUALS = ("", "man/", "man/man1/", "man1/", "doc/", "docs/", "doc/man/", "docs/man/", "doc/man1/", "share/man/man1/")
 _NAME = "surface"
 
 
 async def survey(trials: MutantTrials, row: PlanRow, seconds: float = SECONDS) -> tuple[Part, ...]:
     """Return the parts that the help pages of the row's tool list, or the list of tools of its MCP server.
 
-    `seconds`: for the pages of one depth.
+    What the help does not list comes from the man pages of the checkout. `seconds`: for the pages of one depth.
     """
     row = row.model_copy(update={"scenario": row.scenario.model_copy(update={"timeout_secs": seconds})})
     if row.scenario.target.mcp is not None:
@@ -29,7 +36,8 @@ async def survey(trials: MutantTrials, row: PlanRow, seconds: float = SECONDS) -
     if not row.scenario.target.binary:
         return ()
     binary, pages = row.scenario.target.binary, dict[str, str]()
-    waiting = [""]
+    manuals = _manuals(trials.work.sides[0].folder, binary.rpartition("/")[2])
+    waiting, asked = [""], [""]
     for depth in range(DEPTH):
         calls = await _ask(trials, row, [_asking(binary, command) for command in waiting], depth)
         found = {command: _page(calls, command) for command in waiting}
@@ -37,13 +45,35 @@ async def survey(trials: MutantTrials, row: PlanRow, seconds: float = SECONDS) -
         waiting = [
             f"{command} {name}".strip()
             for command in waiting
-            if command in pages
-            for name in read_help(pages[command], f"{binary} {command}".strip()).subcommands
+            if command in pages or command in manuals
+            for name in listed(
+                pages.get(command, ""), manuals.get(command, ""), f"{binary} {command}".strip()
+            ).subcommands
             if name not in NOT_SUBCOMMANDS
         ][: MOST_PAGES - len(pages)]
         if not waiting:
             break
-    return of_help(pages, binary)
+        asked += waiting
+    return of_help(pages, binary, {command: manuals[command] for command in asked if command in manuals})
+
+
+def _manuals(checkout: Path, binary: str) -> dict[str, str]:
+    """Return the man pages of a checkout as help texts: by subcommand, where it has a page of its own (`t-add.1`)."""
+    found, escaped = dict[str, str](), glob.escape(binary)
+    for folder in MANUALS:
+        for name in matching_files(checkout, [f"{folder}{escaped}.[18]*", f"{folder}{escaped}-*.[18]*"]):
+            end = re.search(r"\.[18](\.(?:md|ronn|in))?$", name)
+            if end is not None:
+                command = Path(name).name[len(binary) : end.start() - len(name)].lstrip("-")
+                page = (checkout / name).read_text(encoding="utf-8", errors="replace")[:MOST_CHARACTERS]
+                found.setdefault(command, help_of_manual(page, markdown=end[1] in (".md", ".ronn")))
+    return found
+
+
+async def help_pages(trials: MutantTrials, row: PlanRow, commands: list[str]) -> dict[str, str]:
+    """Return the help of these subcommands of the row's tool; '' is the tool itself. Empty where there is none."""
+    calls = await _ask(trials, row, [_asking(row.scenario.target.binary, command) for command in commands], DEPTH)
+    return {command: _page(calls, command) for command in commands}
 
 
 async def tool_list(trials: MutantTrials, row: PlanRow) -> list[dict[str, object]]:

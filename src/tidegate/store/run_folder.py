@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -52,7 +52,7 @@ class RunFolder:
 
         It is not synced: a result that the machine loses in a power failure is run again.
         """
-        _replace(self.trial_folder(result.spec) / RESULT_FILE, _json(result), sync=False)
+        _replace(self.trial_folder(result.spec) / RESULT_FILE, [_json(result)], sync=False)
 
     def copy_trial(self, result: TrialResult, ran_in: RunFolder) -> None:
         """Copy a trial from another run folder, with its record if there is one."""
@@ -75,11 +75,11 @@ class RunFolder:
 
     def keep_trial(self, trial: Trial) -> None:
         """Overwrite the trial's raw record, for example after the judge has added its answers."""
-        _replace(self.record_folder(trial.spec) / "trial.json", _json(trial), sync=False)
+        _replace(self.record_folder(trial.spec) / "trial.json", [_json(trial)], sync=False)
 
     def finish_run(self, run: Run) -> None:
         """Write the complete run atomically."""
-        write_value(self.folder / RUN_FILE, run)
+        _replace(self.folder / RUN_FILE, _run_json(run), sync=True)
 
     def events(self, spec: TrialSpec) -> Iterator[Event]:
         """Yield the stored events of a trial in order; nothing if no record was kept.
@@ -183,18 +183,30 @@ def write_value(path: Path, value: Value) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write text like `write_value`: to a temporary file, which is synced and then renamed into place."""
-    _replace(path, text, sync=True)
+    _replace(path, [text], sync=True)
 
 
 def _json(value: Value) -> str:
     return value.model_dump_json(indent=1) + "\n"
 
 
-def _replace(path: Path, text: str, *, sync: bool) -> None:
+def _run_json(run: Run) -> Iterator[str]:
+    """Yield the run's JSON in parts, as `_json` returns it: that of all trials together takes much memory."""
+    before, trials, after = _json(run.model_copy(update={"trials": ()})).partition('\n "trials": []')
+    if not run.trials:
+        yield before + trials + after
+        return
+    yield f"{before}{trials[:-1]}"
+    for number, trial in enumerate(run.trials):
+        yield ("," if number else "") + f"\n{trial.model_dump_json(indent=1)}".replace("\n", "\n  ")
+    yield f"\n ]{after}"
+
+
+def _replace(path: Path, parts: Iterable[str], *, sync: bool) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with temporary.open("w", encoding="utf-8") as file:
-        file.write(text)
+        file.writelines(parts)
         if sync:
             file.flush()
             os.fsync(file.fileno())

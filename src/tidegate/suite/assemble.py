@@ -84,12 +84,12 @@ class Assembly:
             guidance=file.guidance,
         )
 
-    def check_suite(self, files: Iterable[ScenarioFile]) -> None:
+    def check_suite(self, entries: Iterable[ToolMatrixEntry]) -> None:
         """Check the references in the suite file: trial counts, the policy's agents and prices.
 
-        `files` are the scenario files. Their tool matrices define further agents, which the policy may name.
+        `entries` of the scenarios' tool matrices define further agents, which the policy may name.
         """
-        matrix = [f"{entry.tool}:{model}" for file in files for entry in file.tool_matrix for model in entry.models]
+        matrix = [f"{entry.tool}:{model}" for entry in entries for model in entry.models]
         self._check_trials(self.suite_document, self.suite.trials, TrialCounts())
         for index, agent in enumerate(self.suite.policy.agents or ()):
             self._check_agent(self.suite_document, ("policy", "agents", index), agent, matrix)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue, ValidationError
 
@@ -35,16 +35,6 @@ CALIBRATION_FILE = "tidegate.calibration.json"
 _NEEDED = ("target", "tool_matrix")  # without these, other keys of a scenario would seem wrong
 
 
-class _ScenarioRead(NamedTuple):
-    document: Document
-    file: ScenarioFile | EvalFile | None
-
-    @property
-    def is_eval(self) -> bool:
-        """True for a file of AgentV that could be read."""
-        return self.file is not None and not isinstance(self.file, ScenarioFile)
-
-
 def load_suite(
     root: Path,
     file: str = SUITE_FILE,
@@ -64,17 +54,15 @@ def load_suite(
     document = _suite_document(files, file)
     suite, problems = files.validated(document, SuiteFile, "suite")
     paths, of_globs = _scenario_paths(root, document)
-    scenarios = [_read_scenario(files, path, problems) for path in paths]
-    problems += of_globs + _same_names(scenarios)
-    if suite is None:
+    assembly = Assembly(root, document, suite, environ, without_secrets) if suite else None
+    read = _ScenarioFiles(files, assembly)
+    for path in paths:
+        read.add(path)
+    problems += of_globs + read.problems
+    if suite is None or assembly is None:
         raise _refusal(root, problems, [file, *paths])
-    assembly = Assembly(root, document, suite, environ, without_secrets)
-    cases: Cases | None = None
-    if any(one.is_eval for one in scenarios):
-        from tidegate.suite.agentv.cases import Cases
-
-        cases = Cases(root, suite, environ, files.read, assembly.shared_target)
-    loaded = _assembled(scenarios, assembly, cases)
+    assembly.check_suite(read.matrix)
+    loaded, cases = read.scenarios, read.cases
     problems += cases.problems if cases else []
     if loaded and not (problems or assembly.problems):
         assembly.check_scenario_names([one.name for one in loaded])
@@ -127,19 +115,6 @@ def _suite_document(files: Files, file: str) -> Document:
     return document
 
 
-def _assembled(read: Sequence[_ScenarioRead], assembly: Assembly, cases: Cases | None) -> list[Scenario]:
-    """Return the scenarios of all files. `assembly` and `cases` collect their problems."""
-    assembly.check_suite(file for _, file in read if isinstance(file, ScenarioFile))
-    loaded: list[Scenario] = []
-    for document, file in read:
-        if isinstance(file, ScenarioFile):
-            scenario = assembly.scenario(document, file)
-            loaded += [scenario] if scenario else []
-        elif file and cases:
-            loaded += cases.scenarios(document, file)
-    return loaded
-
-
 def _scenario_paths(root: Path, document: Document) -> tuple[list[str], list[Problem]]:
     """Return the scenario files in the order of the globs, without duplicates, even if other keys are invalid."""
     globs: JsonValue = document.data.get("scenarios") if isinstance(document.data, dict) else None
@@ -155,19 +130,57 @@ def _scenario_paths(root: Path, document: Document) -> tuple[list[str], list[Pro
     return list(dict.fromkeys(paths)), problems
 
 
-def _read_scenario(files: Files, path: str, problems: list[Problem]) -> _ScenarioRead:
-    document = files.document(path)
-    file: ScenarioFile | EvalFile | None
-    if _is_eval_file(document):
-        from tidegate.suite.agentv.eval_file import EvalFile
+class _ScenarioFiles:
+    """Reads scenario files one after the other, and keeps the scenarios but not the files, which take far more memory.
 
-        file, found = files.validated(document, EvalFile, "eval")
-    else:
-        file, found = files.validated(document, ScenarioFile, "scenario")
-        if file is None:
-            file = files.partly(document, ScenarioFile, found, _NEEDED)
-    problems += found
-    return _ScenarioRead(document, file)
+    Without an assembly, since the suite file is invalid, it only finds the files' own problems.
+    """
+
+    def __init__(self, files: Files, assembly: Assembly | None) -> None:
+        self._files = files
+        self._assembly = assembly
+        self._places: dict[str, str] = {}  # of names
+        self.problems: list[Problem] = []
+        self.scenarios: list[Scenario] = []
+        self.matrix: list[ToolMatrixEntry] = []
+        self.cases: Cases | None = None
+
+    def add(self, path: str) -> None:
+        """Read a file, and assemble its scenarios."""
+        document = self._files.document(path)
+        file: ScenarioFile | EvalFile | None
+        if _is_eval_file(document):
+            from tidegate.suite.agentv.eval_file import EvalFile
+
+            file, found = self._files.validated(document, EvalFile, "eval")
+        else:
+            file, found = self._files.validated(document, ScenarioFile, "scenario")
+            if file is None:
+                file = self._files.partly(document, ScenarioFile, found, _NEEDED)
+        self.problems += [*found, *self._same_names(document, file)]
+        if file is not None and self._assembly is not None:
+            self._assemble(document, file, self._assembly)
+
+    def _assemble(self, document: Document, file: ScenarioFile | EvalFile, assembly: Assembly) -> None:
+        if isinstance(file, ScenarioFile):
+            self.matrix += file.tool_matrix
+            scenario = assembly.scenario(document, file)
+            self.scenarios += [scenario] if scenario else []
+            return
+        if self.cases is None:
+            from tidegate.suite.agentv.cases import Cases
+
+            files = self._files
+            self.cases = Cases(files.root, assembly.suite, assembly.environ, files.read, assembly.shared_target)
+        self.scenarios += self.cases.scenarios(document, file)
+
+    def _same_names(self, document: Document, file: ScenarioFile | EvalFile | None) -> Iterator[Problem]:
+        """Yield names that an earlier scenario has, whether a file defines one or an eval file defines many."""
+        for name, path in _names(document, file):
+            place = f"{document.file}:{document.value_at(path).line}"
+            other = self._places.setdefault(name, place)
+            if other is not place:
+                yield document.problem(path, f"`{name}` is already the name of {other}")
 
 
 def _is_eval_file(document: Document) -> bool:
@@ -176,19 +189,6 @@ def _is_eval_file(document: Document) -> bool:
     if "evalcases" in keys or not keys.isdisjoint(("name", "target", "task")):
         return "evalcases" in keys
     return any(did_you_mean(key, ["evalcases"]) for key in keys)
-
-
-def _same_names(scenarios: Iterable[_ScenarioRead]) -> list[Problem]:
-    """Report names that two scenarios share, whether a file defines one or an eval file defines many."""
-    first: dict[str, str] = {}
-    problems = []
-    for document, file in scenarios:
-        for name, path in _names(document, file):
-            place = f"{document.file}:{document.value_at(path).line}"
-            other = first.setdefault(name, place)
-            if other is not place:
-                problems.append(document.problem(path, f"`{name}` is already the name of {other}"))
-    return problems
 
 
 def _names(document: Document, file: ScenarioFile | EvalFile | None) -> Iterator[tuple[str, KeyPath]]:

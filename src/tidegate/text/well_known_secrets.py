@@ -9,6 +9,7 @@ This is for text that leaves the job. Gates and comparisons use what was really 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 MARK = "[secret]"
 LEFT_OUT = "[left out: this text could not be searched for secrets]"
 SHORTEST = 20  # characters; no format is shorter
+MANY = 100  # values of a field that are searched at once
 MOST_SECONDS = 5.0  # per format and text
 
 _KEY = r"[A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----"
@@ -71,10 +73,26 @@ def masked_secrets(text: str, seconds: float = MOST_SECONDS) -> str:
 
 def without_secrets(value: M) -> M:
     """Return the value with `[secret]` for each key or token in its texts."""
-    whole = value.model_dump_json(exclude_defaults=True)  # defaults are Tidegate's own texts
-    if masked_secrets(whole) == whole:
+    if all(masked_secrets(part) == part for part in _parts(value)):
         return value
     return type(value).model_validate(_masked(value.model_dump(mode="json")))
+
+
+def _parts(value: BaseModel) -> Iterator[str]:
+    """Yield the value as JSON, in parts: that of all trials of a run takes much memory.
+
+    Defaults are left out: they are Tidegate's own texts.
+    """
+    fields = ((name, getattr(value, name)) for name in type(value).model_fields)
+    long = {name: field for name, field in fields if isinstance(field, tuple) and _are_many_values(field)}
+    yield value.model_dump_json(exclude=set(long), exclude_defaults=True)
+    for field in long.values():
+        for first in range(0, len(field), MANY):
+            yield "\n".join(item.model_dump_json(exclude_defaults=True) for item in field[first : first + MANY])
+
+
+def _are_many_values(items: tuple[Any, ...]) -> bool:
+    return len(items) > MANY and all(hasattr(item, "model_dump_json") for item in items)
 
 
 def _masked(value: Any) -> Any:

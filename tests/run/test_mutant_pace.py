@@ -1,0 +1,38 @@
+"""The time that is left for a tool's mutants is estimated."""
+
+from __future__ import annotations
+
+import time
+
+from tidegate.model.mutant import Mutant, MutantResult
+from tidegate.model.progress import Silent
+from tidegate.run.mutant_pace import FIRST, MutantPace
+
+
+class Lines(Silent):
+    """Keeps what is said."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+
+CAUGHT = MutantResult(mutant=Mutant(kind="hangs", words="w"), state="caught")
+
+
+def test_the_first_mutants_give_an_estimate_and_reused_ones_do_not() -> None:
+    lines = Lines()
+    pace = MutantPace(100, lines, began=time.monotonic() - 60)  # 12 s for each of the first 5
+    for _ in range(10):
+        pace.saw(CAUGHT, reused=True)
+    for _ in range(FIRST):
+        pace.saw(CAUGHT)
+    pace.saw(CAUGHT.model_copy(update={"state": "alive"}))
+    while pace.seen < 100:
+        pace.saw(CAUGHT)
+    assert lines.said[:2] == ["5 of 100 mutants run, 5 caught", "10 of 100 mutants run, 10 caught"]
+    assert lines.said[2].startswith("20 of 100 mutants run, 19 caught, about 8 min left")  # 80 left, 6 s each
+    assert lines.said[-2].startswith("90 of 100 mutants run, 89 caught, about 8 s left")
+    assert lines.said[-1] == "100 of 100 mutants run, 99 caught"
