@@ -41,6 +41,14 @@ class Later:
         return getattr(__import__(self._name), name)
 
 
+def crash() -> None:
+    """End as a program does that reads where it must not, without a file of its memory."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.kill(os.getpid(), _signal.SIGSEGV)
+
+
 def main(name: str, search_path: str, spool: str, mutant: "dict[str, Any]") -> None:
     """Run the call and end with its exit code."""
     argv, started, at = sys.argv[1:], time.monotonic(), time.time()
@@ -77,10 +85,7 @@ def main(name: str, search_path: str, spool: str, mutant: "dict[str, Any]") -> N
     more = {"at": at, "seconds": took, "written": names, "wrote": digests(written, roots)}
     record(spool, argv, result, more if result == was else {**more, "was": cut_for_record(was)})
     if mine and kind == "crashes_after":
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        os.kill(os.getpid(), _signal.SIGSEGV)
+        crash()
     for number, text in ((1, result[1]), (2, result[2])):
         write(number, text.encode(errors="surrogateescape"))
     os._exit(result[0] if result[0] >= 0 else 128 - result[0])
