@@ -24,10 +24,10 @@ from tidegate.model.plan import RowKey
 from tidegate.model.shard import ShardContents, ShardPlan, Share, Spent
 from tidegate.model.suite import Budget
 from tidegate.model.trial import TrialSpec
-from tidegate.report_files import write_reports
 from tidegate.shards.assign import Load, in_time, longest_first
 from tidegate.shards.bundle import bundle_name, write_bundle
 from tidegate.shards.join import join
+from tidegate.store.report_files import write_reports
 from tidegate.store.run_folder import RunFolder, load_run, write_value
 from tidegate.verdict.decide import decide
 from tidegate.verdict.make_result import make_result

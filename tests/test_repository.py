@@ -81,7 +81,7 @@ def test_every_pure_stage_is_guarded_against_io() -> None:
 
 MAY_DO_IO = {
     *("action", "agents", "authoring", "cli", "executors", "history", "judges", "pipeline", "run", "store"),
-    *("providers", "report_files", "sharded_run", "single_run", "stored_comparison", "suite", "trial", "vcs"),
+    *("providers", "sharded_run", "single_run", "suite", "trial", "vcs"),
     *("calibration", "gh", "model_proxy", "shards"),  # but for those of their modules that are guarded one by one
     "errors",  # nothing but words
 }

@@ -11,13 +11,13 @@ from tidegate.model.comparison import Comparison
 from tidegate.model.measurement import Run
 from tidegate.model.result import FileChange, Result
 from tidegate.model.verdict import Verdict
-from tidegate.report_files import write_reports
 from tidegate.run.both_runs import BothRuns, no_runs
 from tidegate.run.changed_files import file_changes
 from tidegate.run.checkouts import RevisionPair, scratch_folder, two_sides
 from tidegate.run.left_behind import with_files
 from tidegate.run.pull_request_job import PullRequestJob, load_pull_request
 from tidegate.run.run_job import Options, RunJob
+from tidegate.store.report_files import write_reports
 from tidegate.text.well_known_secrets import without_secrets
 from tidegate.verdict.decide import decide, nothing_to_do
 from tidegate.verdict.make_result import make_result

@@ -24,9 +24,9 @@ def test_an_option_is_added_to_a_recorded_call_with_a_value_that_fits_its_name()
 
 
 def test_an_option_is_added_to_a_call_that_reads_a_pipe() -> None:
-    line = "echo 'a | t add' | t add tide > out"
+    line = "echo 'a | t add | b' | t add tide > out"
     (first,) = of(DUE, recorded=[Recorded((), line)])
-    assert first.line == "echo 'a | t add' | t add --due 2030-01-31 tide > out"
+    assert first.line == "echo 'a | t add | b' | t add --due 2030-01-31 tide > out"
     assert call_in("cat t", "t") is None
 
 

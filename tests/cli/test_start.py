@@ -120,7 +120,7 @@ def test_a_check_imports_only_what_its_suite_uses(make_repository: Callable[...,
 
 
 def test_comparing_stored_runs_loads_no_code_that_runs_trials() -> None:
-    code = "import sys, tidegate.stored_comparison; print(*sys.modules)"
+    code = "import sys, tidegate.store.stored_comparison; print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
     assert "tidegate.comparison.compare" in modules

@@ -15,6 +15,7 @@ import pytest
 from tidegate.authoring.drafts import drafts_for
 from tidegate.model.progress import Silent
 from tidegate.model.proof import Proof
+from tidegate.plan import Selection
 from tidegate.run.prove import prove
 from tidegate.run.prove_tool import Wanted
 from tidegate.run.run_job import Options
@@ -38,13 +39,13 @@ task: Keep a title.
 evaluation:
   gates: [{{type: no_transcript_errors}}, {{type: command_succeeds, command: "! grep -x tidelow titles.txt"}}]
 """
-KINDS = ("tool_removed", "parameter_renamed", "parameter_required", "error_flag_flipped", "result_emptied")
 VALUES = ("value_refused", "default_changed")
+KINDS = ("tool_removed", "parameter_renamed", "parameter_required", "error_flag_flipped", *VALUES)
 
 
 @pytest.fixture(scope="module")
-def proof(tmp_path_factory: pytest.TempPathFactory) -> Proof:
-    """What is found about the suite; no test changes it."""
+def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with two servers, one without a name; no test changes it."""
     repo = tmp_path_factory.mktemp("repo")
     shutil.copy(SERVER, repo / "server.py")
     command = shlex.join([os.path.realpath(sys.executable), str(repo / "server.py")])
@@ -55,13 +56,27 @@ def proof(tmp_path_factory: pytest.TempPathFactory) -> Proof:
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(repo)]
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
         subprocess.run([*git, *words], check=True)
+    return repo
+
+
+@pytest.fixture(scope="module")
+def proof(repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Proof:
+    """What is found about the server with a name."""
+    options = Options(environ=dict(os.environ), progress=Silent(), selection=Selection(scenarios=("shelve",)))
+    return asyncio.run(prove(repo, None, tmp_path_factory.mktemp("out") / "run", options, Wanted(kinds=KINDS)))
+
+
+@pytest.fixture(scope="module")
+def drafted(repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Proof:
+    """What is found about both, and drafted, with mutants of one kind: each draft costs trials."""
     options = Options(environ=dict(os.environ), progress=Silent())
-    wanted = Wanted(kinds=KINDS + VALUES, drafter=drafts_for)
+    wanted = Wanted(kinds=("result_emptied",), drafter=drafts_for)
     return asyncio.run(prove(repo, None, tmp_path_factory.mktemp("out") / "run", options, wanted))
 
 
-def test_what_the_check_sees_is_caught_and_the_rest_is_alive(proof: Proof) -> None:
-    mine = [one for one in proof.tools[0].mutants if one.mutant.command == "add" and one.mutant.kind in KINDS]
+def test_what_the_check_sees_is_caught_and_the_rest_is_alive(proof: Proof, drafted: Proof) -> None:
+    both = (*proof.tools[0].mutants, *drafted.tools[0].mutants)
+    mine = [one for one in both if one.mutant.command == "add" and one.mutant.kind not in VALUES]
     found = {one.mutant.kind: one.state for one in mine if one.mutant.name != "shelf"}
     assert found == {
         "tool_removed": "caught",
@@ -89,18 +104,18 @@ def test_tools_and_parameters_come_from_the_servers_list(proof: Proof) -> None:
     assert used["`add`"] == used["`title` of `add`"] == ("shelve",)
 
 
-def test_a_server_without_a_name_is_a_tool_of_its_own_and_called_by_its_command(proof: Proof) -> None:
+def test_a_server_without_a_name_is_a_tool_of_its_own_and_called_by_its_command(drafted: Proof) -> None:
     """`target` is the name of every server for which the suite gives none, as `tidegate init` writes it."""
-    first, second = proof.tools
+    first, second = drafted.tools
     assert first.tool == "shelf"
     assert second.tool.endswith("server.py renamed")
     assert not second.tool.startswith("/")
     assert "`put`" in {str(one.part) for one in second.parts}
 
 
-def test_a_draft_calls_a_tool_that_no_scenario_calls_and_checks_its_answer(proof: Proof) -> None:
+def test_a_draft_calls_a_tool_that_no_scenario_calls_and_checks_its_answer(drafted: Proof) -> None:
     """The answer of `where`, a folder, is another one in each trial, so no check of it can be proposed."""
-    _, second = proof.tools
+    _, second = drafted.tools
     (draft,) = second.drafts
     assert (draft.catches, draft.file) == ("`put` returns an empty result", "put.yaml")
     assert "agent `script` in tidegate.yaml:\n#   put:\n#     - {call: put, input: {title: " in draft.text
@@ -108,12 +123,12 @@ def test_a_draft_calls_a_tool_that_no_scenario_calls_and_checks_its_answer(proof
     assert 'Put it (title: "Write the changelog"' in draft.text
 
 
-def test_a_part_without_a_draft_is_named_with_the_reason(proof: Proof) -> None:
-    assert "no draft for `where`: its answers tell nothing that lasts" in proof.notes
+def test_a_part_without_a_draft_is_named_with_the_reason(drafted: Proof) -> None:
+    assert "no draft for `where`: its answers tell nothing that lasts" in drafted.notes
 
 
-def test_a_draft_for_an_answer_that_no_check_reads_is_an_evaluator(proof: Proof) -> None:
-    first, _ = proof.tools
+def test_a_draft_for_an_answer_that_no_check_reads_is_an_evaluator(drafted: Proof) -> None:
+    first, _ = drafted.tools
     (draft,) = first.drafts
     assert (draft.catches, draft.file, draft.into) == ("`add` returns an empty result", "s.yaml", "evaluators")
     assert "tool: mcp__shelf__add, input: {title: tide}, output: {regex: '(?s)added tide'}" in draft.text

@@ -20,12 +20,12 @@ from tidegate.gh.no_verdict import NoVerdict
 from tidegate.model.marker import Acceptance
 from tidegate.model.result import Links, Result
 from tidegate.pipeline import pull_request
-from tidegate.report_files import rewrite_reports
 from tidegate.reports.comment import comment_body
 from tidegate.reports.links import Pages, links_of
 from tidegate.run.checkouts import RevisionPair
 from tidegate.run.run_job import Options
 from tidegate.store.our_folder import make_our_folder, shards_folder
+from tidegate.store.report_files import rewrite_reports
 from tidegate.store.run_folder import write_text
 from tidegate.vcs.missing_commits import fetch_missing, require_whole_checkout
 from tidegate.vcs.revisions import checked_out_sides, require_checked_out

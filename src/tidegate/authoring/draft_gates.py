@@ -81,12 +81,9 @@ def new_text(ours: str, again: str, plain: str, values: Sequence[str]) -> str:
 
     A line with one of the values comes first.
     """
-    known = {line.strip() for line in plain.splitlines()}
-    others = [line.strip() for line in again.splitlines() if line.strip() not in known]
+    others = [line.strip() for line in again.splitlines()]
     found = []
     for line in (line.strip() for line in ours.splitlines()):
-        if line in known:
-            continue
         shared = line if line in others else max((_shared(line, other) for other in others), key=len, default="")
         found += [part for part in _lasting(shared) if part not in plain]
     return min(found, key=lambda part: _rank(part, values), default="")

@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.cli.results import tell_result, write_comment
     from tidegate.reports.result_json import result_json
     from tidegate.reports.terminal import score_table
-    from tidegate.stored_comparison import compare_runs
+    from tidegate.store.stored_comparison import compare_runs
 
     result = compare_runs(args.base, args.head, args.out)
     if args.out is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from tidegate.causes.find import find_causes
 from tidegate.comparison.compare import compare
 from tidegate.model.result import Result
-from tidegate.report_files import write_reports
+from tidegate.store.report_files import write_reports
 from tidegate.store.run_folder import RunFolder, load_run
 from tidegate.text.well_known_secrets import without_secrets
 from tidegate.verdict.decide import decide
