@@ -118,7 +118,9 @@ Options:
       --help      Show help                                            [boolean]
 """
 SHELL = """\
-  Usage: jot [-q] action [number]
+jot: --help is no action
+
+  Usage: jot [-qvV] [-d folder] [-verbose] action [number]
 
   Actions:
     add|a "WHAT TO BUY
@@ -152,7 +154,12 @@ SHELL = """\
         (COMMANDER, "pack", ("add", "help"), {"--cheese": (True, ("brie", "gouda")), "--version": (False, ())}),
         (DOCOPT, "fate", ("ship", "mine"), {"--speed": (True, ())}),
         (YARGS, "tally", ("add", "list"), {"--version": (False, ()), "--priority": (True, ("low", "high"))}),
-        (SHELL, "jot", ("add", "list", "rm"), {"-q": (False, ())}),
+        (
+            SHELL,
+            "jot",
+            ("add", "list", "rm"),
+            dict.fromkeys(("-q", "-v", "-V", "-verbose"), (False, ())) | {"-d": (True, ())},
+        ),
     ],
     ids=["argparse", "argparse of a subcommand", "click", "clap", "cobra", "commander", "docopt", "yargs", "own"],
 )

@@ -13,7 +13,7 @@ from tidegate.model.surface import ObservedCall, Part
 from tidegate.model.trial import TrialSpec
 from tidegate.run.mutant_front import tools_of
 from tidegate.run.mutant_trials import MutantTrials
-from tidegate.surface.help_text import MOST_CHARACTERS, NOT_SUBCOMMANDS
+from tidegate.surface.help_text import MOST_CHARACTERS, NOT_SUBCOMMANDS, read_help
 from tidegate.surface.man_page import help_of_manual
 from tidegate.surface.parts import listed, of_help, of_tools
 from tidegate.trial.workspace import matching_files
@@ -84,14 +84,20 @@ async def tool_list(trials: MutantTrials, row: PlanRow) -> list[dict[str, object
 def _asking(binary: str, command: str) -> str:
     if command:
         return f"{binary} {command} --help"
-    return f"{binary} --help || {binary} -h || {binary} help"
+    return f"{binary} --help || {{ {binary} -h; {binary} help; }}"
 
 
 def _page(calls: Iterable[ObservedCall], command: str) -> str:
-    """Return the help that was printed; programs that fail after printing it, or print it to stderr, count too."""
+    """Return the help that lists most; programs that fail after printing it, or print it to stderr, count too."""
     own = [call for call in calls if list(call.argv[:-1]) == command.split()]
     texts = [text for call in own for text in (call.stdout, call.stderr) if len(text.splitlines()) > 1]
-    return next((text for text in texts if "usage" in text.lower() or "--" in text), "")
+    return max((text for text in texts if "usage" in text.lower() or "--" in text), key=_size, default="")
+
+
+def _size(text: str) -> int:
+    """Return how much a help text lists."""
+    found = read_help(text, "")
+    return len(found.subcommands) + len(found.options)
 
 
 async def _ask(trials: MutantTrials, row: PlanRow, commands: list[str], depth: int) -> tuple[ObservedCall, ...]:

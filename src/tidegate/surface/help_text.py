@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from textwrap import dedent
 from typing import NamedTuple
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|.\x08")
@@ -63,7 +62,8 @@ def read_help(text: str, called: str) -> HelpText:
     """Return what the help of `called` (`tool add`) lists."""
     text = _readable(text)
     found: dict[str, HelpOption] = {}
-    for option in (*_listed_options(text), *_usage_options(text, called)):
+    of_usage = [one for option in _usage_options(text, called) for one in _apart(option, text)]
+    for option in (*_listed_options(text), *of_usage):
         if not any(name in known.names for known in found.values() for name in option.names):
             found[option.names[0]] = option
     names = tuple(subcommands(text, called))
@@ -88,10 +88,13 @@ def subcommands(text: str, called: str = "") -> Iterator[str]:
 
 def _under_headings(text: str, called: str) -> Iterator[str]:
     """Yield the names in lists of commands; lines that are indented more than the first go on with its description."""
-    listing, indent, arguments = False, None, False
-    for row in dedent(text).splitlines():
-        if row.strip() and not row[:1].isspace():
-            listing, indent, arguments = _HEADING.match(row) is not None, None, _POSITIONAL.match(row) is not None
+    listing, margin, indent, arguments = False, 0, None, False
+    for row in text.splitlines():
+        depth = len(row) - len(row.lstrip())
+        outside = not depth or (depth <= margin if listing else _HEADING.match(row) is not None)
+        if row.strip() and outside:
+            listing, margin, indent = _HEADING.match(row) is not None, depth, None
+            arguments = _POSITIONAL.match(row) is not None
         elif arguments and _METAVAR.match(row):
             listing, indent = True, None  # argparse lists subcommands below their placeholder
         elif listing and (found := _ENTRY.match(_without_call(row, called))):
@@ -206,7 +209,18 @@ def _usage_options(text: str, called: str) -> Iterator[HelpOption]:
     joined = " ".join(_usage(text, called))[:MOST_USAGE]
     for match in re.finditer(r"\[(--?[A-Za-z][\w-]*)((?:[ =][^\]\[|]+)?)\]", joined):
         if (option := _option(match[1] + match[2], "")) is not None:
-            yield option
+            yield option._replace(takes_value=option.takes_value or bool(match[2].strip()))
+
+
+def _apart(option: HelpOption, text: str) -> Iterator[HelpOption]:
+    """Yield the options of a group such as `[-fhv]`: letters that differ, one of them in upper case or listed apart."""
+    letters = option.names[0].removeprefix("-")
+    differ = 1 < len(letters) == len(set(letters)) and letters.isalpha() and not option.takes_value
+    known = any(re.search(rf"(?m)^\s*-{letter}\b(?!-)", text) for letter in letters)
+    if differ and (known or not letters[1:].islower()):
+        yield from (option._replace(names=(f"-{letter}",)) for letter in letters)
+    else:
+        yield option
 
 
 def _arguments(text: str, called: str) -> Iterator[str]:
