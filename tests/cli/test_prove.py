@@ -11,10 +11,14 @@ import pytest
 from tests.run.test_prove import SCENARIO, SUITE, TOOL, commit
 
 
+def ran(repo: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "tidegate", "prove", "-q", *options]
+    return subprocess.run(words, cwd=repo, capture_output=True, text=True, check=False, timeout=60)
+
+
 def prove(repo: Path, *options: str) -> tuple[int, str]:
     """Return the exit code and what is printed to stderr."""
-    words = [sys.executable, "-m", "tidegate", "prove", "-q", *options]
-    done = subprocess.run(words, cwd=repo, capture_output=True, text=True, check=False, timeout=60)
+    done = ran(repo, *options)
     return done.returncode, done.stderr
 
 
@@ -24,15 +28,21 @@ def test_an_option_that_needs_mutants_is_refused_beside_surface(option: tuple[st
     assert (code, f"`--surface` runs no mutants, and `{option[0]}` needs them" in said) == (2, True)
 
 
+def test_a_missing_file_to_compare_with_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    code, said = prove(tmp_path, "--before", "gone.json")
+    assert (code, said.splitlines()[0]) == (2, "tidegate: gone.json cannot be read: No such file or directory")
+
+
 def test_a_share_below_min_is_said_and_surface_alone_runs(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     for name, text in {"bin/t": TOOL, "tidegate.yaml": SUITE, "s.yaml": SCENARIO}.items():
         (tmp_path / name).write_text(text)
     (tmp_path / "bin/t").chmod(0o755)
     commit(tmp_path)
-    code, said = prove(tmp_path, "--kind", "output_emptied", "--min", "0.9")
-    assert code == 1
-    assert "0.0% of the mutants are caught, less than --min 0.9." in said
+    done = ran(tmp_path, "--kind", "output_emptied", "--min", "0.9")
+    assert done.returncode == 1
+    assert "0.0% of the mutants are caught, less than --min 0.9." in done.stderr
+    assert done.stdout.endswith("next:   `tidegate prove --draft` writes checks for some of what is alive\n")
     assert prove(tmp_path, "--surface") == (0, "")
     runs = (tmp_path / ".tidegate/runs").glob("*/proof.json")
     before = next(str(file) for file in runs if "output_emptied" in file.read_text())

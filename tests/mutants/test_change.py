@@ -177,6 +177,7 @@ def test_a_renamed_subcommand_works_under_its_new_name_alone() -> None:
         ("lines_reversed", (0, "a\nb\n", ""), (0, "b\na\n", "")),
         ("lines_cut", (0, f"{'x' * 20}\n{'y' * 21}\n", ""), (0, f"{'x' * 20}\n{'y' * 20}…\n", "")),
         ("number_changed", (0, "v1.2: task 9 of 9\n", ""), (0, "v1.2: task 10 of 9\n", "")),
+        ("number_changed", (0, "\x1b[1m#\x1b[1;33m9 x\n", ""), (0, "\x1b[1m#\x1b[1;33m10 x\n", "")),
         ("coloured", (0, "a\n\nb\n", ""), (0, "\x1b[32ma\x1b[0m\n\n\x1b[32mb\x1b[0m\n", "")),
         ("warning_printed", (0, "a\n", ""), (0, f"{outputs.WARNING}a\n", "")),
         ("warning_printed", (0, "", ""), (0, "", "")),

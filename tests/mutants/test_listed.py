@@ -87,6 +87,12 @@ def test_only_an_agent_with_a_model_reads_sections_without_examples() -> None:
     assert [one.name for one in of_guidance({"A.md": GUIDE}, read=True)] == ["Tasks", "Add", "Why", "--due"]
 
 
+def test_code_blocks_of_other_programs_are_left_out_where_no_agent_reads_them() -> None:
+    guide = "# Install\n\n```sh\nbrew --prefix x\n```\n\n# Use\n\n```sh\ncat a | t --due 1\n```\n"
+    assert [one.name for one in of_guidance({"A.md": guide}, "t", read=False)] == ["Use", "--due"]
+    assert "--prefix" in [one.name for one in of_guidance({"A.md": guide}, "t", read=True)]
+
+
 def test_a_subcommand_is_misspelt_where_the_guidance_calls_it() -> None:
     (one,) = [one for one in of_guidance({"A.md": GUIDE}, "t", ("add", "undo"), read=False) if one.name == "t add"]
     assert (one.kind, one.words) == ("subcommand_misspelt", "A.md: `t add` is misspelt")

@@ -70,33 +70,44 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.reports.prove_text import prove_text
     from tidegate.run.checkouts import make_run_folder
     from tidegate.run.prove import prove
+    from tidegate.store.proofs import load
     from tidegate.vcs.revisions import repository_root
 
     _refuse_without_mutants(args)
+    before = None if args.before is None else load(args.before)
     root = repository_root(args.repo)
     wanted = _wanted(args)
     out = options.new_folder(args.out or make_run_folder(root))
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
         chosen = options.pipeline_options(args, progress)
         proof = options.run_until_stopped(lambda: prove(root, args.rev, out, chosen, wanted))
-    proof = _remembered(root, proof, args.before)
+    proof = _remembered(root, proof, before)
     _write(out, proof)
-    print(
-        proof.model_dump_json(indent=2) if args.json else prove_text(proof, every=args.verbose),
-        end="\n" if args.json else f"report: {out / 'prove.html'}\n",
-    )
+    if args.json:
+        print(proof.model_dump_json(indent=2))
+    else:
+        print(f"{prove_text(proof, every=args.verbose)}report: {out / 'prove.html'}, all mutants: {out / 'proof.json'}")
+        print(_next(proof, out, drafted=args.draft), end="")
     if args.min is None or (proof.share or 0.0) >= args.min:
         return 0
     print(f"tidegate: {_too_few(proof.share, args.min)}", file=sys.stderr)
     return BELOW
 
 
-def _remembered(root: Path, proof: Proof, before: Path | None) -> Proof:
+def _next(proof: Proof, out: Path, *, drafted: bool) -> str:
+    """Return a line on what to do about mutants that are alive; '' if none is, or if nothing could be drafted."""
+    if any(draft for tool in proof.tools for draft in tool.drafts):
+        return f"next:   read the drafts, and copy those that you want from {out / 'drafts'} or from above\n"
+    alive = any(one.state == "alive" for tool in proof.tools for one in tool.mutants)
+    return "next:   `tidegate prove --draft` writes checks for some of what is alive\n" if alive and not drafted else ""
+
+
+def _remembered(root: Path, proof: Proof, before: Proof | None) -> Proof:
     """Return the proof with what differs from an earlier one, and store it."""
     from tidegate.mutants.trend import trend
-    from tidegate.store.proofs import earlier, keep, load
+    from tidegate.store.proofs import earlier, keep
 
-    known = earlier(root, proof) if before is None else load(before)
+    known = before or earlier(root, proof)
     keep(root, proof)
     return proof if known is None or proof.share is None else proof.model_copy(update={"trend": trend(proof, known)})
 

@@ -79,18 +79,19 @@ def of_guidance(
 ) -> tuple[Mutant, ...]:
     """Return the mutants of guidance files. `names`: of the program's subcommands.
 
-    Without `read`, sections without examples are left out: no agent reads them.
+    Without `read`, what is outside of code blocks that name the program is left out: no agent reads it.
     """
     found: list[Mutant] = []
     for file, text in texts.items():
         for heading, lines in sections(text):
-            if read or any(_FENCE.match(line) for line in lines):
+            if read or any(_blocks(lines, binary)):
                 words = f"{file}: the section “{heading}” is gone"
                 found.append(_mutant("section_dropped", words, name=heading, file=file))
         for example in examples(text, binary) if binary else ():
             words = f"{file}: the example “{example}” is gone"
             found.append(_mutant("example_dropped", words, name=example, file=file))
-        for flag in dict.fromkeys(_FLAG.findall(text)):
+        seen = text if read else "\n".join(_blocks(text.splitlines(), binary))
+        for flag in dict.fromkeys(_FLAG.findall(seen)):
             words = f"{file}: `{flag}` is misspelt"
             found.append(_mutant("flag_misspelt", words, name=flag, file=file))
         for call in (f"{binary} {name}" for name in names if binary):
@@ -125,6 +126,21 @@ def examples(text: str, binary: str) -> tuple[str, ...]:
         if fenced and re.match(rf"{re.escape(binary)}(?![\w-])", call):
             found[call] = None
     return tuple(found)
+
+
+def _blocks(lines: Iterable[str], binary: str) -> Iterator[str]:
+    """Yield the code blocks of Markdown that name the program; all if it has no name."""
+    block: list[str] | None = None
+    for line in lines:
+        if not _FENCE.match(line):
+            if block is not None:
+                block.append(line)
+        elif block is None:
+            block = []
+        else:
+            code, block = "\n".join(block), None
+            if re.search(rf"(?<![\w-]){re.escape(binary)}(?![\w-])", code):
+                yield code
 
 
 def sections(text: str) -> Iterator[tuple[str, list[str]]]:

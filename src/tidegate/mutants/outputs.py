@@ -12,6 +12,7 @@ Result: TypeAlias = tuple[int, str, str]
 WRONG_ERROR = "Error: something went wrong\n"
 WARNING = "warning: this command is deprecated\n"
 NEW_WORD = "Now"
+COLOUR = r"\x1b\[[0-9;]*[A-Za-z]"
 WIDTH = 20  # characters of a line that is cut
 
 
@@ -64,8 +65,12 @@ def coloured(_: dict[str, Any], result: Result) -> Result:
 
 def number_changed(_: dict[str, Any], result: Result) -> Result:
     """Return the result with the first number of the output plus one."""
-    more = re.sub(r"(?<![\w.-])\d+(?![\w.-])", lambda found: str(int(found[0]) + 1), result[1], count=1)
-    return result[0], more, result[2]
+    text = result[1]
+    for found in re.finditer(rf"{COLOUR}(\d+)(?![\w.-])|{COLOUR}|(?<![\w.-])(\d+)(?![\w.-])", text):
+        if number := found[1] or found[2]:
+            start = found.end() - len(number)
+            return result[0], f"{text[:start]}{int(number) + 1}{text[found.end() :]}", result[2]
+    return result
 
 
 def warned(_: dict[str, Any], result: Result) -> Result:

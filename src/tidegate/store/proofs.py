@@ -102,9 +102,11 @@ def load(file: Path) -> Proof:
     """Return the proof in a file. Raises ConfigurationError if it is none."""
     try:
         return Proof.model_validate_json(file.read_bytes())
-    except (OSError, ValidationError) as error:
+    except OSError as error:
+        what = f"{file} cannot be read: {error.strerror}"
+    except ValidationError as error:
         what = f"{file} is not a proof.json of this version of Tidegate: {str(error).splitlines()[0]}"
-        raise ConfigurationError(what, "Name the proof.json of an earlier `tidegate prove` with `--before`.") from None
+    raise ConfigurationError(what, "Name the proof.json of an earlier `tidegate prove` with `--before`.")
 
 
 def _folder(repo: Path) -> Path:
