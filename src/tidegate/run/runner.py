@@ -32,7 +32,7 @@ from tidegate.run.panel_client import PanelClient
 from tidegate.run.run_context import RunContext
 from tidegate.run.slot_files import SlotFiles
 from tidegate.run.slot_network import SlotNetworks
-from tidegate.run.together import together
+from tidegate.run.together import over, together
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.suite.suggestions import unpriced
 from tidegate.trial.confinement import Confinement
@@ -168,7 +168,7 @@ class Runner:
             executor.halted |= result is not None and enough(result)
             return result
 
-        results = [result for result in await together([one(spec) for spec in specs]) if result is not None]
+        results = [result for result in await over(one, specs) if result is not None]
         progress.expect(len(results) - len(specs))
         return results
 
