@@ -53,7 +53,7 @@ class Recorded(NamedTuple):
 class Sources(NamedTuple):
     """What attempts are made of. `maker`: it writes something and prints its id. `effects`: lines that change `$id`.
 
-    `file`: the name of a file that the tool may read. `told`: what the help says, by subcommand and name;
+    `file`: the name of a file that the tool may read. `told`: descriptions in the help, by subcommand and name;
     `usage` and a subcommand: the call as its help shows it.
     """
 
@@ -168,7 +168,7 @@ def value(name: str, told: str = "") -> str:
 def _values(part: Part, told: str) -> list[list[str]]:
     """Return what may follow the option; nothing if no value is known that a person would give.
 
-    `told`: what the help says about it. What it says of its input has to be true, which cannot be known here.
+    `told`: its description in the help. If it describes the input, whether that is true cannot be known here.
     """
     if _ABOUT_INPUT.search(told):
         return []

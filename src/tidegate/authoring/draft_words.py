@@ -1,4 +1,4 @@
-"""The task of a draft in plain words, from what the help says about the subcommands and options of its calls. Pure."""
+"""The task of a draft in plain words, from the help's descriptions of what its calls use. Pure."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Help(NamedTuple):
         return sentence(told) or own.replace("-", " ").replace("_", " ")
 
     def option(self, command: str, part: Part) -> str:
-        """Return what the help says about the option; '' if nothing."""
+        """Return the option's description in the help; '' if it has none."""
         names = "|".join(map(re.escape, (part.name, *part.aliases)))
         for page in (self.pages.get(command, ""), self.pages.get("", "")):
             rows = page.splitlines()
@@ -94,7 +94,7 @@ def _stems(word: str) -> Iterator[str]:
 
 
 def _about(page: str) -> str:
-    """Return what a help text says about its program: its first sentence that is not usage, a heading or a list."""
+    """Return what describes the program in a help text: the first sentence that is not usage, a heading or a list."""
     for block in re.split(r"\n\s*\n", page):
         text = " ".join(block.split())
         if re.match(r"(?i)usage\b|-|\S+( \S+)?:( |$)", text) or len(text.split()) < 2:

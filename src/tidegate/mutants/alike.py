@@ -9,7 +9,7 @@ from tidegate.model.surface import ObservedCall
 from tidegate.mutants import change
 from tidegate.mutants.outputs import Result
 
-# The wrapper does something else than to change arguments or outputs, or the state hangs on the kind.
+# The wrapper does something else than to change arguments or outputs, or the state depends on the kind.
 _OTHERWISE = frozenset(
     (
         *("effect_lost", "effect_twice", "written_cut", "written_renamed", "crashes_after", "slower", "hangs"),

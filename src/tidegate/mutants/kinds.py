@@ -114,7 +114,7 @@ OF_ARGUMENTS: Mapping[MutantKind, str] = {
     "arguments_swapped": "{of} takes its last two arguments in the other order",
     "argument_cut": "{of} takes only the first word of an argument with spaces",
     "argument_lowered": "{of} loses the capital letters of its arguments",
-    "argument_refused": "{of} takes an option in the place of its last argument",
+    "argument_refused": "{of} takes an option instead of its last argument",
 }
 OF_JSON: Mapping[MutantKind, str] = {
     "json_wrapped": "{of} prints its JSON inside another object",

@@ -100,8 +100,8 @@ class ControlGroups:
         if not (os.access(own, os.W_OK) and os.access(f"{own}/cgroup.procs", os.W_OK)):
             raise OSError(0, f"it may not change its control group {own}")
         if os.path.exists(f"{own}/cgroup.type"):  # the machine's first group, which has none, may have processes
-            if strangers := set(_processes(own)) - relatives():
-                raise OSError(0, f"its control group {own} has other processes, such as {min(strangers)}")
+            if others := set(_processes(own)) - relatives():
+                raise OSError(0, f"its control group {own} has other processes, such as {min(others)}")
             self._moved_to = f"{own}/{name}-itself"
             os.mkdir(self._moved_to)
             _move_all(own, self._moved_to)

@@ -59,7 +59,7 @@ def _received(requests: _socket.socket) -> tuple[bytes, Sequence[int]]:
 
 
 def _move(descriptors: Sequence[int], numbers: Sequence[int]) -> None:
-    """Give the descriptors these numbers, by way of others, which are in nobody's way."""
+    """Give the descriptors these numbers, by way of others that are free."""
     free = max(*descriptors, *numbers) + 1
     for place, descriptor in enumerate(descriptors):
         os.dup2(descriptor, free + place)
