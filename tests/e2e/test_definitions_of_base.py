@@ -130,7 +130,7 @@ HIDDEN: dict[str, tuple[dict[str, str], Files, str]] = {
     ),
     "no time": (
         FILES,
-        {"scenarios/keep.yaml": SCENARIO + "run: {timeout_secs: 0.01}\n"},
+        {"scenarios/keep.yaml": SCENARIO + "run: {timeout_secs: 0.001}\n"},
         "passes on neither side since it was changed",
     ),
     "an agent that does nothing": (
