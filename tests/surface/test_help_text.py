@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tidegate.surface.help_text import HelpOption, read_help
+from tidegate.surface.help_text import HelpOption, read_help, repeats
 
 ARGPARSE = """\
 usage: taskmgr [-h] [--version] COMMAND ...
@@ -171,6 +171,12 @@ def test_the_help_of_common_libraries(
     assert {
         one.names[0]: (one.takes_value, one.choices) for one in found.options if "--help" not in one.names
     } == options
+
+
+def test_a_subcommand_whose_help_lists_itself_repeats_the_help_of_the_program() -> None:
+    assert repeats(SHELL, "add")
+    assert not repeats(SHELL, "shorthelp")
+    assert not repeats(ARGPARSE, "")
 
 
 def test_arguments_are_those_of_the_usage_line() -> None:

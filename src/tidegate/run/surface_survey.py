@@ -13,7 +13,7 @@ from tidegate.model.surface import ObservedCall, Part
 from tidegate.model.trial import TrialSpec
 from tidegate.run.mutant_front import tools_of
 from tidegate.run.mutant_trials import MutantTrials
-from tidegate.surface.help_text import MOST_CHARACTERS, NOT_SUBCOMMANDS, read_help
+from tidegate.surface.help_text import MOST_CHARACTERS, NOT_SUBCOMMANDS, read_help, repeats
 from tidegate.surface.man_page import help_of_manual
 from tidegate.surface.parts import listed, of_help, of_tools
 from tidegate.trial.workspace import matching_files
@@ -41,7 +41,8 @@ async def survey(trials: MutantTrials, row: PlanRow, seconds: float = SECONDS) -
     for depth in range(DEPTH):
         calls = await _ask(trials, row, [_asking(binary, command) for command in waiting], depth)
         found = {command: _page(calls, command) for command in waiting}
-        pages |= {command: text for command, text in found.items() if text and text not in pages.values()}
+        new = {command: text for command, text in found.items() if text and text not in pages.values()}
+        pages |= {command: text for command, text in new.items() if not repeats(text, command)}
         waiting = [
             f"{command} {name}".strip()
             for command in waiting

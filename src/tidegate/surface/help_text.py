@@ -71,6 +71,11 @@ def read_help(text: str, called: str) -> HelpText:
     return HelpText(names, tuple(found.values()), tuple(_arguments(text, called)), entries)
 
 
+def repeats(text: str, command: str) -> bool:
+    """Return True if the help of a subcommand lists that itself: it is the help of the program once more."""
+    return command.rpartition(" ")[2] in subcommands(text)
+
+
 def _readable(text: str) -> str:
     """Return the text without colours, and no more of it than a person would read: any program may have printed it."""
     rows = text[:MOST_CHARACTERS].replace("\t", "        ").split("\n")[:MOST_ROWS]
