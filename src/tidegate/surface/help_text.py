@@ -72,7 +72,7 @@ def read_help(text: str, called: str) -> HelpText:
 
 
 def repeats(text: str, command: str) -> bool:
-    """Return True if the help of a subcommand lists that itself: it is the help of the program once more."""
+    """Return True if the help of a subcommand lists that itself: it is the help of the program again."""
     return command.rpartition(" ")[2] in subcommands(text)
 
 
