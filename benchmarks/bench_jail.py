@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import resource
+import statistics
 import tempfile
 import time
 from pathlib import Path
@@ -20,7 +21,7 @@ ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
 WORK = "i=0; while [ $i -lt 300 ]; do cat /etc/passwd > x; rm x; i=$((i+1)); done"  # opens, forks and execs
 
 # Setup, agent and gates: each is confined once, and starts programs and opens files, as agents do.
-STEPS, TRIALS = 10, 3
+STEPS, TRIALS = 10, 6
 PROGRAM = "python3 -c 'import json, urllib.request; print(sum(range(3000000)))'"
 STEP = f"i=0; while [ $i -lt 20 ]; do {PROGRAM}; i=$((i+1)); done"
 
@@ -43,8 +44,10 @@ async def main() -> None:
                 print(f" {after / before - 1:+7.1%}")
         seconds = [await trial(folder, one, rules) for _ in range(TRIALS) for one in (Confinement(), confinement)]
         before, after = min(seconds[::2]), min(seconds[1::2])
+        more = sorted(confined / free - 1 for free, confined in zip(seconds[::2], seconds[1::2], strict=True))
         print(
-            f"a trial of {STEPS} commands {before:8.2f} s CPU free {after:8.2f} s confined {after / before - 1:+7.1%}"
+            f"a trial of {STEPS} commands {before:8.2f} s CPU free {after:8.2f} s confined {after / before - 1:+7.1%};"
+            f" in {TRIALS} pairs {more[0]:+.1%} to {more[-1]:+.1%}, median {statistics.median(more):+.1%}"
         )
 
 
