@@ -128,6 +128,9 @@ jot: --help is no action
     list [WORD...]
     rm|del NUMBER
 
+  Settings:
+    colour   Which colours are used
+
   Options:
     -q   Print less
 """
