@@ -49,3 +49,21 @@ def test_a_share_below_min_is_said_and_surface_alone_runs(tmp_path: Path) -> Non
     out = tmp_path / "out"
     assert prove(tmp_path, "--kind", "output_emptied", "--before", before, "--out", str(out))[0] == 0
     assert "now 0% of" in (out / "prove.html").read_text()
+
+
+def test_the_help_that_lists_most_counts_for_a_tool_that_does_not_know_the_usual_option(tmp_path: Path) -> None:
+    tool = """\
+#!/bin/sh
+usage="usage: t [-q] ACTION"
+case "$1" in
+  -h) printf '%s\\n\\nactions:\\n  add    Adds\\n  list   Lists\\n' "$usage" ;;
+  --help) printf '%s\\ntry -h\\n' "$usage"; exit 1 ;;
+esac
+"""
+    (tmp_path / "bin").mkdir()
+    for name, text in {"bin/t": tool, "tidegate.yaml": SUITE, "s.yaml": SCENARIO}.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "bin/t").chmod(0o755)
+    commit(tmp_path)
+    done = ran(tmp_path, "--surface")
+    assert "of 2 subcommands" in done.stdout, done.stdout + done.stderr
