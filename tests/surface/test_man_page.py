@@ -161,3 +161,13 @@ def test_a_man_page_adds_what_the_help_does_not_list() -> None:
     assert names("usage: tide\n\nOptions:\n  --help  x\n") == {"log", "show", *of_page}
     assert names("usage: tide\n\nCommands:\n  log  x\n") == {"log", *of_page}
     assert names("usage: tide\n\nOptions:\n  --new  x\n") == {"--new"}
+
+
+def test_the_synopsis_names_the_arguments() -> None:
+    page = ".SH NAME\ntide \\- keeps a log\n.SH SYNOPSIS\ntide \\fIFILE\\fR\n.SH OPTIONS\n.TP\n.B \\-\\-dry\nDry.\n"
+    assert read_help(help_of_manual(page, markdown=False), "tide").arguments == ("FILE",)
+
+
+def test_what_a_macro_is_made_of_lists_nothing() -> None:
+    page = ".SH OPTIONS\n.de XX\n.TP\n.B \\-\\-fake\nNo option.\n..\n.TP\n.B \\-\\-real\nAn option.\n"
+    assert [one.names for one in read_help(help_of_manual(page, markdown=False), "tide").options] == [("--real",)]
