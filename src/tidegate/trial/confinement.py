@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tidegate.model.network import Access
@@ -47,6 +47,11 @@ class Confinement:
     def variables(self) -> Mapping[str, str]:
         """Return the variables by which programs find the proxy."""
         return self.network.variables(self._access) if self.network else {}
+
+    @property
+    def common_files(self) -> Sequence[str]:
+        """Return the paths that every command may read, which the supervisor is told once."""
+        return self._files.common if self._files else ()
 
     def jail(self) -> dict[str, Any]:
         """Return what the supervisor has to do for the next command."""

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,14 +80,19 @@ class FileJail:
     hidden: tuple[str, ...]
     shared_memory: bool = True
 
+    @cached_property
+    def common(self) -> list[str]:
+        """The paths that every command may read."""
+        return [*self.read, *self.access.read]
+
     def jail(self, rules: FileRules) -> dict[str, Any]:
-        """Return what the supervisor has to do for a command with these rules."""
+        """Return what the supervisor has to do for a command with these rules, besides reading the common files."""
         means = self.means
         found: dict[str, Any] = {"calls": {"tracing": not means.landlock}} if means.calls else {}
         if not (means.landlock or means.mounts):
             return found
-        read, write = self._read(rules), self._write(rules)
-        used = prefixes((*read, *write))
+        read, write = list(map(str, rules.read)), self._write(rules)
+        used = self._used + prefixes((*read, *write))
         hidden = [folder for folder in (*self.hidden, "/run", SHARED_MEMORY) if not f"{folder}/".startswith(used)]
         own_tmp = rules.tmp is not None and not any(f"{folder}/".startswith(used) for folder in SHARED)
         files = {
@@ -130,7 +136,11 @@ class FileJail:
         return shared or os.path.exists(path)  # noqa: PTH110
 
     def _read(self, rules: FileRules) -> list[str]:
-        return [*self.read, *map(str, rules.read), *self.access.read]
+        return [*self.common, *map(str, rules.read)]
+
+    @cached_property
+    def _used(self) -> tuple[str, ...]:
+        return prefixes(self.common)
 
     def _write(self, rules: FileRules) -> list[str]:
         return [*map(str, rules.write), *self.access.write]

@@ -18,7 +18,10 @@ import stat
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:  # it runs as a program of its own, too
+    from tidegate.trial.common_files import CommonFiles
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER = 0x00020000, 0x08000000, 0x10000000
@@ -69,17 +72,23 @@ class Rules(NamedTuple):
     attribute: bytes  # of landlock_create_ruleset(2): what is refused otherwise
     outputs: int  # rights to the command's outputs
     paths: Sequence[tuple[int, str]]  # rights, and where
+    held: Sequence[tuple[int, int]]  # rights, and inherited descriptors, which are closed
 
 
-def mounts_for(files: Mapping[str, Any]) -> Mounts:
+def replaced_by(files: Mapping[str, Any]) -> list[str]:
+    """Return the folders in whose place the mounts for `files` put others."""
+    mounts = files["mounts"] or {"hidden": (), "tmp": None}
+    return [*mounts["hidden"], *(("/tmp", "/var/tmp") if mounts["tmp"] else ())]
+
+
+def mounts_for(files: Mapping[str, Any], common: Sequence[str]) -> Mounts:
     """Return the mounts for `files`: `tmp` is what the command sees as /tmp and /var/tmp, `hidden` what it sees empty.
 
-    Of these folders it keeps the paths that it may `read`, `write` and `feed`.
+    Of these folders it keeps the paths that it may `read`, `write` and `feed`, and those that every command may read.
     """
     tmp, hidden = files["mounts"]["tmp"], files["mounts"]["hidden"]
     shared = ["/tmp", *(() if os.path.islink("/var/tmp") else ("/var/tmp",))] if tmp else []
-    replaced = [*hidden, *(("/tmp", "/var/tmp") if tmp else ())]
-    kept = _to_bind([*files["read"], *files["write"], *files["feed"]], replaced, files["write"])
+    kept = _to_bind([*common, *files["read"], *files["write"], *files["feed"]], replaced_by(files), files["write"])
     return Mounts(tmp or "", shared, [(folder, _options(folder)) for folder in hidden], kept)
 
 
@@ -87,11 +96,12 @@ def _options(folder: str) -> str:
     return f"mode=1777,size={MOST_SHARED_MEMORY}" if folder == "/dev/shm" else "mode=755,size=1m"
 
 
-def rules_for(files: Mapping[str, Any]) -> Rules:
+def rules_for(files: Mapping[str, Any], common: CommonFiles) -> Rules:
     """Return the rules for `files`: `read`, `write`, `feed` (FIFOs to write to), `list` (folders whose names to read).
 
-    `shared_memory` says if all of /dev/shm is among them.
+    `shared_memory` says if all of /dev/shm is among them. Every command may read the common files.
     """
+    held, read = common.opened()
     abi = landlock_abi()
     handled = (1 << (13 if abi < 2 else 14 if abi == 2 else 15)) - 1
     attribute = struct.pack("=QQQ", handled, 0, SCOPES)[: 24 if abi >= 6 else 16 if abi >= 4 else 8]
@@ -100,10 +110,11 @@ def rules_for(files: Mapping[str, Any]) -> Rules:
     whole = [*files["write"], *(["/dev/shm"] if files["shared_memory"] else [])]
     if files["mounts"] and files["mounts"]["tmp"]:
         whole += ["/tmp", "/var/tmp"]
-    given = [(READ, files["read"]), (LIST, files["list"]), (everything, whole), (WRITE_FILE, files["feed"])]
+    given = [(READ, [*read, *files["read"]]), (LIST, files["list"]), (everything, whole), (WRITE_FILE, files["feed"])]
     given.append((READ | WRITE_FILE | TRUNCATE, devices))
     paths = [(rights & handled, path) for rights, listed in given for path in listed]
-    return Rules(attribute, OF_A_FILE & ~1 & handled, paths)
+    descriptors = [*((READ & OF_A_FILE, file) for file in held.files), *((READ, folder) for folder in held.folders)]
+    return Rules(attribute, OF_A_FILE & ~1 & handled, paths, descriptors)
 
 
 def restrict(rules: Rules, outputs: Iterable[int]) -> None:
@@ -114,6 +125,9 @@ def restrict(rules: Rules, outputs: Iterable[int]) -> None:
             beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
             _add(ruleset, beneath, rights)
             os.close(beneath)
+    for rights, descriptor in rules.held:
+        _add(ruleset, descriptor, rights)
+        os.close(descriptor)
     for output in outputs:
         _add(ruleset, output, rules.outputs)
     _checked(LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))

@@ -109,10 +109,13 @@ class Supervisor:
             raise CannotRunError(f"Tidegate needs Linux to run a trial's commands; this is {sys.platform}.", ADVICE)
         namespaces = confinement.network.namespaces if confinement.network else ()
         try:
-            return cls(*await start_supervisor(namespaces), account, confinement)
+            started = await start_supervisor(namespaces)
         except NoSupervisorError as missing:
             why = f"Tidegate needs Linux with child subreapers, pidfd and /proc: {missing}."
             raise CannotRunError(why, ADVICE) from None
+        supervisor = cls(*started, account, confinement)
+        supervisor._send(json.dumps(confinement.common_files))
+        return supervisor
 
     @property
     def account(self) -> Account | None:

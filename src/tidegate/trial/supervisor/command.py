@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 
 from tidegate.trial.command_group import CommandGroup
+from tidegate.trial.common_files import CommonFiles
 from tidegate.trial.supervisor.control import CONTROL, Control
 from tidegate.trial.supervisor.launch import launch_of
 from tidegate.trial.supervisor.messages import Answer, NotStartedError, RefusedError, Request
@@ -22,9 +23,10 @@ TREE_SHARE = 20  # checks of the process tree take at most 1/20 of the time
 class Command:
     """One command. `launcher` is the compiled program that starts it; '' for a fork."""
 
-    def __init__(self, request: Request, control: Control, launcher: str) -> None:
+    def __init__(self, request: Request, control: Control, launcher: str, common: CommonFiles) -> None:
         self._request = request
         self._launcher = launcher
+        self._common = common
         self._control = control
         self._outputs: list[int] = []
         self._peak = 0
@@ -77,7 +79,7 @@ class Command:
 
     def _start(self, files: list[int]) -> int:
         """Start the process. The error pipe is closed when it becomes the command, so reading no data means success."""
-        launch = launch_of(self._request, self._group.path if self._group else None)
+        launch = launch_of(self._request, self._group.path if self._group else None, self._common)
         read_end, write_end = os.pipe()
         try:
             if self._launcher:

@@ -10,6 +10,7 @@ import resource
 from typing import NamedTuple
 
 from tidegate.trial import jail_calls, jail_files
+from tidegate.trial.common_files import CommonFiles
 from tidegate.trial.supervisor.messages import NotStartedError, Request
 
 
@@ -31,12 +32,16 @@ class Launch(NamedTuple):
     env: dict[str, str]
 
 
-def launch_of(request: Request, group: str | None) -> Launch:
+def launch_of(request: Request, group: str | None, common: CommonFiles) -> Launch:
     """Return the steps that the request asks for. Raises NotStartedError if its program is not found."""
     wanted = request.jail
     files, ports, calls = wanted.get("files"), wanted.get("ports"), wanted.get("calls")
     filters: list[bytes] = []
     keeps = None
+    if files:
+        common.set_replaced(jail_files.replaced_by(files))
+    if not (files and files["landlock"]):
+        common.close()
     if ports is not None:
         from tidegate.trial.jail import filter_steps  # it imports much, which others need not wait for
 
@@ -50,8 +55,8 @@ def launch_of(request: Request, group: str | None) -> Launch:
             group=group,
             limits=_limits(request),
             namespaces=wanted.get("namespaces", []),
-            mounts=jail_files.mounts_for(files) if files and files["mounts"] else None,
-            rules=jail_files.rules_for(files) if files and files["landlock"] else None,
+            mounts=jail_files.mounts_for(files, common.inside) if files and files["mounts"] else None,
+            rules=jail_files.rules_for(files, common) if files and files["landlock"] else None,
             ports=ports,
             filters=filters,
             capabilities=keeps,

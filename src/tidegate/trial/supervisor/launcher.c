@@ -356,19 +356,22 @@ static void restrict_self(int ruleset, const char *failed)
     close(ruleset);
 }
 
-static void allow_beneath(int ruleset, int file, uint64_t rights, uint64_t of_a_file)
+static void add_rule(int ruleset, int file, uint64_t rights)
 {
     struct {
         uint64_t rights;
         int32_t file;
     } __attribute__((packed)) rule = {rights, file};
+    if (rights != 0 && syscall(ADD_RULE_CALL, ruleset, RULE_BENEATH, &rule, 0) < 0)
+        fail("%s: %s", files_failed, strerror(errno));
+}
+
+static void allow_beneath(int ruleset, int file, uint64_t rights, uint64_t of_a_file)
+{
     struct stat state;
     if (fstat(file, &state) < 0)
         fail("%s: %s", files_failed, strerror(errno));
-    if (!S_ISDIR(state.st_mode))
-        rule.rights &= of_a_file;
-    if (rule.rights != 0 && syscall(ADD_RULE_CALL, ruleset, RULE_BENEATH, &rule, 0) < 0)
-        fail("%s: %s", files_failed, strerror(errno));
+    add_rule(ruleset, file, S_ISDIR(state.st_mode) ? rights : rights & of_a_file);
 }
 
 static void restrict_files(void)
@@ -386,6 +389,12 @@ static void restrict_files(void)
             continue; /* what does not exist needs no rule */
         allow_beneath(ruleset, file, rights, of_a_file);
         close(file);
+    }
+    for (size_t rest = count(); rest > 0; rest--) {
+        uint64_t rights = (uint64_t)number();
+        int file = (int)number();
+        add_rule(ruleset, file, rights);
+        close(file); /* the command does not inherit it */
     }
     for (int output = 1; output <= 2; output++)
         allow_beneath(ruleset, output, of_an_output, of_a_file);

@@ -1,4 +1,7 @@
-"""What Tidegate and the supervisor tell each other: a request to run one command, and how it ended."""
+"""What Tidegate and the supervisor tell each other: a request to run one command, and how it ended.
+
+Before the requests comes a list: the paths that every command may read.
+"""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 
+from tidegate.trial.common_files import CommonFiles
 from tidegate.trial.supervisor.command import Command
 from tidegate.trial.supervisor.control import CANCEL, Control
 from tidegate.trial.supervisor.fork import prctl
@@ -26,9 +27,11 @@ def serve(launcher: str = "") -> None:
     control = Control()
     missing = what_is_missing()
     control.introduce(missing)
-    while missing is None and (line := control.next_line()) is not None:
+    first = control.next_line() if missing is None else None
+    common = CommonFiles(json.loads(first or b"[]"))
+    while first is not None and (line := control.next_line()) is not None:
         if line != CANCEL:  # a late cancellation, sent before the answer arrived, has nothing to cancel
-            control.send(Command(Request(**json.loads(line)), control, launcher).run()._asdict())
+            control.send(Command(Request(**json.loads(line)), control, launcher, common).run()._asdict())
 
 
 def what_is_missing() -> str | None:

@@ -70,7 +70,10 @@ def _mounts(mounts: Mounts) -> bytes:
 
 def _rules(rules: Rules) -> bytes:
     paths = [pack("=q", rights) + _text(path) for rights, path in rules.paths]
-    return b"".join([pack("=q", 0), _text(rules.attribute), pack("=qqq", OF_A_FILE, rules.outputs, len(paths)), *paths])
+    numbers = pack("=qqq", OF_A_FILE, rules.outputs, len(paths))
+    held = [number for one in rules.held for number in one]
+    held_numbers = pack(f"={1 + len(held)}q", len(rules.held), *held)
+    return b"".join([pack("=q", 0), _text(rules.attribute), numbers, *paths, held_numbers])
 
 
 def _numbers(numbers: Sequence[int]) -> bytes:

@@ -1,0 +1,122 @@
+"""The files that every command of a run may read, held open by the supervisor.
+
+To open 150 files of /etc for each command, for their rules of Landlock, takes more time than the rules themselves.
+
+Like the supervisor, this file uses the standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+MANY = 8  # listed entries of one folder, from which on they are held open
+SURE_NS = 1_000_000_000  # with a change as new as this, another one could have the same time
+
+Version = tuple[int, int, int]
+
+
+class Held(NamedTuple):
+    """Descriptors of files and of folders that commands inherit."""
+
+    files: list[int]
+    folders: list[int]
+
+
+class CommonFiles:
+    """The paths that every command of a run may read."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.paths = tuple(paths)
+        self._replaced: Sequence[str] | None = None
+        self._inside: tuple[str, ...] = ()
+        self._others: tuple[str, ...] = ()
+        self._entries: list[_Entries] = []
+
+    def set_replaced(self, folders: Sequence[str]) -> None:
+        """Name the folders in whose place a command sees others: their files are not held open."""
+        if self._replaced == folders:
+            return
+        self.close()
+        self._replaced = folders
+        start = tuple([f"{folder.rstrip('/')}/" for folder in (*folders, "/proc")])
+        self._inside = tuple([path for path in self.paths if f"{path}/".startswith(start)])
+        by_folder: dict[str, list[str]] = {}
+        for path in self.paths:
+            by_folder.setdefault("" if path in self._inside else path.rpartition("/")[0], []).append(path)
+        others = by_folder.pop("", [])  # with those of `/`, where file systems may be mounted meanwhile
+        for folder, found in by_folder.items():
+            if len(found) < MANY:
+                others += found
+            else:
+                self._entries.append(_Entries(folder, found))
+        self._others = tuple(others)
+
+    @property
+    def inside(self) -> Sequence[str]:
+        """The paths in the folders that are replaced."""
+        return self._inside
+
+    def opened(self) -> tuple[Held, list[str]]:
+        """Return what is held open, as it is now, and the paths that each command has to open."""
+        held, paths = Held([], []), list(self._others)
+        for entries in self._entries:
+            entries.renew()
+            held.files.extend(entries.held.files)
+            held.folders.extend(entries.held.folders)
+            paths += entries.links
+        return held, paths
+
+    def close(self) -> None:
+        """Close all files: a command that has no rules would inherit them."""
+        for entries in self._entries:
+            entries.close()
+        self._entries, self._replaced = [], None
+
+
+class _Entries:
+    """The listed entries of one folder. Links are not held open: where they lead to can change elsewhere."""
+
+    def __init__(self, folder: str, paths: Sequence[str]) -> None:
+        self._folder = folder
+        self._paths = paths
+        self._version: Version | None = None
+        self.held = Held([], [])
+        self.links: list[str] = []
+
+    def renew(self) -> None:
+        """Open all again, unless no entry of the folder has been replaced."""
+        version = _version(self._folder)
+        if version is not None and version == self._version:
+            return
+        self.close()
+        self._version = version
+        for path in self._paths:
+            with suppress(OSError):  # what does not exist needs no rule
+                descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+                mode = os.fstat(descriptor).st_mode
+                if stat.S_ISLNK(mode):
+                    os.close(descriptor)
+                    self.links.append(path)
+                    continue
+                os.set_inheritable(descriptor, True)
+                (self.held.folders if stat.S_ISDIR(mode) else self.held.files).append(descriptor)
+
+    def close(self) -> None:
+        for descriptor in (*self.held.files, *self.held.folders):
+            os.close(descriptor)
+        self.held, self.links = Held([], []), []
+
+
+def _version(folder: str) -> Version | None:
+    """Return what changes when an entry of the folder is replaced; None if that cannot be known."""
+    try:
+        state = os.stat(folder)  # noqa: PTH116  (the supervisor stays small: no pathlib)
+    except OSError:
+        return None
+    changed = state.st_ctime_ns
+    return (state.st_dev, state.st_ino, changed) if time.time_ns() - changed > SURE_NS else None

@@ -1,0 +1,121 @@
+"""The files that every command may read, of which the supervisor holds many open."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.as_root import needs_open_python
+from tidegate.model.files import FileAccess
+from tidegate.trial.common_files import MANY, CommonFiles
+from tidegate.trial.confinement import Confinement
+from tidegate.trial.file_jail import FileJail, FileRules, means_to_confine
+from tidegate.trial.jail_files import LEAST_ABI, landlock_abi
+from tidegate.trial.processes import Command, Supervisor
+
+
+@pytest.fixture
+def etc(open_folder: Path) -> Path:
+    """A folder with as many files as are held open, a folder, a link, and a file that is not for all."""
+    folder = open_folder / "etc"
+    folder.mkdir()
+    for number in range(MANY):
+        (folder / f"file{number}").write_text(f"file {number}")
+    (folder / "folder").mkdir()
+    (folder / "folder/inner").write_text("inner")
+    (open_folder / "target").write_text("target")
+    (folder / "link").symlink_to("../target")
+    (folder / "secret").write_text("secret")
+    return folder
+
+
+def listed(etc: Path) -> list[str]:
+    return sorted(str(path) for path in etc.iterdir() if path.name != "secret")
+
+
+@pytest.fixture
+def common(etc: Path) -> Iterator[CommonFiles]:
+    found = CommonFiles([*listed(etc), "/usr"])
+    found.set_replaced([])
+    yield found
+    found.close()
+
+
+def inodes(descriptors: list[int]) -> set[int]:
+    return {os.fstat(descriptor).st_ino for descriptor in descriptors}
+
+
+def test_links_and_the_entries_of_small_folders_are_not_held_open(etc: Path, common: CommonFiles) -> None:
+    held, paths = common.opened()
+    assert inodes(held.files) == {(etc / f"file{number}").stat().st_ino for number in range(MANY)}
+    assert inodes(held.folders) == {(etc / "folder").stat().st_ino}
+    assert sorted(paths) == sorted(["/usr", str(etc / "link")])
+
+
+def test_a_replaced_file_is_opened_again(etc: Path, common: CommonFiles) -> None:
+    common.opened()
+    (etc / "new").write_text("new")
+    (etc / "new").replace(etc / "file0")
+    assert (etc / "file0").stat().st_ino in inodes(common.opened()[0].files)
+
+
+def test_files_stay_open_while_their_folder_is_as_it_was() -> None:
+    programs = [entry.path for entry in os.scandir("/usr/bin") if entry.is_file(follow_symlinks=False)]
+    common = CommonFiles(programs[:MANY])
+    common.set_replaced([])
+    first = common.opened()[0].files[0]
+    root = os.open("/", os.O_PATH)
+    os.dup2(root, first)  # seen for as long as the file is not opened again
+    assert os.fstat(common.opened()[0].files[0]).st_ino == os.fstat(root).st_ino
+    common.close()
+    os.close(root)
+
+
+def test_what_a_command_sees_replaced_is_not_held_open(etc: Path) -> None:
+    common = CommonFiles(listed(etc))
+    common.set_replaced([str(etc.parent)])
+    held, paths = common.opened()
+    assert (held.files, held.folders) == ([], [])
+    assert sorted(paths) == sorted(common.inside) == listed(etc)
+
+
+@pytest.mark.skipif(landlock_abi() < LEAST_ABI, reason="this kernel has no Landlock")
+@needs_open_python
+def test_commands_read_what_is_listed_as_it_is_now_and_inherit_no_descriptor(start: str, etc: Path) -> None:
+    work = etc.parent / "work"
+    work.mkdir()
+    read = "cat ETC/file0 ETC/folder/inner ETC/link; cat ETC/secret ETC/new 2>/dev/null; ls /proc/self/fd | wc -l"
+
+    async def body() -> list[str]:
+        means = (await means_to_confine())._replace(mounts=False)
+        common = (*listed(etc), "/usr", "/bin", "/lib", "/lib64", "/proc")
+        confinement = Confinement(files=FileJail(means, FileAccess(), common, (), shared_memory=False))
+        rules = FileRules(write=(work,))
+        printed = []
+
+        async with await Supervisor.start(None, confinement) as supervisor:
+
+            async def run(script: str) -> None:
+                words = ("/bin/sh", "-c", script.replace("ETC", str(etc)))
+                await supervisor.run(Command(words, work, {"PATH": "/usr/bin:/bin"}, work / "out", work / "err"))
+                printed.append((work / "out").read_text().split())
+
+            confinement.use(rules)
+            await run(read)
+            (etc / "new").write_text("new")
+            (etc / "new").replace(etc / "file0")
+            shutil.rmtree(etc / "folder")
+            (etc / "folder").mkdir()
+            (etc / "folder/inner").write_text("other")
+            (etc / "new").write_text("secret")
+            await run(read)
+            confinement.lift()
+            await run("ls /proc/self/fd | wc -l")
+        return ["".join(words) for words in printed]
+
+    assert asyncio.run(body()) == ["file0innertarget4", "newothertarget4", "4"]
