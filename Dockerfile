@@ -52,12 +52,16 @@ COPY --from=compiled /opt/launcher-program /opt/tidegate/src/tidegate/trial/supe
 COPY templates /opt/tidegate/templates
 COPY examples /opt/tidegate/examples
 
-# Compiled once, here: a container that runs once would compile everything on every start. Not pip, which few use.
+# Compiled once, here: a container that runs once would compile everything on every start. Not pip, which few use. The templates of
+# the comment and the page, too, which every pull request needs.
 RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore --no-deps /opt/tidegate \
     && library="$(python -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')" \
     && rm -rf /opt/tidegate /root/.cache \
     && find "$library" -path '*/pip/*' -name __pycache__ -prune -exec rm -r {} + \
-    && python -m compileall -q -x '/(tests?|pip)/' "$library"
+    && python -m compileall -q -x '/(tests?|pip)/' "$library" \
+    && python -c 'from tidegate.reports import comment, html; \
+        [comment.environment().get_template(f"{name}.md.j2") for name in ("comment", "rows", "terminal", "fix")]; \
+        html.environment().get_template("page/report.html.j2")'
 
 # The runner mounts its files below /github. Trials, which run as users of their own, do not get in; builds (the group,
 # which is BUILDERS of tidegate/trial/users.py) do, since git reads the repository's objects there.

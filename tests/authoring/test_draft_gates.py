@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from tidegate.authoring.draft_gates import file_gate, new_text, output_gate, read_gate
+import json
+
+from tidegate.authoring.draft_gates import file_gate, key_gate, new_text, output_gate, read_gate
+from tidegate.gates.command_json_path import CommandJsonPath
+from tidegate.model.command import CommandResult
 
 
 def diff(path: str, *lines: str) -> str:
@@ -45,3 +49,28 @@ def test_output_that_only_lacks_something_is_checked_as_a_whole() -> None:
     assert gate is not None
     assert (gate["type"], gate["pattern"]) == ("file_matches", r"\Ab tide\s*\Z")
     assert output_gate("o.txt", ("b tide\n", "b tide\n", "b tide\n"), []) is None
+
+
+def test_a_key_of_json_output_is_checked_where_its_value_is_not_empty() -> None:
+    """Each gate holds for the output that it comes from, and not for one in which the key has another name."""
+    tasks = {"id": "", "tasks": [{"at": "2026-11-23"}, {"id": 7, "my tags": ["a"]}], "none": [], "null": None}
+    expected = {
+        "id": ("$.tasks[1].id", "equals 7"),
+        "at": ("$.tasks[0].at", "exists"),
+        "my tags": ('$.tasks[1]["my tags"]', "exists"),
+        "none": ("$.none", "len == 0"),
+        "null": ("$.null", "equals null"),
+    }
+    for key, (path, assertion) in expected.items():
+        output = json.dumps(tasks)
+        (gate,) = key_gate("t list", output, key)
+        assert (gate["command"], gate["path"], gate["assertion"]) == ("t list", path, assertion)
+        made = CommandJsonPath.model_validate(gate)
+        for printed, holds in ((output, True), (output.replace(f'"{key}":', '"other":'), False)):
+            result = CommandResult(command="t list", end="exited", exit_code=0, stdout=printed)
+            assert made.decide_output(result).passed is holds, (key, printed)
+
+
+def test_a_key_that_no_json_path_reaches_is_not_checked() -> None:
+    for output in ('{"title": "tide"}', '{"id": 1}\n{"id": 2}', "id: 1"):
+        assert [*key_gate("t list", output, "id")] == [], output

@@ -259,6 +259,31 @@ def test_a_changed_line_of_code_is_named_before_a_comment() -> None:
     assert (cause.removed and cause.removed.where) == "bin/t:2", "nothing else has it"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "  --priority P   how urgent",
+        'echo "  -p, --priority P   how urgent"',
+        '"  --priority=P   how urgent\\n"',
+        "  --priority   how urgent",
+        "  --priority LEVEL",
+        "usage: tool add --priority P",
+        "tool add [--priority P] TITLE",
+    ],
+)
+def test_a_changed_line_of_code_is_named_before_one_of_the_help_text(text: str) -> None:
+    for code in ("--priority) level=$2; shift ;;", 'parser.add("--priority",  default=1)', 'if (a == "--priority") {'):
+        diff = f"@@ -2,3 +2,1 @@\n-{text}\n x\n-{code}\n"
+        changes = (FileChange(path="bin/t", role="watched", diff=diff),)
+        trials = [trial("base", (ADD, "ok", "")), trial("head", (ADD, "error", "unknown flag: --priority"))]
+        (cause,) = find_causes([row("regressed")], trials, changes)
+        assert (cause.removed and cause.removed.where) == "bin/t:4", code
+        (cause,) = find_causes(
+            [row("regressed")], trials, (changes[0].model_copy(update={"diff": diff.split(" x")[0]}),)
+        )
+        assert (cause.removed and cause.removed.where) == "bin/t:2", "nothing else has it"
+
+
 def of_help(side: Literal["base", "head"], message: str) -> TrialResult:
     """A trial whose gate looks for words in a help text that is too long to be recorded whole."""
     passed = "lacks" not in message
@@ -277,6 +302,19 @@ def test_words_that_a_check_misses_are_the_cause() -> None:
     many = [of_help("head", "the output lacks `-a`, `-b`, `-c`, `-d` and 5 more")]
     assert kinds(base, many) == ["the check `the help` no longer finds `-a`, `-b`, `-c` and 6 more"]
     assert kinds([of_help("base", "the output lacks `-a`")], many) == [], "base misses words, too"
+
+
+def test_the_lines_of_an_output_that_are_shown_differ() -> None:
+    same = "an output in one line that begins with a great many words that are the same on both sides"
+    told = {
+        (same, f"{same} here"): "the same on both sides here` instead of `the same on both sides`",
+        ("a\n  b", "a\n    b"): "`    b` instead of `  b`",
+        ("a\nold", "new\na\nother"): "now prints `new` in addition",
+        ("a\nb", "b\na"): "`b` instead of `a`",
+    }
+    for (before, after), shown in told.items():
+        (says,) = kinds([trial("base", ("tool", "ok", before))], [trial("head", ("tool", "ok", after))])
+        assert says.endswith(shown), says
 
 
 def test_of_long_lines_what_differs_is_shown_and_the_printed_line_finds_the_changed_one() -> None:

@@ -64,5 +64,16 @@ def test_a_change_in_one_step_is_not_masked_by_volatile_steps(number: int, chang
     assert found.step == "$ tool 2"
 
 
+def test_of_a_long_help_text_the_line_that_differs_is_shown() -> None:
+    options = "".join(f"  --option-{n}   what option {n} does\n" for n in range(40))
+    texts = [f"usage: t\n{options}  --due DATE   {what}\n{options}" for what in ("when", "when", "until when")]
+    one, other, head = (replay([Printed(text)]) for text in texts)
+    base = on_base(recorded([Printed(texts[0])]), one, other)
+    assert isinstance(base, Base), base
+    found = difference(base, head)
+    assert found is not None
+    assert (found.base, found.head) == ("exit 0: --due DATE when", "exit 0: --due DATE until when")
+
+
 def test_there_are_thirty_of_each() -> None:
     assert (SESSIONS, len(CHANGED)) == (30, 30)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -11,6 +12,7 @@ from tidegate.model.proof import ChangedPart, NewlyAlive, Proof, ProofTrend, Too
 from tidegate.model.surface import Part
 from tidegate.mutants.groups import alive_groups
 from tidegate.reports.badge import proof_badge
+from tidegate.reports.prove_page import prove_page
 from tidegate.reports.prove_text import change_text, prove_text
 from tidegate.run.surface_changes import changed_parts
 
@@ -89,6 +91,21 @@ def test_the_trend_names_both_shares_and_what_is_newly_alive() -> None:
     text = prove_text(proof(mutant("a", "alive")).model_copy(update={"trend": trend}))
     assert "80% of 10 mutants at bbbbbbbbbbbb, now 0% of 1: 1 newly alive, 2 newly caught" in text
     assert re.search(r"newly alive  `--due` is ignored by `add` +it was caught by s\n", text)
+
+
+def test_a_partial_run_is_called_one_in_the_text_the_trend_and_the_badge() -> None:
+    earlier = ProofTrend(sha="b" * 40, at=0.0, share=0.8, decided=10)
+    part = proof(mutant("a", "caught")).model_copy(update={"partial": "only some scenarios", "trend": earlier})
+    text = prove_text(part)
+    assert "Partial run (only some scenarios): its share is not that of the whole suite\n" in text
+    assert "80% of 10 mutants at bbbbbbbbbbbb, now 100% of 1 (partial run): " in text
+    assert "Partial run (only some scenarios)" in prove_page(part)
+    badge = json.loads(proof_badge(part))
+    assert (badge["message"], badge["color"]) == ("100% of 1 mutant (partial run)", "lightgrey")
+    whole = part.model_copy(update={"partial": "", "trend": earlier.model_copy(update={"partial": "a sample"})})
+    assert "of 10 mutants at bbbbbbbbbbbb (partial run), now 100% of 1: " in prove_text(whole)
+    assert "Partial" not in prove_text(whole)
+    assert json.loads(proof_badge(whole))["color"] == "brightgreen"
 
 
 def test_mutants_that_were_not_run_are_counted_by_reason() -> None:

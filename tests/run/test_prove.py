@@ -15,9 +15,10 @@ from tidegate.authoring.drafts import drafts_for
 from tidegate.model.mutant import MutantResult
 from tidegate.model.progress import Silent
 from tidegate.model.proof import Drafted, Proof
+from tidegate.plan import Selection
 from tidegate.reports.badge import proof_badge
 from tidegate.reports.prove_text import change_text, prove_text
-from tidegate.run.prove import prove
+from tidegate.run.prove import partial, prove
 from tidegate.run.prove_tool import Wanted
 from tidegate.run.run_job import Options
 
@@ -106,6 +107,16 @@ def test_an_option_with_one_choice_changes_nothing_if_it_is_ignored(proof: Proof
 
 def test_a_misspelt_option_in_the_guidance_is_met_by_the_agent_that_reads_it(proof: Proof) -> None:
     assert state(proof, "AGENTS.md: `--loud` is misspelt").met_by == ("keep",)
+
+
+def test_a_run_that_leaves_out_mutants_or_scenarios_is_partial(proof: Proof) -> None:
+    everything, used_up = Selection(), "the run's $5 were used up"
+    assert proof.partial == "only some kinds of mutants"
+    assert partial(Wanted(alike=2, drafter=drafts_for), everything, None) == ""
+    assert partial(Wanted(most_mutants=3), everything, used_up) == f"a sample of the mutants, {used_up}"
+    for one in ({"scenarios": ("s",)}, {"tags": ("a",)}, {"tier": 0}, {"name": "s"}):
+        assert partial(Wanted(), Selection.model_validate(one), None) == "only some scenarios", one
+    assert partial(Wanted(), Selection(agents=("claude",)), None) == "only some agents"
 
 
 def test_the_surface_and_the_score_are_printed(proof: Proof) -> None:
@@ -211,7 +222,7 @@ def test_a_tool_whose_scenarios_all_fail_has_a_surface_and_no_share(repo: Path, 
         "Removed: `--loud` of `add`; still named in AGENTS.md:4",
     }
     assert "surface: 0 of 3 subcommands, 0 of 3 options used by 0 passing scenarios" in prove_text(found)
-    assert found.notes[0].startswith("keep × docs was left out: it does not pass on base")
+    assert found.notes[0].startswith("keep × docs was left out: it does not pass in the working tree (")
 
 
 def test_options_of_a_tool_without_help_come_from_the_man_page_of_each_side(tmp_path: Path) -> None:

@@ -51,12 +51,27 @@ def test_a_journal_knows_what_was_decided_and_skips_a_line_that_was_cut_off(repo
     file.write_text(file.read_text() + file.read_text()[:30])
 
     again = proofs.journal(repo, HERE, [plan_row()], "1")
-    assert again.known("t", result("--due").mutant) == result("--due")
-    assert again.known("other", result("--due").mutant) is None
-    assert again.known("t", result("--lost").mutant) is None
+    assert again.reuse("t", result("--due").mutant) == result("--due")
+    assert again.reuse("other", result("--due").mutant) is None
+    assert again.reuse("t", result("--lost").mutant) is None
     assert again.notes == ("results of mutants from an interrupted run were reused: 1",)
     again.finish()
-    assert proofs.journal(repo, HERE, [plan_row()], "1").notes == ()
+    assert proofs.journal(repo, HERE, [plan_row()], "1").reuse("t", result("--due").mutant) is None
+
+
+def test_only_results_that_a_run_reuses_are_counted_and_deleted(repo: Path) -> None:
+    first = proofs.journal(repo, HERE, [plan_row()], "1")
+    for name in ("--due", "--loud"):
+        first.add("t", result(name))
+    partial = proofs.journal(repo, HERE, [plan_row()], "1")
+    assert not partial.notes
+    for _ in range(2):
+        partial.reuse("t", result("--due").mutant)
+    assert partial.notes == ("results of mutants from an interrupted run were reused: 1",)
+    partial.finish()
+    last = proofs.journal(repo, HERE, [plan_row()], "1")
+    known = [last.reuse("t", result(name).mutant) is not None for name in ("--due", "--loud")]
+    assert known == [False, True]
 
 
 def test_a_journal_is_of_one_commit_suite_and_version(repo: Path) -> None:
@@ -64,7 +79,7 @@ def test_a_journal_is_of_one_commit_suite_and_version(repo: Path) -> None:
     other = Revision(sha="b" * 40, ref="main")
     changed = plan_row(prompt="Do something else.")
     for revision, row, version in ((other, plan_row(), "1"), (HERE, changed, "1"), (HERE, plan_row(), "2")):
-        assert proofs.journal(repo, revision, [row], version).notes == ()
+        assert proofs.journal(repo, revision, [row], version).reuse("t", result("--due").mutant) is None
 
 
 def test_uncommitted_changes_leave_no_journal(repo: Path) -> None:
@@ -84,8 +99,8 @@ def test_the_newest_proof_of_another_commit_is_the_one_to_compare_with(repo: Pat
     assert changed.sha == "c" * 40
 
 
-def test_a_sample_is_neither_stored_nor_compared(repo: Path) -> None:
-    sample = proof("a", 1.0).model_copy(update={"all_kinds": False})
+def test_a_partial_proof_is_neither_stored_nor_compared(repo: Path) -> None:
+    sample = proof("a", 1.0).model_copy(update={"partial": "a sample of the mutants"})
     proofs.keep(repo, sample)
     assert proofs.earlier(repo, proof("b", 2.0)) is None
     proofs.keep(repo, proof("b", 2.0))

@@ -14,6 +14,9 @@ _HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _FILE_HEADER = ("---", "+++", "diff ", "index ", "new file", "deleted file")
 _FORMS = re.compile(r"""(?<![\w-])(-\w)['"`]?[\s,|/]+['"`]?(--[A-Za-z][\w-]*)""")  # `"-r", "--remove"`; `-r, --remove`
 _COMMENT = re.compile(r"#(?!include|define|if|!)|//|/\*|\* |<!--")
+_USAGE = re.compile(r"\busage\b", re.IGNORECASE)
+_PRINTED = re.compile(r"""^(?:[a-z]+[\s(]*(?=["']))?["'\s]*""")  # what is before a text: `echo "`, `printf("`
+_VALUE = r"(?:[A-Z][A-Z_]*\b|<[^>]+>|\[[^\]]+\])"
 MOST = 200  # characters of a line
 
 
@@ -26,8 +29,8 @@ def changed_lines(changes: Iterable[FileChange]) -> Iterator[Place]:
 def changed_by(names: Sequence[str], changes: Sequence[FileChange]) -> tuple[Place | None, Place | None]:
     """Return the removed line that has one of the names and the line that replaced it; (None, None) if there is none.
 
-    The first name counts most. Without a removed line, an added one that has the name is returned. Comments count only
-    if no other line does.
+    The first name counts most. Without a removed line, an added one that has the name is returned. Of several lines,
+    the first one of code is returned; else one of a help text, a test, or a comment.
     """
     blocks = [
         ([line for line in block if line.side == "base"], [line for line in block if line.side == "head"])
@@ -35,10 +38,10 @@ def changed_by(names: Sequence[str], changes: Sequence[FileChange]) -> tuple[Pla
     ]
     for name in names:
         removed = ((line, new) for old, new in blocks if not _naming(new, name) for line in _naming(old, name))
-        if found := min(removed, key=lambda pair: _is_comment(pair[0]), default=None):
+        if found := min(removed, key=lambda pair: _rank(pair[0], name), default=None):
             return found[0], _closest(*found)
         added = ((line, old) for old, new in blocks for line in _naming(new, name))
-        if found := min(added, key=lambda pair: _is_comment(pair[0]), default=None):
+        if found := min(added, key=lambda pair: _rank(pair[0], name), default=None):
             return _closest(*found), found[0]
     return only_change(changes)
 
@@ -57,8 +60,23 @@ def _naming(lines: Iterable[Place], name: str) -> list[Place]:
     return [line for line in lines if named_in(line.text, name)]
 
 
-def _is_comment(line: Place) -> bool:
-    return _COMMENT.match(line.text) is not None
+def _rank(line: Place, name: str) -> int:
+    """Return 0 for a line of code, 1 for one of a help text, 2 for one of a test, and 3 for a comment."""
+    if _COMMENT.match(line.text):
+        return 3
+    return 2 if is_test(line.path) else int(_is_help(line.text, name))
+
+
+def _is_help(text: str, name: str) -> bool:
+    """Return True if the line is of a usage, or has the name, maybe its value, and then spaces and a description."""
+    own, row = re.escape(name), _PRINTED.sub("", text, count=1)
+    entry = rf"(?:-\w,? )?{own}(?:,? --?[\w-]+)*(?:(?:[ =]{_VALUE})+\s*$|(?:[ =]{_VALUE})*\s{{2,}}\w)"
+    return _USAGE.search(text) is not None or f"[{name}" in text or re.match(entry, row) is not None
+
+
+def is_test(path: str) -> bool:
+    """Return True for a file of the tool's own tests."""
+    return any(part.startswith(("test", "spec", "feature")) for part in path.lower().split("/"))
 
 
 def only_change(changes: Sequence[FileChange]) -> tuple[Place | None, Place | None]:

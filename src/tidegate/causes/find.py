@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from tidegate.causes import endings, mcp, outputs, refused_names, starts
-from tidegate.causes.diff_lines import changed_by, only_change, other_form
+from tidegate.causes.diff_lines import changed_by, is_test, only_change, other_form
 from tidegate.causes.guidance import guidance, is_doc
 from tidegate.causes.seen import Found, Seen, look
 from tidegate.causes.slower import slower
@@ -88,17 +88,13 @@ def _cause(row: Row, own: Sequence[TrialResult], changes: Sequence[FileChange]) 
 def _placed(cause: Found, rows: tuple[RowKey, ...], changes: Sequence[FileChange]) -> Cause:
     """Return the cause with the changed lines that it points to: in the docs for guidance, else first in the code."""
     docs = [change for change in changes if is_doc(change.path)]
-    code = sorted((change for change in changes if not is_doc(change.path)), key=lambda change: _is_test(change.path))
+    code = sorted((change for change in changes if not is_doc(change.path)), key=lambda change: is_test(change.path))
     removed, added = _lines(cause, docs if cause.kind == "guidance" else code)
     names, says = cause.names, cause.says
     if cause.kind == "option" and (form := other_form(names[0], code)):
         names, says = (*names, form), f"{says} and `{form}`"
     removed, added = _lines(cause, docs if cause.kind == "guidance" else code)
     return Cause(kind=cause.kind, says=says, rows=rows, names=names, removed=removed, added=added)
-
-
-def _is_test(path: str) -> bool:
-    return any(part.startswith(("test", "spec", "feature")) for part in path.lower().split("/"))
 
 
 def _lines(cause: Found, changes: Sequence[FileChange]) -> tuple[Place | None, Place | None]:

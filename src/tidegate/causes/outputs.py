@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from tidegate.causes.seen import Found, Pair, Seen, command_line
 from tidegate.comparison.noise import Words, masked
 from tidegate.model.measurement import TrialResult
+from tidegate.text.first_difference import first_difference
 
 _KEY = re.compile(r'"([^"\\]{1,60})"\s*:')
 _GATE_KEY = re.compile(r"^`(?P<path>[^`]+)` is missing(?: or null)? in the output$")
@@ -64,7 +66,9 @@ def output(seen: Seen) -> Found | None:
     if pair is None or pair.head.status != "ok" or not pair.base.message:
         return None
     base, head = _first_different(pair, seen.noise)
-    if not head:
+    if not (head or base):
+        says = f"`{command_line(pair.head)}` prints other blank lines"
+    elif not head:
         says = f"`{command_line(pair.head)}` no longer prints `{base}`"
     elif not base:
         says = f"`{command_line(pair.head)}` now prints `{head}` in addition"
@@ -121,19 +125,13 @@ def _says(trial: TrialResult, label: str, message: str) -> bool:
 
 
 def _first_different(pair: Pair, noise: Words) -> tuple[str, str]:
-    """Return the first line of base that head does not have, and the first of head that base does not have."""
-    base, head = pair.base.message.splitlines(), pair.head.message.splitlines()
-    ours, theirs = {masked(line, noise) for line in base}, {masked(line, noise) for line in head}
-    first = next((line for line in base if masked(line, noise) not in theirs), "")
-    second = next((line for line in head if masked(line, noise) not in ours), "")
-    first, second = first.strip(), second.strip()
-    alike = next((at for at, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]), 0)
-    start = first.rfind(" ", 0, alike - 20) + 1 if alike > 60 else 0  # a long line: what differs has to be seen
-    return _shown(first[start:]), _shown(second[start:])
+    """Return the lines in which the outputs first differ, as a sentence shows them."""
+    base, head = first_difference(pair.base.message, pair.head.message, partial(masked, noise=noise))
+    return _shown(base), _shown(head)
 
 
 def _shown(line: str) -> str:
-    line = line.strip().replace("`", "'")
+    line = line.replace("`", "'")
     return line if len(line) <= 80 else f"{line[:79]}…"
 
 

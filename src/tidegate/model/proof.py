@@ -86,26 +86,30 @@ class NewlyAlive(Value):
 
 
 class ProofTrend(Value):
-    """What differs from an earlier proof: its commit, time and share, and what is newly alive or caught."""
+    """What differs from an earlier proof: its commit, time and share, and what is newly alive or caught.
+
+    `partial`: as in the earlier proof.
+    """
 
     sha: str
     at: float
     share: float | None
     decided: int
+    partial: str = ""
     alive: tuple[NewlyAlive, ...] = ()
     caught: int = 0
 
 
 class Proof(Value):
-    """All of it. `at`: when it began. `dirty`: with uncommitted changes. `all_kinds`: no `--kind` and no sample.
+    """All of it. `at`: when it began. `dirty`: with uncommitted changes. `notes`: sentences about what was left out.
 
-    `notes`: sentences about what was left out.
+    `partial`: why not all mutants, or not all scenarios, were run; '' if they were.
     """
 
     sha: str
     at: float = 0.0
     dirty: bool = False
-    all_kinds: bool = True
+    partial: str = ""
     trend: ProofTrend | None = None
     tools: tuple[ToolProof, ...]
     alike: AlikeSides | None = None

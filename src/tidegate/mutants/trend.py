@@ -21,9 +21,10 @@ def trend(now: Proof, before: Proof) -> ProofTrend:
     )
     both = [(old[key].state, one.state) for key, one in new.items() if key in old]
     caught = sum(was in _ALIVE and is_now == "caught" for was, is_now in both)
-    return ProofTrend(
-        sha=before.sha, at=before.at, share=before.share, decided=before.decided, alive=alive, caught=caught
+    earlier = ProofTrend(
+        sha=before.sha, at=before.at, share=before.share, decided=before.decided, partial=before.partial
     )
+    return earlier.model_copy(update={"alive": alive, "caught": caught})
 
 
 def _by_id(proof: Proof) -> Iterator[tuple[_Id, MutantResult]]:

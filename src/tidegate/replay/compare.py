@@ -12,11 +12,14 @@ from tidegate.model.session import FOLDER_MARK, Difference, Session, SessionStep
 from tidegate.model.trial import Trial
 from tidegate.replay.actions import action_of
 from tidegate.replay.record import tools_of
+from tidegate.text.first_difference import first_difference
+from tidegate.text.noise import without_noise
 from tidegate.text.shorten import excerpt
 from tidegate.text.steady import Names, Printed, Steady, steady
 
 SLOW_TIMES, SLOW_SECS = 5.0, 10.0  # a step that takes so much longer on head is a difference
 _CUT = ("characters left out]", "characters left out …]")
+_SHOWN = 200  # characters of an output
 UNSTEADY = "two replays on base differ"
 OFFERED = "tools/list"
 GATE = "gate "  # before a gate's name in the label of a check
@@ -103,7 +106,8 @@ def difference(base: Base, head: Replayed) -> Difference | None:
     for number, (ours, theirs, form) in enumerate(zip(first, second, base.forms, strict=False), 1):
         slow = max(SLOW_SECS, SLOW_TIMES * ours.printed.secs)
         if ours.ended != theirs.ended or not form.agrees(theirs.printed, names):
-            return Difference(step=ours.label, base=_shown(ours), head=_shown(theirs), number=number)
+            base_shown, head_shown = _shown(ours, theirs)
+            return Difference(step=ours.label, base=base_shown, head=head_shown, number=number)
         if theirs.printed.secs > slow:
             took = f"{theirs.printed.secs:.1f} s"
             before = f"takes {ours.printed.secs:.1f} s"
@@ -190,6 +194,12 @@ def _printed(text: str, trial: Trial) -> Printed:
     return Printed(trial.places.hide(text), began + (trial.duration_s or 0.0), 1.0)
 
 
-def _shown(seen: Seen) -> str:
-    ended = how_it_ended(seen.status, seen.exit_code)
-    return f"{ended}: {excerpt(seen.printed.text, 200)}" if seen.printed.text.strip() else ended
+def _shown(base: Seen, head: Seen) -> tuple[str, str]:
+    """Return how a step ended on both sides and what it printed; of long outputs that end alike, where they differ."""
+    texts = base.printed.text, head.printed.text
+    if base.ended == head.ended and len(max(texts, key=len)) > _SHOWN:
+        first, second = first_difference(*texts, without_noise)
+        texts = first or "(no such line)", second or "(no such line)"
+    ended = [how_it_ended(seen.status, seen.exit_code) for seen in (base, head)]
+    shown = [f"{how}: {excerpt(text, _SHOWN)}" if text.strip() else how for how, text in zip(ended, texts, strict=True)]
+    return shown[0], shown[1]

@@ -31,10 +31,12 @@ def badge_json(run: Run) -> str:
 
 
 def proof_badge(proof: Proof) -> str:
-    """Return badge.json with the share of mutants that the suite catches; grey if none was run."""
+    """Return badge.json with the share of mutants that the suite catches; grey if none was run, or not all were."""
     share = proof.share
     message = "not measured" if share is None else f"{percent(share)} of {count(proof.decided, 'mutant')}"
-    colour = "lightgrey" if share is None else next(colour for limit, colour in _COLOURS if share >= limit)
+    grey = share is None or bool(proof.partial)
+    colour = "lightgrey" if grey else next(colour for limit, colour in _COLOURS if (share or 0.0) >= limit)
+    message += " (partial run)" if proof.partial and share is not None else ""
     return (
         json.dumps({"schemaVersion": 1, "label": "breakages caught", "message": message, "color": colour}, indent=2)
         + "\n"

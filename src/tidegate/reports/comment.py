@@ -109,12 +109,12 @@ def _levels(view: CommentView) -> list[Shown]:
 
 @cache
 def _template() -> Template:
-    return _environment().get_template("comment.md.j2")
+    return environment().get_template("comment.md.j2")
 
 
 def render(template: str, **context: object) -> str:
     """Return what a template of ours makes of the context, without surplus blank lines."""
-    return _cleaned(_environment().get_template(template).render(context))
+    return _cleaned(environment().get_template(template).render(context))
 
 
 def fix_text(cause: Cause, view: CommentView) -> str:
@@ -125,21 +125,22 @@ def fix_text(cause: Cause, view: CommentView) -> str:
 
 def own_template(source: str) -> Template:
     """Return the suite's own template, which extends "comment.md.j2"; raises TemplateError if it is invalid."""
-    return _environment().from_string(source)
+    return environment().from_string(source)
 
 
 @cache
-def _environment() -> Environment:
-    from jinja2 import PackageLoader, StrictUndefined
+def environment() -> Environment:
+    """Return the templates in Markdown, sandboxed, since a suite may have one of its own."""
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    environment = ImmutableSandboxedEnvironment(
-        loader=PackageLoader("tidegate.templates", ""),
-        undefined=StrictUndefined,
+    from tidegate.text.own_templates import environment_of_templates
+
+    made = environment_of_templates(
+        ImmutableSandboxedEnvironment,
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,  # the filters escape for Markdown; entities of HTML would be wrong in code
     )
-    environment.globals["columns"] = COLUMNS
-    environment.filters |= FILTERS | PIECES | {"calibrated": calibrated}
-    return environment
+    made.globals["columns"] = COLUMNS
+    made.filters |= FILTERS | PIECES | {"calibrated": calibrated}
+    return made

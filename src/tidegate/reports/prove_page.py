@@ -10,7 +10,7 @@ from tidegate.model.proof import Proof, ToolProof, UsedPart
 from tidegate.mutants.groups import AliveGroup, alive_groups
 from tidegate.reports.filters import count
 from tidegate.reports.html import environment, hash_of, source
-from tidegate.reports.prove_text import alike_text, change_text, mutants_text, trend_text
+from tidegate.reports.prove_text import alike_text, change_text, mutants_text, partial_text, trend_text
 
 _LISTED = ("option", "json_key", "parameter")
 
@@ -43,6 +43,7 @@ def prove_page(proof: Proof) -> str:
         .render(
             proof=proof,
             tools=[_view(tool) for tool in proof.tools],
+            partial=partial_text(proof) if proof.partial else "",
             trend=None if proof.trend is None else trend_text(proof, proof.trend),
             alike=None if proof.alike is None else alike_text(proof.alike),
             style=style,

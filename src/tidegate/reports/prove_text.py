@@ -24,6 +24,8 @@ def prove_text(proof: Proof, *, every: bool = False) -> str:
 def _lines(proof: Proof, every: bool) -> Iterator[str]:
     if proof.alike is not None:
         yield alike_text(proof.alike)
+    if proof.partial:
+        yield partial_text(proof)
     if proof.trend is not None:
         yield from trend_lines(proof, proof.trend)
     for tool in proof.tools:
@@ -55,6 +57,11 @@ def alike_text(alike: AlikeSides) -> str:
     return f"{told}, {alike.unconfirmed} with an unconfirmed row"
 
 
+def partial_text(proof: Proof) -> str:
+    """Return a sentence on a run whose share is not that of the whole suite."""
+    return f"Partial run ({proof.partial}): its share is not that of the whole suite"
+
+
 def trend_lines(proof: Proof, trend: ProofTrend) -> Iterator[str]:
     """Yield how the share differs from an earlier commit's, and what is newly alive."""
     yield trend_text(proof, trend)
@@ -67,7 +74,8 @@ def trend_lines(proof: Proof, trend: ProofTrend) -> Iterator[str]:
 def trend_text(proof: Proof, trend: ProofTrend) -> str:
     """Return the shares of both commits."""
     was, now = percent(trend.share), percent(proof.share)
-    told = f"{was} of {count(trend.decided, 'mutant')} at {trend.sha[:12]}, now {now} of {proof.decided:,}"
+    told = f"{was} of {count(trend.decided, 'mutant')} at {trend.sha[:12]}{' (partial run)' if trend.partial else ''}"
+    told += f", now {now} of {proof.decided:,}{' (partial run)' if proof.partial else ''}"
     return f"{told}: {len(trend.alive)} newly alive, {trend.caught} newly caught"
 
 

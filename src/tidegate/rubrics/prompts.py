@@ -21,7 +21,7 @@ _HERE = "\x00"  # marks the items' position; cleaned data cannot contain it
 
 def question(template: str, schema: dict[str, Any], items: Sequence[str] = (), **values: object) -> AskModel:
     """Return the question made from one of Tidegate's templates. `items` are criteria or similar."""
-    text = _environment().get_template(f"judge/{template}.md.j2").render(items=_HERE, **values)
+    text = environment().get_template(f"judge/{template}.md.j2").render(items=_HERE, **values)
     before, here, after = text.partition(_HERE)
     assert bool(here) == bool(items), template
     return AskModel(
@@ -41,36 +41,38 @@ def filled(prompt: str, variables: Mapping[str, str], schema: dict[str, Any]) ->
         return fenced(found[1], variables[found[1]])
 
     own = VARIABLE.sub(value, printable(prompt))
-    text = _environment().get_template("judge/own.md.j2").render(prompt=own)
+    text = environment().get_template("judge/own.md.j2").render(prompt=own)
     return AskModel(system=system(), before=text, answer_schema=schema)
 
 
 def wording(template: str, words: str) -> str:
     """Return the SHA-256 of the prompt text for a criterion, without the data of any trial."""
-    environment = _environment()
-    assert environment.loader is not None
-    ours, *_ = environment.loader.get_source(environment, f"judge/{template}.md.j2")
+    templates = environment()
+    assert templates.loader is not None
+    ours, *_ = templates.loader.get_source(templates, f"judge/{template}.md.j2")
     if _WORK in ours:
-        ours += environment.loader.get_source(environment, _WORK)[0]
+        ours += templates.loader.get_source(templates, _WORK)[0]
     return hashlib.sha256(json.dumps([system(), ours, words]).encode()).hexdigest()
 
 
 @cache
 def system() -> str:
     """Return the system prompt of every judge."""
-    return _environment().get_template("judge/system.md.j2").render()
+    return environment().get_template("judge/system.md.j2").render()
 
 
 @cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+def environment() -> Environment:
+    """Return the templates of prompts, which are plain text."""
+    from jinja2 import Environment
 
-    environment = Environment(
-        loader=PackageLoader("tidegate.templates", ""),
-        undefined=StrictUndefined,
+    from tidegate.text.own_templates import environment_of_templates
+
+    made = environment_of_templates(
+        Environment,
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,  # the reader is a model; data blocks separate the data
     )
-    environment.filters["fenced"] = lambda text, name, limit=MAX_TEXT: fenced(name, text, limit)
-    return environment
+    made.filters["fenced"] = lambda text, name, limit=MAX_TEXT: fenced(name, text, limit)
+    return made

@@ -17,7 +17,7 @@ from tidegate.model.progress import Progress
 from tidegate.model.proof import AlikeSides, Proof, ToolProof
 from tidegate.model.suite import Budget, Suite
 from tidegate.mutants.wording import missing
-from tidegate.plan import make_plan
+from tidegate.plan import Selection, make_plan
 from tidegate.run.checkouts import one_side, scratch_folder
 from tidegate.run.mutant_trials import MutantTrials, Ran, search_path_of
 from tidegate.run.prove_tool import OneTool, Wanted
@@ -40,33 +40,46 @@ async def prove(repo: Path, rev: str | None, out: Path, options: Options, wanted
             raise NothingToRunError("no row can be run without a key.", "Name an agent with `--agent` and `--max-usd`.")
         work = RunJob(suite, Plan(rows=rows), (base,), scratch, AnswerStore(None))
         so_far = journal(repo, base.revision, rows, __version__)
-        notes = (*notes, *so_far.notes)
         async with runner_of(work, options) as runner:
             if runner.build_errors:
                 raise NothingToRunError("; ".join(runner.build_errors.values()), "Fix the build first.")
             work.scratch.joinpath("mutants").mkdir(mode=0o711)
             path = search_path_of(work, options.environ.get("PATH", os.defpath))
             trials = MutantTrials(work, runner, scratch / "mutants", path)
-            proving = _Proving(trials, wanted, options.progress, so_far)
+            proving = _Proving(trials, wanted, options.progress, so_far, rev)
             tools, more = await proving.tools(rows)
             alike = await proving.alike(rows) if wanted.alike else None
+            used_up = runner.attempts.spending.used_up()
         if wanted.base is not None:
             firsts = {tool_name(row): row for row in reversed(rows)}
             before = await base_parts(repo, wanted.base, work, [firsts[tool.tool] for tool in tools], options)
             told = [changed_parts(tool, before[tool.tool], base.folder) for tool in tools]
             tools = tuple(t.model_copy(update={"changes": c}) for t, c in zip(tools, told, strict=True))
     so_far.finish()
+    mutants = [one for tool in tools for one in tool.mutants]
     return Proof(
         sha=base.revision.sha,
         at=at,
         dirty=base.revision.dirty,
-        all_kinds=not wanted.kinds and wanted.most_mutants is None,
+        partial=partial(wanted, options.selection, used_up if any(one.state == "not_run" for one in mutants) else None),
         tools=tools,
         alike=alike,
-        notes=(*notes, *more),
+        notes=(*notes, *so_far.notes, *more),
         trials=proving.trials.ran,
         seconds=round(time.monotonic() - began, 1),
     )
+
+
+def partial(wanted: Wanted, chosen: Selection, used_up: str | None) -> str:
+    """Return why not all mutants or not all scenarios were run; '' if they were. `used_up`: of the budget."""
+    limits = {
+        "only some kinds of mutants": wanted.kinds,
+        "a sample of the mutants": wanted.most_mutants is not None,
+        "only some scenarios": chosen.scenarios or chosen.tags or chosen.tier is not None or chosen.name or chosen.rows,
+        "only some agents": chosen.agents,
+        used_up: used_up,
+    }
+    return ", ".join(why for why, limited in limits.items() if why and limited)
 
 
 def _rows(suite: Suite, options: Options) -> tuple[tuple[PlanRow, ...], tuple[str, ...]]:
@@ -102,10 +115,11 @@ class _Proving:
     wanted: Wanted
     progress: Progress
     journal: Journal
+    rev: str | None
 
     async def tools(self, rows: Sequence[PlanRow]) -> tuple[tuple[ToolProof, ...], tuple[str, ...]]:
         """Return what is found for each tool, and the rows that were left out."""
-        self.progress.stage("running base")
+        self.progress.stage("running the scenarios without a mutant")
         seen = [*zip(rows, await asyncio.gather(*map(self._on_base, rows)), strict=True)]
         notes = [f"{row.key} was left out: {why}" for row, why in seen if isinstance(why, str)]
         usable = [(row, ran) for row, ran in seen if not isinstance(ran, str)]
@@ -128,7 +142,7 @@ class _Proving:
         ran = await asyncio.gather(*(self.trials.base(row, index) for index in (1, 2)))
         missed = [one.result.reason for one in ran if one.result.decides != "pass"]
         if len(missed) == len(ran) or (row.deterministic and missed):
-            return f"it does not pass on base ({missed[0]})"
+            return f"it does not pass {f'at {self.rev}' if self.rev else 'in the working tree'} ({missed[0]})"
         return tuple(ran)
 
     async def alike(self, rows: Sequence[PlanRow]) -> AlikeSides:

@@ -125,7 +125,7 @@ class OneTool:
             first: tuple[MutantResult, list[Ran]] | None = None
             for number in numbers:
                 mutant = mutants[number]
-                if (known := self.journal.known(self.tool, mutant)) is not None:
+                if (known := self.journal.reuse(self.tool, mutant)) is not None:
                     found[number] = known
                     pace.saw(known, reused=True)
                     continue

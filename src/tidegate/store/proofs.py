@@ -35,6 +35,7 @@ class Journal:
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
         self._known: dict[tuple[str, Mutant], MutantResult] = {}
+        self._reused = set[tuple[str, Mutant]]()
         lines = file.read_text(encoding="utf-8").splitlines() if file is not None and file.is_file() else []
         for text in lines:
             try:
@@ -45,13 +46,15 @@ class Journal:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A sentence if an interrupted proof left results."""
-        left = f"results of mutants from an interrupted run were reused: {len(self._known)}"
-        return (left,) if self._known else ()
+        """A sentence if results of an interrupted proof were reused."""
+        told = f"results of mutants from an interrupted run were reused: {len(self._reused)}"
+        return (told,) if self._reused else ()
 
-    def known(self, tool: str, mutant: Mutant) -> MutantResult | None:
-        """Return the mutant's result if an interrupted proof has it."""
-        return self._known.get((tool, mutant))
+    def reuse(self, tool: str, mutant: Mutant) -> MutantResult | None:
+        """Return the mutant's result if an interrupted proof has it, and count it as reused."""
+        found = self._known.get((tool, mutant))
+        self._reused |= set() if found is None else {(tool, mutant)}
+        return found
 
     def add(self, tool: str, result: MutantResult) -> None:
         """Store a result, unless the mutant was not decided."""
@@ -61,9 +64,13 @@ class Journal:
                 file.write(_Line(tool=tool, result=result).model_dump_json() + "\n")
 
     def finish(self) -> None:
-        """Delete the file: the proof is complete."""
-        if self._file is not None:
-            self._file.unlink(missing_ok=True)
+        """Delete the file: the proof is complete. Results that it did not need stay, for a proof of more mutants."""
+        if self._file is None:
+            return
+        self._file.unlink(missing_ok=True)
+        for key, result in self._known.items():
+            if key not in self._reused:
+                self.add(key[0], result)
 
 
 def journal(repo: Path, revision: Revision, rows: Iterable[PlanRow], version: str) -> Journal:
@@ -76,8 +83,8 @@ def journal(repo: Path, revision: Revision, rows: Iterable[PlanRow], version: st
 
 
 def keep(repo: Path, proof: Proof) -> None:
-    """Store a proof of all mutants, and delete the oldest ones. A sample's share cannot be compared."""
-    if proof.share is None or not proof.all_kinds:
+    """Store a proof, and delete the oldest ones. The share of a partial one cannot be compared."""
+    if proof.share is None or proof.partial:
         return
     folder = _folder(repo)
     name = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(proof.at))
@@ -88,7 +95,7 @@ def keep(repo: Path, proof: Proof) -> None:
 
 def earlier(repo: Path, proof: Proof) -> Proof | None:
     """Return the newest stored proof of another commit; with uncommitted changes, of the same one too."""
-    for file in sorted(_folder(repo).glob("*.json"), reverse=True) if proof.all_kinds else ():
+    for file in sorted(_folder(repo).glob("*.json"), reverse=True) if not proof.partial else ():
         try:
             found = Proof.model_validate_json(file.read_bytes())
         except (OSError, ValidationError):
