@@ -15,6 +15,8 @@ from tidegate.text.shorten import excerpt
 class CommandOutputContains(CommandGate):
     """Passes when `command` exits with status 0 and its standard output contains `substring`."""
 
+    quick = True
+
     type: Literal["command_output_contains"] = "command_output_contains"
     substring: NonEmpty
 

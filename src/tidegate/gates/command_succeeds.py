@@ -12,6 +12,8 @@ from tidegate.model.gate import Decision
 class CommandSucceeds(CommandGate):
     """Passes when `command` exits with status 0."""
 
+    quick = True
+
     type: Literal["command_succeeds"] = "command_succeeds"
 
     def decide_output(self, result: CommandResult) -> Decision:

@@ -14,6 +14,8 @@ from tidegate.text.shorten import excerpt
 class FileContains(FileGate):
     """Passes when the file at `path` contains `substring`."""
 
+    quick = True
+
     type: Literal["file_contains"] = "file_contains"
     substring: NonEmpty
 

@@ -12,6 +12,8 @@ from tidegate.model.probe import FileAnswer
 class FileExists(FileGate):
     """Passes when a file exists at `path` in the workspace. A folder does not count."""
 
+    quick = True
+
     type: Literal["file_exists"] = "file_exists"
 
     def decide_without_text(self, answer: FileAnswer) -> Decision:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from tidegate.invocations.shell_grammar import Call, shell_lines
 from tidegate.model.event import CallStatus, Event, ToolCall, ToolResult
 
 _NEVER_RAN: frozenset[CallStatus] = frozenset({"denied", "invalid", "not_executed"})
+
+
+_lines = lru_cache(maxsize=256)(shell_lines)  # a trial's commands are looked at several times
+SHORT = 2000  # characters of a command that is kept
 
 
 class LoggedCall(NamedTuple):
@@ -73,7 +78,7 @@ def logged_calls(events: Sequence[Event], binary: str) -> Iterator[LoggedCall]:
             continue
         result = results.get(event.id)
         if result is not None and result.status not in _NEVER_RAN:
-            lines = shell_lines(event.command, binary)
-            calls = [pair for line in lines for pair in zip(line.calls, line.tells, strict=True)]
+            parse = _lines if len(event.command) < SHORT else shell_lines
+            calls = [pair for line in parse(event.command, binary) for pair in zip(line.calls, line.tells, strict=True)]
             for call, tells in calls:
                 yield LoggedCall(call, event, result, len(calls) == 1, *tells.status(result.exit_code))

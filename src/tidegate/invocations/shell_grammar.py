@@ -81,8 +81,11 @@ def _parser() -> Parser:
 
 def _angles(source: bytes) -> list[tuple[int, int]]:
     """Return the byte ranges of placeholders such as `<id>`, except in quoted strings, heredocs and comments."""
+    spans = [match.span() for match in _ANGLE.finditer(source)]
+    if not spans:
+        return []
     root = _parser().parse(source).root_node
-    return [match.span() for match in _ANGLE.finditer(source) if not _is_literal(root, *match.span())]
+    return [span for span in spans if not _is_literal(root, *span)]
 
 
 def _is_literal(root: Node, start: int, end: int) -> bool:

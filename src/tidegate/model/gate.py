@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -28,6 +28,8 @@ class Decision(Value):
 
 class Gate(Value):
     """Base class of all gates: a deterministic check of the state that a trial leaves behind."""
+
+    quick: ClassVar[bool] = False  # set if its decision takes no time: it has no pattern, for example
 
     type: str
     description: str | None = None

@@ -8,7 +8,7 @@ import secrets
 import shutil
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -32,12 +32,13 @@ from tidegate.trial.left_in_memory import remove_left_in_memory
 from tidegate.trial.lifecycle import run_trial
 from tidegate.trial.processes import Supervisor, SupervisorLost
 from tidegate.trial.program_lookup import write_front
-from tidegate.trial.readable import parts_of_checkout
+from tidegate.trial.readable import parts_of_checkout, protected_in
 from tidegate.trial.redacted import redact_folder, redacted
-from tidegate.trial.safe_files import remove_tree
+from tidegate.trial.safe_files import remove_tree, removed_in_time
 from tidegate.trial.stored_trial import ScriptContext, StoredTrial
 from tidegate.trial.workspace import MOST_SECS, Prepared, prepare
 
+AT_ONCE_SECS = 0.01  # to remove a trial's folders without a thread
 RETRIES = 2  # after a cause that often goes away by itself (verdict.md, Units)
 _TRANSIENT: frozenset[NotMeasured] = frozenset(
     {"infrastructure", "outage", "reported_outage", "resources", "supervisor_lost"}
@@ -59,6 +60,7 @@ class Attempts:
     front: Path | None = None  # of scripts in front of the tool, which write into its folder `calls`
     hidden: tuple[str, ...] = ()  # programs of the system that head's `path` folders hide, and base's do not
     _prepared: dict[tuple[object, ...], asyncio.Future[Prepared]] = field(default_factory=dict)
+    _readable: dict[tuple[object, ...], tuple[Path, ...]] = field(default_factory=dict)
 
     async def trial(self, spec: TrialSpec, row: PlanRow) -> Trial | None:
         """Return the first attempt without an infrastructure error, or the last one; None if halted before.
@@ -158,7 +160,7 @@ class Attempts:
     async def _attempt_of(self, spec: TrialSpec, row: PlanRow, supervisor: Supervisor) -> AsyncIterator[Attempt]:
         """Yield the attempt; its folders have names that do not tell the side, and its record is kept afterwards."""
         context = self.context
-        kept = context.checkouts[spec.side].store.record_folder(spec).resolve()
+        kept = context.checkouts[spec.side].store.record_folder(spec).absolute()
         folders = Folders(record=self._new_folder(), scratch=self._new_folder())
         attempt = Attempt(
             spec=spec,
@@ -176,7 +178,8 @@ class Attempts:
                 await asyncio.to_thread(shutil.copytree, kept, folders.record, symlinks=True, dirs_exist_ok=True)
             yield attempt
         finally:
-            await asyncio.to_thread(_clear_up, folders, kept, context.around.redaction)
+            if not _cleared_up_at_once(folders, kept, context.around.redaction):
+                await asyncio.to_thread(_clear_up, folders, kept, context.around.redaction)
             if supervisor.account is not None:
                 remove_left_in_memory(supervisor.account.uid)
 
@@ -197,9 +200,16 @@ class Attempts:
             credentials=context.around.of_agent(row.agent),
             limits=context.suite.limits,
             network=context.suite.network,
-            readable=parts_of_checkout(checkout.folder),
+            readable=self._readable_of(checkout.folder),
             front=self.front,
         )
+
+    def _readable_of(self, folder: Path) -> tuple[Path, ...]:
+        """Return what trials may read of a checkout, looked up once for what is protected in it."""
+        protected = protected_in(folder)
+        if (folder, protected) not in self._readable:
+            self._readable[folder, protected] = parts_of_checkout(folder)
+        return self._readable[folder, protected]
 
     def _new_folder(self) -> Path:
         """Return the path of a new folder for a trial: a random name, so that no trial can tell its side by it."""
@@ -245,6 +255,17 @@ class Attempts:
             )
             self._prepared[key] = asyncio.ensure_future(making)
         return await self._prepared[key]
+
+
+def _cleared_up_at_once(folders: Folders, kept: Path, redaction: Redaction) -> bool:
+    """Do the same as `_clear_up` if that takes less time than a thread; return False if something is left to do."""
+    if redaction or not removed_in_time(folders.scratch, AT_ONCE_SECS) or not folders.record.exists():
+        return False
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(OSError):  # on another disk, or there is a record already
+        folders.record.rename(kept)
+        return True
+    return False
 
 
 def _clear_up(folders: Folders, kept: Path, redaction: Redaction) -> None:

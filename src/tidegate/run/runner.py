@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Self
 
 from tidegate.errors import CannotRunError
-from tidegate.measure.measure_trial import measure_trial
 from tidegate.model.judgement import PairJudgement
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
@@ -27,6 +26,7 @@ from tidegate.run.build import Checkout, HostEnvironment, build
 from tidegate.run.executor import TrialExecutor
 from tidegate.run.grade import is_to_be_judged, without_lost
 from tidegate.run.judge_trials import Judging
+from tidegate.run.measuring import Measuring
 from tidegate.run.outage_waits import OutageWaits
 from tidegate.run.panel_client import PanelClient
 from tidegate.run.run_context import RunContext
@@ -87,7 +87,7 @@ class Runner:
         self._batches = Batches.of(self.attempts, plan, withheld)
         self._executor: TrialExecutor = self._batches or self.attempts
         self._networks, self._files = SlotNetworks(suite.network, progress), SlotFiles(suite, scratch, progress)
-        self._groups, self._measuring, self._open = ControlGroups(), asyncio.Lock(), AsyncExitStack()
+        self._groups, self._measuring, self._open = ControlGroups(), Measuring(suite), AsyncExitStack()
         self.build_errors, self.build_secs = dict[Side, str](), dict[Side, float]()
         self.versions: dict[str, str | None] = {}
         self.on_result: Callable[[TrialResult], None] = lambda _: None
@@ -256,7 +256,8 @@ class Runner:
         if trial.not_measured == "auth":
             self._end_agent(spec.agent, trial.reason)
         if row.scenario.judged and await asyncio.to_thread(is_to_be_judged, trial, row.scenario):
-            self.on_result(await self._measured(trial, row))  # the agent's work is done, even if the judge fails
+            # The agent's work is done, even if the judge fails.
+            self.on_result(await self._measuring.result(trial, row))
         result = await self._judged(trial, row)
         self._context.progress.finished(result)
         return result
@@ -273,20 +274,11 @@ class Runner:
 
     async def _judged(self, trial: Trial, row: PlanRow, *, reused: bool = False) -> TrialResult:
         """Return the trial with the judge's answers, measured and stored."""
-        result = await self._measured(await self._judging.graded(trial, row), row)
-        result = result.model_copy(update={"reused": reused})
+        result = await self._measuring.result(await self._judging.graded(trial, row), row)
+        result = result.model_copy(update={"reused": True}) if reused else result
         self._context.checkouts[result.side].store.finish_trial(result)
         self.on_result(result)
         return result
-
-    async def _measured(self, trial: Trial, row: PlanRow) -> TrialResult:
-        """Measure the trial in a thread: what it printed can take seconds to read. One at a time, for memory."""
-        suite = self._context.suite
-        price, blocks = suite.price_of_budget(row.agent.model), suite.policy.judge_blocks
-        async with self._measuring:
-            return await asyncio.to_thread(
-                measure_trial, trial, row.scenario, price, row.base_checks, judge_blocks=blocks
-            )
 
     async def _judged_again(self, result: TrialResult) -> TrialResult:
         row = self._plan.row(result.key)

@@ -203,9 +203,13 @@ def _run_json(run: Run) -> Iterator[str]:
 
 
 def _replace(path: Path, parts: Iterable[str], *, sync: bool) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    with temporary.open("w", encoding="utf-8") as file:
+    try:
+        opened = temporary.open("w", encoding="utf-8")
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        opened = temporary.open("w", encoding="utf-8")
+    with opened as file:
         file.writelines(parts)
         if sync:
             file.flush()

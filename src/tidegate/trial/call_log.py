@@ -13,6 +13,7 @@ from pathlib import Path
 from tidegate.trial.recorder import READ_LIMIT
 
 PIPE_BYTES = 1 << 20  # what an unprivileged process may ask for
+READ_BYTES = 64 << 10  # at once: Python allocates as much
 
 
 class CallLog:
@@ -57,7 +58,7 @@ class CallLog:
     def _take(self) -> bool:
         """Move what has come into the file; return True if there may be more."""
         try:
-            data = os.read(self._reader, PIPE_BYTES)
+            data = os.read(self._reader, READ_BYTES)
         except BlockingIOError:
             return False
         if len(data) > self._left:

@@ -32,7 +32,11 @@ def variables_with_port(environment: Mapping[str, str], port: str) -> dict[str, 
 def with_port(scenario: Scenario, port: str) -> Scenario:
     """Return the scenario with the port in its prompt, its target, its setup and its scripts."""
     target, mcp = scenario.target, scenario.target.mcp
-    of_target = {
+    scripts = [*(script.command for script in scenario.post), *(one.command for one in scenario.evaluator_scripts)]
+    of_target = (*target.env.values(), target.health_check or "", mcp.command if mcp else "")
+    if not any(PLACEHOLDER in text for text in (scenario.prompt, *of_target, *scenario.setup, *scripts)):
+        return scenario
+    new_target = {
         "env": variables_with_port(target.env, port),
         "health_check": target.health_check and filled(target.health_check, port),
         "mcp": mcp and mcp.model_copy(update={"command": filled(mcp.command, port)}),
@@ -40,7 +44,7 @@ def with_port(scenario: Scenario, port: str) -> Scenario:
     return scenario.model_copy(
         update={
             "prompt": filled(scenario.prompt, port),
-            "target": target.model_copy(update=of_target),
+            "target": target.model_copy(update=new_target),
             "setup": tuple(filled(command, port) for command in scenario.setup),
             "post": tuple(_script(script, port) for script in scenario.post),
             "evaluator_scripts": tuple(_script(script, port) for script in scenario.evaluator_scripts),

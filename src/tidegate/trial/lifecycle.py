@@ -19,6 +19,7 @@ from tidegate.trial.environment import base_environment, script_variables
 from tidegate.trial.file_jail import explained
 from tidegate.trial.free_port import free_port, with_port
 from tidegate.trial.processes import Refused, SupervisorLost
+from tidegate.trial.safe_files import write_file
 from tidegate.trial.start import NotReadyError, Start
 from tidegate.trial.trial_record import store_trial, write_transcript
 from tidegate.trial.workspace import MOST_SECS, copy_workspace, guidance_hash
@@ -52,7 +53,8 @@ class _TrialRun:
     def __init__(self, attempt: Attempt) -> None:
         self._port = free_port()
         scenario = with_port(attempt.scenario, self._port)
-        attempt = replace(attempt, row=attempt.row.model_copy(update={"scenario": scenario}))
+        if scenario is not attempt.scenario:
+            attempt = replace(attempt, row=attempt.row.model_copy(update={"scenario": scenario}))
         self._attempt = attempt
         self._scenario = scenario
         self._folders = attempt.folders
@@ -196,7 +198,7 @@ class _TrialRun:
                 found = Changes(diff)
             else:
                 found = await asyncio.to_thread(workspace_diff, self._place.prepared, workspace, scratch)
-            (self._folders.record / "workspace.diff").write_bytes(found.patch)
+            write_file(self._folders.record / "workspace.diff", found.patch)
             if found.left_out:
                 shown = ", ".join(found.left_out[:5])
                 self._warnings.append(f"large files are not in the diff of what the agent changed: {shown}")

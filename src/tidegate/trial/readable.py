@@ -63,8 +63,13 @@ def without(folder: str, protected: Iterable[str]) -> list[str]:
 
 def parts_of_checkout(folder: Path) -> tuple[Path, ...]:
     """Return what trials may read of a side's checkout: without the repository and Tidegate's runs in it."""
-    ours = [folder / ".git", folder / ".tidegate/runs", folder / ".tidegate/store"]
-    return tuple(map(Path, without(str(folder), [str(path) for path in ours if path.is_dir()])))
+    return tuple(map(Path, without(str(folder), protected_in(folder))))
+
+
+def protected_in(folder: Path) -> tuple[str, ...]:
+    """Return what trials may not read of a side's checkout: the repository and Tidegate's runs, if they are there."""
+    ours = [f"{folder}/{name}" for name in (".git", ".tidegate/runs", ".tidegate/store")]
+    return tuple([path for path in ours if os.path.isdir(path)])  # noqa: PTH112
 
 
 def is_within(path: str, folders: Iterable[str]) -> bool:

@@ -5,10 +5,12 @@ The command has ended when these functions are used, so files do not change betw
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import stat
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
@@ -89,10 +91,45 @@ def _copy_one(name: str, folder: int, target: Path, limit_bytes: int) -> int | N
 def remove_tree(folder: Path) -> None:
     """Delete a folder, even if it is deeply nested or unreadable. What cannot be deleted is left."""
     with suppress(OSError, RecursionError):
-        shutil.rmtree(folder)
+        _remove_folder(folder)
     for command in (["rm", "-rf"], ["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
         if os.path.lexists(folder):
             subprocess.run([*command, "--", str(folder)], capture_output=True, check=False)
+
+
+def removed_in_time(folder: Path, seconds: float) -> bool:
+    """Delete a folder; return False if it is not gone after so many seconds."""
+    with suppress(OSError, RecursionError):
+        _remove_folder(folder, None, time.monotonic() + seconds)
+        return True
+    return False
+
+
+def _remove_folder(path: Path | str, above: int | None = None, until: float = math.inf) -> None:
+    """Delete a folder below the open folder `above`. Raises TimeoutError at that time, on the monotonic clock."""
+    folder = os.open(path, _FOLDER, dir_fd=above)
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    _remove_folder(entry.name, folder, until)
+                else:
+                    os.unlink(entry.name, dir_fd=folder)
+                if time.monotonic() > until:
+                    raise TimeoutError
+    finally:
+        os.close(folder)
+    os.rmdir(path, dir_fd=above)
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file of Tidegate's own, as `Path.write_bytes` does in more time."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    try:
+        while data:
+            data = data[os.write(file, data) :]
+    finally:
+        os.close(file)
 
 
 def write_below(root: Path, name: str, text: str, owner: tuple[int, int] | None = None) -> Path:

@@ -22,7 +22,7 @@ from tidegate.trial.processes import MEGABYTE, Command, Ended
 from tidegate.trial.program_lookup import program_words
 from tidegate.trial.recorder import Stop, StoppedBy, Stops
 from tidegate.trial.redacted import redact_file, redacted
-from tidegate.trial.safe_files import read_output, write_below
+from tidegate.trial.safe_files import read_output, write_below, write_file
 from tidegate.trial.shell_command import run_shell
 from tidegate.trial.step_context import AgentStopped, StepContext
 from tidegate.trial.tail import Tail
@@ -61,8 +61,9 @@ class TrialSession:
         self.told: End | None = None
         self.repo = repo
         self.guidance = guidance
-        (context.folders.record / "prompt.txt").write_text(self.prompt, encoding="utf-8")
-        self.prompt_file = context.folders.share("prompt.txt")
+        self.prompt_file = context.folders.shared / "prompt.txt"
+        for file in (context.folders.record / "prompt.txt", self.prompt_file):
+            write_file(file, self.prompt.encode())
         self.events: list[Event] = []
         self.stops = Stops()
         self._on_step = on_step

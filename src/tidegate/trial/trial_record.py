@@ -8,19 +8,20 @@ from tidegate.model.event import Event
 from tidegate.model.trial import Trial
 from tidegate.rubrics.transcript import line
 from tidegate.trial.directories import Folders
+from tidegate.trial.safe_files import write_file
 
 
 def store_trial(folders: Folders, trial: Trial) -> None:
     """Write trial.json. If the trial has filled the disk, remove its folders first."""
-    file, text = folders.record / "trial.json", trial.model_dump_json(indent=1)
+    file, data = folders.record / "trial.json", trial.model_dump_json(indent=1).encode()
     try:
-        file.write_text(text, encoding="utf-8")
+        write_file(file, data)
     except OSError:
         folders.remove_scratch()
-        file.write_text(text, encoding="utf-8")
+        write_file(file, data)
 
 
 def write_transcript(folders: Folders, events: Sequence[Event]) -> None:
     """Write transcript.txt."""
     text = "".join(f"{line(event)}\n" for event in events)
-    (folders.record / "transcript.txt").write_text(text, encoding="utf-8")
+    write_file(folders.record / "transcript.txt", text.encode())

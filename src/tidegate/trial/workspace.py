@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -16,7 +17,7 @@ from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.model.probe import FileAnswer
 from tidegate.model.suite import INITIAL_STATE, Scenario
 from tidegate.trial.processes import Account
-from tidegate.trial.safe_files import remove_tree
+from tidegate.trial.safe_files import open_regular, remove_tree
 from tidegate.trial.snapshot import Snapshot, has_attributes, take, write
 from tidegate.trial.users import give
 from tidegate.vcs.git import IDENTITY
@@ -25,6 +26,7 @@ MOST_SECS = 120.0  # to make a workspace, or to copy it
 TOO_SLOW = "the workspace took too long to {}: is a file of the template very large?"
 LOOK_AT_DISK = "Check disk space and permissions."
 GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "maintenance.auto=false")
+_NAME = re.compile(r"[\w-][\w.-]*")  # of an entry of a folder
 _IN_ONE_PACK = ("-c", "core.bigFileThreshold=0")  # instead of a file per object, each of which a trial would copy
 _NO_LOG = ("-c", "core.logAllRefUpdates=false")
 IDENTIFIED = {
@@ -164,21 +166,24 @@ def everything_below(folder: Path) -> Iterator[Path]:
 
 def read_file(workspace: Path, name: str, limit_bytes: int) -> FileAnswer:
     """Return the contents of `name`. Never reads outside of the workspace and never blocks on a pipe."""
-    root = os.path.realpath(workspace)
-    real = os.path.realpath(os.path.join(root, name))  # noqa: PTH118 (a name may be absolute; then it escapes)
-    if real != root and not real.startswith(root + os.sep):
-        return FileAnswer(state="escapes")
+    file = open_regular(f"{workspace}/{name}") if _NAME.fullmatch(name) else None
     try:
-        mode = Path(real).stat().st_mode
-        if not stat.S_ISREG(mode):
-            return FileAnswer(state="not_a_file")
-        with Path(real).open("rb") as file:
-            data = file.read(limit_bytes + 1)
+        if file is None:  # its name has several parts, or it is a link, or something is wrong with it
+            root = os.path.realpath(workspace)
+            real = os.path.realpath(os.path.join(root, name))  # noqa: PTH118 (it may be absolute; then it escapes)
+            if real != root and not real.startswith(root + os.sep):
+                return FileAnswer(state="escapes")
+            if not stat.S_ISREG(Path(real).stat().st_mode):
+                return FileAnswer(state="not_a_file")
+            file = os.fdopen(os.open(real, os.O_RDONLY), "rb")
+        with file:
+            too_large = os.fstat(file.fileno()).st_size > limit_bytes
+            data = b"" if too_large else file.read(limit_bytes)
     except FileNotFoundError:
         return FileAnswer(state="missing")
     except (OSError, ValueError):
         return FileAnswer(state="unreadable")
-    if len(data) > limit_bytes:
+    if too_large:
         return FileAnswer(state="too_large")
     return FileAnswer(state="present", text=data.decode("utf-8", "replace"))
 
