@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+INSTALLED := pyproject.toml setup.py $(shell find src -name "*.c") # what an editable installation is made from
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test image lock lint types format docs site golden error-rates real-rates trouble-rates kills bench check clean
@@ -13,7 +14,7 @@ help: ## list the targets
 
 install: $(READY) ## make .venv with Tidegate (editable) and its development tools
 
-$(READY): pyproject.toml
+$(READY): $(INSTALLED)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Tidegate needs Python 3.11 or newer: make PYTHON=python3.12")'
 	@echo "making $(VENV) …"
 	@$(PYTHON) -m venv $(VENV)
@@ -22,7 +23,7 @@ $(READY): pyproject.toml
 
 PLAIN := $(VENV)/.plain
 
-$(PLAIN): pyproject.toml
+$(PLAIN): $(INSTALLED)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Tidegate needs Python 3.11 or newer: make PYTHON=python3.12")'
 	@printf 'installing Tidegate into $(VENV), half a minute with a warm package cache '
 	@(while sleep 2; do printf .; done) & dots=$$!; trap 'kill $$dots; echo' EXIT; \

@@ -17,10 +17,11 @@ class BuildWithPrograms(build_py):
     """Puts the compiled programs among the package's files."""
 
     def run(self) -> None:
-        """Compile them unless they are there already, then collect the files."""
+        """Compile those that are missing or older than their source, then collect the files."""
         for source in SOURCES:
             program = source.with_name(f"{source.stem}-program")
-            if not program.exists() and (compiler := shutil.which("cc")):
+            stale = not program.exists() or program.stat().st_mtime < source.stat().st_mtime
+            if stale and (compiler := shutil.which("cc")):
                 # Linked statically, where the system has the C library for it, they start in half the time.
                 command = [compiler, "-O2", "-o", str(program), str(source)]
                 if subprocess.run([*command, "-static"], check=False, capture_output=True).returncode != 0:

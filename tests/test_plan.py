@@ -51,6 +51,20 @@ def test_rows_are_scenarios_times_agents_in_the_suites_order() -> None:
     assert plan.rows[1].agent.model == "x"
 
 
+def test_the_scripted_agent_does_the_steps_of_a_scenarios_file_unless_it_has_some_of_its_own() -> None:
+    """Only what is in `tidegate.yaml` counts as a change of the agent."""
+    own = suite(scenario("a", steps=("t list",)), scenario("b", steps=("t list",)))
+
+    _, of_a, _, _, of_b, _ = (row.agent for row in make_plan(own).rows)
+
+    assert isinstance(of_a, Scripted)
+    assert isinstance(of_b, Scripted)
+    assert of_a.steps == FAKE.steps
+    assert set(of_b.steps) == {"a", "b"}
+    assert (of_b.steps["b"], of_b.model) == (("t list",), "x")
+    assert own.agents["fake:x"] == AGENTS["fake:x"]
+
+
 def test_a_tool_matrix_limits_the_agents_and_names_their_models() -> None:
     matrix = (ToolMatrixEntry(tool="docs", models=("m", "n")), ToolMatrixEntry(tool="fake"))
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from tidegate.history.known_results import trends
 from tidegate.model.cause import Cause
 from tidegate.model.comparison import Comparison
-from tidegate.model.measurement import Run
+from tidegate.model.measurement import Revision, Run
 from tidegate.model.result import FileChange, Result
 from tidegate.model.verdict import Verdict
 from tidegate.run.both_runs import BothRuns, no_runs
 from tidegate.run.changed_files import file_changes
-from tidegate.run.checkouts import RevisionPair, scratch_folder, two_sides
+from tidegate.run.checkouts import Commits, scratch_folder, two_sides
 from tidegate.run.left_behind import with_files
 from tidegate.run.pull_request_job import PullRequestJob, load_pull_request
 from tidegate.run.run_job import Options, RunJob
@@ -23,28 +23,28 @@ from tidegate.verdict.decide import decide, nothing_to_do
 from tidegate.verdict.make_result import make_result
 
 
-async def pull_request(repo: Path, asked: RevisionPair, out: Path, options: Options) -> Result:
+async def pull_request(root: Path, commits: Commits, out: Path, options: Options) -> Result:
     """Run both sides of a pull request, compare them, and write the reports and both runs to `out`.
 
-    Base is tested at the merge base of the two revisions.
+    `root` is the repository's top folder. Base is tested at the merge base.
     """
-    with scratch_folder() as scratch, two_sides(repo, asked, scratch, out) as sides:
-        loaded = load_pull_request(repo, asked.base, sides, scratch, options)
+    with scratch_folder() as scratch, two_sides(root, commits, scratch, out) as sides:
+        loaded = load_pull_request(root, commits.target, sides, scratch, options)
         if loaded.touched or loaded.definitions:
-            runs, comparison = await _run_and_compare(repo, asked.base, loaded, options)
+            runs, comparison = await _run_and_compare(root, commits.target, loaded, options)
             verdict = decide(comparison, loaded.job.suite.policy)
             loaded = loaded._replace(warnings=(*loaded.warnings, *await _surface(loaded.job, runs.head, options)))
         else:
             runs = no_runs(loaded.job)
             comparison, verdict = Comparison(rows=()), nothing_to_do(loaded.job.suite.policy)
-        result = _conclude(repo, loaded, runs, comparison, verdict)
+        result = _conclude(root, loaded, runs, comparison, verdict)
     result = without_secrets(result.model_copy(update={"instance": options.instance, "links": options.links}))
     write_reports(result, out, {side.side: side.store for side in sides})
     return result
 
 
 async def _run_and_compare(
-    repo: Path, target: str, loaded: PullRequestJob, options: Options
+    root: Path, target: Revision, loaded: PullRequestJob, options: Options
 ) -> tuple[BothRuns, Comparison]:
     """Run the trials of both sides, and compare them."""
     # Imported only here, since most pull requests of some repositories have nothing to run.
@@ -54,10 +54,10 @@ async def _run_and_compare(
     from tidegate.run.target_tip import with_tip
 
     with joining(loaded.job, options) as job:
-        runs = await run_both(repo, job, options)
+        runs = await run_both(root, job, options)
     shares = job.joined.shares if job.joined else []
     comparison = compare(runs.base, runs.head, (*runs.made, *loaded.definitions), shares=shares)
-    return runs, await with_tip(repo, target, loaded.job, comparison, options)
+    return runs, await with_tip(root, target, loaded.job, comparison, options)
 
 
 async def _surface(job: RunJob, head: Run, options: Options) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ async def _surface(job: RunJob, head: Run, options: Options) -> tuple[str, ...]:
     return tuple(change_text(change, tool) for tool, changes in found for change in changes)
 
 
-def _conclude(repo: Path, loaded: PullRequestJob, runs: BothRuns, comparison: Comparison, verdict: Verdict) -> Result:
+def _conclude(root: Path, loaded: PullRequestJob, runs: BothRuns, comparison: Comparison, verdict: Verdict) -> Result:
     """Put the result together, with the changed files and base's trends for the report."""
     job, warnings = loaded.job, (*loaded.warnings, *runs.ignored)
     if loaded.suites.base is None:
@@ -85,17 +85,17 @@ def _conclude(repo: Path, loaded: PullRequestJob, runs: BothRuns, comparison: Co
     result = make_result(comparison, verdict, runs.base, runs.head, warnings=warnings, budget=job.suite.budget)
     result = with_files(result, {side.side: side.store for side in job.sides})
     base, head = (side.revision for side in job.sides)
-    changes = file_changes(repo, base, head, loaded.touched, loaded.both)
+    changes = file_changes(root, base, head, loaded.touched, loaded.both)
     more = {
         "comment_template": loaded.suites.comment_template,
         "changes": changes,
-        "causes": _causes(repo, result, changes, loaded),
-        "trends": trends(repo, job.suite, job.plan),
+        "causes": _causes(root, result, changes, loaded),
+        "trends": trends(root, job.suite, job.plan),
     }
     return result.model_copy(update=more)
 
 
-def _causes(repo: Path, result: Result, changes: Sequence[FileChange], loaded: PullRequestJob) -> tuple[Cause, ...]:
+def _causes(root: Path, result: Result, changes: Sequence[FileChange], loaded: PullRequestJob) -> tuple[Cause, ...]:
     """Return the causes of what got worse, each with the lines of docs and scenarios that still name what is gone."""
     if not result.rows:
         return ()
@@ -103,4 +103,4 @@ def _causes(repo: Path, result: Result, changes: Sequence[FileChange], loaded: P
     from tidegate.run.still_named import with_docs
 
     job = loaded.job
-    return with_docs(repo, job.sides[-1].revision, job.suite, find_causes(result.rows, result.trials, changes))
+    return with_docs(root, job.sides[-1].revision, job.suite, find_causes(result.rows, result.trials, changes))

@@ -206,7 +206,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def _rows(scenario: Scenario, suite: Suite) -> Iterator[PlanRow]:
-    for name, agent in _agents(scenario, suite).items():
+    for name, own in _agents(scenario, suite).items():
+        agent = own.with_steps(scenario.name, scenario.steps)
         deterministic = agent.is_deterministic if scenario.deterministic is None else scenario.deterministic
         if scenario.judged and suite.policy.judge_blocks:
             deterministic = False  # the agent may repeat itself, but the judge's opinion is a random draw

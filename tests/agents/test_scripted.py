@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import pytest
 from pydantic import ValidationError
 
-from tidegate.agents.scripted import Scripted, ScriptedStep
+from tidegate.agents.scripted import Scripted
 from tidegate.model.agent import NoAnswerError, ServerScript, ServerTools, Tool, ToolAnswer
+from tidegate.model.scripted_step import ScriptedStep
 
 if TYPE_CHECKING:
     from tests.agents.conftest import LocalSession

@@ -60,6 +60,15 @@ def test_a_log_has_a_line_for_each_trial_and_each_thing_said() -> None:
     ]
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+def test_what_an_earlier_run_said_is_not_said_again(terminal: bool) -> None:
+    on, said = console(terminal), set[str]()
+    for text in ("no users", "no users", "no network"):
+        with make_progress(on, said=said) as progress:
+            progress.say(text)
+    assert [written(on).count(text) for text in ("no users", "no network")] == [1, 1]
+
+
 @pytest.mark.parametrize(("verbose", "times"), [(False, 1), (True, 3)])
 @pytest.mark.parametrize("view", [PlainProgress, LiveProgress])
 def test_why_a_row_fails_is_printed_once_and_fits_80_columns(

@@ -87,7 +87,7 @@ def test_a_pull_request_without_a_trial_imports_nothing_heavy(
     make_repository: Callable[..., Repository],
     tmp_path: Path,
 ) -> None:
-    """PyGithub comes when there is something to say to GitHub."""
+    """PyGithub comes when there is something to say to GitHub, and git is asked each question once."""
     repository = make_repository()
     repository.commit({**FILES, "tidegate.yaml": "version: 1\nscenarios: [scenarios/*.yaml]\npath: [bin]\n" + suite})
     repository.branch("pr", {changed: NOTES + "# more\n"})
@@ -96,9 +96,13 @@ def test_a_pull_request_without_a_trial_imports_nothing_heavy(
     payload = pull_request_payload("acme/tool", 1, head, base, head_ref="pr", action="opened", head_repo="mallory/tool")
     environ = step.environ("pull_request", payload, {"github_token": "t", **inputs})
 
-    modules = imported_modules("action", cwd=repository.root, environ=environ)
+    started = tmp_path / "git"
+    modules = imported_modules("action", cwd=repository.root, environ={**environ, "GIT_TRACE2": str(started)})
     assert {name.partition(".")[0] for name in modules} & HEAVY == set()
     assert reason != "nothing_to_do" or modules & OF_TRIALS == set()
+    git = re.findall(r" start +git -c (.+)", started.read_text(encoding="utf-8"))
+    assert sum("--show-toplevel" in command for command in git) <= 1
+    assert len(git) <= 28, "each takes 2 ms: what is known is passed on"
     assert step.outputs()["reason"] == reason
 
 

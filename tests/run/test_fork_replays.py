@@ -21,7 +21,7 @@ from tidegate.model.progress import Silent
 from tidegate.model.session import Session
 from tidegate.pipeline import pull_request
 from tidegate.plan import make_plan
-from tidegate.run.checkouts import RevisionPair
+from tidegate.run.checkouts import RevisionPair, commits_of
 from tidegate.run.run_job import Options
 from tidegate.suite.load import load_suite
 
@@ -60,7 +60,9 @@ def compared(tmp_path: Path) -> Callable[..., dict[str, tuple[str, str]]]:
             as_of_an_agent_with_a_key(repo)
         repo.branch("pr", {"bin/notes": tool})
         options = Options(environ={"PATH": "/usr/bin:/bin"}, progress=Silent(), lenient_keys=True)
-        work: Any = pull_request(repo.root, RevisionPair("main", "pr"), tmp_path / "out", options)
+        work: Any = pull_request(
+            repo.root, commits_of(repo.root, RevisionPair("main", "pr")), tmp_path / "out", options
+        )
         return {row.agent: (row.state, row.reason) for row in asyncio.run(work).rows}
 
     return compare

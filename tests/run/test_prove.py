@@ -133,6 +133,7 @@ def test_a_draft_is_a_task_in_words_with_a_guide_and_checks_what_differs_then(pr
     """Without `--due`, the notes would have no date. The commands are not in the task."""
     (scenario,) = [one for one in proof.tools[0].drafts if not one.into]
     assert (scenario.catches, scenario.file) == ("`--due` is ignored by `add`", "add_due.yaml")
+    assert scenario.text.startswith("# Written by `tidegate prove --draft`. "), "no schema: its path is not known"
     assert "Use `t`. Add: “tide”, with the due “2030-01-31”" in scenario.text
     assert "t add" not in scenario.text
     assert "substring: --loud by" in scenario.text

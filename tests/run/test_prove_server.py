@@ -118,7 +118,7 @@ def test_a_draft_calls_a_tool_that_no_scenario_calls_and_checks_its_answer(draft
     _, second = drafted.tools
     (draft,) = second.drafts
     assert (draft.catches, draft.file) == ("`put` returns an empty result", "put.yaml")
-    assert "agent `script` in tidegate.yaml:\n#   put:\n#     - {call: put, input: {title: " in draft.text
+    assert "\n  steps:\n    - {call: put, input: {title: Write the changelog" in draft.text
     assert "output: {regex: '(?s)added Write the changelog'}" in draft.text
     assert 'Put it (title: "Write the changelog"' in draft.text
 

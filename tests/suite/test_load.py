@@ -15,6 +15,7 @@ from tidegate.errors import ConfigurationError
 from tidegate.gates.command_json_path import CommandJsonPath
 from tidegate.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.model.price import Price
+from tidegate.model.scripted_step import ScriptedStep
 from tidegate.model.suite import (
     Budget,
     Composite,
@@ -86,7 +87,7 @@ target:
   binary: taskmgr2
   health_check: taskmgr2 --version
   env: {A: "own-${TOKEN}", C: $HOME}
-task: {prompt: Tidy up., max_turns: 30}
+task: {prompt: Tidy up., max_turns: 30, steps: [taskmgr list, {call: add, input: {title: a}}]}
 setup: {commands: [taskmgr init]}
 scripts:
   post: [{command: taskmgr export, timeout_secs: 31}, {command: date}]
@@ -148,6 +149,7 @@ def test_every_key_of_both_files_arrives(load: Load) -> None:
             env={"A": "own-${TOKEN}", "B": "x", "C": "$HOME"},
         ),
         prompt="Tidy up.",
+        steps=("taskmgr list", ScriptedStep(call="add", input={"title": "a"})),
         max_turns=30,
         timeout_secs=300,
         setup=("taskmgr init",),

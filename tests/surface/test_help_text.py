@@ -145,7 +145,12 @@ jot: --help is no action
             CLICK,
             "repo",
             ("clone", "delete"),
-            {"--format": (True, ("json", "text")), "--shout": (False, ()), "--count": (True, ())},
+            {
+                "--format": (True, ("json", "text")),
+                "--shout": (False, ()),
+                "--no-shout": (False, ()),
+                "--count": (True, ()),
+            },
         ),
         (
             CLAP,

@@ -23,6 +23,19 @@ def test_options_of_the_tool_are_not_listed_again_for_subcommands() -> None:
     assert named == ["`add`", "`remote`", "`--quiet`", "`--due` of `add`", "`TITLE` of `add`", "`remote add`"]
 
 
+def test_a_subcommand_for_help_is_no_feature_of_the_tool() -> None:
+    page = "Usage: t\n\nCommands:\n  add   Adds\n  help  Explains\n"
+    assert [str(part) for part in of_help({"": page}, "t")] == ["`add`"]
+
+
+def test_the_two_sides_of_a_switch_are_two_options_with_their_own_short_names() -> None:
+    page = "Usage: t\n\nOptions:\n  -c, --current / -C, --no-current\n                Include the current one.\n"
+    parts = of_help({"": page}, "t")
+    assert [(part.name, part.aliases) for part in parts] == [("--current", ("-c",)), ("--no-current", ("-C",))]
+    used = users(parts, {"s": Scenario((call("-C"),), "")})
+    assert [str(part) for part in parts if used[part.id]] == ["`--no-current`"]
+
+
 def test_the_subcommand_of_a_call_comes_after_options_and_their_values() -> None:
     names = commands(of_help(PAGES, "t"))
     given = [["add", "x"], ["--dir", "p", "add"], ["remote", "add", "x"], ["remote", "x"], ["x", "add"], ["--quiet"]]

@@ -11,7 +11,8 @@ import pytest
 
 from tidegate.errors import ConfigurationError
 from tidegate.vcs.git import NO_ANSWER, TIMED_OUT, git, must
-from tidegate.vcs.revisions import checkout, repository_root, resolve, working_tree
+from tidegate.vcs.revisions import repository_root, resolve, working_tree
+from tidegate.vcs.worktrees import checkout
 
 Make = Callable[..., Any]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Repository
-from tidegate.vcs.links import led_to, with_link_targets
+from tidegate.vcs.links import LinkedCheckout, led_to, with_link_targets
 
 LINKS = {
     "bin/notes": "../lib/notes",
@@ -69,5 +69,5 @@ def test_each_place_on_the_way_is_found_and_none_outside_of_the_checkout(
 def test_globs_of_links_are_followed_and_links_in_the_place_of_folders_too(
     root: Path, pattern: str, more: set[str]
 ) -> None:
-    found = set(with_link_targets([root], [pattern])) - {pattern}
+    found = set(with_link_targets([LinkedCheckout(root)], [pattern])) - {pattern}
     assert found == {one for path in more for one in (path, f"{path}/**")} - {pattern}

@@ -14,13 +14,13 @@ from tidegate.vcs.revisions import (
     branch_name,
     changed_files,
     checked_out_sides,
-    checkout,
     default_base,
     merge_base,
     repository_root,
     resolve,
     working_tree,
 )
+from tidegate.vcs.worktrees import checkout
 
 Make = Callable[..., Any]
 

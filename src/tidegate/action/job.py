@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from tidegate.action.deadline import Deadline
 from tidegate.gh.port import RepositoryPort
 from tidegate.model.progress import Progress
 from tidegate.settings import GitHubJob, Settings
+from tidegate.vcs.revisions import repository_root
 
 if TYPE_CHECKING:
     from tidegate.action.own_check import OwnCheck
@@ -56,3 +58,8 @@ class Job:
     def workspace(self) -> Path:
         """The folder that the repository is checked out in: the runner's, or the input `path` below it."""
         return self.runner.workspace / self.settings.path
+
+    @cached_property
+    def root(self) -> Path:
+        """The top folder of the workspace's repository. Raises ConfigurationError if it is in none."""
+        return repository_root(self.workspace)

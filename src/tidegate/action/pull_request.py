@@ -22,7 +22,7 @@ from tidegate.model.result import Links, Result
 from tidegate.pipeline import pull_request
 from tidegate.reports.comment import comment_body
 from tidegate.reports.links import Pages, links_of
-from tidegate.run.checkouts import RevisionPair
+from tidegate.run.checkouts import RevisionPair, commits_of
 from tidegate.run.run_job import Options
 from tidegate.store.our_folder import make_our_folder, shards_folder
 from tidegate.store.report_files import rewrite_reports
@@ -99,7 +99,7 @@ async def compare(asked: RevisionPair, job: Job, number: int | None = None, *, l
     `number` is the pull request's.
     """
     options = options_of(asked, job, number, lenient_keys=lenient_keys)
-    return await pull_request(job.workspace, asked, _out(job), options)
+    return await pull_request(job.root, commits_of(job.root, asked), _out(job), options)
 
 
 def options_of(asked: RevisionPair, job: Job, number: int | None = None, *, lenient_keys: bool = False) -> Options:
@@ -116,7 +116,7 @@ def options_of(asked: RevisionPair, job: Job, number: int | None = None, *, leni
         origin=origin,
         links=Links(repository=f"{job.runner.server_url}/{job.runner.repository}", pull_request=number),
         pause_s=PAUSE_S,
-        shards=shards_folder(job.workspace) if job.settings.command in ("plan", "shard", "merge") else None,
+        shards=shards_folder(job.root) if job.settings.command in ("plan", "shard", "merge") else None,
     )
 
 
@@ -161,4 +161,4 @@ def _tell(result: Result, pages: Pages, job: Job) -> str:
 
 
 def _out(job: Job) -> Path:
-    return make_our_folder(job.workspace) / OUT
+    return make_our_folder(job.root) / OUT

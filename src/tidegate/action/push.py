@@ -61,15 +61,15 @@ def _adopt(artifact: Artifact, archive: bytes, job: Job) -> str:
     except PoisonedError as error:
         return f"The artifact is ignored: {error}."
     require_whole_checkout(job.workspace)
-    return adopt(job.workspace, result, _options(job, writes=True))
+    return adopt(job.root, result, _options(job, writes=True))
 
 
 async def _run_for_history(event: Event, trials: int | None, job: Job) -> int:
     require_whole_checkout(job.workspace)
-    out = make_run_folder(job.workspace)
+    out = make_run_folder(job.root)
     options = _options(job, writes=_is_of_default_branch(event, job))
     try:
-        run = await single_run(job.workspace, "HEAD", out, options, trials=trials, as_history=True)
+        run = await single_run(job.root, "HEAD", out, options, trials=trials, as_history=True)
     except NotKeptError as error:
         return _say(f"{error.message}\n{error.advice}", job)
     measured = sum(trial.decides is not None for trial in run.trials)

@@ -33,19 +33,19 @@ async def plan(event: PullRequestEvent | MergeGroupEvent, job: Job) -> int:
     options = options_of(asked, job, lenient_keys=is_lenient(event, job))
     wanted = Wanted(given.shards, given.minutes * 60, build_once=given.build_once)
     if given.confirm:
-        second = plan_confirmation(job.workspace, asked, options, wanted)
+        second = plan_confirmation(job.root, asked, options, wanted)
         if second is not None:
-            write_value(shards_folder(job.workspace) / CONFIRM_FILE, second)
+            write_value(shards_folder(job.root) / CONFIRM_FILE, second)
         tell_matrix(matrix(second) if second else "", overview_of_confirmation(second), job)
         return 0
     try:
-        made = plan_shards(job.workspace, asked, options, wanted)
+        made = plan_shards(job.root, asked, options, wanted)
     except MissingKeyError:
         if not is_lenient(event, job):
             raise
         tell_matrix("", "no shards: no key reaches this pull request", job)
         return 0
-    write_value(shards_folder(job.workspace) / PLAN_FILE, made)
+    write_value(shards_folder(job.root) / PLAN_FILE, made)
     tell_matrix(matrix(made) if made.shares else "", overview(made, given.shards), job)
     return 0
 
@@ -78,13 +78,13 @@ async def screen(event: PullRequestEvent | MergeGroupEvent, job: Job) -> int:
     given = _arguments(add_shard, job)
     asked = sides_of(event, job)
     options = options_of(asked, job, lenient_keys=is_lenient(event, job))
-    made = plan_of(shards_folder(job.workspace), confirm=given.confirm)
+    made = plan_of(shards_folder(job.root), confirm=given.confirm)
     if given.build:
-        job.say(said_of_build(await build_side(job.workspace, asked, made, given.build, options)))
+        job.say(said_of_build(await build_side(job.root, asked, made, given.build, options)))
         return 0
     number, of = given.shard
     require_number(made, number, of)
-    ran = await one_shard(job.workspace, asked, made, number, options)
+    ran = await one_shard(job.root, asked, made, number, options)
     job.say(
         f"shard {number} of {of}: {ran.trials} trials in {ran.seconds:.0f} s, in {bundle_name(number, of, made.jobs)}"
     )

@@ -7,57 +7,31 @@ from collections.abc import Iterable
 from functools import cached_property
 from hashlib import sha256
 from random import Random
-from typing import Any, ClassVar, Literal, Self
-
-from pydantic import Field, model_validator
+from typing import Any, ClassVar, Literal
 
 from tidegate.model.agent import Agent, NoAnswerError, Session, Tool
 from tidegate.model.event import End, Message, ToolCall, ToolResult, Warning
-from tidegate.model.value import Value
+from tidegate.model.scripted_step import LIST, ScriptedStep
 from tidegate.text.shorten import both_ends
 
 CALL_SECS = 120.0
-LIST = "tools/list"  # how the record names the step `list_tools`
 LIST_CHARACTERS = 40_000
-
-
-class ScriptedStep(Value):
-    """One step, which is taken with the given probability: a command, a call of a tool, or the list of all tools."""
-
-    run: str | None = None
-    call: str | None = None
-    input: dict[str, Any] = {}
-    list_tools: bool = False
-    probability: float = Field(default=1.0, ge=0, le=1)
-
-    @model_validator(mode="after")
-    def _is_one(self) -> Self:
-        if (self.run is not None) + (self.call is not None) + self.list_tools != 1:
-            raise ValueError("a step is one of `run`, `call` and `list_tools`")
-        if self.input and self.call is None:
-            raise ValueError("`input` belongs to `call`")
-        return self
-
-    def __str__(self) -> str:
-        """Return what the step does, in one line."""
-        if self.call is None:
-            return LIST if self.run is None else self.run
-        return f"{self.call} {json.dumps(self.input)}" if self.input else self.call
 
 
 class Scripted(Agent):
     """Runs given commands, or calls given tools of an MCP server: a check without a model.
 
-    `steps` are the steps of each scenario. A command is a string, or `{run: COMMAND, probability: P}`; without a
-    `probability` it always runs. If the tool under test is an MCP server, `{call: TOOL, input: {…}}` calls one of its
-    tools, and `{list_tools: true}` records what it offers as a call of `tools/list`: one line per tool, with its
-    parameters by name, optional ones in brackets. The random choices depend only on `seed`, scenario, side and the
-    trial's index, so a run can be repeated.
+    `steps` are the steps of each scenario; one that is not named here has those of its file (`task: {steps: […]}`). A
+    command is a string, or `{run: COMMAND, probability: P}`; without a `probability` it always runs. If the tool
+    under test is an MCP server, `{call: TOOL, input: {…}}` calls one of its tools, and `{list_tools: true}` records
+    what it offers as a call of `tools/list`: one line per tool, with its parameters by name, optional ones in
+    brackets. The random choices depend only on `seed`, scenario, side and the trial's index, so a run can be
+    repeated.
     """
 
     type: Literal["scripted"]
     seed: int = 0
-    steps: dict[str, tuple[str | ScriptedStep, ...]]
+    steps: dict[str, tuple[str | ScriptedStep, ...]] = {}
 
     calls_servers: ClassVar[bool] = True
 
@@ -68,6 +42,12 @@ class Scripted(Agent):
             return self.deterministic
         steps = (step for steps in self.steps.values() for step in steps)
         return all(isinstance(step, str) or step.probability == 1 for step in steps)
+
+    def with_steps(self, scenario: str, steps: tuple[str | ScriptedStep, ...]) -> Scripted:
+        """Return the agent with these steps for the scenario, unless it has some for it."""
+        if not steps or scenario in self.steps:
+            return self
+        return Scripted.model_validate({**self.model_dump(), "steps": {**self.steps, scenario: steps}})
 
     async def run(self, session: Session) -> End:
         """Run the steps of the session's scenario in order, regardless of their outcome. Always completes."""

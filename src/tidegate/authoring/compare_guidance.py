@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tidegate.errors import ConfigurationError
 from tidegate.model.result import Result
 from tidegate.pipeline import pull_request
-from tidegate.run.checkouts import RevisionPair
+from tidegate.run.checkouts import RevisionPair, commits_of
 from tidegate.run.run_job import Options
 from tidegate.vcs.revisions import commit_with, repository_root, resolve
 
@@ -48,7 +48,9 @@ async def compare_guidance(repo: Path, texts: Texts, out: Path, options: Options
     second = commit_with(root, first, texts.name, texts.second)
     again = commit_with(root, second, texts.name, texts.first)
     names = str(texts.first), str(texts.second)
-    forward = await pull_request(root, RevisionPair(first, second, names), out / "forward", options)
+    there = commits_of(root, RevisionPair(first, second, names))
+    forward = await pull_request(root, there, out / "forward", options)
     fresh = replace(options, began=time.monotonic())  # a budget of its own
-    backward = await pull_request(root, RevisionPair(second, again, (names[1], names[0])), out / "backward", fresh)
+    back = commits_of(root, RevisionPair(second, again, (names[1], names[0])))
+    backward = await pull_request(root, back, out / "backward", fresh)
     return Compared(forward, backward)

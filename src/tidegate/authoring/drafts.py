@@ -123,6 +123,7 @@ class Drafting:
             name=name,
             description=f"{what} works.",
             source=SOURCE,
+            writer=SOURCE,
             prompt=task(found.lines, self._help, found.output),
             target=None if shared else own.target,
             setup=found.setup,
@@ -136,10 +137,9 @@ class Drafting:
             return None
         folder = PurePosixPath(own.file).parent
         file = (folder / f"{name}.yaml").as_posix()
-        text = scenario_text(story, file).replace("`tidegate add`", f"`{SOURCE}`", 1)
         files = {(folder / name / one).as_posix(): own for one, own in found.files.items()}
         files[(folder / name / guide).as_posix()] = _document(self.proof.tool, kept)
-        return Draft(catches=mutant.words, file=file, text=text, files=files)
+        return Draft(catches=mutant.words, file=file, text=scenario_text(story), files=files)
 
     async def _working(self, mutant: Mutant, part: Part) -> AsyncIterator[_Found]:
         """Yield attempts that work, with what they leave; the best first."""

@@ -26,7 +26,9 @@ class Story(Value):
     name: str
     description: str
     source: str
+    writer: str = "tidegate add"  # the command that writes the file
     prompt: str
+    steps: tuple[dict[str, Any], ...] = ()  # of the agent `scripted`
     target: Target | None = None
     setup: tuple[str, ...] = ()
     template_folder: str | None = None  # None: the folder that has the file's name
@@ -36,15 +38,22 @@ class Story(Value):
     commands: tuple[str, ...] = ()  # the attempt's calls of the target
 
 
-def scenario_text(story: Story, file: str) -> str:
-    """Return the text of the scenario file. `file` is its path in the repository."""
+def scenario_text(story: Story, file: str | None = None) -> str:
+    """Return the text of the scenario file. `file` is its path in the repository; None: that is not known yet.
+
+    An editor finds the schema by that path.
+    """
     gates = [flow({"type": gate.type, **_fields(gate)}) for gate in story.gates]
     proposed = [flow(gate) for gate in proposed_gates(story.diff)]
     if not gates and not (proposed and story.succeeded):
         gates.append("{type: no_transcript_errors}")
     lines = [
-        f"# yaml-language-server: $schema={'../' * file.count('/')}{SCHEMAS}/scenario.json",
-        "# Written by `tidegate add`. Read it through: say what should happen, and delete what does not matter.",
+        *(
+            [f"# yaml-language-server: $schema={'../' * file.count('/')}{SCHEMAS}/scenario.json"]
+            if file is not None
+            else []
+        ),
+        f"# Written by `{story.writer}`. Read it through: say what should happen, and delete what does not matter.",
         f"name: {_scalar(story.name)}",
         f"description: {_scalar(story.description)}",
         f"source: {_scalar(story.source)}",
@@ -52,6 +61,7 @@ def scenario_text(story: Story, file: str) -> str:
         f"target: {_target(story.target)}",
         "task:",
         *_prompt(story.prompt),
+        *(["  steps:", *(f"    - {flow(step)}" for step in story.steps)] if story.steps else []),
         *([f"setup: {{commands: {flow(list(story.setup))}}}"] if story.setup else []),
         "evaluation:",
         "  gates:",

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from tidegate.agents.scripted import LIST, parameters
+from tidegate.agents.scripted import parameters
 from tidegate.authoring.build_systems.files import json_value
 from tidegate.authoring.draft_gates import new_text
 from tidegate.authoring.observed_gates import tells
 from tidegate.model.agent import Tool
+from tidegate.model.scripted_step import LIST
 
 MOST_CALLS = 12
 MOST_TOOLS = 60

@@ -149,23 +149,21 @@ class ServerDrafting:
         return bare, [plain, again], None
 
     def _drafted(self, mutant: Mutant, row: PlanRow, call: Example, checks: Sequence[dict[str, Any]]) -> Draft:
-        name, agent = row.key.scenario, row.key.agent
-        scenario = row.scenario
+        name, scenario = row.key.scenario, row.scenario
         file = (PurePosixPath(scenario.file).parent / f"{name}.yaml").as_posix()
         story = Story(
             name=name,
             description=scenario.description,
             source=_SOURCE,
+            writer=_SOURCE,
             prompt=scenario.prompt,
+            steps=(step(call),),
             setup=scenario.setup,
             template_folder=scenario.template,
             gates=(_no_errors,),
         )
-        body = scenario_text(story, file).replace("`tidegate add`", f"`{_SOURCE}`", 1)
-        steps = f"# Add to `steps` of the agent `{agent}` in tidegate.yaml:\n#   {name}:\n#     - {flow(step(call))}\n"
-        first, _, rest = body.partition("\n")
         lines = "".join(f"    - {flow(check)}\n" for check in checks)
-        return Draft(catches=mutant.words, file=file, text=f"{first}\n{steps}{rest}  evaluators:\n{lines}")
+        return Draft(catches=mutant.words, file=file, text=f"{scenario_text(story)}  evaluators:\n{lines}")
 
     def _checks(
         self, row: PlanRow, call: Example, outputs: Sequence[str], without: str = ""

@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from tidegate.agents.scripted import LIST, Scripted
+from tidegate.agents.scripted import Scripted
 from tidegate.authoring import server_calls, starter
 from tidegate.authoring.build_systems.files import text
 from tidegate.authoring.build_systems.mcp_files import Start, starts
@@ -29,6 +29,7 @@ from tidegate.authoring.tryout import (
 from tidegate.model.agent import Agent, Session, Tool
 from tidegate.model.event import End, Message, ToolCall, ToolResult
 from tidegate.model.network import Access
+from tidegate.model.scripted_step import LIST
 from tidegate.model.suite import Scenario
 from tidegate.model.target import McpServer, Target
 

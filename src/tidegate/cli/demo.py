@@ -12,8 +12,6 @@ from tidegate.cli import options
 from tidegate.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from tidegate.authoring.demo_repository import PullRequest
     from tidegate.model.result import Result
 
@@ -46,16 +44,18 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the pull requests. Return 0 if every verdict is the expected one."""
     from rich.console import Console
+    from rich.rule import Rule
 
     from tidegate.authoring.demo_repository import make_repository
 
     out = _made_anew(args.out)
     repository = out / "taskmgr"
     console = Console()
-    surprises = []
+    surprises, said = [], set[str]()
     for pull_request in make_repository(repository):
         if args.only in (None, pull_request.name):
-            result = _compare(repository, pull_request, out / pull_request.name, args, console)
+            console.print(Rule(f"{pull_request.name}: {pull_request.title}"))
+            result = _compare(repository, pull_request, out / pull_request.name, args, said)
             if result.verdict.state != pull_request.expected:
                 surprises.append(f"{pull_request.name} {result.verdict.state}, not {pull_request.expected}")
     print(f"repository: {repository} (run the commands of a comment's recipe there)")
@@ -77,23 +77,21 @@ def _made_anew(out: Path) -> Path:
 
 
 def _compare(
-    repository: Path, pull_request: PullRequest, out: Path, args: argparse.Namespace, console: Console
+    repository: Path, pull_request: PullRequest, out: Path, args: argparse.Namespace, said: set[str]
 ) -> Result:
+    """Run Tidegate on the pull request, and print its comment. `said`: messages that are not printed again."""
     from rich.console import Console
-    from rich.rule import Rule
 
     from tidegate.cli.progress import make_progress
     from tidegate.cli.results import tell_result, write_comment
     from tidegate.pipeline import pull_request as compare
-    from tidegate.run.checkouts import RevisionPair
+    from tidegate.run.checkouts import RevisionPair, commits_of
     from tidegate.run.run_job import Options
 
-    console.print(Rule(f"{pull_request.name}: {pull_request.title}"))
-    with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
+    with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose, said=said) as progress:
         chosen = Options(environ=options.environ(), progress=progress, jobs=args.jobs)
-        result = options.run_until_stopped(
-            lambda: compare(repository, RevisionPair(pull_request.base, pull_request.head), out, chosen)
-        )
+        asked = RevisionPair(pull_request.base, pull_request.head)
+        result = options.run_until_stopped(lambda: compare(repository, commits_of(repository, asked), out, chosen))
     write_comment(result, out)
     tell_result(result, out, args)
     print()

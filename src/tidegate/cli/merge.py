@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.cli.progress import make_progress
     from tidegate.cli.results import finish, refuse_folder
     from tidegate.pipeline import pull_request
-    from tidegate.run.checkouts import RevisionPair
+    from tidegate.run.checkouts import RevisionPair, commits_of
     from tidegate.run.run_job import Options
     from tidegate.run.sharding import PLAN_FILE, read_plan
     from tidegate.store.our_folder import make_our_folder, shards_folder
@@ -57,5 +57,5 @@ def run(args: argparse.Namespace) -> int:
     with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
         chosen = Options(environ=options.environ(), progress=progress, config=plan.config, jobs=args.jobs)
         chosen = replace(chosen, pause_s=args.pause, shards=shards)
-        result = options.run_until_stopped(lambda: pull_request(root, asked, out, chosen))
+        result = options.run_until_stopped(lambda: pull_request(root, commits_of(root, asked), out, chosen))
     return finish(result, out, args)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tidegate.cli import options
+
+if TYPE_CHECKING:
+    from tidegate.run.checkouts import Commits
 
 DESCRIPTION = """\
 Checks out base (at the merge base) and head, builds both, runs every scenario on both sides, compares them, and
@@ -46,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.cli.progress import make_progress
     from tidegate.cli.results import finish, refuse_folder
     from tidegate.pipeline import pull_request
-    from tidegate.run.checkouts import RevisionPair
+    from tidegate.run.checkouts import RevisionPair, commits_of
     from tidegate.store.our_folder import make_our_folder
     from tidegate.vcs.revisions import default_base, repository_root
 
@@ -54,7 +58,8 @@ def run(args: argparse.Namespace) -> int:
     base = args.base or default_base(root)
     out = (args.out or make_our_folder(root) / "pr").resolve()
     refuse_folder(args.junit)
-    left_out = _left_out(root, base, args)
+    commits = commits_of(root, RevisionPair(base, args.head))
+    left_out = _left_out(root, commits, args)
     rows = failed_rows(out) if args.last_failed else ()
     with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
         if left_out:
@@ -62,29 +67,29 @@ def run(args: argparse.Namespace) -> int:
         if args.last_failed:
             say_last_failed(rows, progress)
         chosen = replace(options.pipeline_options(args, progress, rows), pause_s=args.pause)
-        result = options.run_until_stopped(lambda: pull_request(root, RevisionPair(base, args.head), out, chosen))
+        result = options.run_until_stopped(lambda: pull_request(root, commits, out, chosen))
     return finish(result, out, args, left_out)
 
 
-def _left_out(root: Path, base: str, args: argparse.Namespace) -> str:
+def _left_out(root: Path, commits: Commits, args: argparse.Namespace) -> str:
     """Return a warning if uncommitted changes are not compared, else ''.
 
     Raises ConfigurationError or NothingToRunError if there is nothing to compare. The check comes before anything is
     written, so that the reports of the last run stay.
     """
     from tidegate.errors import ConfigurationError, NothingToRunError
-    from tidegate.vcs.revisions import has_file, merge_base, resolve, working_tree
+    from tidegate.vcs.revisions import has_file, is_dirty
 
-    head = resolve(root, args.head)
-    dirty = args.head == "HEAD" and working_tree(root).dirty
-    if not has_file(root, head, args.config) and (root / args.config).exists():
+    dirty = args.head == "HEAD" and is_dirty(root)
+    if not has_file(root, commits.head, args.config) and (root / args.config).exists():
         raise ConfigurationError(
             f"{args.config} is not committed on head (`{args.head}`), and only what is committed is compared.",
             f"git add {args.config} and what it names, and commit them on a branch.",
         )
-    if merge_base(root, resolve(root, base), head).sha == head.sha:
+    if commits.base.sha == commits.head.sha:
         raise NothingToRunError(
-            f"head (`{args.head}`) has no commits that base (`{base}`) lacks: both are at {head.sha[:12]}.",
+            f"head (`{args.head}`) has no commits that base (`{commits.target.ref}`) lacks: "
+            f"both are at {commits.head.sha[:12]}.",
             "Changes that are not committed are not compared: commit them on a branch."
             if dirty
             else "Check out the branch to compare, or name both with `--base` and `--head`.",

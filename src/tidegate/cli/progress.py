@@ -41,23 +41,29 @@ class Steps(Silent):
 
 @contextmanager
 def make_progress(
-    console: Console, *, quiet: bool = False, verbose: bool = False, command: Callable[[str], None] | None = None
+    console: Console,
+    *,
+    quiet: bool = False,
+    verbose: bool = False,
+    command: Callable[[str], None] | None = None,
+    said: set[str] | None = None,
 ) -> Iterator[Progress]:
     """Yield the progress view that fits the console. `verbose`: it keeps a line for every trial, with its reason.
 
-    GitHub's log gets plain lines even if colours are forced. `command` sends a workflow command to the runner; with
-    it, the log is folded into groups.
+    `said`: messages of earlier runs, which are not printed again; new ones are added. GitHub's log gets plain lines
+    even if colours are forced. `command` sends a workflow command to the runner; with it, the log is folded into
+    groups.
     """
     if quiet:
         yield Silent()
     elif console.is_terminal and not console.is_dumb_terminal and "GITHUB_ACTIONS" not in os.environ:
         from rich.live import Live
 
-        view = LiveProgress(console, verbose=verbose)
+        view = LiveProgress(console, verbose=verbose, said=said)
         with Live(get_renderable=view.render, console=console, transient=True, refresh_per_second=8):
             yield view
     elif command is None:
-        yield PlainProgress(console, verbose=verbose)
+        yield PlainProgress(console, verbose=verbose, said=said)
     else:
         folded = FoldedProgress(console, command)
         try:
@@ -72,15 +78,16 @@ class PlainProgress:
     Why a row does not pass is printed once for each reason; with `verbose`, for each trial.
     """
 
-    def __init__(self, console: Console, *, verbose: bool = False) -> None:
+    def __init__(self, console: Console, *, verbose: bool = False, said: set[str] | None = None) -> None:
         self._console = console
+        self._said = said
         self._told = _Told(repeats=verbose)
         self._expected = 0
         self._finished = 0
 
     def say(self, text: str) -> None:
         """Print the text line by line."""
-        for line in text.splitlines():
+        for line in _new_lines(text, self._said):
             self._print(line)
 
     def stage(self, title: str) -> None:
@@ -126,6 +133,15 @@ class FoldedProgress(PlainProgress):
         self._open = bool(title)
 
 
+def _new_lines(text: str, said: set[str] | None) -> list[str]:
+    """Return the lines of a text and add it to `said`; none if it is in there. None: texts may be repeated."""
+    if said is None:
+        return text.splitlines()
+    lines = [] if text in said else text.splitlines()
+    said.add(text)
+    return lines
+
+
 class _Told:
     """Remembers which reasons have been printed. With `repeats`, every reason counts as new."""
 
@@ -169,8 +185,11 @@ class LiveProgress:
     A row that fails gets one line for each reason, not one for each repeat; with `verbose`, every trial gets a line.
     """
 
-    def __init__(self, console: Console, clock: Clock = time.monotonic, *, verbose: bool = False) -> None:
+    def __init__(
+        self, console: Console, clock: Clock = time.monotonic, *, verbose: bool = False, said: set[str] | None = None
+    ) -> None:
         self._console = console
+        self._said = said
         self._verbose = verbose
         self._told = _Told(repeats=verbose)
         self._clock = clock
@@ -184,7 +203,7 @@ class LiveProgress:
 
     def say(self, text: str) -> None:
         """Print the text above the live lines."""
-        for line in text.splitlines():
+        for line in _new_lines(text, self._said):
             self._print(line, "")
 
     def stage(self, title: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from tidegate.comparison.divergence import closest, divergence
@@ -107,25 +107,29 @@ def _reproduce(conclusion: Conclusion, revision: Revision) -> str:
 
 def metric_changes(base: Measured, head: Measured) -> dict[str, MetricChange]:
     """Return every metric's mean on both sides, over the measured trials that have it."""
-    return {name: _metric(name, base, head) for name in Metrics.model_fields}
+    before, after = _means(base), _means(head)
+    return {name: _metric(before.get(name), after.get(name)) for name in Metrics.model_fields}
 
 
 _UNKNOWN = MetricChange(base=None, head=None)
 
 
-def _metric(name: str, base: Measured, head: Measured) -> MetricChange:
-    before, after = _mean(name, base), _mean(name, head)
+def _metric(before: float | None, after: float | None) -> MetricChange:
     if before is None and after is None:
         return _UNKNOWN
     effect = after - before if before is not None and after is not None else None
     return MetricChange(base=before, head=after, effect=effect)
 
 
-def _mean(name: str, trials: Measured) -> float | None:
-    """Return the mean over the measured trials that have the metric; None if none has. True counts as 1, False as 0."""
-    values = [getattr(trial.metrics, name) for trial in trials if trial.decides is not None]
-    numbers = [float(value) for value in values if value is not None]
-    return sum(numbers) / len(numbers) if numbers else None
+def _means(trials: Measured) -> dict[str, float]:
+    """Return the means over the measured trials that have the metric. True counts as 1, False as 0."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for trial in trials:
+        if trial.decides is not None:
+            for name, value in vars(trial.metrics).items():
+                if value is not None:
+                    found[name].append(float(value))
+    return {name: sum(values) / len(values) for name, values in found.items()}
 
 
 def gate_table(base: Trials, head: Trials) -> tuple[GateCounts, ...]:
@@ -140,10 +144,10 @@ def gate_table(base: Trials, head: Trials) -> tuple[GateCounts, ...]:
 def _gate_counts(trials: Trials) -> dict[tuple[str, int], Counts]:
     counts: dict[tuple[str, int], Counts] = {}
     for trial in trials:
-        seen: Counter[str] = Counter()
+        seen: dict[str, int] = {}
         for gate in trial.gates:
-            place = gate.label, seen[gate.label]
-            seen[gate.label] += 1
+            place = gate.label, seen.get(gate.label, 0)
+            seen[gate.label] = place[1] + 1
             passes, n = counts.get(place, (0, 0))
             counts[place] = passes + gate.passed, n + 1
     return counts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from math import exp, inf, log, sqrt
 from statistics import NormalDist, fmean, stdev
@@ -98,18 +98,14 @@ def is_worse(name: str, change: MetricChange, margin: float) -> bool:
 def _values(name: str, rule: Rule, row: RowTrials) -> tuple[list[float], list[float]]:
     """Return head's and base's values on the scale that is compared; missing values are left out, not counted as 0."""
     earlier = () if rule.concurrent else row.past
-    return list(_scaled(name, rule, row.head)), list(_scaled(name, rule, (*earlier, *row.base)))
+    return _scaled(name, rule, row.head), _scaled(name, rule, (*earlier, *row.base))
 
 
-def _scaled(name: str, rule: Rule, trials: Sequence[TrialResult | PastTrial]) -> Iterator[float]:
-    for trial in trials:
-        value = getattr(trial.metrics, name)
-        if trial.decides is None or value is None:
-            continue
-        if not rule.ratio:
-            yield float(value)
-        elif value + rule.plus > 0:
-            yield log(value + rule.plus)
+def _scaled(name: str, rule: Rule, trials: Sequence[TrialResult | PastTrial]) -> list[float]:
+    known = [getattr(trial.metrics, name) for trial in trials if trial.decides is not None]
+    if not rule.ratio:
+        return [float(value) for value in known if value is not None]
+    return [log(value + rule.plus) for value in known if value is not None and value + rule.plus > 0]
 
 
 def _runs(name: str, rule: Rule, rows: Sequence[RowTrials]) -> list[float]:

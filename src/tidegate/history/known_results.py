@@ -42,7 +42,7 @@ class KnownResults:
 
     def __init__(
         self,
-        repo: Path,
+        root: Path,
         suite: Suite,
         stores: Mapping[Side, RunFolder],
         *,
@@ -51,8 +51,8 @@ class KnownResults:
     ) -> None:
         self._remembers = remembers
         self._adds = suite.store.type == "directory"  # only default-branch jobs write to a branch
-        self._history, self._ignored = read_history(repo, suite, origin) if remembers else (None, ())
-        self._tests = _open_tests(repo, suite) if self._history else None
+        self._history, self._ignored = read_history(root, suite, origin) if remembers else (None, ())
+        self._tests = _open_tests(root, suite) if self._history else None
         self._stores = stores
         self._fingerprints: Mapping[RowKey, str] = {}
         self._keys: Mapping[RowKey, str] = {}
@@ -136,60 +136,60 @@ class KnownResults:
         return self._tests.take(key, result, self._stores[result.side])
 
 
-def open_history(repo: Path, suite: Suite) -> History | None:
+def open_history(root: Path, suite: Suite) -> History | None:
     """Return the history; None if the commit contains the store, because a pull request could have written it."""
-    return read_history(repo, suite, None)[0]
+    return read_history(root, suite, None)[0]
 
 
-def keep_history(repo: Path, suite: Suite, add: Callable[[History], None], origin: Origin | None) -> str:
+def keep_history(root: Path, suite: Suite, add: Callable[[History], None], origin: Origin | None) -> str:
     """Let `add` write base's history, in a folder or on a branch, and return where that is.
 
     `add` may be called several times; each time it starts without its earlier additions. Raises NotKeptError if
     nothing can be added.
     """
-    require_keepable(repo, suite, origin)
+    require_keepable(root, suite, origin)
     if suite.store.type == "branch":
-        write(repository_root(repo), suite.store, origin, add, time.time())
+        write(root, suite.store, origin, add, time.time())
         yours = "" if origin else ", which is yours to push"
         return f"on the branch `{suite.store.name}`{yours}"
-    if history := open_history(repo, suite):
+    if history := open_history(root, suite):
         add(history)
     return f"in `{suite.store.path}`"
 
 
-def require_keepable(repo: Path, suite: Suite, origin: Origin | None) -> None:
+def require_keepable(root: Path, suite: Suite, origin: Origin | None) -> None:
     """Raise NotKeptError if it is already known that nothing can be added to base's history."""
     if suite.store.type == "branch":
         require_writable(suite.store, origin)
-    elif _own_folder(repo, suite) is None:
+    elif _own_folder(root, suite) is None:
         raise NotKeptError("the folder of `store` is part of the commit: nothing is kept in it.", "Keep it out of git.")
 
 
-def read_history(repo: Path, suite: Suite, origin: Origin | None) -> tuple[History | None, tuple[str, ...]]:
+def read_history(root: Path, suite: Suite, origin: Origin | None) -> tuple[History | None, tuple[str, ...]]:
     """Return the history and warnings. A branch is first copied to a folder, after a fetch if there is an `origin`."""
-    folder = _own_folder(repo, suite)
+    folder = _own_folder(root, suite)
     if folder is None or suite.store.type == "directory":
         return None if folder is None else History(folder, suite.store, time.time()), ()
-    root, name, copied = repository_root(repo), suite.store.name, folder / "branch"
+    name, copied = suite.store.name, folder / "branch"
     unreached = fetch(root, name, origin) if origin else None
     ignored = copy_to(root, name, copied, origin)
     return History(copied, suite.store, time.time()), (*([unreached] if unreached else ()), *ignored)
 
 
-def _open_tests(repo: Path, suite: Suite) -> ResumableTests | None:
-    folder = _own_folder(repo, suite)
+def _open_tests(root: Path, suite: Suite) -> ResumableTests | None:
+    folder = _own_folder(root, suite)
     return None if folder is None else ResumableTests(folder, suite.store.max_days, time.time())
 
 
-def open_pushes(repo: Path, suite: Suite, names: tuple[str, ...], keys: Iterable[str]) -> Pushes | None:
+def open_pushes(root: Path, suite: Suite, names: tuple[str, ...], keys: Iterable[str]) -> Pushes | None:
     """Return the pushes of the pull request with these names; None if the commit contains the store."""
-    folder = _own_folder(repo, suite)
+    folder = _own_folder(root, suite)
     return None if folder is None else Pushes(folder, names, keys, suite.store.max_days, time.time())
 
 
-def _own_folder(repo: Path, suite: Suite) -> Path | None:
+def _own_folder(root: Path, suite: Suite) -> Path | None:
     """Return the folder of `store`; None if it, or a link that leads to it, is part of the commit."""
-    root = repository_root(repo).resolve()
+    root = root.resolve()
     named = root / suite.store.path
     real = named.resolve()
     inside = {str(path.relative_to(root)) for path in (named, real) if path.is_relative_to(root)}
@@ -201,41 +201,41 @@ def _own_folder(repo: Path, suite: Suite) -> Path | None:
     return named
 
 
-def trends(repo: Path, suite: Suite, plan: Plan) -> tuple[RowTrend, ...]:
+def trends(root: Path, suite: Suite, plan: Plan) -> tuple[RowTrend, ...]:
     """Return how the plan's rows performed over base's commits."""
-    history = open_history(repo, suite)
+    history = open_history(root, suite)
     keys = {row.key for row in plan.rows}
     return tuple(trend for trend in history.trends.read() if trend.key in keys) if history else ()
 
 
-def open_answers(repo: Path, suite: Suite) -> AnswerStore:
+def open_answers(root: Path, suite: Suite) -> AnswerStore:
     """Return the judge's stored answers; an empty store if the folder is part of the commit."""
-    folder = _own_folder(repo, suite)
+    folder = _own_folder(root, suite)
     return AnswerStore(None if folder is None else folder / "judge")
 
 
-def history_counts(repo: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[int, int]]:
-    """Return (passes, trials) from the history for each non-deterministic row of the suite in the working tree.
+def history_counts(folder: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[int, int]]:
+    """Return (passes, trials) from the history for each non-deterministic row of the suite in a folder of a repository.
 
     No agent runs to report its version; the version is taken from the last time that history was added.
     """
     from tidegate.comparison.compare import past_by_row  # only here: a run of one side needs no comparison
 
-    history = open_history(repo, suite)
-    prints = _fingerprints(repo, suite, plan, history)
+    history = open_history(repository_root(folder), suite)
+    prints = _fingerprints(folder, suite, plan, history)
     past = past_by_row(history.read(prints).trials if history else ())
     known = {key: past[key].outcomes if key in past else () for key in prints}
     return {key: (sum(outcomes), len(outcomes)) for key, outcomes in known.items()}
 
 
-def replayable_rows(repo: Path, suite: Suite, plan: Plan) -> frozenset[RowKey]:
+def replayable_rows(root: Path, suite: Suite, plan: Plan) -> frozenset[RowKey]:
     """Return the rows that `replay: {use: skip}` leaves to recorded sessions if a pull request changes nothing."""
     from tidegate.replay.decide import LEAST, shapes_by_session  # only here: a run of one side needs no comparison
 
-    history = open_history(repo, suite)
+    history = open_history(root, suite)
     if history is None:
         return frozenset()
-    prints = _fingerprints(repo, suite, plan, history)
+    prints = _fingerprints(root, suite, plan, history)
     past, sessions = by_row(history.read(prints).trials), history.sessions.read(prints).by_row
     unseen = {key: unseen_share(shapes_by_session(past[key])) for key in sessions}
     return frozenset(
@@ -245,11 +245,11 @@ def replayable_rows(repo: Path, suite: Suite, plan: Plan) -> frozenset[RowKey]:
     )
 
 
-def _fingerprints(repo: Path, suite: Suite, plan: Plan, history: History | None) -> dict[RowKey, str]:
+def _fingerprints(root: Path, suite: Suite, plan: Plan, history: History | None) -> dict[RowKey, str]:
     """Return the fingerprints of the rows that chance has a part in, by the versions that agents had at last."""
     versions = history.versions() if history else {}
     return {
-        row.key: fingerprint_at(repo, row, suite, versions.get(row.key.agent))
+        row.key: fingerprint_at(root, row, suite, versions.get(row.key.agent))
         for row in plan.rows
         if not row.deterministic
     }

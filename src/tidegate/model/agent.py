@@ -12,6 +12,7 @@ from pydantic import Field
 from tidegate.model.command import CommandResult
 from tidegate.model.event import CallStatus, End, Event
 from tidegate.model.provider import ModelApi, ModelProvider
+from tidegate.model.scripted_step import ScriptedStep
 from tidegate.model.value import Value
 
 T = TypeVar("T")
@@ -218,6 +219,10 @@ class Agent(Value):
     def variables(self) -> tuple[str, ...]:
         """Environment variables that belong to this agent: its API key, first, and the address of its model."""
         return ()
+
+    def with_steps(self, scenario: str, steps: tuple[str | ScriptedStep, ...]) -> Agent:
+        """Return the agent for the scenario, whose file has these steps; only `scripted` uses them."""
+        return self
 
     async def check(self, machine: Machine) -> str | None:
         """Check the agent before any trial and return its program's version, if any.

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tidegate.model.measurement import Call
-from tidegate.model.plan import RowKey
+from tidegate.model.plan import RowKey, row_key
 from tidegate.model.session import RowReplay
 from tidegate.model.suite import RowState
 from tidegate.model.trial import NotMeasured
@@ -212,7 +212,7 @@ class Row(Value):
     @property
     def key(self) -> RowKey:
         """The row's scenario and agent."""
-        return RowKey(scenario=self.scenario, agent=self.agent)
+        return row_key(self.scenario, self.agent)
 
 
 class SuiteEffect(Value):

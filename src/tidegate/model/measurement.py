@@ -8,7 +8,7 @@ from tidegate.model.evaluator import EvaluatorVerdict
 from tidegate.model.event import CallStatus, TrialEnd, how_it_ended
 from tidegate.model.judgement import JudgeInfo, Judgement, JudgeResult, JudgeUse, PairJudgement
 from tidegate.model.metrics import InvocationCounts, Metrics, SubcommandCounts
-from tidegate.model.plan import RowKey
+from tidegate.model.plan import RowKey, row_key
 from tidegate.model.refused_host import RefusedHost
 from tidegate.model.session import RowReplay
 from tidegate.model.suite import Diagnosis, Policy, TrialCounts
@@ -99,7 +99,7 @@ class TrialResult(Value):
     @property
     def key(self) -> RowKey:
         """The row that this trial belongs to."""
-        return RowKey(scenario=self.scenario, agent=self.agent)
+        return row_key(self.scenario, self.agent)
 
     @property
     def seconds(self) -> float | None:
@@ -151,7 +151,7 @@ class PastTrial(Value):
     @property
     def key(self) -> RowKey:
         """The row that this trial belongs to."""
-        return RowKey(scenario=self.scenario, agent=self.agent)
+        return row_key(self.scenario, self.agent)
 
 
 class Revision(Value):
@@ -204,7 +204,7 @@ class RunRow(Value):
     @property
     def key(self) -> RowKey:
         """The row's scenario and agent."""
-        return RowKey(scenario=self.scenario, agent=self.agent)
+        return row_key(self.scenario, self.agent)
 
 
 class AgentInfo(Value):

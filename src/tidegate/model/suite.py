@@ -32,6 +32,7 @@ from tidegate.model.judge import Judge
 from tidegate.model.model_name import bare_model
 from tidegate.model.network import NetworkAccess
 from tidegate.model.price import Price
+from tidegate.model.scripted_step import ScriptedStep
 from tidegate.model.target import Target
 from tidegate.model.value import Value
 
@@ -112,6 +113,7 @@ class Scenario(Value):
     template: str | None = None  # folder that becomes the workspace; None for an empty workspace
     target: Target
     prompt: str
+    steps: tuple[str | ScriptedStep, ...] = ()  # for the agent `scripted`
     max_turns: int | None = None
     timeout_secs: float | None = None
     setup: tuple[str, ...] = ()

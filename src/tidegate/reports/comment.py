@@ -125,18 +125,19 @@ def fix_text(cause: Cause, view: CommentView) -> str:
 
 def own_template(source: str) -> Template:
     """Return the suite's own template, which extends "comment.md.j2"; raises TemplateError if it is invalid."""
-    return environment().from_string(source)
+    return environment(sandboxed=True).from_string(source)
 
 
 @cache
-def environment() -> Environment:
-    """Return the templates in Markdown, sandboxed, since a suite may have one of its own."""
+def environment(*, sandboxed: bool = False) -> Environment:
+    """Return the templates in Markdown. A suite's own template needs the sandbox, in which attributes are slow."""
+    import jinja2
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     from tidegate.text.own_templates import environment_of_templates
 
     made = environment_of_templates(
-        ImmutableSandboxedEnvironment,
+        ImmutableSandboxedEnvironment if sandboxed else jinja2.Environment,
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,  # the filters escape for Markdown; entities of HTML would be wrong in code

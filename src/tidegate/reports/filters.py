@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tidegate.text.safe import one_line, visible
@@ -188,6 +189,7 @@ def score(value: float | None) -> str:
     return NONE if value is None else score_text(value)
 
 
+@lru_cache(maxsize=4096, typed=True)  # most trials have the same counts
 def measured(value: float | None, metric: str) -> str:
     """A metric's value in its unit."""
     match metric.rsplit("_", 1)[-1]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tidegate.comparison.noise import Words, masked, noisy_words
 from tidegate.model.measurement import Call, TrialResult
-from tidegate.model.plan import RowKey, by_row
+from tidegate.model.plan import RowKey, by_row, row_key
 from tidegate.model.trial import Record
 from tidegate.model.value import Value
 from tidegate.reports.page_row import RowView
@@ -46,7 +46,7 @@ def kept_trials(trials: Sequence[TrialResult], rows: Iterable[RowView]) -> dict[
     kept: dict[RowKey, list[TrialResult]] = {}
     free = MOST_RECORDS
     for row in rows:
-        key = RowKey(scenario=row.scenario, agent=row.agent)
+        key = row_key(row.scenario, row.agent)
         of_row = left[key]
         if len(trials) > MOST_RECORDS and row.badge in _WITHOUT_FINDING:
             of_row = [trial for trial in of_row if trial.index == row.pair[trial.side == "head"]] if free > 0 else []

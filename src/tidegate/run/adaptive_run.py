@@ -25,7 +25,7 @@ from tidegate.run.replays import new_sessions
 from tidegate.run.run_job import Options, RunJob, run_of, runner_of
 from tidegate.run.runner import Runner
 from tidegate.vcs.foreign_commits import ForeignCommits
-from tidegate.vcs.revisions import branch_name, repository_root
+from tidegate.vcs.revisions import branch_name
 
 STAGES: dict[Phase, str] = {
     "screen": "screening both sides",
@@ -37,29 +37,29 @@ MERGE_QUEUE = "merge queue"  # the name of head in a merge group
 SHARE_OF_PAUSE = 0.1  # the pause before verification takes at most this share of the budget's minutes
 
 
-async def run_both(repo: Path, work: RunJob, options: Options) -> BothRuns:
+async def run_both(root: Path, work: RunJob, options: Options) -> BothRuns:
     """Run the trials that the procedure requests until it has decided.
 
     Base's new trials become history. If an earlier run began the same test and nothing has changed since, its results
     are reused. Raises CannotRunError if another run uses the same store.
     """
     earlier = KnownResults(
-        repo, work.suite, {side.side: side.store for side in work.sides}, remembers=options.gate, origin=options.origin
+        root, work.suite, {side.side: side.store for side in work.sides}, remembers=options.gate, origin=options.origin
     )
     with earlier.alone():
-        return await _run_both(repo, work, earlier, options)
+        return await _run_both(root, work, earlier, options)
 
 
-async def _run_both(repo: Path, work: RunJob, earlier: KnownResults, options: Options) -> BothRuns:
+async def _run_both(root: Path, work: RunJob, earlier: KnownResults, options: Options) -> BothRuns:
     started = time.time()
     options.progress.stage("getting ready")
     async with runner_of(work, options) as runner:
         _complete_versions(work, runner, earlier)
         fingerprints = work.fingerprints(runner.versions)
-        keys = work.test_keys(repo, fingerprints)
-        foreign = ForeignCommits(repo, *(side.revision for side in work.sides))
+        keys = work.test_keys(root, fingerprints)
+        foreign = ForeignCommits(root, *(side.revision for side in work.sides))
         known = earlier.begin(fingerprints, keys, foreign)
-        pushes = pushes_of(repo, work, options, keys.values())
+        pushes = pushes_of(root, work, options, keys.values())
         before = pushes.earlier(keys) if pushes else {}
         rows = with_earlier(work.rows, before)
         sessions = earlier.sessions(foreign)
@@ -116,15 +116,15 @@ def with_replays(rows: Sequence[RunRow], replays: Mapping[RowKey, RowReplay]) ->
     return tuple(row.model_copy(update={"replay": replays.get(row.key)}) for row in rows)
 
 
-def pushes_of(repo: Path, work: RunJob, options: Options, keys: Iterable[str]) -> Pushes | None:
+def pushes_of(root: Path, work: RunJob, options: Options, keys: Iterable[str]) -> Pushes | None:
     """Return the pushes of this pull request; None if head has no branch to know it by, and in a merge queue."""
     base, head = (side.revision.ref for side in work.sides)
     if options.origin is None:
-        base, head = (branch_name(repository_root(repo), ref) for ref in (base, head))
+        base, head = (branch_name(root, ref) for ref in (base, head))
         head = source_branch(options.environ) if head == "HEAD" else head
     if not options.gate or head in ("HEAD", MERGE_QUEUE):
         return None
-    return open_pushes(repo, work.suite, (options.instance, base, head), keys)
+    return open_pushes(root, work.suite, (options.instance, base, head), keys)
 
 
 def with_earlier(rows: Sequence[RunRow], before: Mapping[RowKey, EarlierPushes]) -> tuple[RunRow, ...]:

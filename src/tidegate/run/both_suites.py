@@ -10,13 +10,14 @@ from typing import NamedTuple
 from tidegate.definitions.changes import in_force
 from tidegate.errors import ConfigurationError
 from tidegate.model.comparison import DefinitionChange
+from tidegate.model.measurement import Revision
 from tidegate.model.suite import Suite
 from tidegate.run.build import Checkout
 from tidegate.suite.lfs_pointers import lfs_pointers
 from tidegate.suite.load import load_suite, try_load_suite
 from tidegate.suite.uncommitted import lacking, uncommitted
 from tidegate.text.shorten import few
-from tidegate.vcs.revisions import checkout, repository_root, resolve
+from tidegate.vcs.worktrees import checkout
 
 
 class BothSuites(NamedTuple):
@@ -40,15 +41,15 @@ class _Rules(NamedTuple):
 
 
 def load_both(
-    repo: Path,
-    target: str,
+    root: Path,
+    target: Revision,
     sides: tuple[Checkout, Checkout],
     *,
     config: str,
     environ: Mapping[str, str],
     lenient: bool,
 ) -> BothSuites:
-    """Load the suites of the pull request; `target` is the branch that it goes to, as a git reference.
+    """Load the suites of the pull request; `target` is the tip of the branch that it goes to.
 
     Rules are read from the branch's tip, not from the merge base: the pull request's author chooses where it begins.
     If the merge base has no suite of its own, head's definitions are compared with the branch's, too.
@@ -56,11 +57,10 @@ def load_both(
     """
     base_side, head_side = sides
     base, warnings = try_load_suite(base_side.folder, config, environ=environ, without_secrets=lenient)
-    tip = resolve(repository_root(repo), target)
-    if tip.sha == base_side.revision.sha:
+    if target.sha == base_side.revision.sha:
         rules = _Rules(base, _comment_template(base_side.folder, "base", base))
     else:
-        with checkout(repository_root(repo), tip, base_side.folder.with_name(secrets.token_hex(8))) as folder:
+        with checkout(root, target, base_side.folder.with_name(secrets.token_hex(8))) as folder:
             suite, _ = try_load_suite(folder, config, environ=environ, without_secrets=lenient)
             rules = _Rules(suite, _comment_template(folder, "base", suite))
         if suite is None:
@@ -68,15 +68,15 @@ def load_both(
         elif base is None:
             base = suite
             why = "cannot be used" if (base_side.folder / config).exists() else "is missing"
-            note = f"{config} {why} at the merge base: head's suite is compared with that of `{tip.ref}`"
+            note = f"{config} {why} at the merge base: head's suite is compared with that of `{target.ref}`"
             warnings = (note,)
     head = load_suite(head_side.folder, config, environ=_passed(environ, rules.suite), without_secrets=lenient)
-    warnings = (*warnings, *_newer_scenarios(rules.suite, base, head, tip.ref))
-    here, _ = try_load_suite(repository_root(repo), config, environ=environ, without_secrets=True)
+    warnings = (*warnings, *_newer_scenarios(rules.suite, base, head, target.ref))
+    here, _ = try_load_suite(root, config, environ=environ, without_secrets=True)
     if here is not None:  # the working tree, which may have files that no commit has
-        warnings = (*warnings, *uncommitted(repository_root(repo), here))
+        warnings = (*warnings, *uncommitted(root, here))
     warnings = (*warnings, *lfs_pointers(head_side.folder, head))
-    not_there = () if here is None else tuple(lacking(repository_root(repo), here))
+    not_there = () if here is None else tuple(lacking(root, here))
     template = rules.comment_template if rules.suite else _comment_template(head_side.folder, "head", head)
     return BothSuites(head, base, in_force(rules.suite, head), template, warnings, not_there)
 

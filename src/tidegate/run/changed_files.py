@@ -20,6 +20,8 @@ def file_changes(
     root: Path, base: Revision, head: Revision, paths: Sequence[str], suites: Sequence[Suite]
 ) -> tuple[FileChange, ...]:
     """Return the diffs of these files, definitions first. Diffs that are too long are cut and say so."""
+    if not paths:
+        return ()
     globs = [glob for suite in suites for glob in suite.guidance_globs]
     guidance = set(changed_files(root, base, head, globs)) if globs else set()
     definitions = {path for path in paths if _is_definition(path, suites) and path not in guidance}

@@ -19,7 +19,8 @@ from tidegate.run.build import Checkout
 from tidegate.store.our_folder import make_our_folder
 from tidegate.store.run_folder import RunFolder
 from tidegate.trial.safe_files import remove_tree
-from tidegate.vcs.revisions import checkout, merge_base, repository_root, resolve, tree_of, working_tree
+from tidegate.vcs.revisions import merge_base, resolve, trees_of, working_tree
+from tidegate.vcs.worktrees import checkout, checkouts
 
 REGRADED = "-regraded"  # suffix of a run that was evaluated again
 SIDES = ("base", "head")
@@ -46,31 +47,43 @@ class RevisionPair(NamedTuple):
     names: tuple[str, str] | None = None
 
 
-@contextmanager
-def two_sides(repo: Path, asked: RevisionPair, scratch: Path, out: Path) -> Iterator[tuple[Checkout, Checkout]]:
-    """Yield worktrees of the merge base and of head; their runs are stored in `out/runs/base` and `out/runs/head`."""
-    root = repository_root(repo)
+class Commits(NamedTuple):
+    """The commits of a pull request: the target branch's tip, the merge base, and head."""
+
+    target: Revision
+    base: Revision
+    head: Revision
+
+
+def commits_of(root: Path, asked: RevisionPair) -> Commits:
+    """Return the commits that the references name now. Raises ConfigurationError if they cannot be compared."""
     base_name, head_name = asked.names or (asked.base, asked.head)
-    head_revision = resolve(root, asked.head)
-    base_revision = merge_base(root, resolve(root, asked.base), head_revision)
-    head_revision = Revision(sha=head_revision.sha, ref=head_name, tree=tree_of(root, head_revision.sha))
-    base_revision = Revision(sha=base_revision.sha, ref=base_name, tree=tree_of(root, base_revision.sha))
+    head, target = resolve(root, asked.head), resolve(root, asked.base)
+    base = merge_base(root, target, head)
+    base_tree, head_tree = trees_of(root, base, head)
+    return Commits(
+        target,
+        Revision(sha=base.sha, ref=base_name, tree=base_tree),
+        Revision(sha=head.sha, ref=head_name, tree=head_tree),
+    )
+
+
+@contextmanager
+def two_sides(root: Path, commits: Commits, scratch: Path, out: Path) -> Iterator[tuple[Checkout, Checkout]]:
+    """Yield worktrees of the merge base and of head; their runs are stored in `out/runs/base` and `out/runs/head`."""
     runs = out / "runs"
     _start_afresh(runs)
-    with (
-        checkout(root, base_revision, scratch / secrets.token_hex(8)) as base_folder,
-        checkout(root, head_revision, scratch / secrets.token_hex(8)) as head_folder,
-    ):
+    base_folder, head_folder = (scratch / secrets.token_hex(8) for _ in SIDES)
+    with checkouts(root, {base_folder: commits.base, head_folder: commits.head}):
         yield (
-            Checkout("base", base_revision, base_folder, RunFolder(runs / "base")),
-            Checkout("head", head_revision, head_folder, RunFolder(runs / "head")),
+            Checkout("base", commits.base, base_folder, RunFolder(runs / "base")),
+            Checkout("head", commits.head, head_folder, RunFolder(runs / "head")),
         )
 
 
 @contextmanager
-def one_side(repo: Path, rev: str | None, scratch: Path, out: Path) -> Iterator[Checkout]:
+def one_side(root: Path, rev: str | None, scratch: Path, out: Path) -> Iterator[Checkout]:
     """Yield a worktree of `rev`, or the working tree if `rev` is None; its run is stored in `out`."""
-    root = repository_root(repo)
     side: Side = "head"
     if rev is None:
         yield Checkout(side, working_tree(root), root, RunFolder(out))
@@ -80,9 +93,9 @@ def one_side(repo: Path, rev: str | None, scratch: Path, out: Path) -> Iterator[
         yield Checkout(side, revision, folder, RunFolder(out))
 
 
-def make_run_folder(repo: Path) -> Path:
+def make_run_folder(root: Path) -> Path:
     """Create and return a new folder for a run, named by the time; simultaneous runs get different names."""
-    runs = make_our_folder(repo) / "runs"
+    runs = make_our_folder(root) / "runs"
     runs.mkdir(exist_ok=True)
     name = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     for number in itertools.count(2):

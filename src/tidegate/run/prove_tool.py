@@ -11,13 +11,13 @@ from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Se
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tidegate.agents.scripted import LIST
 from tidegate.model.agent import FREE
 from tidegate.model.event import ToolCall
 from tidegate.model.mutant import Mutant, MutantResult
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.progress import Progress
 from tidegate.model.proof import Drafted, ToolProof, UsedPart
+from tidegate.model.scripted_step import LIST
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.mutants.alike import done_to
 from tidegate.mutants.listed import of_guidance, of_program, of_server

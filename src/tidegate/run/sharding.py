@@ -19,7 +19,7 @@ from tidegate import __version__
 from tidegate.comparison.compare import past_by_row
 from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.history.known_results import Known, KnownResults
-from tidegate.model.measurement import PastTrial, RunRow, TrialResult
+from tidegate.model.measurement import PastTrial, Revision, RunRow, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.session import RowReplay
 from tidegate.model.shard import BuildContents, ShardContents, ShardPlan, Share, Spent
@@ -28,7 +28,6 @@ from tidegate.model.trial import Side
 from tidegate.procedure.steps import State, screening, start
 from tidegate.run.adaptive_run import with_replays
 from tidegate.run.build import HostEnvironment
-from tidegate.run.checkouts import RevisionPair
 from tidegate.run.once_built import build_path, seals, with_builds
 from tidegate.run.replay_first import Begun, replay_first
 from tidegate.run.run_job import Options, RunJob, runner_of
@@ -40,7 +39,6 @@ from tidegate.shards.confirm_plan import ConfirmPlan
 from tidegate.shards.join import join
 from tidegate.trial.agent_step import DEFAULT_TIMEOUT_SECS
 from tidegate.vcs.foreign_commits import ForeignCommits
-from tidegate.vcs.revisions import resolve
 
 PLAN_FILE, CONFIRM_FILE = "plan.json", "confirm.json"
 P = TypeVar("P", bound=ShardPlan)
@@ -55,13 +53,13 @@ class Wanted(NamedTuple):
     build_once: bool = False
 
 
-def make_shard_plan(repo: Path, work: RunJob, asked: RevisionPair, options: Options, wanted: Wanted) -> ShardPlan:
+def make_shard_plan(repo: Path, work: RunJob, target: Revision, options: Options, wanted: Wanted) -> ShardPlan:
     """Return which shard screens which rows. No agent is run, and nothing is built."""
     base, head = (side.revision for side in work.sides)
     return ShardPlan(
         tidegate_version=__version__,
         config=options.config,
-        target=resolve(repo, asked.base).sha,
+        target=target.sha,
         base=base.sha,
         head=head.sha,
         names=(base.ref, head.ref),

@@ -8,24 +8,24 @@ from pathlib import Path
 
 from tidegate.comparison.weak_rows import cannot_guard
 from tidegate.model.comparison import Comparison, Row
-from tidegate.model.measurement import TrialResult
+from tidegate.model.measurement import Revision, TrialResult
 from tidegate.model.plan import Plan, RowKey, by_row
 from tidegate.plan import make_plan
 from tidegate.run.build import Checkout
 from tidegate.run.run_job import Options, RunJob, runner_of, screening_specs
 from tidegate.store.run_folder import RunFolder
 from tidegate.suite.load import try_load_suite
-from tidegate.vcs.revisions import changed_files, checkout, repository_root, resolve
+from tidegate.vcs.revisions import changed_files
+from tidegate.vcs.worktrees import checkout
 
 
-async def with_tip(repo: Path, target: str, work: RunJob, comparison: Comparison, options: Options) -> Comparison:
+async def with_tip(root: Path, tip: Revision, work: RunJob, comparison: Comparison, options: Options) -> Comparison:
     """Return the comparison, in which rows that the target branch has repaired since the merge base are unconfirmed.
 
     Both sides lack the repair, so that head could break the row again unseen.
     """
     failing = {row.key for row in comparison.rows if cannot_guard(row)}
-    root, base = repository_root(repo), work.sides[0].revision
-    tip = resolve(root, target)
+    base = work.sides[0].revision
     if not failing or tip.sha == base.sha or not changed_files(root, base, tip, work.watched):
         return comparison
     options.progress.stage(f"trying what passes on neither side at the tip of {base.ref}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from math import sqrt
 from statistics import NormalDist
@@ -59,11 +60,14 @@ def mean_difference(
         return mean, (mean, mean)
     centre, z = sum(differences) / len(pairs), NormalDist().inv_cdf((1 + confidence) / 2)
 
+    alike = Counter(pairs).items()
+
     def distance(side: int) -> float:
         near, far = 0.0, 1 - side * centre  # a mean of rates cannot move by more than that
         for _ in range(40):
             middle = (near + far) / 2
-            within = middle <= z * sqrt(sum(_variance(pair, centre + side * middle) for pair in pairs)) / len(pairs)
+            variance = sum(rows * _variance(pair, centre + side * middle) for pair, rows in alike)
+            within = middle <= z * sqrt(variance) / len(pairs)
             near, far = (middle, far) if within else (near, middle)
         return far * len(pairs) / total
 

@@ -9,15 +9,14 @@ from tidegate.errors import ConfigurationError
 OUR_FOLDER = ".tidegate"
 
 
-def make_our_folder(repo: Path) -> Path:
-    """Create `.tidegate` in the repository's root, with a .gitignore, and return it.
+def make_our_folder(root: Path) -> Path:
+    """Create `.tidegate` in `root`, the repository's top folder, with a .gitignore, and return it.
 
     Raises ConfigurationError if the commit has a link there: a pull request could redirect writes to any path.
     """
     # Imported here, since an event with nothing to do needs only the name.
-    from tidegate.vcs.revisions import repository_root, tracked_links
+    from tidegate.vcs.revisions import tracked_links
 
-    root = repository_root(repo)
     if links := tracked_links(root, OUR_FOLDER):
         raise ConfigurationError(
             f"{links[0]} is a link that is part of the commit, and what is stored there would go where it leads.",
@@ -31,6 +30,6 @@ def make_our_folder(repo: Path) -> Path:
     return folder
 
 
-def shards_folder(repo: Path) -> Path:
+def shards_folder(root: Path) -> Path:
     """Return the folder for the plan and the bundles."""
-    return make_our_folder(repo) / "shards"
+    return make_our_folder(root) / "shards"

@@ -61,6 +61,7 @@ class Assembly:
             template=template,
             target=target,
             prompt=task.prompt,
+            steps=task.steps,
             max_turns=task.max_turns or file.run.max_turns,
             timeout_secs=file.run.timeout_secs,
             setup=file.setup.commands,
@@ -79,8 +80,7 @@ class Assembly:
             deterministic=file.deterministic,
             tags=file.tags,
             tier=file.tier,
-            max_usd=file.cost.max_usd,
-            cache=file.cost.cache,
+            **dict(file.cost),
             guidance=file.guidance,
         )
 

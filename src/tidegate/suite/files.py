@@ -6,8 +6,9 @@ import json
 import re
 from collections.abc import Collection, Iterable
 from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
@@ -16,7 +17,7 @@ from tidegate.suite.folders import stays_in
 from tidegate.suite.yaml.document import Document, KeyPath
 from tidegate.suite.yaml.explain import explain, unknown_keys
 from tidegate.suite.yaml.problem import Problem
-from tidegate.suite.yaml.reader import read_document
+from tidegate.suite.yaml.reader import MOST_REPEATED, REPEATED, read_document
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -81,10 +82,18 @@ class Files:
 
 
 def _fitted(model: type[M], data: JsonValue) -> M | ValidationError:
+    text = json.dumps(data)
     try:
-        return model.model_validate_json(json.dumps(data), strict=True)
+        return cast("M", _valid_once(model, text)) if len(text) <= MOST_REPEATED else _valid(model, text)
     except ValidationError as error:
         return error
+
+
+def _valid(model: type[M], text: str) -> M:
+    return model.model_validate_json(text, strict=True)
+
+
+_valid_once = lru_cache(REPEATED)(_valid)
 
 
 def _without(data: JsonValue, places: tuple[KeyPath, ...]) -> JsonValue:

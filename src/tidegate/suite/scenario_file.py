@@ -20,6 +20,7 @@ from tidegate.model.field_types import (
     Text,
     VariableName,
 )
+from tidegate.model.scripted_step import ScriptedStep
 from tidegate.model.suite import Composite, EvaluatorScript, Script, ToolMatrixEntry, TrialCounts
 from tidegate.model.target import McpServer
 from tidegate.model.value import Value
@@ -41,9 +42,10 @@ class TargetFile(Value):
 
 
 class TaskFile(Value):
-    """The task for the agent: its prompt, and the most turns that it may take."""
+    """The task for the agent: its prompt, the steps of the agent `scripted`, and the most turns that it may take."""
 
     prompt: Text
+    steps: tuple[str | ScriptedStep, ...] = ()
     max_turns: Count | None = None
 
 

@@ -155,8 +155,15 @@ def _listed_options(text: str) -> Iterator[HelpOption]:
         spec, _, description = re.sub(r"\s{2,}(?!-)", "\x00", found["spec"].strip(), count=1).partition("\x00")
         spec = re.sub(r"\s{2,}(?=-)", " ", spec)
         below = " ".join(_below(rows[number + 1 :]))
-        if (option := _option(spec, f"{description} {below}")) is not None:
-            yield option
+        for own in _switches(spec):
+            if (option := _option(own, f"{description} {below}")) is not None:
+                yield option
+
+
+def _switches(spec: str) -> list[str]:
+    """Return the two options of click's `-c, --current / -C, --no-current`, or the option itself."""
+    both = spec.split(" / ")
+    return both if len(both) == 2 and all(re.search(r"(?<![\w-])--\w", one) for one in both) else [spec]
 
 
 def _below(rows: list[str]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from tidegate.invocations.metrics import is_help
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.surface.help_text import HelpOption, HelpText, read_help
 
-GENERAL = frozenset({"-h", "--help", "-V", "--version"})  # of every tool, and no feature of it
+GENERAL = frozenset({"-h", "--help", "-V", "--version"})  # of every tool, and no feature of it; so is `help`
 _DIGITS = re.compile(r"\d+")
 MOST_KEYS = 200
 _NONE: Mapping[str, str] = {}
@@ -26,7 +26,7 @@ def of_help(pages: Mapping[str, str], binary: str, manuals: Mapping[str, str] = 
     shared: set[str] = set()
     for command in dict.fromkeys((*pages, *manuals)):
         found = listed(pages.get(command, ""), manuals.get(command, ""), f"{binary} {command}".strip())
-        for name in found.subcommands:
+        for name in (name for name in found.subcommands if command or name != "help"):
             _put(parts, Part(kind="subcommand", name=f"{command} {name}".strip()))
         for option in found.options:
             if not GENERAL.intersection(option.names) and not (command and shared.intersection(option.names)):

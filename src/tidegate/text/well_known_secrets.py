@@ -9,6 +9,7 @@ This is for text that leaves the job. Gates and comparisons use what was really 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -64,7 +65,7 @@ def masked_secrets(text: str, seconds: float = MOST_SECONDS) -> str:
         return text
     try:
         for literals, pattern in _FORMATS:
-            if any(literal in text for literal in literals):
+            if literals[0] in text if len(literals) == 1 else _one_of(literals).search(text):
                 text = _compiled(pattern).sub(MARK, text, timeout=seconds, concurrent=False)
     except Exception:  # whatever the reason, the text must not leave unsearched
         return LEFT_OUT
@@ -105,6 +106,12 @@ def _masked(value: Any) -> Any:
             return [_masked(item) for item in value]
         case _:
             return value
+
+
+@cache
+def _one_of(literals: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a pattern that finds any of the texts, in the time in which `in` finds one if they begin alike."""
+    return re.compile("|".join(map(re.escape, literals)))
 
 
 @cache

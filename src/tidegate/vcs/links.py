@@ -5,7 +5,9 @@ from __future__ import annotations
 import glob
 import posixpath
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from tidegate.vcs.revisions import tracked_links
@@ -32,7 +34,19 @@ def led_to(root: Path, path: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def with_link_targets(checkouts: Sequence[Path], patterns: Iterable[str]) -> tuple[str, ...]:
+@dataclass(frozen=True)
+class LinkedCheckout:
+    """A checkout whose tracked links are listed once, when they are first needed."""
+
+    folder: Path
+
+    @cached_property
+    def links(self) -> tuple[str, ...]:
+        """The tracked links."""
+        return tracked_links(self.folder, ".")
+
+
+def with_link_targets(checkouts: Sequence[LinkedCheckout], patterns: Iterable[str]) -> tuple[str, ...]:
     """Return the globs, and globs of what the links that they match lead to, in any of the checkouts.
 
     A link instead of a folder counts as well: `bin/**` matches what the link `bin` leads to.
@@ -40,7 +54,7 @@ def with_link_targets(checkouts: Sequence[Path], patterns: Iterable[str]) -> tup
     fresh = tuple(patterns)
     every = dict.fromkeys(fresh)
     while fresh and "**" not in every:  # `**` matches all files
-        links = [(root, link) for root in checkouts for link in _matching(root, fresh)]
+        links = [(one.folder, link) for one in checkouts for link in _matching(one, fresh)]
         ways = [led_to(root, link) for root, link in links]
         fresh = tuple(one for one in _at_and_below(way[-1] for way in ways) if one not in every)
         every |= dict.fromkeys(_at_and_below(place for way in ways for place in way))
@@ -64,15 +78,16 @@ def _leading(path: str) -> list[str]:
     return [str(one) for one in reversed([PurePosixPath(path), *PurePosixPath(path).parents]) if str(one) != "."]
 
 
-def _matching(root: Path, patterns: Sequence[str]) -> set[str]:
+def _matching(checkout: LinkedCheckout, patterns: Sequence[str]) -> set[str]:
     """Return the links that match a glob, and those instead of a folder that a glob begins with."""
-    links = tracked_links(root, ".")
-    if not links:
+    if not checkout.links:
         return set()
     folders = {
-        link for link in links if any(_is_folder_of(pattern.split("/"), link.split("/")) for pattern in patterns)
+        link
+        for link in checkout.links
+        if any(_is_folder_of(pattern.split("/"), link.split("/")) for pattern in patterns)
     }
-    return folders.union(tracked_links(root, *(f":(glob){pattern}" for pattern in patterns)))
+    return folders.union(tracked_links(checkout.folder, *(f":(glob){pattern}" for pattern in patterns)))
 
 
 def _is_folder_of(pattern: list[str], link: list[str]) -> bool:

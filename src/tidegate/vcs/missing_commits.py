@@ -12,7 +12,8 @@ from pathlib import Path
 from tidegate.errors import ConfigurationError
 from tidegate.model.measurement import Revision
 from tidegate.vcs.git import git, must
-from tidegate.vcs.revisions import checkout, parents
+from tidegate.vcs.revisions import parents
+from tidegate.vcs.worktrees import checkout
 
 PATIENCE_S = 300.0  # for each command that contacts `origin`
 _CHECKOUT = "In the step of actions/checkout, set `fetch-depth: 0`"

@@ -1,12 +1,11 @@
-"""Selects the commits to compare, checks them out, and lists what changed between them."""
+"""Selects the commits to compare, and lists what changed between them."""
 
 from __future__ import annotations
 
 import difflib
 import hashlib
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from tidegate.errors import ConfigurationError
@@ -81,8 +80,12 @@ def working_tree(root: Path) -> Revision:
     """Return the checked-out commit, and whether any file in the working tree differs from it."""
     head = resolve(root, "HEAD")
     branch = git(root, "symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip()
-    dirty = bool(must(root, "status", "--porcelain"))
-    return Revision(sha=head.sha, ref=branch or "HEAD", dirty=dirty)
+    return Revision(sha=head.sha, ref=branch or "HEAD", dirty=is_dirty(root))
+
+
+def is_dirty(root: Path) -> bool:
+    """Return True if any file in the working tree differs from the checked-out commit."""
+    return bool(must(root, "status", "--porcelain"))
 
 
 def branch_name(root: Path, ref: str) -> str:
@@ -106,10 +109,12 @@ def default_base(root: Path) -> str:
     is not checked out; the only branch. Raises ConfigurationError if none is found.
     """
     remote = git(root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD").stdout.strip()
-    configured = git(root, "config", "init.defaultBranch").stdout.strip()
-    for name in (remote, "main", "master", "origin/main", "origin/master", configured):
+    for name in (remote, "main", "master", "origin/main", "origin/master"):
         if name and _commit(root, name):
             return name
+    configured = git(root, "config", "init.defaultBranch").stdout.strip()
+    if configured and _commit(root, configured):
+        return configured
     branches = _related_branches(root)
     current = git(root, "symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip()
     others = [name for name in branches if name != current] or branches
@@ -213,6 +218,12 @@ def tree_of(root: Path, rev: str) -> str:
     return must(root, "rev-parse", "--verify", "--end-of-options", f"{rev}^{{tree}}")
 
 
+def trees_of(root: Path, *revisions: Revision) -> list[str]:
+    """Return the hash of each commit's tree."""
+    asked = "".join(f"{revision.sha}^{{tree}}\n" for revision in revisions)
+    return must(root, "cat-file", "--batch-check=%(objectname)", given=asked).splitlines()
+
+
 def tree_hash(root: Path, revision: Revision, patterns: Sequence[str]) -> str:
     """Return a SHA-256 of the commit's files that match one of the globs: names, modes and contents."""
     nothing = must(root, "hash-object", "-t", "tree", "/dev/null")
@@ -248,9 +259,9 @@ def untracked_files(root: Path, paths: Sequence[str]) -> dict[str, bool]:
         return {}
     specs = [f":(literal){path}" for path in paths]
     others = git(root, "ls-files", "--others", "-z", "--", *specs)
-    ignored = git(root, "ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--", *specs)
-    if others.returncode != 0:
+    if others.returncode != 0 or not others.stdout:
         return {}
+    ignored = git(root, "ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--", *specs)
     hidden = set(ignored.stdout.split("\0"))
     return {path: path in hidden for path in others.stdout.split("\0") if path}
 
@@ -278,17 +289,3 @@ def commit_with(root: Path, parent: str, name: str, file: Path) -> str:
         must(root, "update-index", "--add", "--replace", "--cacheinfo", f"100644,{blob},{name}", env=own)
         tree = must(root, "write-tree", env=own)
         return must(root, "commit-tree", tree, "-p", parent, "-m", f"{name} as in {file.name}", env=own)
-
-
-@contextmanager
-def checkout(root: Path, revision: Revision, folder: Path, environ: Mapping[str, str] | None = None) -> Iterator[Path]:
-    """Yield a worktree of the commit at `folder`, and remove it afterwards.
-
-    `environ` has git's credentials for files that a partial clone has left out.
-    """
-    must(root, "worktree", "add", "--quiet", "--detach", "--force", str(folder), revision.sha, env=environ)
-    try:
-        yield folder
-    finally:
-        git(root, "worktree", "remove", "--force", "--force", str(folder))
-        git(root, "worktree", "prune")

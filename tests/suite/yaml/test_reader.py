@@ -122,3 +122,16 @@ def test_bytes_that_are_no_text_are_placed() -> None:
 def _lines(document: Document) -> list[str]:
     assert document.root is None
     return [str(problem) for problem in document.problems]
+
+
+def test_the_same_text_is_parsed_once_and_each_other_one_by_itself(tmp_path: Path) -> None:
+    base, head = tmp_path / "base.yaml", tmp_path / "head.yaml"
+    base.write_text("a: the same on both sides\n", encoding="utf-8")
+    head.write_text("a: the same on both sides\n", encoding="utf-8")
+    before = read_document(base, "f")
+
+    assert read_document(head, "f") is before
+    assert read_document(head, "g").file == "g"
+
+    head.write_text("a: of head\n", encoding="utf-8")
+    assert (read_document(head, "f").data, read_document(base, "f").data) == ({"a": "of head"}, before.data)

@@ -7,6 +7,7 @@ PyYAML's composer accepts duplicate keys, expands aliases without limit and does
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ MAX_BYTES = 1_000_000
 MAX_DEPTH = 50
 MAX_SIZE = 2_000_000
 MOST_PROBLEMS = 50
+# Both sides of a pull request and the working tree mostly have the same texts: what was made of the last ones is kept.
+REPEATED = 300  # texts
+MOST_REPEATED = 10_000  # characters of each
 NODE_SIZE = 10  # added to each value's length, so that a file has at most 200,000 values
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -29,7 +33,9 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 def read_document(path: Path, file: str) -> Document:
     """Read one YAML file. `file` is its name in messages. Raises nothing: the document has the problems."""
     content = _content(path, file)
-    return Document(file, None, (content,)) if isinstance(content, Problem) else parse(content, file)
+    if isinstance(content, Problem):
+        return Document(file, None, (content,))
+    return (_parsed_once if len(content) <= MOST_REPEATED else parse)(content, file)
 
 
 def parse(text: str, file: str) -> Document:
@@ -45,6 +51,9 @@ def parse(text: str, file: str) -> Document:
     except yaml.YAMLError:
         return Document(file, None, (Problem.of_file(file, "is not YAML"),))
     return Document(file, root, tuple(builder.problems))
+
+
+_parsed_once = lru_cache(REPEATED)(parse)
 
 
 class _Refused(Exception):  # noqa: N818 (caught in this module)
