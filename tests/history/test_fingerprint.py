@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.make import DOCS, scenario
-from tidegate.history.fingerprint import fingerprint, template_files
+from tidegate.history.fingerprint import agent_mark, fingerprint, template_files
 from tidegate.model.plan import PlanRow, RowKey
 
 SCENARIO = scenario(template="t")
@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def printed(folder: Path, row: PlanRow = ROW, version: str | None = "1.0") -> str:
-    return fingerprint(row, template_files(folder, row.scenario, ("DOCSS.md",)), version)
+    return fingerprint(row, template_files(folder, row.scenario, ("DOCSS.md",)), agent_mark(row, version))
 
 
 def test_another_version_of_the_agents_program_has_another(folder: Path) -> None:
@@ -58,7 +58,7 @@ def test_what_evaluators_and_agents_run_and_what_base_s_definition_asks_too_are_
     twice = ROW.model_copy(update={"base_checks": SCENARIO.model_copy(update={"minimum_steps": 3})})
     found = [printed(folder), printed(folder, twice)]
     files = template_files(folder, SCENARIO, ("DOCSS.md",))
-    found += [fingerprint(ROW, files, "1.0", code=code) for code in (("a", ""), ("", "a"))]
+    found += [fingerprint(ROW, files, agent_mark(ROW, "1.0"), code=code) for code in (("a", ""), ("", "a"))]
     assert len(set(found)) == 4
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tidegate.__main__ import main
-from tidegate.history.fingerprint import fingerprint
+from tidegate.history.fingerprint import agent_mark, fingerprint
 from tidegate.history.known_results import history_counts, open_history
 from tidegate.model.measurement import PastTrial
 from tidegate.plan import make_plan
@@ -31,7 +31,7 @@ def test_the_history_of_an_agent_whose_program_has_a_version_is_found_without_as
     assert history is not None
     now = time.time()
     history.add(
-        {row.key: fingerprint(row, (), "2.1.329")},
+        {row.key: fingerprint(row, (), agent_mark(row, "2.1.329"))},
         [PastTrial(scenario="s", agent="claude", decides="pass", at=now - n, sha="c0ffee") for n in range(9)],
     )
     assert history_counts(repo.root, suite, plan) == {row.key: (0, 0)}
@@ -53,7 +53,7 @@ def test_check_counts_the_history_of_an_agent_whose_program_has_a_version(
     assert history is not None
     now = time.time()
     trials = [PastTrial(scenario="s", agent="claude", decides="pass", at=now - n, sha="c0ffee") for n in range(20)]
-    history.add({row.key: fingerprint(row, (), "2.1.329")}, trials)
+    history.add({row.key: fingerprint(row, (), agent_mark(row, "2.1.329"))}, trials)
     promoted = "s.yaml, claude: a capability that has held for 20 trials of base; make it `purpose: regression`"
 
     assert main(["check", "--repo", str(repo.root)]) == 0

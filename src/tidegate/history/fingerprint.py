@@ -19,23 +19,28 @@ from tidegate.trial.workspace import everything_below, matching_files
 TemplateFiles = tuple[tuple[str, str], ...]
 
 
-def fingerprint(
-    row: PlanRow, template: TemplateFiles, version: str | None, judge: str = "", code: Sequence[str] = ()
-) -> str:
+def agent_mark(row: PlanRow, version: str | None) -> str:
+    """Return what a fingerprint has of the row's agent; its rows share it. `version` is that of the agent's program.
+
+    A scripted agent can have steps for each scenario, so that this takes long.
+    """
+    agent = {"name": row.key.agent, **row.agent.model_dump(mode="json", exclude={"seed"})}
+    return json.dumps({"agent": agent, "agent_version": version}, sort_keys=True)
+
+
+def fingerprint(row: PlanRow, template: TemplateFiles, agent: str, judge: str = "", code: Sequence[str] = ()) -> str:
     """Return a SHA-256 of everything that makes base trials comparable.
 
-    It covers the scenario, its template's files, the agent with its version and model, and Tidegate.
+    It covers the scenario, its template's files, the `agent` with its version and model, and Tidegate.
     `judge` describes the judge; it is included only if a model judges the scenario. `code` has hashes of the
-    evaluators' scripts and of the agent's program, as far as they are files of the repository. `version` is the version
-    of the agent's program. The seed is excluded, because it only selects other samples of the same distribution. The
-    code under test is excluded, because base's history follows base's commits; new base trials guard against drift.
+    evaluators' scripts and of the agent's program, as far as they are files of the repository. The seed is excluded,
+    because it only selects other samples of the same distribution. The code under test is excluded, because base's
+    history follows base's commits; new base trials guard against drift.
     """
     parts: dict[str, Any] = {
         "tidegate": __version__,
         "scenario": definition_hash(row.scenario),
         "template": list(template),
-        "agent": {"name": row.key.agent, **row.agent.model_dump(mode="json", exclude={"seed"})},
-        "agent_version": version,
     }
     if judge and row.scenario.judged:
         parts["judge"] = judge
@@ -43,14 +48,15 @@ def fingerprint(
         parts["base_checks"] = row.base_checks.model_dump(mode="json", exclude={"file", "template"})
     if any(code):
         parts["code"] = list(code)
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    rest = json.dumps(parts, sort_keys=True)
+    return hashlib.sha256(f"{agent[:-1]}, {rest[1:]}".encode()).hexdigest()
 
 
 def fingerprint_at(root: Path, row: PlanRow, suite: Suite, version: str | None) -> str:
     """Return the row's fingerprint in one checkout."""
     code = (scripts_hash(root, row.scenario), program_hash(root, row.agent, suite.path))
     files = template_files(root, row.scenario, suite.guidance)
-    return fingerprint(row, files, version, judge_mark(suite, root), code)
+    return fingerprint(row, files, agent_mark(row, version), judge_mark(suite, root), code)
 
 
 def judge_mark(suite: Suite, folder: Path) -> str:

@@ -213,7 +213,7 @@ class Attempts:
 
     def _new_folder(self) -> Path:
         """Return the path of a new folder for a trial: a random name, so that no trial can tell its side by it."""
-        return self.context.scratch / secrets.token_hex(8)
+        return Path(f"{self.context.scratch}/{secrets.token_hex(8)}")
 
     def _check_path(self, row: PlanRow, checkout: Checkout, path: str) -> str:
         """Return the PATH of what judges a trial: the system's programs where only head hides them, except the target.

@@ -45,7 +45,9 @@ class RunFolder:
 
     def clear_trial(self, spec: TrialSpec) -> None:
         """Delete everything stored for a trial, so that it can be retried."""
-        shutil.rmtree(self.trial_folder(spec), ignore_errors=True)
+        folder = self.trial_folder(spec)
+        if folder.exists():
+            shutil.rmtree(folder, ignore_errors=True)
 
     def finish_trial(self, result: TrialResult) -> None:
         """Write the trial's result atomically. Call this last: the file marks the trial as finished.

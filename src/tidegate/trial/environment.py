@@ -36,7 +36,7 @@ def script_variables(spec: TrialSpec, model: str | None, folders: Folders) -> di
         "SCENARIO": spec.scenario,
         "AGENT": spec.agent,
         "MODEL": model or "",
-        "TRANSCRIPT": str(folders.shared / "transcript.txt"),
-        "EVENTS": str(folders.shared / "events.jsonl"),
+        "TRANSCRIPT": f"{folders.shared}/transcript.txt",
+        "EVENTS": f"{folders.shared}/events.jsonl",
     }
     return {f"{prefix}_{name}": value for prefix in ("LLM_TOOL_TEST", "TIDEGATE") for name, value in values.items()}

@@ -16,7 +16,7 @@ import json
 import os
 import stat
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -184,18 +184,24 @@ def _leave() -> None:
 
 def _to_bind(paths: Iterable[str], replaced: Iterable[str], writable: Sequence[str]) -> list[tuple[str, bool]]:
     """Return the paths in the replaced folders, and if they are writable; of those in another one the writable."""
-    inside = tuple(folder.rstrip("/") + "/" for folder in replaced)
+    inside = tuple([folder.rstrip("/") + "/" for folder in replaced])
     found: dict[str, bool] = {}
-    for path in sorted({path for path in paths if path.startswith(inside)}):
-        is_writable = path in writable or _is_below(path, writable)
-        around = [other for other in found if _is_below(path, [other])]
-        if not around or (is_writable and not found[around[-1]]):
+    can_be_changed = {path.rstrip("/") for path in writable}
+    for path in sorted({path.rstrip("/") for path in paths if path.startswith(inside)}):
+        is_writable = path in can_be_changed or _around(path, can_be_changed) is not None
+        around = _around(path, found)
+        if around is None or (is_writable and not found[around]):
             found[path] = is_writable
     return list(found.items())
 
 
-def _is_below(path: str, folders: Iterable[str]) -> bool:
-    return any(path.startswith(folder.rstrip("/") + "/") for folder in folders)
+def _around(path: str, folders: Container[str]) -> str | None:
+    """Return the innermost of the folders that the path is below; None if there is none."""
+    while path:
+        path = path.rpartition("/")[0]  # '' is the root
+        if path in folders:
+            return path
+    return None
 
 
 def _place(path: str, *, is_folder: bool) -> int:

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from tidegate.model.event import CallStatus
 from tidegate.model.trial import Invocation
-from tidegate.trial.safe_files import open_regular
+from tidegate.trial.safe_files import open_regular, write_file
 
 SHIM = Path(__file__).with_name("recorder_shim.py")
 FLAGS = "-ISXutf8"  # one word: a first line can pass a single argument
@@ -95,14 +95,15 @@ def install(
     `added`: variables that the target gets, and the agent's program does not.
     """
     directory = folder.absolute() / "bin"
-    directory.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    directory.mkdir(exist_ok=True)
     wrapper = directory / binary.rpartition("/")[2]
     arguments = (os.fsencode(binary), os.fsencode(search_path), os.fsencode(record.absolute()))
     if compiled is None or added:  # the compiled one adds no variables
         pairs = tuple((os.fsencode(name), os.fsencode(value)) for name, value in added.items())
         write_script(wrapper, _program(*arguments, pairs))
     else:
-        wrapper.write_bytes(b"#!%b\n%b\0" % (os.fsencode(compiled), b"\0".join(arguments)))
+        write_file(wrapper, b"#!%b\n%b\0" % (os.fsencode(compiled), b"\0".join(arguments)))
         wrapper.chmod(0o755)
     return directory
 

@@ -259,12 +259,15 @@ static int place(const char *path, int is_folder)
         rest += size;
         rest += strspn(rest, "/");
         int is_file = *rest == '\0' && !is_folder;
-        int made = is_file ? openat(here, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644) : mkdirat(here, name, 0755);
-        if (made < 0 && errno != EEXIST)
-            break;
-        if (made >= 0 && is_file)
-            close(made);
-        int inner = openat(here, name, O_PATH | O_NOFOLLOW | O_CLOEXEC | (is_file ? 0 : O_DIRECTORY));
+        int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC | (is_file ? 0 : O_DIRECTORY);
+        int inner = openat(here, name, flags);
+        if (inner < 0 && errno == ENOENT) {
+            int made = is_file ? openat(here, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644) : mkdirat(here, name, 0755);
+            if (made >= 0 && is_file)
+                close(made);
+            if (made >= 0 || errno == EEXIST)
+                inner = openat(here, name, flags);
+        }
         if (inner < 0)
             break;
         close(here);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
+from functools import lru_cache, partial
 from struct import pack, unpack
 
 from tidegate.trial.jail_files import OF_A_FILE, Mounts, Rules
@@ -69,8 +70,8 @@ def _mounts(mounts: Mounts) -> bytes:
 
 
 def _rules(rules: Rules) -> bytes:
-    paths = [pack("=q", rights) + _text(path) for rights, path in rules.paths]
-    numbers = pack("=qqq", OF_A_FILE, rules.outputs, len(paths))
+    paths = [part for rights, path in rules.paths for part in (_number(rights), _path(path))]
+    numbers = pack("=qqq", OF_A_FILE, rules.outputs, len(rules.paths))
     held = [number for one in rules.held for number in one]
     held_numbers = pack(f"={1 + len(held)}q", len(rules.held), *held)
     return b"".join([pack("=q", 0), _text(rules.attribute), numbers, *paths, held_numbers])
@@ -87,3 +88,7 @@ def _texts(texts: Collection[str]) -> bytes:
 def _text(text: str | bytes) -> bytes:
     data = text if isinstance(text, bytes) else os.fsencode(text)
     return pack("=q", len(data)) + data + b"\0"
+
+
+_path = lru_cache(maxsize=256)(_text)  # of what every command may use
+_number = lru_cache(maxsize=64)(partial(pack, "=q"))
