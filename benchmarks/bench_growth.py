@@ -19,12 +19,14 @@ from pydantic import TypeAdapter
 
 from tidegate.history.store import History
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult
-from tidegate.model.measurement import AgentInfo, Call, GateResult, PastTrial, Revision, Run, RunRow
+from tidegate.model.measurement import AgentInfo, Call, GateResult, PastTrial, Run
 from tidegate.model.measurement import TrialResult as Measured
 from tidegate.model.metrics import Metrics
 from tidegate.model.plan import RowKey
+from tidegate.model.revision import Revision
+from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy, Store
-from tidegate.model.trial import Side, TrialSpec
+from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.store.run_folder import RunFolder
 
 ROWS, TRIALS, PAST = 1_000, 5, 40

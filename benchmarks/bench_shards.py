@@ -23,7 +23,7 @@ from tidegate.comparison.compare import compare
 from tidegate.model.plan import RowKey
 from tidegate.model.shard import ShardContents, ShardPlan, Share, Spent
 from tidegate.model.suite import Budget
-from tidegate.model.trial import TrialSpec
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.shards.assign import Load, in_time, longest_first
 from tidegate.shards.bundle import bundle_name, write_bundle
 from tidegate.shards.join import join

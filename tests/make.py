@@ -6,11 +6,13 @@ from typing import Any
 
 from tidegate.agents.doc_follower import DocFollower
 from tidegate.model.comparison import BaseCounts, Comparison, HeadCounts, Row, SuiteEffect
-from tidegate.model.measurement import Revision, Run, TrialResult
+from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides
+from tidegate.model.revision import Revision
 from tidegate.model.suite import Policy, RowState, Scenario, Suite
 from tidegate.model.target import Target
-from tidegate.model.trial import Trial, TrialSpec
+from tidegate.model.trial import Trial
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.verdict.decide import decide
 
 Passes = tuple[int, int]

@@ -9,4 +9,6 @@ def __getattr__(name: str) -> str:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib.metadata import version
 
-    return version("tidegate")
+    global __version__
+    __version__ = version("tidegate")
+    return __version__

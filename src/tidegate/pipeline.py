@@ -8,8 +8,9 @@ from pathlib import Path
 from tidegate.history.known_results import trends
 from tidegate.model.cause import Cause
 from tidegate.model.comparison import Comparison
-from tidegate.model.measurement import Revision, Run
+from tidegate.model.measurement import Run
 from tidegate.model.result import FileChange, Result
+from tidegate.model.revision import Revision
 from tidegate.model.verdict import Verdict
 from tidegate.run.both_runs import BothRuns, no_runs
 from tidegate.run.changed_files import file_changes

@@ -14,11 +14,11 @@ from typing import Any
 from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.evaluators.script_files import named_files
 from tidegate.model.agent import Agent
-from tidegate.model.measurement import RunRow
 from tidegate.model.model_name import same_model
 from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Scenario, Suite
-from tidegate.model.trial import NotMeasured
+from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.value import Value
 from tidegate.text.name_expression import name_expression
 from tidegate.text.shorten import clipped

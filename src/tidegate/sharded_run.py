@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tidegate.model.shard import BuildContents, ShardContents, ShardPlan
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.run.checkouts import RevisionPair, commits_of, scratch_folder, two_sides
 from tidegate.run.confirming import make_confirm_plan, run_confirmation
 from tidegate.run.pull_request_job import load_pull_request

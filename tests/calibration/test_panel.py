@@ -12,7 +12,7 @@ from tidegate.evaluators.advance import advance
 from tidegate.evaluators.rubric_judge import RubricJudge
 from tidegate.model.calibration import Label
 from tidegate.model.evaluator import Record, Score
-from tidegate.model.judgement import JudgeResult
+from tidegate.model.judge_result import JudgeResult
 from tidegate.model.measurement import TrialResult
 from tidegate.model.question import ModelAnswer, Reply
 from tidegate.rubrics.samples import Criterion

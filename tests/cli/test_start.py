@@ -120,6 +120,7 @@ def test_a_check_imports_only_what_its_suite_uses(make_repository: Callable[...,
     unused = {"asyncio", "regex", "ssl", "email", "http.client", "tarfile", "importlib.metadata", "tidegate.cli.pr"}
     unused |= {"tidegate.suite.agentv", "tidegate.agents.agentv_cli", "tidegate.suite.json_schema"}
     unused |= {"tidegate.model.comparison", "tidegate.procedure.steps", "tidegate.trial.processes"}
+    unused |= {f"tidegate.model.{name}" for name in ("measurement", "trial", "session", "metrics", "judge_result")}
     assert imported_modules("check", cwd=repository.root) & unused == set()
 
 

@@ -13,10 +13,12 @@ import pytest
 from tests import make
 from tidegate.comparison.compare import compare
 from tidegate.model.comparison import Comparison, DefinitionChange, FailedCall, GateCounts, Row
-from tidegate.model.measurement import Call, GateResult, Outcome, PastTrial, Revision, Run, RunRow, TrialResult
+from tidegate.model.measurement import Call, GateResult, Outcome, PastTrial, Run, TrialResult
 from tidegate.model.metrics import Metrics
+from tidegate.model.revision import Revision
+from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy, TrialCounts
-from tidegate.model.trial import NotMeasured, Phase, Side, TrialSpec
+from tidegate.model.trial_spec import NotMeasured, Phase, Side, TrialSpec
 from tidegate.procedure.detection import Screening, weakness
 from tidegate.procedure.detection_power import POWER
 from tidegate.statistics.rates import newcombe

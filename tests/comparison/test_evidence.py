@@ -6,10 +6,11 @@ from tests.make import trial_result
 from tidegate.comparison.evidence import find_evidence
 from tidegate.model.comparison import Evidence
 from tidegate.model.event import CallStatus
-from tidegate.model.measurement import Call, GateResult, Outcome, Revision, TrialResult
+from tidegate.model.measurement import Call, GateResult, Outcome, TrialResult
 from tidegate.model.plan import RowKey
+from tidegate.model.revision import Revision
 from tidegate.model.suite import RowState
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.procedure.steps import Conclusion
 
 KEY = RowKey(scenario="s", agent="a")

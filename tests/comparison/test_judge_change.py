@@ -6,7 +6,8 @@ import pytest
 
 from tests.calibration.test_labelling import trial
 from tidegate.comparison.judge_change import judge_change
-from tidegate.model.judgement import Judgement, JudgeResult, PairJudgement
+from tidegate.model.judge_result import JudgeResult, PairJudgement
+from tidegate.model.judgement import Judgement
 from tidegate.model.measurement import TrialResult
 
 

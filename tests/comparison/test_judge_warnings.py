@@ -11,9 +11,10 @@ import pytest
 
 from tests import make
 from tidegate.comparison.compare import compare
-from tidegate.model.judgement import JudgeResult
-from tidegate.model.measurement import PastTrial, RunRow, TrialResult
+from tidegate.model.judge_result import JudgeResult
+from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.metrics import Metrics
+from tidegate.model.run_row import RunRow
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from tidegate.comparison.metric_tests import RowTrials, compared_metrics, is_wor
 from tidegate.model.comparison import MetricChange
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.metrics import Metrics
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 
 
 def trial(side: Side, **metrics: Any) -> TrialResult:

@@ -9,7 +9,7 @@ from tidegate.model.measurement import Outcome, PastTrial, TrialResult
 from tidegate.model.metrics import InvocationCounts
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import RowState
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.procedure.conclusion import Conclusion
 from tidegate.verdict.decision import is_unproven
 

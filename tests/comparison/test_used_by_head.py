@@ -9,11 +9,11 @@ import pytest
 from tests import make
 from tidegate.comparison.metric_tests import RowTrials
 from tidegate.comparison.used_by_head import used_by_head
-from tidegate.model.judgement import JudgeUse
+from tidegate.model.judge_result import JudgeUse
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.metrics import Metrics
 from tidegate.model.plan import RowKey
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 
 
 def trial(side: Side, **more: Any) -> TrialResult:

@@ -7,7 +7,7 @@ from tidegate.comparison.weak_rows import cannot_guard, doubts, fails_from_the_s
 from tidegate.model.comparison import GateCounts, Row
 from tidegate.model.measurement import Call, TrialResult
 from tidegate.model.suite import RowState
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 
 CALL = Call(command="tool ls", exit_code=0, status="ok")
 

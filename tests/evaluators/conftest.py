@@ -13,8 +13,8 @@ from tidegate.evaluators.advance import advance
 from tidegate.model.command import CommandResult
 from tidegate.model.evaluator import Evaluator, Record, Score
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult
+from tidegate.model.invocation import Invocation
 from tidegate.model.probe import Answer, CommandAnswer
-from tidegate.model.trial import Invocation
 
 EVALUATOR: TypeAdapter[Evaluator] = TypeAdapter(AnyEvaluator)
 

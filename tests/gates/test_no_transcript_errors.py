@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidegate.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.model.event import CallStatus
 from tidegate.model.gate import Decision, Seen
-from tidegate.model.trial import Invocation
+from tidegate.model.invocation import Invocation
 
 GATE = NoTranscriptErrors()
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tidegate.history.pushes import DAY, Pushes
-from tidegate.model.measurement import EarlierPushes
 from tidegate.model.plan import RowKey
+from tidegate.model.run_row import EarlierPushes
 
 ROW = RowKey(scenario="add", agent="docs")
 RED = EarlierPushes(state="regressed", head=(0, 5), spent=1)

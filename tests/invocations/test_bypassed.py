@@ -4,8 +4,8 @@ import pytest
 
 from tidegate.invocations.bypassed import bypassed, never_arrived
 from tidegate.model.event import CallStatus, Event, ToolCall, ToolResult
+from tidegate.model.invocation import Invocation
 from tidegate.model.target import Target
-from tidegate.model.trial import Invocation
 
 TARGET = Target(binary="tool")
 

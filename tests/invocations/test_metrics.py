@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shlex
 from typing import get_args
 
 import pytest
@@ -11,19 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import make
+from tidegate.invocations.counting import subcommand
 from tidegate.invocations.metrics import (
     cost_of,
     interaction_metrics,
     invocation_counts,
-    is_help,
-    subcommand,
     subcommand_counts,
     trial_metrics,
 )
 from tidegate.model.event import COUNTED, CallStatus, End, Event, ToolCall
+from tidegate.model.invocation import Invocation
 from tidegate.model.metrics import InvocationCounts, Metrics, SubcommandCounts
 from tidegate.model.price import Price
-from tidegate.model.trial import Invocation, Trial
+from tidegate.model.trial import Trial
 
 PATTERN = r"taskmgr\s+(\S+)"
 RATES = ("error_rate", "retry_rate", "retry_after_failure_rate", "first_try_success_rate", "iteration_ratio")
@@ -187,41 +186,6 @@ def test_counts_are_unknown_if_no_call_s_end_is_known() -> None:
     assert invocation_counts((unclear,)).not_counted == {"unknown": 1}
     ended = unclear.model_copy(update={"status": "ok"})
     assert interaction_metrics((unclear, ended)).command_count == 1
-
-
-@pytest.mark.parametrize(
-    ("argv", "pattern", "expected"),
-    [
-        (["add", "a"], PATTERN, "add"),
-        (["--json", "list"], PATTERN, "--json"),
-        (["--json", "list"], None, "list"),
-        (["--json", "list"], r"taskmgr\s+\S+", "list"),
-        (["--json", "list"], r"othertool\s+(\S+)", "list"),
-        (["list"], r"taskmgr(?:\s+(--\S+))?", "list"),
-        (["--version"], None, None),
-        ([], PATTERN, None),
-        (["", "-", "x"], None, "x"),
-        (["create note"], r"taskmgr\s+'(\w+) note'", "create"),
-    ],
-)
-def test_subcommand(argv: list[str], pattern: str | None, expected: str | None) -> None:
-    """The first group on the quoted command line; without group or match, the first argument that is not an option."""
-    assert subcommand("taskmgr", argv, pattern) == expected
-
-
-@given(st.lists(st.text(max_size=5), max_size=4), st.sampled_from([None, PATTERN, r"(x)?"]))
-def test_a_subcommand_is_never_empty(argv: list[str], pattern: str | None) -> None:
-    assert subcommand("taskmgr", argv, pattern) != ""
-
-
-@pytest.mark.parametrize("line", ["--help", "add --help", "add x -h", "help", "help add"])
-def test_calls_for_help(line: str) -> None:
-    assert is_help(shlex.split(line))
-
-
-@pytest.mark.parametrize("line", ["", "add help", "--helpful", "-help"])
-def test_calls_that_are_not_for_help(line: str) -> None:
-    assert not is_help(shlex.split(line))
 
 
 def trial(end: str | None = "completed", events: tuple[Event, ...] = (), seen: tuple[Invocation, ...] = ()) -> Trial:

@@ -19,12 +19,13 @@ from tidegate.measure.target_calls import MAX_CALLS
 from tidegate.model.command import CommandResult
 from tidegate.model.event import CallStatus, End, Event, ToolCall, ToolResult
 from tidegate.model.gate import Gate
+from tidegate.model.invocation import Invocation
 from tidegate.model.measurement import EvaluatorResult, TrialResult
 from tidegate.model.price import Price
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
 from tidegate.model.suite import Composite, Scenario
 from tidegate.model.target import Target
-from tidegate.model.trial import Invocation, Step, Trial
+from tidegate.model.trial import Step, Trial
 
 SPEC = make.spec(scenario="link", agent="docs", index=2, phase="confirm")
 THERE, GONE = FileAnswer(state="present", text=""), FileAnswer(state="missing")

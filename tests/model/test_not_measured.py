@@ -6,7 +6,7 @@ import typing
 
 import pytest
 
-from tidegate.model.trial import NotMeasured, is_inside
+from tidegate.model.trial_spec import NotMeasured, is_inside
 
 
 @pytest.mark.parametrize(

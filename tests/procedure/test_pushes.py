@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from tidegate.authoring.simulate import Gate, Situation, simulate_pushes
-from tidegate.model.measurement import EarlierPushes
 from tidegate.model.plan import RowKey
+from tidegate.model.run_row import EarlierPushes
 from tidegate.procedure.pushes import after_push
 from tidegate.procedure.rules import Ask, Facts, Rules
 from tidegate.procedure.screen import Report, ScreenConfirmVerify

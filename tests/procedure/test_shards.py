@@ -8,10 +8,11 @@ from random import Random
 import pytest
 
 from tests import make
-from tidegate.model.measurement import RunRow, TrialResult
+from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
+from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy, TrialCounts
-from tidegate.model.trial import TrialSpec
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.procedure.observed import Past
 from tidegate.procedure.steps import Decided, RunTrials, State, next_step, observe, screening, start, suite_finding
 from tidegate.procedure.unconfirmed import elsewhere, only, row_of, unconfirmed

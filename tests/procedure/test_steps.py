@@ -16,9 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import make
-from tidegate.model.measurement import Outcome, RunRow, TrialResult
+from tidegate.model.measurement import Outcome, TrialResult
+from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy, TrialCounts
-from tidegate.model.trial import NotMeasured, Side, TrialSpec
+from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec
 from tidegate.procedure.observed import Past
 from tidegate.procedure.steps import (
     Conclusion,

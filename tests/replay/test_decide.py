@@ -8,8 +8,9 @@ import pytest
 
 from tests.make import trial_result
 from tidegate.invocations.shapes import call_shape, shapes_of, unseen_share
-from tidegate.model.measurement import Call, EarlierPushes, RunRow
-from tidegate.model.session import Difference, RowReplay
+from tidegate.model.measurement import Call
+from tidegate.model.row_replay import Difference, RowReplay
+from tidegate.model.run_row import EarlierPushes, RunRow
 from tidegate.model.suite import Policy, ReplayRules
 from tidegate.model.surface import Part
 from tidegate.procedure.steps import Decided, next_step, start

@@ -12,7 +12,8 @@ from tidegate.model.measurement import Call, GateResult, TrialResult
 from tidegate.model.metrics import Metrics, SubcommandCounts
 from tidegate.model.result import Cost, Result, TrialTotals
 from tidegate.model.suite import RowState
-from tidegate.model.trial import Record, Side
+from tidegate.model.trial import Record
+from tidegate.model.trial_spec import Side
 
 SCENARIOS, TRIALS = 50, 10  # trials: on each side
 _WORDS = (

@@ -19,12 +19,13 @@ from tidegate.model.comparison import (
     Row,
     SuiteEffect,
 )
-from tidegate.model.judgement import CriterionScore, JudgeInfo, Judgement, JudgeReport, JudgeResult
+from tidegate.model.judge_result import JudgeInfo, JudgeReport, JudgeResult
+from tidegate.model.judgement import CriterionScore, Judgement
 from tidegate.model.measurement import AgentInfo
 from tidegate.model.result import BaseSide, Cost, FileChange, HeadSide, Result, Sides, TrialTotals
 from tidegate.model.suite import Policy, RowState
 from tidegate.model.trend import Mean, RowTrend, TrendPoint
-from tidegate.model.trial import NotMeasured, Side
+from tidegate.model.trial_spec import NotMeasured, Side
 from tidegate.verdict.decide import nothing_to_do
 
 BASE_SHA = "4f1c2a9be07d5a3386f0c1d2e3b4a5968778695a"

@@ -20,7 +20,8 @@ from tidegate.model.event import End, Message, ToolCall, ToolResult
 from tidegate.model.measurement import TrialResult
 from tidegate.model.metrics import Metrics
 from tidegate.model.result import Result
-from tidegate.model.trial import Record, encoded
+from tidegate.model.trial import Record
+from tidegate.model.trial_spec import encoded
 from tidegate.reports.html import MAX_BYTES, render_html
 
 Stories = Mapping[str, Callable[[], Result]]

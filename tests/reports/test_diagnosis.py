@@ -8,7 +8,7 @@ from tidegate.model.event import CallStatus
 from tidegate.model.measurement import AgentInfo, Call, TrialResult
 from tidegate.model.metrics import SubcommandCounts
 from tidegate.model.suite import Diagnosis, RowState
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.reports.diagnosis import diagnose
 
 Numbers = tuple[float | None, float | None]

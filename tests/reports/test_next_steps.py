@@ -11,7 +11,7 @@ from rich.console import Console
 
 from tests.make import row
 from tidegate.model.result import Result
-from tidegate.model.trial import NotMeasured
+from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.verdict import VerdictReason, VerdictState
 from tidegate.reports.comment import comment_body
 from tidegate.reports.next_steps import OF_UNMEASURED, OF_VERDICT, advice

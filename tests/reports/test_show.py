@@ -8,9 +8,12 @@ from rich.console import Console, RenderableType
 
 from tests.make import run, trial_result
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
-from tidegate.model.judgement import Judgement, JudgeResult
-from tidegate.model.measurement import AgentInfo, Call, GateResult, Revision, Run, RunRow, TrialResult
+from tidegate.model.judge_result import JudgeResult
+from tidegate.model.judgement import Judgement
+from tidegate.model.measurement import AgentInfo, Call, GateResult, Run, TrialResult
 from tidegate.model.metrics import InvocationCounts, Metrics
+from tidegate.model.revision import Revision
+from tidegate.model.run_row import RunRow
 from tidegate.reports.show import pass_table, run_overview, trial_story
 
 TRIAL = trial_result(

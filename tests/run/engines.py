@@ -17,12 +17,13 @@ from tests.conftest import Repository
 from tidegate.gates.file_exists import FileExists
 from tidegate.model.batch import Batch, BatchReport
 from tidegate.model.executor import BatchJob, Carry, Engine, EngineContext
-from tidegate.model.measurement import Revision
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.probe import FileAnswer
 from tidegate.model.progress import Silent
+from tidegate.model.revision import Revision
 from tidegate.model.suite import Budget
-from tidegate.model.trial import Trial, TrialSpec
+from tidegate.model.trial import Trial
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.attempts import Attempts
 from tidegate.run.batches import Batches
 from tidegate.run.build import Checkout, HostEnvironment

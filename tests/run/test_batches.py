@@ -23,7 +23,8 @@ from tidegate.model.executor import BatchJob, BatchLostError
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import Plan
 from tidegate.model.suite import Budget, Policy
-from tidegate.model.trial import Trial, TrialSpec
+from tidegate.model.trial import Trial
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.model.verdict import Verdict
 from tidegate.plan import run_rows
 from tidegate.procedure.steps import RunTrials, next_step, observe, start

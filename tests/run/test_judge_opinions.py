@@ -19,11 +19,13 @@ from tidegate.measure.measure_trial import measure_trial
 from tidegate.model.agent import Agent
 from tidegate.model.event import Message
 from tidegate.model.judge import Ask, Judge, JudgeContext
-from tidegate.model.measurement import Revision, Run, TrialResult
+from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.question import AskModel, Reply
+from tidegate.model.revision import Revision
 from tidegate.model.suite import Policy, Scenario, Suite
 from tidegate.model.target import Target
-from tidegate.model.trial import Side, Trial, TrialSpec
+from tidegate.model.trial import Trial
+from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.plan import make_plan, run_rows
 from tidegate.procedure.steps import RunTrials, next_step, observe, start
 from tidegate.rubrics.samples import Criterion

@@ -11,8 +11,9 @@ from tidegate.gates.file_matches import FileMatches
 from tidegate.model.command import CommandResult
 from tidegate.model.event import ToolCall, ToolResult
 from tidegate.model.gate import Gate
+from tidegate.model.invocation import Invocation
 from tidegate.model.probe import CommandAnswer, FileAnswer
-from tidegate.model.trial import Invocation, Step, Trial
+from tidegate.model.trial import Step, Trial
 from tidegate.run.measuring import MOST_EVENTS, MOST_TEXT, is_quick
 
 CONTAINS, SUCCEEDS = FileContains(path="a", substring="x"), CommandSucceeds(command="true")

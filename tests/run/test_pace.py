@@ -11,7 +11,8 @@ import pytest
 from tidegate.model.command import CommandResult
 from tidegate.model.measurement import PastTrial
 from tidegate.model.metrics import Metrics
-from tidegate.model.trial import Side, Step, Trial, TrialSpec
+from tidegate.model.trial import Step, Trial
+from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.run.pace import Pace
 
 

@@ -16,7 +16,7 @@ from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.shard import ShardContents, ShardPlan, Share, Spent
 from tidegate.model.suite import Budget, Policy
-from tidegate.model.trial import Side, TrialSpec
+from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.procedure.steps import State
 from tidegate.shards.bundle import bundle_name, write_bundle
 from tidegate.shards.confirm_plan import ConfirmPlan

@@ -12,10 +12,10 @@ from tests.conftest import Repository
 from tests.make import scenario
 from tidegate.agents.doc_follower import DocFollower
 from tidegate.errors import ConfigurationError
-from tidegate.model.measurement import Revision
 from tidegate.model.mutant import Mutant, MutantResult, MutantState
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.proof import Proof, ToolProof
+from tidegate.model.revision import Revision
 from tidegate.store import proofs
 
 HERE = Revision(sha="a" * 40, ref="main")

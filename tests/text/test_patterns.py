@@ -15,7 +15,7 @@ from tidegate.evaluators.parameters import Parameters
 from tidegate.evaluators.tool_trajectory import ToolTrajectory
 from tidegate.gates.json_path import check_path, find
 from tidegate.gates.text_checks import matches
-from tidegate.invocations.metrics import subcommand
+from tidegate.invocations.counting import subcommand
 from tidegate.model.evaluator import Record, Score
 from tidegate.model.event import ToolCall
 from tidegate.text.patterns import MOST_SECONDS, PatternTooSlowError, check_pattern, search

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from tests.compiled import compiled
 from tidegate.model.command import CommandResult
+from tidegate.model.invocation import Invocation
 from tidegate.model.suite import Limits
-from tidegate.model.trial import Invocation
 from tidegate.trial import recorder, terminal
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.recorder import Stop, StoppedBy, Stops

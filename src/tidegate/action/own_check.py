@@ -15,7 +15,7 @@ from tidegate.gh.workflow_commands import Annotation
 from tidegate.model.measurement import TrialResult
 from tidegate.model.progress import Progress
 from tidegate.model.result import Result
-from tidegate.model.trial import TrialSpec
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.reports.filters import count
 from tidegate.text.safe import one_line
 

@@ -21,7 +21,7 @@ from tidegate.model.mutant import Mutant
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.proof import ToolProof
 from tidegate.model.surface import ObservedCall
-from tidegate.model.trial import TrialSpec
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.mutants.change import is_help
 from tidegate.run.mutant_trials import MutantTrials, Ran
 from tidegate.surface.parts import command_of, commands

@@ -32,7 +32,7 @@ from tidegate.model.mutant import Mutant
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.proof import Draft, Drafted, ToolProof
 from tidegate.model.surface import ObservedCall
-from tidegate.model.trial import TrialSpec
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.mutant_trials import MutantTrials, Ran
 from tidegate.run.surface_survey import tool_list
 

@@ -8,7 +8,7 @@ from random import Random
 from typing import NamedTuple
 
 from tidegate.model.plan import RowKey
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.procedure.pushes import after_push
 from tidegate.procedure.rules import Ask, Facts, Rules
 from tidegate.procedure.screen import Report, ScreenConfirmVerify

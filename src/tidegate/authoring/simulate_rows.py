@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple
 
-from tidegate.model.measurement import RunRow
+from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy
-from tidegate.model.trial import NotMeasured, Side, TrialSpec
+from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec
 from tidegate.procedure.observed import RowSeen, SeenTrial
 from tidegate.procedure.steps import Conclusion, RunTrials, State, next_step, screening_trials
 

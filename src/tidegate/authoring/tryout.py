@@ -18,7 +18,7 @@ from tidegate.model.field_types import HOST
 from tidegate.model.measurement import TrialResult
 from tidegate.model.network import Access, NetworkAccess
 from tidegate.model.suite import Budget, Scenario, Suite
-from tidegate.model.trial import TrialSpec
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.plan import make_plan
 from tidegate.run.build import Checkout
 from tidegate.run.checkouts import one_side, scratch_folder

@@ -15,7 +15,8 @@ from tidegate.model.calibration import (
     Label,
     Mark,
 )
-from tidegate.model.judgement import CriterionScore, Trust
+from tidegate.model.judge_result import Trust
+from tidegate.model.judgement import CriterionScore
 from tidegate.model.measurement import TrialResult
 from tidegate.statistics.agreement import agreement_rate, cohens_kappa
 from tidegate.statistics.rates import wilson

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from tidegate.model.measurement import TrialResult
-    from tidegate.model.trial import TrialSpec
+    from tidegate.model.trial_spec import TrialSpec
 
 Clock = Callable[[], float]
 _OUTCOMES = {"pass": "pass", "fail": "FAIL", None: "not measured"}

@@ -12,7 +12,7 @@ from tidegate.comparison.compare import compare
 from tidegate.errors import ConfigurationError
 from tidegate.model.measurement import Run
 from tidegate.model.result import Result
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.reports.filters import count
 from tidegate.reports.html import render_html
 from tidegate.store.run_folder import PULL_REQUEST_FILE, RUN_FILE, RunFolder, load_result, load_run

@@ -19,10 +19,11 @@ from tidegate.model.comparison import (
     DefinitionChange,
     Row,
 )
-from tidegate.model.measurement import PastTrial, Run, RunRow, TrialResult
+from tidegate.model.measurement import PastTrial, Run, TrialResult
 from tidegate.model.plan import RowKey, by_row
+from tidegate.model.run_row import RunRow
 from tidegate.model.suite import RowState
-from tidegate.model.trial import SETUP_KINDS
+from tidegate.model.trial_spec import SETUP_KINDS
 from tidegate.procedure.observed import Past
 from tidegate.procedure.rules import LEAST_HISTORY
 from tidegate.procedure.steps import Conclusion, State, conclude, observe, start

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from tidegate.comparison.divergence import closest, divergence
 from tidegate.comparison.noise import noisy_words
 from tidegate.model.comparison import Counts, Evidence, FailedCall, GateCounts, MetricChange
-from tidegate.model.measurement import Call, GateResult, PastTrial, Revision, TrialResult
+from tidegate.model.measurement import Call, GateResult, PastTrial, TrialResult
 from tidegate.model.metrics import Metrics
-from tidegate.model.trial import is_inside
+from tidegate.model.revision import Revision
+from tidegate.model.trial_spec import is_inside
 from tidegate.procedure.steps import Conclusion
 
 MOST_CALLS = 3

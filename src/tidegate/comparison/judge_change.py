@@ -8,7 +8,8 @@ from itertools import chain
 from statistics import fmean
 
 from tidegate.model.comparison import CriterionChange, JudgeChange, JudgeSide, Row, WinRate
-from tidegate.model.judgement import Judgement, PairJudgement
+from tidegate.model.judge_result import PairJudgement
+from tidegate.model.judgement import Judgement
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.statistics.moderated import moderated_drops
 from tidegate.statistics.multiplicity import bh

@@ -18,8 +18,9 @@ from tidegate.model.comparison import (
     MetricChange,
     Row,
 )
-from tidegate.model.measurement import Run, RunRow, TrialResult
-from tidegate.model.trial import Phase
+from tidegate.model.measurement import Run, TrialResult
+from tidegate.model.run_row import RunRow
+from tidegate.model.trial_spec import Phase
 from tidegate.procedure.steps import Conclusion
 from tidegate.statistics.passk import pass_at_k, pass_hat_k
 from tidegate.statistics.rates import newcombe, wilson

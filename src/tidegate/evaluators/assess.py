@@ -7,14 +7,15 @@ from typing import TypeVar
 
 from tidegate.evaluators.advance import advance
 from tidegate.evaluators.rubric_judge import RubricJudge
-from tidegate.invocations.metrics import named
+from tidegate.invocations.counting import named
 from tidegate.model.evaluator import PASS, Evaluator, Record, Score
-from tidegate.model.judgement import JudgeResult, JudgeUse
+from tidegate.model.judge_result import JudgeResult, JudgeUse
 from tidegate.model.measurement import EvaluatorResult
 from tidegate.model.probe import Answer
 from tidegate.model.question import AskModel, ModelAnswer
 from tidegate.model.suite import Scenario
-from tidegate.model.trial import NotMeasured, Trial
+from tidegate.model.trial import Trial
+from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.value import Value
 from tidegate.text.scores import score_text
 from tidegate.text.shorten import excerpt

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Any
 
 from tidegate.gates.json_text import parse_json
-from tidegate.invocations.metrics import in_order
+from tidegate.invocations.counting import in_order
 from tidegate.model.evaluator import Record
 from tidegate.model.event import ToolCall, ToolResult, is_traced
 from tidegate.model.value import Value

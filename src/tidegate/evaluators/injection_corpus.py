@@ -15,7 +15,7 @@ from tidegate.evaluators.step_rubrics import StepRubrics
 from tidegate.model.case import Case
 from tidegate.model.evaluator import Evaluator, Record
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult
-from tidegate.model.trial import Invocation
+from tidegate.model.invocation import Invocation
 from tidegate.rubrics.samples import Criterion
 
 TALKED_ROUND = 0.2  # a score higher than the plain one by more than this is not noise

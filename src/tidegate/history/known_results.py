@@ -17,10 +17,11 @@ from tidegate.history.store import History
 from tidegate.invocations.shapes import shapes_of, unseen_share
 from tidegate.model.measurement import PastTrial, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey, by_row
-from tidegate.model.session import RowReplay, Session
+from tidegate.model.row_replay import RowReplay
+from tidegate.model.session import Session
 from tidegate.model.suite import Suite
 from tidegate.model.trend import RowTrend
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.store.our_folder import OUR_FOLDER, make_our_folder
 from tidegate.store.run_folder import RunFolder

@@ -13,8 +13,8 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from tidegate.model.measurement import EarlierPushes
 from tidegate.model.plan import RowKey
+from tidegate.model.run_row import EarlierPushes
 from tidegate.model.value import Value
 from tidegate.store.run_folder import write_value
 

@@ -18,8 +18,8 @@ from pydantic import ValidationError
 
 from tidegate.errors import CannotRunError
 from tidegate.model.measurement import PastTrial, TrialResult
-from tidegate.model.session import RowReplay
-from tidegate.model.trial import Side
+from tidegate.model.row_replay import RowReplay
+from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value
 from tidegate.store.run_folder import RunFolder, write_value
 

@@ -9,8 +9,8 @@ from tidegate.invocations.from_log import LoggedCall, logged_calls, logged_tool_
 from tidegate.invocations.printed import printed_invocations
 from tidegate.invocations.shell_grammar import Call
 from tidegate.model.event import Event, is_traced
+from tidegate.model.invocation import Invocation
 from tidegate.model.target import Target
-from tidegate.model.trial import Invocation
 
 _EXPANDED = frozenset("$`*?[{~\\")  # characters that a shell may expand
 CLOCKS_SECS = 5.0  # tolerance for the log's times: agents buffer, and machines are busy

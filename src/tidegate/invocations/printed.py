@@ -10,8 +10,8 @@ from typing import NamedTuple
 from tidegate.invocations.shell_grammar import Call, shell_lines
 from tidegate.invocations.shell_status import Tells
 from tidegate.model.event import Event, Message
+from tidegate.model.invocation import Invocation
 from tidegate.model.target import Target
-from tidegate.model.trial import Invocation
 from tidegate.text.patterns import PatternTooSlowError, search
 
 _PROMPT = re.compile(r"\s*(?:[\w.@:~/()-]{0,60}[$%\u276f]|\+)\s+(?=\S)")

@@ -9,7 +9,7 @@ from pydantic import Field, FiniteFloat, ValidationError
 from tidegate.gates.command_gate import what_went_wrong
 from tidegate.gates.json_text import parse_json
 from tidegate.model.evaluator import Score
-from tidegate.model.judgement import JudgeResult
+from tidegate.model.judge_result import JudgeResult
 from tidegate.model.measurement import EvaluatorResult, GateResult
 from tidegate.model.metrics import Metrics
 from tidegate.model.suite import Composite

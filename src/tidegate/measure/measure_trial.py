@@ -6,18 +6,20 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tidegate.evaluators.assess import Assessment, assess, judge_result, judge_score, judge_use
-from tidegate.invocations.metrics import invocation_counts, named, subcommand_counts, trial_metrics
+from tidegate.invocations.counting import named
+from tidegate.invocations.metrics import invocation_counts, subcommand_counts, trial_metrics
 from tidegate.measure.extras import composite_score, script_results
 from tidegate.measure.target_calls import calls_of
 from tidegate.model.event import End
 from tidegate.model.gate import Gate, Seen
-from tidegate.model.judgement import JudgeResult
+from tidegate.model.judge_result import JudgeResult
 from tidegate.model.measurement import EvaluatorResult, GateResult, Outcome, TrialResult
 from tidegate.model.metrics import Metrics
 from tidegate.model.price import Price
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer, ReadFile, Request
 from tidegate.model.suite import Scenario
-from tidegate.model.trial import NotMeasured, Trial
+from tidegate.model.trial import Trial
+from tidegate.model.trial_spec import NotMeasured
 from tidegate.text.scores import score_text
 
 

@@ -6,8 +6,8 @@ import shlex
 from collections import defaultdict
 from collections.abc import Sequence
 
+from tidegate.invocations.counting import failed, in_order
 from tidegate.invocations.from_log import logged_calls, logged_tool_calls
-from tidegate.invocations.metrics import failed, in_order
 from tidegate.model.event import Event
 from tidegate.model.measurement import Call
 from tidegate.model.trial import Trial

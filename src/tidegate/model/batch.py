@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tidegate.model.measurement import Revision
 from tidegate.model.plan import PlanRow, RowKey
+from tidegate.model.revision import Revision
 from tidegate.model.suite import Suite
-from tidegate.model.trial import Side, TrialSpec
+from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.model.value import Value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from tidegate.model.plan import RowKey
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value
 
 CauseKind = Literal[

@@ -8,9 +8,9 @@ from pydantic import Field
 
 from tidegate.model.measurement import Call
 from tidegate.model.plan import RowKey, row_key
-from tidegate.model.session import RowReplay
+from tidegate.model.row_replay import RowReplay
 from tidegate.model.suite import RowState
-from tidegate.model.trial import NotMeasured
+from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.value import Value
 
 Counts = tuple[int, int]  # passes, trials

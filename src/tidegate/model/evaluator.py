@@ -9,9 +9,9 @@ from pydantic import Field
 
 from tidegate.model.case import Case
 from tidegate.model.event import Event
+from tidegate.model.invocation import Invocation
 from tidegate.model.judgement import Judgement
 from tidegate.model.probe import Answer, Request
-from tidegate.model.trial import Invocation
 from tidegate.model.value import Value
 
 EvaluatorVerdict = Literal["pass", "borderline", "fail", "not_measured"]

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from tidegate.model.trial import encoded
+from tidegate.model.trial_spec import encoded
 
 LONGEST_NAME = 200  # bytes of the percent-encoded name, since it becomes the name of a folder
 ALPHAS = (0.01, 0.02, 0.05)

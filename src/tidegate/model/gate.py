@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
+from tidegate.model.invocation import Invocation
 from tidegate.model.probe import Answer, WorkspaceRequest
-from tidegate.model.trial import Invocation
 from tidegate.model.value import Value
 
 

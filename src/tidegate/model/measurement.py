@@ -1,4 +1,4 @@
-"""Measured values: the result of one trial, and the run of one side."""
+"""A finished trial, as measured, and the run of one side."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from typing import Any, Literal
 
 from tidegate.model.evaluator import EvaluatorVerdict
 from tidegate.model.event import CallStatus, TrialEnd, how_it_ended
-from tidegate.model.judgement import JudgeInfo, Judgement, JudgeResult, JudgeUse, PairJudgement
+from tidegate.model.judge_result import JudgeInfo, JudgeResult, JudgeUse, PairJudgement
+from tidegate.model.judgement import Judgement
 from tidegate.model.metrics import InvocationCounts, Metrics, SubcommandCounts
 from tidegate.model.plan import RowKey, row_key
 from tidegate.model.refused_host import RefusedHost
-from tidegate.model.session import RowReplay
-from tidegate.model.suite import Diagnosis, Policy, TrialCounts
-from tidegate.model.trial import NotMeasured, Phase, Side, TrialSpec
+from tidegate.model.revision import Revision
+from tidegate.model.run_row import RunRow
+from tidegate.model.suite import Diagnosis, Policy
+from tidegate.model.trial_spec import NotMeasured, Phase, Side, TrialSpec
 from tidegate.model.value import Value
 
 Outcome = Literal["pass", "fail"]
@@ -151,59 +153,6 @@ class PastTrial(Value):
     @property
     def key(self) -> RowKey:
         """The row that this trial belongs to."""
-        return row_key(self.scenario, self.agent)
-
-
-class Revision(Value):
-    """A commit, and the name that it was requested by. `dirty`: a working tree with uncommitted changes."""
-
-    sha: str
-    ref: str
-    dirty: bool = False
-    tree: str = ""  # id of git's tree object
-
-
-class EarlierPushes(Value):
-    """What earlier runs of the same pull request showed for a row.
-
-    `state`: the last finding. `head`: passes and number of head's fresh trials since it regressed. `failed`: any run
-    had a failure on head and none on base. `spent`: how many rows earlier pushes have confirmed, this one or others;
-    all pushes of a pull request share one error budget.
-    """
-
-    state: Literal["regressed", "unconfirmed", "ok"] = "ok"
-    head: tuple[int, int] = (0, 0)
-    failed: bool = False
-    spent: int = 0
-
-
-class RunRow(Value):
-    """What a comparison needs to know about a row besides its trials."""
-
-    scenario: str
-    agent: str
-    deterministic: bool
-    purpose: Literal["regression", "capability"] = "regression"
-    task: str = ""  # the start of the prompt
-    source: str | None = None  # origin of the case
-    presence: Literal["both", "added", "removed"] = "both"
-    changed: bool = False  # the pull request changed its scenario or agent
-    can_fail: bool = True  # False: no gate or evaluator is required, so every trial passes
-    definition: str = ""  # hash of the scenario's definition
-    fingerprint: str = ""  # hash of everything that makes base's trials exchangeable; '' if not computed
-    trials: TrialCounts = TrialCounts()
-    earlier: EarlierPushes = EarlierPushes()
-    no_agent: NotMeasured | None = None  # why no agent may be run for it
-    replay: RowReplay | None = None  # head only: what base's recorded sessions show; None if none was replayed
-
-    @property
-    def turn(self) -> int:
-        """When the row is run: 0, then 1 for a row that the pull request changed, and 2 for a new one."""
-        return 2 if self.presence == "added" else int(self.changed)
-
-    @property
-    def key(self) -> RowKey:
-        """The row's scenario and agent."""
         return row_key(self.scenario, self.agent)
 
 

@@ -11,7 +11,7 @@ from pydantic import SerializeAsAny
 
 from tidegate.model.agent import Agent
 from tidegate.model.suite import Scenario
-from tidegate.model.trial import NotMeasured
+from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.value import Value
 
 

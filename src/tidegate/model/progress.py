@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from tidegate.model.measurement import TrialResult
-    from tidegate.model.trial import TrialSpec
+    from tidegate.model.trial_spec import TrialSpec
 
 
 class Progress(Protocol):

@@ -6,7 +6,7 @@ from typing import Literal
 
 from tidegate.model.cause import Cause
 from tidegate.model.comparison import DefinitionChange, Row, SuiteEffect
-from tidegate.model.judgement import JudgeReport
+from tidegate.model.judge_result import JudgeReport
 from tidegate.model.measurement import AgentInfo, TrialResult
 from tidegate.model.suite import Diagnosis
 from tidegate.model.trend import RowTrend

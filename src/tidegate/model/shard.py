@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 from tidegate.model.plan import RowKey
-from tidegate.model.session import RowReplay
+from tidegate.model.row_replay import RowReplay
 from tidegate.model.suite import Budget
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidegate.model.comparison import Counts, Kind
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import RowState
-from tidegate.model.trial import NotMeasured
+from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.value import Value
 from tidegate.procedure.observed import RowSeen
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from tidegate.model.plan import RowKey
-from tidegate.model.trial import NotMeasured, Side
+from tidegate.model.trial_spec import NotMeasured, Side
 from tidegate.procedure import wording
 from tidegate.procedure.conclusion import Conclusion, say
 from tidegate.procedure.flaky import is_flaky

@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from math import comb
 from typing import Literal, NamedTuple
 
-from tidegate.model.trial import Phase, Side
+from tidegate.model.trial_spec import Phase, Side
 from tidegate.procedure.rules import DELTA, DROP, LEAST_HISTORY, Ask, Counts, Facts, Rules, concurrent_limit
 from tidegate.statistics.beta import as_few
 from tidegate.statistics.exact import fisher_less, fisher_midp_less

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple, Self
 
-from tidegate.model.measurement import Outcome, RunRow, TrialResult
-from tidegate.model.trial import SETUP_KINDS, NotMeasured, Phase, Side, is_inside
+from tidegate.model.measurement import Outcome, TrialResult
+from tidegate.model.run_row import RunRow
+from tidegate.model.trial_spec import SETUP_KINDS, NotMeasured, Phase, Side, is_inside
 from tidegate.model.value import Value
 from tidegate.procedure.repeats import CLEARS, Enough, Flip, Tally, enough_for, flip, repeats_needed
 from tidegate.procedure.rules import DROP, LEAST_HISTORY, Counts

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tidegate.model.measurement import EarlierPushes
 from tidegate.model.plan import RowKey
+from tidegate.model.run_row import EarlierPushes
 from tidegate.procedure.conclusion import Conclusion
 from tidegate.procedure.observed import RowSeen
 from tidegate.procedure.screened import Screened

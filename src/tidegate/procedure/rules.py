@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from tidegate.model.measurement import EarlierPushes, RunRow
+from tidegate.model.run_row import EarlierPushes, RunRow
 from tidegate.model.suite import ALPHA, Policy, TrialCounts
-from tidegate.model.trial import Phase, Side
+from tidegate.model.trial_spec import Phase, Side
 
 SCREENING = {"quick": 1, "standard": 3, "thorough": 5}  # k0: screening trials of each preset
 DELTA = 0.20  # head has recovered if its rate is at most this far below base's, and DROP is ruled out

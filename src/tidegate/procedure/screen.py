@@ -7,7 +7,7 @@ from functools import cache
 from typing import NamedTuple
 from zlib import crc32
 
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.procedure.confirm import Confirmation, Confirmed
 from tidegate.procedure.rules import LEAST_HISTORY, SHORT_HISTORY, Ask, Counts, Facts, Rules, level
 from tidegate.procedure.screened import Screened

@@ -12,10 +12,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, zip_longest
 
-from tidegate.model.measurement import RunRow, TrialResult
+from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
+from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy
-from tidegate.model.trial import Phase, Side, TrialSpec
+from tidegate.model.trial_spec import Phase, Side, TrialSpec
 from tidegate.model.value import Value
 from tidegate.procedure.conclusion import Conclusion
 from tidegate.procedure.conclusions import conclusions

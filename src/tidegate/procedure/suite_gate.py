@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import NamedTuple
 
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.procedure.rules import Ask, Facts, Rules
 from tidegate.procedure.screened import Screened
 from tidegate.statistics.pair import Pair

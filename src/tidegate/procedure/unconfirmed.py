@@ -7,7 +7,7 @@ from collections.abc import Container
 
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.trial import TrialSpec
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.procedure.steps import RunTrials, State, next_step, observe
 
 

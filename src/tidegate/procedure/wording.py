@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 
-from tidegate.model.session import Difference, RowReplay
+from tidegate.model.row_replay import Difference, RowReplay
 from tidegate.procedure.confirm import Confirmed, verify_bases
 from tidegate.procedure.detection import heads_to_confirm
 from tidegate.procedure.one_shot import Finding, fewest_passes, trials_to_settle

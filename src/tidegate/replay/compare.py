@@ -8,7 +8,8 @@ from typing import NamedTuple
 from tidegate.model.event import CallStatus, ToolCall, ToolResult, how_it_ended
 from tidegate.model.measurement import TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
-from tidegate.model.session import FOLDER_MARK, Difference, Session, SessionStep
+from tidegate.model.row_replay import Difference
+from tidegate.model.session import FOLDER_MARK, Session, SessionStep
 from tidegate.model.trial import Trial
 from tidegate.replay.actions import action_of
 from tidegate.replay.record import tools_of

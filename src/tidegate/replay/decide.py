@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 
 from tidegate.invocations.shapes import Shapes, subcommands_of, unseen_share
-from tidegate.model.measurement import PastTrial, RunRow
+from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey
-from tidegate.model.session import RowReplay
+from tidegate.model.row_replay import RowReplay
+from tidegate.model.run_row import RunRow
 from tidegate.model.suite import ReplayRules
 from tidegate.model.surface import Part
 from tidegate.surface.changed import SurfaceChange

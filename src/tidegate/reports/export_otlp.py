@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 from tidegate import __version__
 from tidegate.model.event import End, ToolCall, ToolResult
+from tidegate.model.invocation import Invocation
 from tidegate.model.measurement import AgentInfo, Outcome
-from tidegate.model.trial import Invocation, Trial
+from tidegate.model.trial import Trial
 
 _INTERNAL = 1  # SpanKind
 _ERROR = 2  # StatusCode

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tidegate.model.result import Result
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.reports.page import PageView, page_view
 from tidegate.reports.page_records import Block, ReadRecord, kept_trials, packed, packed_records
 from tidegate.reports.page_size import fitting

@@ -9,7 +9,7 @@ from tidegate.model.verdict import VerdictReason
 
 if TYPE_CHECKING:
     from tidegate.model.result import Result
-    from tidegate.model.trial import NotMeasured
+    from tidegate.model.trial_spec import NotMeasured
 
 _ACCEPT = "Intentional? A maintainer can accept this with the label `tidegate: accept` (setup: docs/github.md)."
 _AT_BASE = "This setting is read from the base branch: a change takes effect after merging."
@@ -115,7 +115,7 @@ def _of_verdict(result: Result) -> str:
 
 def _unmeasured(result: Result) -> Iterable[NotMeasured]:
     """Return why rows were not measured; if all rows were, why single trials were not."""
-    from tidegate.model.trial import SETUP_KINDS
+    from tidegate.model.trial_spec import SETUP_KINDS
 
     rows = [row.not_measured for row in result.rows if row.not_measured]
     trials = [trial.not_measured for trial in result.trials if trial.not_measured]

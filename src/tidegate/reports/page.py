@@ -8,7 +8,7 @@ from tidegate.model.cause import Cause
 from tidegate.model.comparison import SuiteEffect
 from tidegate.model.plan import by_row
 from tidegate.model.result import Cost, FileChange, Result
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value
 from tidegate.reports.cause_text import cause_diff, changed_at
 from tidegate.reports.comment import fix_text

@@ -8,7 +8,7 @@ from tidegate.model.comparison import MetricChange
 from tidegate.model.metrics import Metrics
 from tidegate.model.result import Result
 from tidegate.model.trend import TREND_METRICS
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value
 from tidegate.reports.filters import measured, probability, signed, words
 

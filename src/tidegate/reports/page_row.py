@@ -11,7 +11,7 @@ from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
 from tidegate.model.trend import RowTrend
-from tidegate.model.trial import Side, encoded
+from tidegate.model.trial_spec import Side, encoded
 from tidegate.model.value import Value
 from tidegate.reports.filters import count, measured, percent, points, probability, to, unfenced, words
 from tidegate.reports.for_agent import for_agent

@@ -10,7 +10,7 @@ from tidegate.comparison.noise import noisy_words
 from tidegate.model.comparison import GateCounts, Row
 from tidegate.model.measurement import TrialResult
 from tidegate.model.metrics import Metrics, SubcommandCounts
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value
 from tidegate.reports.filters import measured
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tidegate.model.plan import RowKey
-from tidegate.model.session import RowReplay
+from tidegate.model.row_replay import RowReplay
 from tidegate.text.safe import printable
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from tidegate.comparison.weak_rows import cannot_guard
 from tidegate.model.cause import Cause
 from tidegate.model.comparison import DefinitionChange, MetricChange, Row, SuiteEffect
-from tidegate.model.judgement import JudgeReport
+from tidegate.model.judge_result import JudgeReport
 from tidegate.model.result import Cost, Links, Result, Sides
 from tidegate.model.suite import RowState
 from tidegate.model.value import Value

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from tidegate.model.event import Event
-from tidegate.model.trial import Invocation
+from tidegate.model.invocation import Invocation
 from tidegate.rubrics.data_block import MAX_TEXT
 from tidegate.rubrics.transcript import transcript
 from tidegate.text.shorten import both_ends

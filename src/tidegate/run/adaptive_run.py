@@ -12,10 +12,11 @@ from tidegate.comparison.compare import past_by_row
 from tidegate.history.known_results import Known, KnownResults, open_pushes
 from tidegate.history.pushes import Pushes, source_branch
 from tidegate.model.comparison import DefinitionChange
-from tidegate.model.measurement import EarlierPushes, RunRow, TrialResult
+from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.session import RowReplay
-from tidegate.model.trial import Phase, TrialSpec
+from tidegate.model.row_replay import RowReplay
+from tidegate.model.run_row import EarlierPushes, RunRow
+from tidegate.model.trial_spec import Phase, TrialSpec
 from tidegate.procedure.pushes import after_run
 from tidegate.procedure.steps import RunTrials, State, conclude, next_step, observe, start, stops_early
 from tidegate.run.both_runs import BothRuns

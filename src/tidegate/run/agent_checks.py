@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from tidegate.errors import CannotRunError, MissingKeyError
 from tidegate.model.agent import Agent
-from tidegate.model.trial import encoded
+from tidegate.model.trial_spec import encoded
 from tidegate.run.run_context import RunContext
 from tidegate.trial.agent_check import AgentCheckDirectories
 from tidegate.trial.environment import side_path

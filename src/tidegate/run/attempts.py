@@ -17,7 +17,8 @@ from tidegate.model.agent import ALONE
 from tidegate.model.plan import PlanRow
 from tidegate.model.probe import Answer, RunJudge
 from tidegate.model.progress import Silent
-from tidegate.model.trial import NotMeasured, Side, Trial, TrialSpec, encoded
+from tidegate.model.trial import Trial
+from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec, encoded
 from tidegate.model_proxy.lease import with_lease
 from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.run.build import Checkout

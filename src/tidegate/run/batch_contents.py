@@ -8,7 +8,7 @@ from itertools import groupby
 
 from tidegate.model.executor import Engine, LocalExecutor
 from tidegate.model.suite import Budget, Policy, Suite
-from tidegate.model.trial import Side, TrialSpec
+from tidegate.model.trial_spec import Side, TrialSpec
 
 
 def settings_of(suite: Suite, budget: Budget) -> Suite:

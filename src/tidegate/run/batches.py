@@ -23,7 +23,8 @@ from tidegate.model.batch import Batch, BatchReport, BatchSide
 from tidegate.model.executor import BatchJob, BatchLostError, Carry, Engine, EngineContext
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.suite import Budget
-from tidegate.model.trial import Side, Trial, TrialSpec
+from tidegate.model.trial import Trial
+from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.run.attempts import RETRIES, Attempts, move_record
 from tidegate.run.batch_contents import apart, in_batches, place_of, settings_of
 from tidegate.run.bundle import pack, read_report, read_trial, write_batch

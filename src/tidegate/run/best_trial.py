@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tidegate.evaluators.assess import use_of
 from tidegate.evaluators.rubric_judge import RubricJudge
-from tidegate.model.judgement import CriterionScore, Judgement, JudgeUse, Opinion
+from tidegate.model.judge_result import JudgeUse
+from tidegate.model.judgement import CriterionScore, Judgement, Opinion
 from tidegate.model.measurement import EvaluatorResult, TrialResult
 from tidegate.model.plan import PlanRow
 from tidegate.model.suite import Scenario

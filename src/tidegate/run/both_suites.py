@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tidegate.definitions.changes import in_force
 from tidegate.errors import ConfigurationError
 from tidegate.model.comparison import DefinitionChange
-from tidegate.model.measurement import Revision
+from tidegate.model.revision import Revision
 from tidegate.model.suite import Suite
 from tidegate.run.build import Checkout
 from tidegate.suite.lfs_pointers import lfs_pointers

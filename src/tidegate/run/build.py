@@ -13,10 +13,10 @@ from tidegate.errors import CannotRunError
 from tidegate.model.agent import Agent
 from tidegate.model.command import CommandResult
 from tidegate.model.judge import SYSTEM_PATH
-from tidegate.model.measurement import Revision
 from tidegate.model.progress import Progress
+from tidegate.model.revision import Revision
 from tidegate.model.suite import Suite
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.shards.build_archive import Built
 from tidegate.shards.bundle import BadBundleError
 from tidegate.store.run_folder import RunFolder

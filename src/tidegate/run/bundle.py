@@ -15,7 +15,8 @@ from tidegate import __version__
 from tidegate.errors import ConfigurationError
 from tidegate.model.batch import Batch, BatchReport
 from tidegate.model.executor import BatchLostError
-from tidegate.model.trial import Side, Trial, TrialSpec
+from tidegate.model.trial import Trial
+from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.run.typed_json import dump, load
 from tidegate.store.run_folder import RunFolder, write_text, write_value
 from tidegate.trial.safe_files import open_regular

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from tidegate.model.measurement import Revision
 from tidegate.model.result import FileChange
+from tidegate.model.revision import Revision
 from tidegate.model.suite import Suite
 from tidegate.vcs.revisions import changed_files, file_diff
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tidegate.errors import ConfigurationError
-from tidegate.model.measurement import Revision
-from tidegate.model.trial import Side
+from tidegate.model.revision import Revision
+from tidegate.model.trial_spec import Side
 from tidegate.run.build import Checkout
 from tidegate.store.our_folder import make_our_folder
 from tidegate.store.run_folder import RunFolder

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from tidegate.model.plan import PlanRow
-from tidegate.model.trial import Trial, TrialSpec
+from tidegate.model.trial import Trial
+from tidegate.model.trial_spec import TrialSpec
 
 
 class TrialExecutor(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tidegate.model.judgement import PairJudgement
+from tidegate.model.judge_result import PairJudgement
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import PlanRow
 from tidegate.model.probe import Answer, Request, RunJudge

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from tidegate.comparison.left_behind import files_apart
 from tidegate.model.comparison import Row
 from tidegate.model.result import Result
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.store.run_folder import RunFolder
 
 _TRIALS = 3  # of base that are read, to know what varies by itself

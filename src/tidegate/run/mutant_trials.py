@@ -18,7 +18,8 @@ from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.mutant import Mutant
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.surface import ObservedCall
-from tidegate.model.trial import Side, Trial, TrialSpec
+from tidegate.model.trial import Trial
+from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.model.verdict import Verdict
 from tidegate.plan import run_rows
 from tidegate.procedure.steps import RunTrials, next_step, observe, start

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tidegate.errors import CannotRunError
 from tidegate.model.shard import ShardPlan
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.run.build import Checkout
 from tidegate.shards.build_archive import BUILD_FILE, Built
 from tidegate.shards.bundle import BadBundleError

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from tidegate.model.batch import RowPace
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.trial import Trial, TrialSpec
+from tidegate.model.trial import Trial
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.trial.directories import TimeLimits
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tidegate.evaluators.assess import use_of
 from tidegate.evaluators.rubric_judge import RubricJudge
-from tidegate.model.judgement import PairJudgement
+from tidegate.model.judge_result import PairJudgement
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import PlanRow, by_row
 from tidegate.rubrics.pairwise import Pair, compare_pair

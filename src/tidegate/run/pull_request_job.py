@@ -13,8 +13,8 @@ from tidegate.errors import MissingKeyError
 from tidegate.history.known_results import open_answers, read_history
 from tidegate.model.comparison import DefinitionChange
 from tidegate.model.edited import Edited
-from tidegate.model.measurement import Revision
 from tidegate.model.plan import Plan, RowKey
+from tidegate.model.revision import Revision
 from tidegate.model.suite import Suite
 from tidegate.plan import make_plan, not_selected, watched_files, watched_of_side, with_presence, without_agents
 from tidegate.run.both_suites import BothSuites, load_both

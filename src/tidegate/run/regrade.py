@@ -18,7 +18,8 @@ from tidegate.model.probe import Answer, Request, RunJudge
 from tidegate.model.progress import Progress
 from tidegate.model.question import AskModel
 from tidegate.model.suite import Scenario, Suite
-from tidegate.model.trial import Trial, encoded
+from tidegate.model.trial import Trial
+from tidegate.model.trial_spec import encoded
 from tidegate.plan import definition_hash, suite_hash
 from tidegate.run.best_trial import choice_of
 from tidegate.run.build import HostEnvironment

@@ -10,9 +10,10 @@ from typing import NamedTuple
 from tidegate.history.known_results import Known, KnownResults
 from tidegate.history.sessions import MOST, Sessions
 from tidegate.invocations.shapes import Shapes
-from tidegate.model.measurement import PastTrial, RunRow
+from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey, by_row
-from tidegate.model.session import RowReplay
+from tidegate.model.row_replay import RowReplay
+from tidegate.model.run_row import RunRow
 from tidegate.model.suite import ReplayRules
 from tidegate.plan import base_name
 from tidegate.procedure.steps import screening_of

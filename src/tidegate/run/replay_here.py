@@ -9,9 +9,9 @@ from typing import NamedTuple
 from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.history.known_results import open_history
 from tidegate.history.sessions import Sessions
-from tidegate.model.measurement import Revision
 from tidegate.model.plan import Plan, RowKey
-from tidegate.model.session import RowReplay
+from tidegate.model.revision import Revision
+from tidegate.model.row_replay import RowReplay
 from tidegate.plan import make_plan
 from tidegate.replay.decide import decided, shapes_by_session
 from tidegate.run.checkouts import one_side, scratch_folder

@@ -13,8 +13,9 @@ from tidegate.history.sessions import Sessions
 from tidegate.measure.measure_trial import measure_trial
 from tidegate.model.measurement import Run
 from tidegate.model.plan import PlanRow, RowKey
-from tidegate.model.session import Difference, RowReplay, Session
-from tidegate.model.trial import Side, TrialSpec, is_inside
+from tidegate.model.row_replay import Difference, RowReplay
+from tidegate.model.session import Session
+from tidegate.model.trial_spec import Side, TrialSpec, is_inside
 from tidegate.replay.compare import UNSTEADY, Base, Replayed, difference, failing_gates, on_base, replayed
 from tidegate.replay.record import session_of
 from tidegate.run.attempts import Attempts

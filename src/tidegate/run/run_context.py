@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.providers.access import Accesses
 from tidegate.run.build import Checkout, HostEnvironment
 from tidegate.trial.program_lookup import hidden_programs, system_path

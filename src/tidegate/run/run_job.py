@@ -16,14 +16,15 @@ from tidegate.history.agent_programs import program_hash
 from tidegate.history.branch import Origin
 from tidegate.history.fingerprint import TemplateFiles, agent_mark, fingerprint, judge_mark, template_files, test_key
 from tidegate.history.script_contents import scripts_hash
-from tidegate.model.judgement import JudgeInfo
-from tidegate.model.measurement import AgentInfo, Run, RunRow, TrialResult
+from tidegate.model.judge_result import JudgeInfo
+from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.progress import Progress
 from tidegate.model.result import Links
+from tidegate.model.run_row import RunRow
 from tidegate.model.shard import NOTHING
 from tidegate.model.suite import Scenario, Suite
-from tidegate.model.trial import TrialSpec
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.plan import Selection, refuse_self_judging, run_rows, suite_hash
 from tidegate.procedure.rules import screening_trials
 from tidegate.run.build import Checkout

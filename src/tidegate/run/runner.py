@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Self
 
 from tidegate.errors import CannotRunError
-from tidegate.model.judgement import PairJudgement
+from tidegate.model.judge_result import PairJudgement
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.progress import Progress
 from tidegate.model.shard import NOTHING, Spent
 from tidegate.model.suite import Suite
-from tidegate.model.trial import Side, Trial, TrialSpec
+from tidegate.model.trial import Trial
+from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.run.agent_checks import check_agents
 from tidegate.run.attempts import Attempts

@@ -19,12 +19,14 @@ from tidegate import __version__
 from tidegate.comparison.compare import past_by_row
 from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.history.known_results import Known, KnownResults
-from tidegate.model.measurement import PastTrial, Revision, RunRow, TrialResult
+from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
-from tidegate.model.session import RowReplay
+from tidegate.model.revision import Revision
+from tidegate.model.row_replay import RowReplay
+from tidegate.model.run_row import RunRow
 from tidegate.model.shard import BuildContents, ShardContents, ShardPlan, Share, Spent
 from tidegate.model.suite import Budget
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.procedure.steps import State, screening, start
 from tidegate.run.adaptive_run import with_replays
 from tidegate.run.build import HostEnvironment

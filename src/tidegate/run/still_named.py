@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tidegate.causes.seen import named_in
 from tidegate.model.cause import Cause, CauseKind, Place
-from tidegate.model.measurement import Revision
+from tidegate.model.revision import Revision
 from tidegate.model.suite import Scenario, Suite
 from tidegate.vcs.lines import Line, lines_with
 

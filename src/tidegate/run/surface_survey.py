@@ -10,7 +10,7 @@ from pathlib import Path
 from tidegate.agents.scripted import Scripted
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.surface import ObservedCall, Part
-from tidegate.model.trial import TrialSpec
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.mutant_front import tools_of
 from tidegate.run.mutant_trials import MutantTrials
 from tidegate.surface.help_text import MOST_CHARACTERS, NOT_SUBCOMMANDS, read_help, repeats

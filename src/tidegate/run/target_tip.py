@@ -8,8 +8,9 @@ from pathlib import Path
 
 from tidegate.comparison.weak_rows import cannot_guard
 from tidegate.model.comparison import Comparison, Row
-from tidegate.model.measurement import Revision, TrialResult
+from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import Plan, RowKey, by_row
+from tidegate.model.revision import Revision
 from tidegate.plan import make_plan
 from tidegate.run.build import Checkout
 from tidegate.run.run_job import Options, RunJob, runner_of, screening_specs

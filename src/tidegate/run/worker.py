@@ -11,7 +11,8 @@ from tidegate.errors import CannotRunError
 from tidegate.model.batch import Batch, BatchReport
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.progress import Progress
-from tidegate.model.trial import Trial, TrialSpec
+from tidegate.model.trial import Trial
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.build import Checkout
 from tidegate.run.bundle import read_batch, unpack, write_report
 from tidegate.run.checkouts import scratch_folder

@@ -9,7 +9,7 @@ from statistics import median
 from typing import NamedTuple
 
 from tidegate.model.plan import RowKey
-from tidegate.model.trial import TrialSpec
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.shards.arguments import MOST_JOBS
 
 LEAST_ROWS = 2  # rows per shard on average: a job for a single short row spends its time on the build

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from tidegate.model.measurement import TrialResult
 from tidegate.model.shard import ShardContents
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.store.run_folder import RunFolder
 from tidegate.text.well_known_secrets import masked_secrets, without_secrets
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.session import RowReplay
+from tidegate.model.row_replay import RowReplay
 from tidegate.model.shard import ShardContents, ShardPlan, Spent
-from tidegate.model.trial import Side, TrialSpec
+from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.shards.bundle import BadBundleError, Bundle, bundle_name
 from tidegate.store.run_folder import RunFolder
 

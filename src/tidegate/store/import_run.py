@@ -10,10 +10,13 @@ from tidegate import __version__
 from tidegate.errors import ConfigurationError
 from tidegate.invocations.metrics import invocation_counts, trial_metrics
 from tidegate.model.event import End, Message
-from tidegate.model.measurement import AgentInfo, Revision, Run, RunRow, TrialResult
+from tidegate.model.measurement import AgentInfo, Run, TrialResult
+from tidegate.model.revision import Revision
+from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy
 from tidegate.model.target import Target
-from tidegate.model.trial import Trial, TrialSpec
+from tidegate.model.trial import Trial
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.store import import_agentv, import_llm_tool_test
 from tidegate.store.imported_attempt import PastAttempt
 from tidegate.store.run_folder import RunFolder, write_text, write_value

@@ -6,7 +6,8 @@ from tidegate.invocations.bypassed import logged_invocations
 from tidegate.model.event import End, Event
 from tidegate.model.measurement import EvaluatorResult, GateResult, Outcome
 from tidegate.model.target import Target
-from tidegate.model.trial import Trial, TrialSpec
+from tidegate.model.trial import Trial
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.model.value import Value
 
 

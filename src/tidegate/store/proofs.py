@@ -10,10 +10,10 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tidegate.errors import ConfigurationError
-from tidegate.model.measurement import Revision
 from tidegate.model.mutant import Mutant, MutantResult
 from tidegate.model.plan import PlanRow
 from tidegate.model.proof import Proof
+from tidegate.model.revision import Revision
 from tidegate.model.value import Value
 from tidegate.store.our_folder import make_our_folder
 from tidegate.store.run_folder import write_value

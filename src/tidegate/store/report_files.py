@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tidegate.model.result import Result
-from tidegate.model.trial import Side
+from tidegate.model.trial_spec import Side
 from tidegate.reports.html import render_html
 from tidegate.reports.result_json import result_json
 from tidegate.store.run_folder import RunFolder, write_text

@@ -15,7 +15,8 @@ from tidegate.errors import ConfigurationError
 from tidegate.model.event import Event
 from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.result import Result
-from tidegate.model.trial import Record, Side, Trial, TrialSpec, encoded
+from tidegate.model.trial import Record, Trial
+from tidegate.model.trial_spec import Side, TrialSpec, encoded
 from tidegate.model.value import Value
 
 PULL_REQUEST_FILE = "result.json"  # of `tidegate pr`, beside the runs

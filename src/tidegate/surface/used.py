@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from tidegate.invocations.metrics import is_help
+from tidegate.invocations.counting import is_help
 from tidegate.model.measurement import TrialResult
 from tidegate.model.surface import ObservedCall, Part, PartKind
 from tidegate.surface.parts import command_of, commands

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tidegate.model.event import End
-from tidegate.model.trial import NotMeasured
+from tidegate.model.trial_spec import NotMeasured
 from tidegate.trial.step_context import AgentStopped
 
 _OF_PROVIDER: dict[str, NotMeasured] = {"auth": "auth", "outage": "outage"}

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tidegate.invocations.bypassed import bypassed, never_arrived, was_never_found
-from tidegate.invocations.metrics import in_order
+from tidegate.invocations.counting import in_order
 from tidegate.invocations.printed import printed_invocations
 from tidegate.model.agent import NoAnswerError, ServerScript
 from tidegate.model.event import End, Event, is_traced
+from tidegate.model.invocation import Invocation
 from tidegate.model.target import McpServer
-from tidegate.model.trial import Invocation, NotMeasured
+from tidegate.model.trial_spec import NotMeasured
 from tidegate.text.shorten import excerpt
 from tidegate.trial import recorder
 from tidegate.trial.agent_end import Ending, Observed, ending_of, ending_of_stop

@@ -8,7 +8,7 @@ from tidegate.invocations.metrics import cost_of
 from tidegate.model.event import End
 from tidegate.model.price import Price
 from tidegate.model.suite import Budget
-from tidegate.model.trial import NotMeasured
+from tidegate.model.trial_spec import NotMeasured
 
 
 class Spending:

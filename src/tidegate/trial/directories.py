@@ -16,7 +16,7 @@ from tidegate.model.network import NetworkAccess
 from tidegate.model.plan import PlanRow
 from tidegate.model.refused_host import NetworkStep
 from tidegate.model.suite import Limits, Scenario
-from tidegate.model.trial import TrialSpec
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.trial.cost_meter import CostMeter
 from tidegate.trial.file_jail import FileRules
 from tidegate.trial.processes import MEGABYTE, Account, Supervisor

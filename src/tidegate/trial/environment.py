@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from tidegate.model.trial import TrialSpec
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.trial.directories import Folders
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from tidegate.model.event import CallStatus
-from tidegate.model.trial import Invocation
+from tidegate.model.invocation import Invocation
 from tidegate.trial.safe_files import open_regular, write_file
 
 SHIM = Path(__file__).with_name("recorder_shim.py")

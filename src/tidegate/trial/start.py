@@ -10,7 +10,8 @@ from pathlib import Path
 
 from tidegate.model.command import CommandResult
 from tidegate.model.target import McpServer
-from tidegate.model.trial import NotMeasured, Step
+from tidegate.model.trial import Step
+from tidegate.model.trial_spec import NotMeasured
 from tidegate.trial.directories import Attempt
 from tidegate.trial.mcp import recording
 from tidegate.trial.shell_command import run_shell

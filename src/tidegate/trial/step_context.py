@@ -12,7 +12,7 @@ from tidegate.model.agent import ServerScript
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End
 from tidegate.model.suite import Limits
-from tidegate.model.trial import NotMeasured
+from tidegate.model.trial_spec import NotMeasured
 from tidegate.trial.cost_meter import CostMeter
 from tidegate.trial.directories import Folders
 from tidegate.trial.processes import Supervisor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tidegate.model.measurement import Revision
+from tidegate.model.revision import Revision
 from tidegate.vcs.git import git, must
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tidegate.errors import ConfigurationError
-from tidegate.model.measurement import Revision
+from tidegate.model.revision import Revision
 from tidegate.vcs.git import IDENTITY, git, must
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from tidegate.model.measurement import Revision
+from tidegate.model.revision import Revision
 from tidegate.vcs.git import git, must
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tidegate.comparison.weak_rows import cannot_guard
 from tidegate.model.comparison import Row
 from tidegate.model.suite import Policy
-from tidegate.model.trial import is_inside
+from tidegate.model.trial_spec import is_inside
 from tidegate.model.verdict import VerdictReason, VerdictState
 
 MOST_EXCLUDED = 0.20  # share of a run's trials; with more left out, "no regression" is not evidence (verdict.md)

@@ -10,7 +10,7 @@ from tidegate import __version__
 from tidegate.comparison.judge_change import agreement, not_judged, panel_agreement
 from tidegate.model.agent import FREE
 from tidegate.model.comparison import Comparison
-from tidegate.model.judgement import JudgeInfo, JudgeReport, PairJudgement
+from tidegate.model.judge_result import JudgeInfo, JudgeReport, PairJudgement
 from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals
 from tidegate.model.suite import Budget

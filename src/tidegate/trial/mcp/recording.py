@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from tidegate.model.invocation import Invocation
 from tidegate.model.target import McpServer
-from tidegate.model.trial import Invocation
 from tidegate.trial import recorder
 from tidegate.trial.mcp.answer_status import fault_of
 from tidegate.trial.mcp.recorder_proxy import GIVEN_UP_STATUS
