@@ -67,12 +67,11 @@ class TrialSession:
         self.events: list[Event] = []
         self.stops = Stops()
         self._on_step = on_step
-        self._steps = 0
+        self._steps = self._calls = 0
         self._context = context
         self._redaction = Redaction(context.credentials)
         self._started = time.monotonic()
         self.started_at = time.time()  # the same moment on the wall clock, which recorded calls have
-        self._calls = 0
         self._client: McpClient | None = None
         self._open = AsyncExitStack()
         self._log: TextIO = (context.folders.record / "events.jsonl").open("a", encoding="utf-8", buffering=1)
