@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.as_root import needs_open_python
 from tidegate.model.files import FileAccess
-from tidegate.trial.common_files import MANY, CommonFiles
+from tidegate.model.suite import Limits
+from tidegate.trial.common_files import LOWEST, MANY, CommonFiles
 from tidegate.trial.confinement import Confinement
 from tidegate.trial.file_jail import FileJail, FileRules, means_to_confine
 from tidegate.trial.jail_files import LEAST_ABI, landlock_abi
 from tidegate.trial.processes import Command, Supervisor
 
+FILES = 2 * MANY
+
 
 @pytest.fixture
 def etc(open_folder: Path) -> Path:
-    """A folder with as many files as are held open, a folder, a link, and a file that is not for all."""
+    """A folder with more files than need be to be held open, a folder, a link, and a file that is not for all."""
     folder = open_folder / "etc"
     folder.mkdir()
-    for number in range(MANY):
+    for number in range(FILES):
         (folder / f"file{number}").write_text(f"file {number}")
     (folder / "folder").mkdir()
     (folder / "folder/inner").write_text("inner")
@@ -52,7 +57,7 @@ def inodes(descriptors: list[int]) -> set[int]:
 
 def test_links_and_the_entries_of_small_folders_are_not_held_open(etc: Path, common: CommonFiles) -> None:
     held, paths = common.opened()
-    assert inodes(held.files) == {(etc / f"file{number}").stat().st_ino for number in range(MANY)}
+    assert inodes(held.files) == {(etc / f"file{number}").stat().st_ino for number in range(FILES)}
     assert inodes(held.folders) == {(etc / "folder").stat().st_ino}
     assert sorted(paths) == sorted(["/usr", str(etc / "link")])
 
@@ -74,6 +79,17 @@ def test_files_stay_open_while_their_folder_is_as_it_was() -> None:
     assert os.fstat(common.opened()[0].files[0]).st_ino == os.fstat(root).st_ino
     common.close()
     os.close(root)
+
+
+def test_with_few_descriptors_commands_open_the_files_themselves(etc: Path, common: CommonFiles) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (LOWEST, limits[1]))
+    try:
+        held, paths = common.opened()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert (held.files, held.folders) == ([], [])
+    assert sorted(paths) == sorted(["/usr", *listed(etc)])
 
 
 def test_what_a_command_sees_replaced_is_not_held_open(etc: Path) -> None:
@@ -102,7 +118,8 @@ def test_commands_read_what_is_listed_as_it_is_now_and_inherit_no_descriptor(sta
 
             async def run(script: str) -> None:
                 words = ("/bin/sh", "-c", script.replace("ETC", str(etc)))
-                await supervisor.run(Command(words, work, {"PATH": "/usr/bin:/bin"}, work / "out", work / "err"))
+                command = Command(words, work, {"PATH": "/usr/bin:/bin"}, work / "out", work / "err")
+                await supervisor.run(replace(command, limits=Limits(files=16)))  # less than are held open
                 printed.append((work / "out").read_text().split())
 
             confinement.use(rules)

@@ -7,14 +7,16 @@ Like the supervisor, this file uses the standard library only.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from fcntl import F_DUPFD, fcntl
 from typing import NamedTuple
 
 MANY = 8  # listed entries of one folder, from which on they are held open
+LOWEST = 512  # number of a descriptor: the others stay below the limit of the command's open files
 SURE_NS = 1_000_000_000  # with a change as new as this, another one could have the same time
 
 Version = tuple[int, int, int]
@@ -68,7 +70,7 @@ class CommonFiles:
             entries.renew()
             held.files.extend(entries.held.files)
             held.folders.extend(entries.held.folders)
-            paths += entries.links
+            paths += entries.others
         return held, paths
 
     def close(self) -> None:
@@ -86,7 +88,7 @@ class _Entries:
         self._paths = paths
         self._version: Version | None = None
         self.held = Held([], [])
-        self.links: list[str] = []
+        self.others: list[str] = []
 
     def renew(self) -> None:
         """Open all again, unless no entry of the folder has been replaced."""
@@ -96,20 +98,29 @@ class _Entries:
         self.close()
         self._version = version
         for path in self._paths:
-            with suppress(OSError):  # what does not exist needs no rule
-                descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
-                mode = os.fstat(descriptor).st_mode
-                if stat.S_ISLNK(mode):
-                    os.close(descriptor)
-                    self.links.append(path)
-                    continue
-                os.set_inheritable(descriptor, True)
-                (self.held.folders if stat.S_ISDIR(mode) else self.held.files).append(descriptor)
+            try:
+                descriptor = _opened(path)
+            except OSError:
+                self.others.append(path)  # a link, or missing, or there are too many descriptors
+                continue
+            is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+            (self.held.folders if is_folder else self.held.files).append(descriptor)
 
     def close(self) -> None:
         for descriptor in (*self.held.files, *self.held.folders):
             os.close(descriptor)
-        self.held, self.links = Held([], []), []
+        self.held, self.others = Held([], []), []
+
+
+def _opened(path: str) -> int:
+    """Return an inherited descriptor of a file or folder. Raises OSError for a link, and if there are too many."""
+    descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        if stat.S_ISLNK(os.fstat(descriptor).st_mode):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+        return fcntl(descriptor, F_DUPFD, LOWEST)
+    finally:
+        os.close(descriptor)
 
 
 def _version(folder: str) -> Version | None:
