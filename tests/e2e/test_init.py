@@ -159,7 +159,17 @@ $ notes frobnicate
 ```
 
     notes [OPTIONS] COMMAND
+
+## For good
+
+```sh
+$ notes keep tide
+```
 """
+# `keep` leaves nothing in the workspace.
+KEEPS = """  keep) echo "$2" >> "$HOME/kept"; echo "kept $(wc -l < "$HOME/kept")" ;;
+  ls) cat "$HOME/kept" ;;
+  --help) printf 'Commands:\\n  keep TEXT  Keeps\\n  ls         Lists\\n\\n';"""
 
 
 def test_the_examples_that_worked_become_checks_and_those_that_failed_do_not(
@@ -167,7 +177,7 @@ def test_the_examples_that_worked_become_checks_and_those_that_failed_do_not(
 ) -> None:
     long = "for n in $(seq 10 89); do printf '  --option-%s  %060d\\n' $n 0; done"
     repo = make_repository()
-    repo.commit({"bin/notes": FILES["bin/notes"].replace("--help)", f"--help) {long};"), "README.md": GUIDE})
+    repo.commit({"bin/notes": FILES["bin/notes"].replace("  --help)", f"{KEEPS} {long};"), "README.md": GUIDE})
 
     done = tidegate("init", cwd=repo.root)
 
@@ -184,6 +194,9 @@ def test_the_examples_that_worked_become_checks_and_those_that_failed_do_not(
     assert {gate["type"] for gate in gates} > {"no_transcript_errors"}
     checked = [gate["command"] for gate in gates if gate["type"] == "command_output_contains"]
     assert "notes list" in checked, "the command without its redirection"
+    assert not any("notes add" in gate.get("command", "") for gate in gates), "a gate would do the agent's work"
+    (read, _) = yaml.safe_load((repo.root / "scenarios/for_good.yaml").read_text())["evaluation"]["gates"]
+    assert (read["command"], read["substring"]) == ("notes ls", "tide")
     unique = {repr(gate | {"description": ""}) for gate in gates}
     assert len(unique) == len(gates)
 

@@ -21,6 +21,7 @@ from tidegate.reports.prove_text import change_text, prove_text
 from tidegate.run.prove import partial, prove
 from tidegate.run.prove_tool import Wanted
 from tidegate.run.run_job import Options
+from tidegate.run.surface_survey import MOST_AT_ONCE
 
 TOOL = """\
 #!/bin/sh
@@ -157,6 +158,38 @@ def test_a_sample_is_of_all_mutants_so_that_its_share_estimates_the_whole(repo: 
     wanted = Wanted(kinds=("option_ignored", "subcommand_removed"), most_mutants=2)
     found = asyncio.run(prove(repo, None, tmp_path / "run", options, wanted))
     assert (len(found.mutants), found.count("not_run")) == (6, 4)
+
+
+class Lines(Silent):
+    """Progress that keeps what is said."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+
+def test_the_help_of_many_subcommands_is_read_in_parts_and_progress_is_shown(repo: Path, tmp_path: Path) -> None:
+    """`--surface` runs each scenario that repeats itself once."""
+    own = shutil.copytree(repo, tmp_path / "own", ignore=shutil.ignore_patterns(".tidegate", ".git"))
+    many = [f"sub{number}" for number in range(MOST_AT_ONCE * 2 + 1)]
+    listed = "".join(f"  {name}  Does\\n" for name in many)
+    page = 'printf "Usage: t $1\\n\\nOptions:\\n  --of-$1 X  what\\n"'
+    help_text = f"printf 'Usage: t COMMAND\\n\\nCommands:\\n{listed}'"
+    (own / "bin/t").write_text(
+        f'#!/bin/sh\ncase "$1" in --help) {help_text};; sub*) {page};; *) echo tide! > notes;; esac\n'
+    )
+    commit(own)
+    lines = Lines()
+    options = Options(environ=dict(os.environ), progress=lines, jobs=2)
+    found = asyncio.run(prove(own, None, tmp_path / "run", options, Wanted(mutants=False)))
+    names = {one.part.name for one in found.tools[0].parts if one.part.kind == "option"}
+    assert names == {f"--of-{name}" for name in many}
+    told = [line for line in lines.said if "help texts of subcommands of t read" in line]
+    assert len(told) > 1
+    assert told[-1] == f"{len(many)} of {len(many)} help texts of subcommands of t read"
+    assert found.trials == 1 + 1 + len(told)
 
 
 READS_HELP = """\

@@ -12,13 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from tidegate.agents.scripted import Scripted
 from tidegate.authoring.drafts import drafts_for
+from tidegate.model.plan import PlanRow
 from tidegate.model.progress import Silent
-from tidegate.model.proof import Proof
-from tidegate.plan import Selection
+from tidegate.model.proof import Drafted, Proof, ToolProof
+from tidegate.plan import make_plan
+from tidegate.run.mutant_trials import MutantTrials, Ran
 from tidegate.run.prove import prove
 from tidegate.run.prove_tool import Wanted
 from tidegate.run.run_job import Options
+from tidegate.suite.load import load_suite
 
 SERVER = Path(__file__).parents[1] / "mcp_server.py"
 SUITE = """\
@@ -40,7 +44,7 @@ evaluation:
   gates: [{{type: no_transcript_errors}}, {{type: command_succeeds, command: "! grep -x tidelow titles.txt"}}]
 """
 VALUES = ("value_refused", "default_changed")
-KINDS = ("tool_removed", "parameter_renamed", "parameter_required", "error_flag_flipped", *VALUES)
+KINDS = (*VALUES, "result_emptied")  # a mutant that is caught costs three trials; test_mutant_front.py has the others
 
 
 @pytest.fixture(scope="module")
@@ -59,32 +63,24 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return repo
 
 
+async def drafter(trials: MutantTrials, proof: ToolProof, rows: list[tuple[PlanRow, Ran]]) -> Drafted:
+    """Draft only for answers, and not for both servers' `where`: each draft costs trials."""
+    answers = [one for one in proof.mutants if one.mutant.kind == "result_emptied"]
+    chosen = tuple(one for one in answers if proof.tool != "shelf" or one.mutant.command == "add")
+    return await drafts_for(trials, proof.model_copy(update={"mutants": chosen}), rows)
+
+
 @pytest.fixture(scope="module")
 def proof(repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Proof:
-    """What is found about the server with a name."""
-    options = Options(environ=dict(os.environ), progress=Silent(), selection=Selection(scenarios=("shelve",)))
-    return asyncio.run(prove(repo, None, tmp_path_factory.mktemp("out") / "run", options, Wanted(kinds=KINDS)))
-
-
-@pytest.fixture(scope="module")
-def drafted(repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Proof:
-    """What is found about both, and drafted, with mutants of one kind: each draft costs trials."""
+    """What is found about both servers, and drafted; no test changes it."""
     options = Options(environ=dict(os.environ), progress=Silent())
-    wanted = Wanted(kinds=("result_emptied",), drafter=drafts_for)
+    wanted = Wanted(kinds=KINDS, drafter=drafter)
     return asyncio.run(prove(repo, None, tmp_path_factory.mktemp("out") / "run", options, wanted))
 
 
-def test_what_the_check_sees_is_caught_and_the_rest_is_alive(proof: Proof, drafted: Proof) -> None:
-    both = (*proof.tools[0].mutants, *drafted.tools[0].mutants)
-    mine = [one for one in both if one.mutant.command == "add" and one.mutant.kind not in VALUES]
-    found = {one.mutant.kind: one.state for one in mine if one.mutant.name != "shelf"}
-    assert found == {
-        "tool_removed": "caught",
-        "parameter_renamed": "caught",
-        "parameter_required": "caught",
-        "error_flag_flipped": "caught",
-        "result_emptied": "alive",
-    }
+def test_an_answer_that_no_check_reads_is_alive(proof: Proof) -> None:
+    (alive,) = [one for one in proof.tools[0].mutants if one.state == "alive"]
+    assert alive.mutant.words == "`add` returns an empty result"
 
 
 def test_a_refused_value_of_a_parameter_fails_the_calls_that_give_it_and_another_default_those_that_do_not(
@@ -104,18 +100,18 @@ def test_tools_and_parameters_come_from_the_servers_list(proof: Proof) -> None:
     assert used["`add`"] == used["`title` of `add`"] == ("shelve",)
 
 
-def test_a_server_without_a_name_is_a_tool_of_its_own_and_called_by_its_command(drafted: Proof) -> None:
+def test_a_server_without_a_name_is_a_tool_of_its_own_and_called_by_its_command(proof: Proof) -> None:
     """`target` is the name of every server for which the suite gives none, as `tidegate init` writes it."""
-    first, second = drafted.tools
+    first, second = proof.tools
     assert first.tool == "shelf"
     assert second.tool.endswith("server.py renamed")
     assert not second.tool.startswith("/")
     assert "`put`" in {str(one.part) for one in second.parts}
 
 
-def test_a_draft_calls_a_tool_that_no_scenario_calls_and_checks_its_answer(drafted: Proof) -> None:
+def test_a_draft_calls_a_tool_that_no_scenario_calls_and_checks_its_answer(proof: Proof) -> None:
     """The answer of `where`, a folder, is another one in each trial, so no check of it can be proposed."""
-    _, second = drafted.tools
+    _, second = proof.tools
     (draft,) = second.drafts
     assert (draft.catches, draft.file) == ("`put` returns an empty result", "put.yaml")
     assert "\n  steps:\n    - {call: put, input: {title: Write the changelog" in draft.text
@@ -123,12 +119,24 @@ def test_a_draft_calls_a_tool_that_no_scenario_calls_and_checks_its_answer(draft
     assert 'Put it (title: "Write the changelog"' in draft.text
 
 
-def test_a_part_without_a_draft_is_named_with_the_reason(drafted: Proof) -> None:
-    assert "no draft for `where`: its answers tell nothing that lasts" in drafted.notes
+def test_a_draft_has_its_steps_in_its_own_file(repo: Path, proof: Proof, tmp_path: Path) -> None:
+    own = shutil.copytree(repo, tmp_path / "own", ignore=shutil.ignore_patterns(".tidegate", ".git"))
+    (draft,) = proof.tools[1].drafts
+    (own / draft.file).write_text(draft.text)
+    (own / "tidegate.yaml").write_text(SUITE.replace("nameless.yaml]", f"nameless.yaml, {draft.file}]"))
+    rows = make_plan(load_suite(own, environ={})).rows
+    (agent,) = [row.agent for row in rows if row.key.scenario == "put"]
+    assert isinstance(agent, Scripted)
+    (step,) = agent.steps["put"]
+    assert str(step) == 'put {"title": "Write the changelog"}'
 
 
-def test_a_draft_for_an_answer_that_no_check_reads_is_an_evaluator(drafted: Proof) -> None:
-    first, _ = drafted.tools
+def test_a_part_without_a_draft_is_named_with_the_reason(proof: Proof) -> None:
+    assert "no draft for `where`: its answers tell nothing that lasts" in proof.notes
+
+
+def test_a_draft_for_an_answer_that_no_check_reads_is_an_evaluator(proof: Proof) -> None:
+    first, _ = proof.tools
     (draft,) = first.drafts
     assert (draft.catches, draft.file, draft.into) == ("`add` returns an empty result", "s.yaml", "evaluators")
     assert "tool: mcp__shelf__add, input: {title: tide}, output: {regex: '(?s)added tide'}" in draft.text

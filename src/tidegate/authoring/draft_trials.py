@@ -237,3 +237,8 @@ def lines_of(known: Known) -> list[str]:
     """Return the agent's command lines in order, without those that ask for help."""
     lines = [event.command for event in known.ran.trial.events if isinstance(event, ToolCall) and event.command]
     return [line for line in lines if "--help" not in line]
+
+
+def shares_target(file: Path) -> bool:
+    """Return True if the scenario's file takes the target from the suite."""
+    return re.search(r"^target: *from_config\b", file.read_text(encoding="utf-8"), re.MULTILINE) is not None

@@ -13,7 +13,7 @@ import shutil
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -21,7 +21,16 @@ from pydantic import TypeAdapter
 from tidegate.agents.doc_follower import DocFollower
 from tidegate.authoring.draft_attempts import Attempt, attempts, call_in, made, split
 from tidegate.authoring.draft_gates import file_gate, key_gate, output_gate, read_gate
-from tidegate.authoring.draft_trials import MOST_ATTEMPTS, DraftTrials, Known, Observed, left_out, lines_of, proven
+from tidegate.authoring.draft_trials import (
+    MOST_ATTEMPTS,
+    DraftTrials,
+    Known,
+    Observed,
+    left_out,
+    lines_of,
+    proven,
+    shares_target,
+)
 from tidegate.authoring.draft_words import Help, task, usage
 from tidegate.authoring.observed_gates import Ran as Printed
 from tidegate.authoring.observed_gates import output_gates, weaker
@@ -118,7 +127,7 @@ class Drafting:
         name = free_name(re.sub(r"\W+", "_", f"{mutant.command} {called}").strip("_").lower(), taken)
         what = " of ".join(f"`{one}`" for one in (mutant.name, mutant.command) if one)
         own = self.known[found.attempt.origin or 0].row.scenario
-        shared = await asyncio.to_thread(_shares_target, self.trials.work.sides[0].folder / own.file)
+        shared = await asyncio.to_thread(shares_target, self.trials.work.sides[0].folder / own.file)
         story = Story(
             name=name,
             description=f"{what} works.",
@@ -261,11 +270,6 @@ def _outcome(
 def _document(tool: str, lines: Sequence[str]) -> str:
     """Return the guide that an agent without a model follows."""
     return "\n".join([f"# How to use {tool} here", "", "```sh", *lines, "```", ""])
-
-
-def _shares_target(file: Path) -> bool:
-    """Return True if the scenario's file takes the target from the suite."""
-    return re.search(r"^target: *from_config\b", file.read_text(encoding="utf-8"), re.MULTILINE) is not None
 
 
 _OF_UNUSED = ("exit_fails", "option_ignored")

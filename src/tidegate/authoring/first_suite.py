@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,13 @@ from tidegate.authoring.observed_gates import (
     succeeds,
     weaker,
 )
+from tidegate.authoring.read_afterwards import changing_commands, gates_of_reads, scenario_of, trying
 from tidegate.authoring.server_suite import server_suite
 from tidegate.authoring.tool import Tool
 from tidegate.authoring.tryout import (
     CONFIRMED,
     MOST_ROUNDS,
     OBSERVED,
-    SECONDS,
     Seen,
     Tried,
     Tryout,
@@ -40,8 +40,6 @@ from tidegate.authoring.tryout import (
     write_files,
 )
 from tidegate.model.measurement import TrialResult
-from tidegate.model.suite import Scenario
-from tidegate.model.target import Target
 from tidegate.run.run_job import Options
 
 _ASKING = ("--help", "-h", "help")
@@ -58,7 +56,7 @@ class _Kept:
 async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> Tried:
     """Build the last commit, observe two trials of each candidate, and keep the checks that pass in three more."""
     async with tryout(root, options) as here:
-        suite = draft(tool, [_scenario(tool, Candidate("help", "", ()))])
+        suite = draft(tool, [scenario_of(tool, Candidate("help", "", ()))])
         failure = await here.build(suite) if tool.build else None
         if failure is not None:
             return Tried(tool, {}, problem=failure)
@@ -99,7 +97,7 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
 async def _observed(here: Tryout, where: str, tool: Tool) -> tuple[list[_Kept], tuple[str, ...]]:
     """Run the candidates twice and return those that worked, with gates, and notes about what was left out."""
     asking = examples.help_candidate(tool.binary, [f"{tool.binary} {way}" for way in _ASKING])
-    (seen,) = (await here.run(draft(tool, [_scenario(tool, asking)]), OBSERVED)).values()
+    (seen,) = (await here.run(draft(tool, [scenario_of(tool, asking)]), OBSERVED)).values()
     answers = [ran for command, ran in _worked(seen).items() if command in asking.commands and ran[0].output.strip()]
     answered = max(answers, key=lambda ran: len(listed(ran[0].output)), default=None)
     found: list[Candidate] = []
@@ -112,9 +110,10 @@ async def _observed(here: Tryout, where: str, tool: Tool) -> tuple[list[_Kept], 
         return [], ()
     for candidate in found:
         write_files(here.folder, starter.template_files(here.folder, tool, candidate))
-    trials = await here.run(draft(tool, [_trying(tool, one) for one in found]), OBSERVED)
+    trials = await here.run(draft(tool, [scenario_of(tool, trying(one)) for one in found]), OBSERVED)
     trials |= await _with_network(here, tool, found, trials)
-    proposed = [_proposed(candidate, trials[candidate.name]) for candidate in found]
+    by_candidate = {candidate: trials[candidate.name] for candidate in found}
+    proposed = await _all_proposed(here, tool, by_candidate, answered[0] if answered else None)
     kept = [one for one in proposed if one.gates]
     if answered is not None and (document := examples.followed(here.folder, where, tool.binary)):
         kept.append(_Kept(document, [succeeds(answered[0].command)]))
@@ -127,6 +126,20 @@ async def _observed(here: Tryout, where: str, tool: Tool) -> tuple[list[_Kept], 
     return kept, left_out_notes(lost, sum(len(one.commands) for one in found if not one.asks_help))
 
 
+async def _all_proposed(
+    here: Tryout, tool: Tool, trials: Mapping[Candidate, Sequence[Seen]], answered: Ran | None
+) -> list[_Kept]:
+    """Return the candidates with gates. Where all of these would repeat what changes files, others are looked for."""
+    asked, text = (answered.command, answered.output) if answered else ("true", "")
+    changing = await changing_commands(here, tool, [one for one in trials if not one.asks_help], asked)
+    proposed = [_proposed(candidate, runs, changing) for candidate, runs in trials.items()]
+    repeating = [one.candidate for one in proposed if any(_repeats(gate, changing) for gate in one.gates)]
+    better = await gates_of_reads(here, tool, repeating, text)
+    for one in proposed:
+        one.gates = [better[one.candidate.name]] if one.candidate.name in better else one.gates
+    return proposed
+
+
 async def _with_network(
     here: Tryout, tool: Tool, found: Sequence[Candidate], trials: Mapping[str, Sequence[Seen]]
 ) -> dict[str, list[Seen]]:
@@ -136,7 +149,7 @@ async def _with_network(
     if not lost:
         return {}
     here.open_network()
-    again = await here.run(draft(tool, [_trying(tool, one) for one in lost]), OBSERVED)
+    again = await here.run(draft(tool, [scenario_of(tool, trying(one)) for one in lost]), OBSERVED)
     better = [one for one in lost if len(_proposed(one, again[one.name]).candidate.commands) > works[one.name]]
     if not better:
         here.reach = False
@@ -193,8 +206,11 @@ def _worked(runs: Sequence[Seen]) -> dict[str, tuple[Ran, Ran]]:
     }
 
 
-def _proposed(candidate: Candidate, runs: Sequence[Seen]) -> _Kept:
-    """Return the candidate with the commands that worked twice, and gates for what they did."""
+def _proposed(candidate: Candidate, runs: Sequence[Seen], changing: Collection[str] = ()) -> _Kept:
+    """Return the candidate with the commands that worked twice, and gates for what they did.
+
+    A gate that repeats a command that changes files would do the agent's work. It is used only if there is no other.
+    """
     worked = _worked(runs)
     if len(candidate.commands) > 1 and candidate.asks_help:  # some tools take `--help` for an argument
         worked = {command: ran for command, ran in worked.items() if is_help(ran[0])}
@@ -202,7 +218,13 @@ def _proposed(candidate: Candidate, runs: Sequence[Seen]) -> _Kept:
     commands = tuple(line for line in candidate.commands if any(one.endswith(line) for one in own))
     gates = {command: list(_gates(candidate, pair, worked)) for command, pair in own.items()}
     changes = {} if candidate.asks_help else {"": list(change_gates([seen.diff for seen in runs]))}
-    return _Kept(candidate._replace(commands=commands), distinct(spread(changes | gates)) if commands else ())
+    kept = distinct(spread(changes | gates)) if commands else []
+    reading = [gate for gate in kept if not _repeats(gate, changing)]
+    return _Kept(candidate._replace(commands=commands), reading or kept)
+
+
+def _repeats(gate: Mapping[str, Any], changing: Iterable[str]) -> bool:
+    return any(gate.get("command", "").endswith(one) for one in changing)
 
 
 def _gates(
@@ -214,25 +236,6 @@ def _gates(
     shown = worked.get(printing(pair[0].command) or "")
     found = [*output_gates(*shown, candidate.shown)] if shown else []
     return found if checked_output(found) else output_gates(*pair, candidate.shown)
-
-
-def _trying(tool: Tool, candidate: Candidate) -> Scenario:
-    """Return the scenario that is tried: at its end, what writes into a file is run again without that."""
-    shown = [printing(command) for command in candidate.commands]
-    return _scenario(tool, candidate._replace(commands=(*candidate.commands, *filter(None, shown))))
-
-
-def _scenario(tool: Tool, candidate: Candidate) -> Scenario:
-    template = f"{tool.scenarios}/{candidate.name}" if candidate.files else None
-    return Scenario(
-        name=candidate.name,
-        description=candidate.description,
-        file=starter.scenario_file(tool, candidate),
-        template=template,
-        target=Target(binary=tool.binary),
-        prompt=starter.prompt(tool, candidate),
-        timeout_secs=SECONDS,
-    )
 
 
 def _files(here: Tryout, tool: Tool, kept: Sequence[_Kept], guidance: tuple[str, ...] | None) -> dict[str, bytes]:

@@ -117,7 +117,8 @@ def _fields(gate: Gate) -> dict[str, Any]:
 def _target(target: Target | None) -> str:
     if target is None:
         return "from_config"
-    return flow(target.model_dump(mode="json", exclude_defaults=True, exclude={"env"}))
+    derived = {"env"} if target.mcp is None else {"env", "binary"}  # the binary of a server is its name
+    return flow(target.model_dump(mode="json", exclude_defaults=True, exclude=derived))
 
 
 def flow(value: Any) -> str:

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 from tidegate.agents.scripted import Scripted, parameters
 from tidegate.authoring.build_systems.files import json_value, text
 from tidegate.authoring.draft_attempts import value
-from tidegate.authoring.draft_trials import Known, left_out, proven
+from tidegate.authoring.draft_trials import Known, left_out, proven, shares_target
 from tidegate.authoring.draft_words import sentence
 from tidegate.authoring.scenario_text import Story, flow, scenario_text
 from tidegate.authoring.server_calls import Example, answer_checks, examples, is_risky, step
@@ -150,6 +150,7 @@ class ServerDrafting:
 
     def _drafted(self, mutant: Mutant, row: PlanRow, call: Example, checks: Sequence[dict[str, Any]]) -> Draft:
         name, scenario = row.key.scenario, row.scenario
+        (here,) = self.trials.work.sides
         file = (PurePosixPath(scenario.file).parent / f"{name}.yaml").as_posix()
         story = Story(
             name=name,
@@ -158,6 +159,7 @@ class ServerDrafting:
             writer=_SOURCE,
             prompt=scenario.prompt,
             steps=(step(call),),
+            target=None if shares_target(here.folder / self.known[0].row.scenario.file) else scenario.target,
             setup=scenario.setup,
             template_folder=scenario.template,
             gates=(_no_errors,),

@@ -41,7 +41,7 @@ def measure_trial(
     trial = trial.model_copy(update={"invocations": named(trial.invocations, scenario.target)})
     checks = _checks(trial, scenario, base_checks, judge_blocks=judge_blocks)
     scores = {"case_score": checks.case_score, "judge_score": judge_score(checks.judge, checks.evaluators)}
-    metrics = trial_metrics(trial, scenario.minimum_steps, price).model_copy(update=scores)
+    metrics = Metrics(**{**vars(trial_metrics(trial, scenario.minimum_steps, price)), **scores})
     evaluators, warnings = script_results(trial.steps)
     scored = composite_score(scenario.composite, checks.gates, metrics, checks.judge) if checks.outcome else (None, ())
     return TrialResult(

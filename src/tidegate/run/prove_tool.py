@@ -81,7 +81,7 @@ class OneTool:
         return found.model_copy(update={"mutants": await self._results(self._mutants(parts, calls))})
 
     async def _parts(self, calls: tuple[ObservedCall, ...]) -> tuple[Part, ...]:
-        listed = await survey(self.trials, self.any_row)
+        listed = await survey(self.trials, self.any_row, progress=self.progress)
         return listed if self.any_row.scenario.target.mcp is not None else (*listed, *of_calls(calls, listed))
 
     def _scenario(self, row: PlanRow, ran: tuple[Ran, ...]) -> Scenario:

@@ -55,7 +55,7 @@ async def listed_parts(work: RunJob, rows: Sequence[PlanRow], options: Options) 
             raise ConfigurationError("; ".join(runner.build_errors.values()), "Name a `--base` that can be built.")
         trials = MutantTrials(own, runner, folder, search_path_of(own, options.environ.get("PATH", "")))
         for row in rows:
-            found[tool_name(row)] = await survey(trials, row)
+            found[tool_name(row)] = await survey(trials, row, progress=options.progress)
     return found
 
 

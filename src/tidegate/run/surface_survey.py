@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import glob
+import math
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from tidegate.agents.scripted import Scripted
 from tidegate.model.plan import PlanRow, RowKey
+from tidegate.model.progress import Progress, Silent
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.mutant_front import tools_of
 from tidegate.run.mutant_trials import MutantTrials
+from tidegate.run.together import together
 from tidegate.surface.help_text import MOST_CHARACTERS, NOT_SUBCOMMANDS, read_help, repeats
 from tidegate.surface.man_page import help_of_manual
 from tidegate.surface.parts import listed, of_help, of_tools
@@ -20,15 +24,18 @@ from tidegate.trial.workspace import matching_files
 
 DEPTH, MOST_PAGES = 3, 150
 SECONDS = 120.0
+FEWEST_AT_ONCE, MOST_AT_ONCE = 4, 16  # help pages that one trial asks for
 # Folders of man pages; a page may be in the form of roff, or of Markdown.
 MANUALS = ("", "man/", "man/man1/", "man1/", "doc/", "docs/", "doc/man/", "docs/man/", "doc/man1/", "share/man/man1/")
 _NAME = "surface"
 
 
-async def survey(trials: MutantTrials, row: PlanRow, seconds: float = SECONDS) -> tuple[Part, ...]:
+async def survey(
+    trials: MutantTrials, row: PlanRow, seconds: float = SECONDS, progress: Progress | None = None
+) -> tuple[Part, ...]:
     """Return the parts that the help pages of the row's tool list, or the list of tools of its MCP server.
 
-    What the help does not list comes from the man pages of the checkout. `seconds`: for the pages of one depth.
+    What the help does not list comes from the man pages of the checkout. `seconds`: for the pages of one trial.
     """
     row = row.model_copy(update={"scenario": row.scenario.model_copy(update={"timeout_secs": seconds})})
     if row.scenario.target.mcp is not None:
@@ -39,7 +46,8 @@ async def survey(trials: MutantTrials, row: PlanRow, seconds: float = SECONDS) -
     manuals = _manuals(trials.work.sides[0].folder, binary.rpartition("/")[2])
     waiting, asked = [""], [""]
     for depth in range(DEPTH):
-        calls = await _ask(trials, row, [_asking(binary, command) for command in waiting], depth)
+        asking = [_asking(binary, command) for command in waiting]
+        calls = await _ask_in_parts(trials, row, asking, depth, progress or Silent())
         found = {command: _page(calls, command) for command in waiting}
         new = {command: text for command, text in found.items() if text and text not in pages.values()}
         pages |= {command: text for command, text in new.items() if not repeats(text, command)}
@@ -99,6 +107,25 @@ def _size(text: str) -> int:
     """Return how much a help text lists."""
     found = read_help(text, "")
     return len(found.subcommands) + len(found.options)
+
+
+async def _ask_in_parts(
+    trials: MutantTrials, row: PlanRow, commands: list[str], depth: int, progress: Progress
+) -> list[ObservedCall]:
+    """Return the calls of several trials at once, since a tool may need a second for each page of its help."""
+    size = max(FEWEST_AT_ONCE, min(MOST_AT_ONCE, math.ceil(len(commands) / (os.cpu_count() or 1))))
+    parts = [commands[start : start + size] for start in range(0, len(commands), size)]
+    read = 0
+
+    async def one(part: list[str]) -> tuple[ObservedCall, ...]:
+        nonlocal read
+        calls = await _ask(trials, row, part, depth)
+        read += len(part)
+        if len(parts) > 1:
+            progress.say(f"{read} of {len(commands)} help texts of subcommands of {row.scenario.target.binary} read")
+        return calls
+
+    return [call for calls in await together([one(part) for part in parts]) for call in calls]
 
 
 async def _ask(trials: MutantTrials, row: PlanRow, commands: list[str], depth: int) -> tuple[ObservedCall, ...]:

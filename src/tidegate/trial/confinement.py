@@ -50,7 +50,7 @@ class Confinement:
 
     @property
     def common_files(self) -> Sequence[str]:
-        """Return the paths that every command may read, which the supervisor is told once."""
+        """Return the paths that every command may read, sent to the supervisor once."""
         return self._files.common if self._files else ()
 
     def jail(self) -> dict[str, Any]:
