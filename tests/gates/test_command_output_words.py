@@ -24,6 +24,26 @@ def test_names_the_words_that_are_missing_as_a_whole(shell: Callable[[str], Seen
     assert decision == Decision(passed=False, message="the output lacks `--prio`")
 
 
+@pytest.mark.parametrize(
+    ("printed", "has"),
+    [
+        ("  --due DATE  When", True),
+        ("--due=DATE", True),
+        ("  -d, --due DATE", True),
+        ("  -d DATE, --due DATE", True),
+        ("  -d|--due", True),
+        ("  --no-due / --due", True),
+        ("  --end E  As with --due", False),
+        ("usage: t [--due DATE]", False),
+        ("  --due-by DATE", False),
+    ],
+)
+def test_a_listed_word_begins_a_line(shell: Callable[[str], Seen], printed: str, *, has: bool) -> None:
+    decision = CommandOutputWords(command="x", words=("--due",), listed=True).decide(shell(f"echo '{printed}'"))
+    message = "the output lists the word" if has else "the output does not list `--due`"
+    assert decision == Decision(passed=has, message=message)
+
+
 def test_of_many_missing_words_it_names_the_first_and_counts_the_rest(shell: Callable[[str], Seen]) -> None:
     gate = CommandOutputWords(command="x", words=tuple(f"-{letter}" for letter in "abcdefghijk"))
     assert gate.decide(shell("true")).message.endswith("`-g`, `-h` and 3 more")

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from tidegate.authoring.scenario_text import proposed_gates
+from tidegate.gates.command_output_words import lists
 from tidegate.model.event import Event, ToolCall, ToolResult
 from tidegate.surface.help_text import subcommands
 
@@ -55,11 +56,19 @@ def commands_of(events: Iterable[Event]) -> dict[str, Ran]:
 
 
 def help_gates(text: str, command: str) -> Iterator[dict[str, Any]]:
-    """Yield a gate for what the help lists; if it lists nothing, one for its first line, or for its success."""
-    if words := listed(text):
-        described = f"{_short(command)} lists these options and commands"
-        yield {"type": "command_output_words", "command": command, "words": words, "description": described}
-    else:
+    """Yield a gate for what the help lists; if it lists nothing, one for its first line, or for its success.
+
+    Names that begin a line have to do so: in a sentence or a usage, another gate finds them.
+    """
+    words = listed(text)
+    rows = [word for word in words if lists(text, word)]
+    gate = {"type": "command_output_words", "command": command}
+    described = f"{_short(command)} lists these options and commands"
+    if rows:
+        yield {**gate, "listed": True, "words": rows, "description": described}
+    if others := [word for word in words if word not in rows]:
+        yield {**gate, "words": others, "description": f"{_short(command)} names these options and commands"}
+    if not words:
         line = next(filter(tells, _lines(text)), None)
         yield _contains(command, line) if line else succeeds(command)
 
@@ -125,7 +134,7 @@ def weaker(gate: dict[str, Any]) -> dict[str, Any] | None:
     if not gate["command"].endswith(_BOTH):
         return gate | {"command": gate["command"] + _BOTH}
     if gate["type"] == "command_output_words":
-        return None
+        return None if "listed" not in gate else {key: own for key, own in gate.items() if key != "listed"}
     part = max(re.split(r"\W*\d+\W*", gate["substring"]), key=len)
     if part != gate["substring"] and len(part) >= FEWEST:
         return _contains(gate["command"], part)

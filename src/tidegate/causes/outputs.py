@@ -16,7 +16,7 @@ _KEY = re.compile(r'"([^"\\]{1,60})"\s*:')
 _GATE_KEY = re.compile(r"^`(?P<path>[^`]+)` is missing(?: or null)? in the output$")
 _LAST_KEY = re.compile(r"([A-Za-z_][\w-]*)\W*$")
 _CUT = "…"
-_LACKS = re.compile(r"^the output lacks (?P<words>`.*`)(?: and (?P<more>\d+) more)?")
+_LACKS = re.compile(r"^the output (?:lacks|does not list) (?P<words>`.*`)(?: and (?P<more>\d+) more)?")
 _WORD = re.compile(r"`([^`]+)`")
 
 
