@@ -66,7 +66,8 @@ class RunFolder:
 
     def begin_run(self, run: Run) -> None:
         """Write `run.json`, marked as interrupted, before the first trial, so that an interrupted run can be read."""
-        write_value(self.folder / RUN_FILE, run.model_copy(update={"interrupted": True, "trials": ()}))
+        begun = run.model_copy(update={"interrupted": True, "trials": ()})
+        _replace(self.folder / RUN_FILE, _run_json(begun), sync=True)
 
     def finished_trials(self) -> Iterator[TrialResult]:
         """Yield the results of all finished trials; damaged or misplaced ones are skipped."""
@@ -194,15 +195,15 @@ def _json(value: Value) -> str:
 
 
 def _run_json(run: Run) -> Iterator[str]:
-    """Yield the run's JSON in parts, as `_json` returns it: that of all trials together takes much memory."""
-    before, trials, after = _json(run.model_copy(update={"trials": ()})).partition('\n "trials": []')
-    if not run.trials:
-        yield before + trials + after
-        return
-    yield f"{before}{trials[:-1]}"
-    for number, trial in enumerate(run.trials):
-        yield ("," if number else "") + f"\n{trial.model_dump_json(indent=1)}".replace("\n", "\n  ")
-    yield f"\n ]{after}"
+    """Yield the run's JSON in parts, as `_json` returns it: that of all rows and trials together takes much memory."""
+    rest = _json(run.model_copy(update={"rows": (), "trials": ()}))
+    for name, values in (("rows", run.rows), ("trials", run.trials)):
+        before, empty, rest = rest.partition(f'\n "{name}": []')
+        yield before + (empty[:-1] if values else empty)
+        for number, value in enumerate(values):
+            yield ("," if number else "") + f"\n{value.model_dump_json(indent=1)}".replace("\n", "\n  ")
+        yield "\n ]" if values else ""
+    yield rest
 
 
 def _replace(path: Path, parts: Iterable[str], *, sync: bool) -> None:
