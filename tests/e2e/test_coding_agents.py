@@ -6,12 +6,12 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import pytest
 
 from tests.model_server import Fault, Step, serving
-from tidegate.agents import AnyAgent
+from tidegate.agents import AGENTS
 from tidegate.agents.coding import CodingAgent
 from tidegate.model.event import End
 from tidegate.model.trial import Trial
@@ -39,8 +39,8 @@ RESULT = {
 
 
 def test_every_agent_that_is_a_cli_is_tested_here() -> None:
-    programs = {agent for agent in get_args(get_args(AnyAgent)[0]) if issubclass(agent, CodingAgent)}
-    assert set(TYPES.values()) == {get_args(agent.model_fields["type"].annotation)[0] for agent in programs}
+    programs = {name for name, agent in AGENTS.members.items() if issubclass(agent, CodingAgent)}
+    assert set(TYPES.values()) == programs
 
 
 class Ran(NamedTuple):

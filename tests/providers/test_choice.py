@@ -14,8 +14,8 @@ from tidegate.definitions.agent_fields import entrusted, held_back
 from tidegate.model.agent import Agent
 from tidegate.model.model_apis import ANTHROPIC
 from tidegate.model_proxy.proxy import ModelProxy
-from tidegate.providers import CompatibleProvider
 from tidegate.providers.access import Accesses
+from tidegate.providers.compatible import CompatibleProvider
 
 READ: TypeAdapter[AnyAgent] = TypeAdapter(AnyAgent)
 BEDROCK = {"type": "bedrock", "region": "us-east-1", "role": "arn:aws:iam::1:role/ours"}

@@ -7,8 +7,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tidegate.agents import ClaudeCodeAgent, CodexAgent, GeminiAgent, OpenCodeAgent
+from tidegate.agents.claude_code import ClaudeCodeAgent
+from tidegate.agents.codex import CodexAgent
 from tidegate.agents.coding import CodingAgent
+from tidegate.agents.gemini import GeminiAgent
+from tidegate.agents.opencode import OpenCodeAgent
 from tidegate.model.trial import Trial
 
 DUMMY = "dummy-key-of-"

@@ -16,8 +16,11 @@ from tests.conftest import Repository
 from tests.model_server import Step
 from tests.real_agents.agents import example
 from tests.real_agents.conftest import for_others
-from tidegate.agents import ClaudeCodeAgent, CodexAgent, GeminiAgent, OpenCodeAgent
+from tidegate.agents.claude_code import ClaudeCodeAgent
+from tidegate.agents.codex import CodexAgent
 from tidegate.agents.coding import CodingAgent
+from tidegate.agents.gemini import GeminiAgent
+from tidegate.agents.opencode import OpenCodeAgent
 from tidegate.model.event import End, ToolResult
 from tidegate.model.trial import Trial
 

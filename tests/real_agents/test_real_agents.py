@@ -12,7 +12,7 @@ import pytest
 
 from tests.as_root import open_python
 from tests.real_agents.agents import CASES, DUMMY, KEYS, MASK, Case, Job, Ran, example
-from tidegate.agents import GeminiAgent
+from tidegate.agents.gemini import GeminiAgent
 from tidegate.model.event import ToolCall, ToolResult
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
-from tidegate.agents import AnyAgent
+from tidegate.agents import AGENTS
 from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.model.suite import Suite
 
@@ -20,7 +19,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
 )
 
 # What is appended to the valid suite file (two lines) → the one line that is said.
-TYPES = [get_args(agent.model_fields["type"].annotation)[0] for agent in get_args(get_args(AnyAgent)[0])]
+TYPES = [*AGENTS.members]
 IN_THE_SUITE = {
     "scenarois: [x]": "3:1: scenarois: unknown key (did you mean `scenarios`?)",
     "build: make": "3:8: build: must be a list",

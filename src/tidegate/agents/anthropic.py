@@ -15,7 +15,9 @@ from tidegate.model.command import CommandResult
 from tidegate.model.event import ApiRetry, End, Message, ToolCall, ToolResult, TrialEnd, Warning
 from tidegate.model.model_apis import ANTHROPIC
 from tidegate.model.provider import ModelApi, ModelProvider
-from tidegate.providers import AnthropicProvider, AzureProvider, CompatibleProvider
+from tidegate.providers.anthropic import AnthropicProvider
+from tidegate.providers.azure import AzureProvider
+from tidegate.providers.compatible import CompatibleProvider
 from tidegate.streams.json_lines import end_of_api
 from tidegate.text.shorten import both_ends, last_part
 
@@ -72,6 +74,11 @@ class AnthropicAgent(Agent):
     def chosen_provider(self) -> ModelProvider | None:
         """The provider that the suite names."""
         return self.provider
+
+    @property
+    def priced_model(self) -> str | None:
+        """Its model, if `max_usd` is set."""
+        return self.model if self.max_usd else None
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -12,7 +12,9 @@ from tidegate.agents.mcp_servers_file import servers_file
 from tidegate.model.agent import Session
 from tidegate.model.model_apis import ANTHROPIC, BEDROCK, FOUNDRY, VERTEX_CLAUDE
 from tidegate.model.provider import ModelApi
-from tidegate.providers import AzureProvider, BedrockProvider, VertexProvider
+from tidegate.providers.azure import AzureProvider
+from tidegate.providers.bedrock import BedrockProvider
+from tidegate.providers.vertex import VertexProvider
 from tidegate.streams.claude_code import ClaudeCode
 from tidegate.streams.json_lines import JsonLines
 

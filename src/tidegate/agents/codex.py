@@ -11,7 +11,7 @@ from tidegate.model.agent import Session
 from tidegate.model.event import Event
 from tidegate.model.model_apis import OPENAI
 from tidegate.model.provider import ModelApi
-from tidegate.providers import AzureProvider
+from tidegate.providers.azure import AzureProvider
 from tidegate.streams.codex import Codex, invalid_calls
 from tidegate.streams.json_lines import JsonLines
 

@@ -99,6 +99,11 @@ class CodingAgent(Agent):
         return None if fits else f"must be of type {' or '.join(types)} for this agent and model, not {used}"
 
     @property
+    def needed_program(self) -> str:
+        """Its program."""
+        return self.program
+
+    @property
     def api(self) -> ModelApi:
         """The API of its models."""
         apis = self.apis(self.model)

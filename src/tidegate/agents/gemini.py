@@ -10,7 +10,7 @@ from tidegate.agents.coding import CodingAgent, Launch
 from tidegate.model.agent import Session
 from tidegate.model.model_apis import GOOGLE, VERTEX_GEMINI
 from tidegate.model.provider import ModelApi
-from tidegate.providers import VertexProvider
+from tidegate.providers.vertex import VertexProvider
 from tidegate.streams.gemini import Gemini, told_in
 from tidegate.streams.json_lines import JsonLines
 

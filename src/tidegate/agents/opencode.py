@@ -12,7 +12,7 @@ from tidegate.agents.coding import CodingAgent, Launch
 from tidegate.model.agent import Session
 from tidegate.model.model_apis import ANTHROPIC, BEDROCK, GOOGLE, OPENAI
 from tidegate.model.provider import ModelApi
-from tidegate.providers import BedrockProvider
+from tidegate.providers.bedrock import BedrockProvider
 from tidegate.streams.json_lines import JsonLines
 from tidegate.streams.opencode import OpenCode
 

@@ -43,6 +43,11 @@ class Scripted(Agent):
         steps = (step for steps in self.steps.values() for step in steps)
         return all(isinstance(step, str) or step.probability == 1 for step in steps)
 
+    @property
+    def named_scenarios(self) -> tuple[str, ...]:
+        """The scenarios that it has steps for."""
+        return tuple(self.steps)
+
     def with_steps(self, scenario: str, steps: tuple[str | ScriptedStep, ...]) -> Scripted:
         """Return the agent with these steps for the scenario, unless it has some for it."""
         if not steps or scenario in self.steps:

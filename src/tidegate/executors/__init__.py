@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from tidegate.model.executor import Executor
+from tidegate.model.family import Family
 
-from tidegate.executors.command import CommandExecutor
-from tidegate.executors.ray_cluster import RayExecutor
-from tidegate.model.executor import LocalExecutor
-
-AnyExecutor = Annotated[LocalExecutor | CommandExecutor | RayExecutor, Field(discriminator="type")]
+EXECUTORS = Family(
+    {
+        "local": "tidegate.model.executor:LocalExecutor",
+        "command": "tidegate.executors.command:CommandExecutor",
+        "ray": "tidegate.executors.ray_cluster:RayExecutor",
+    }
+)
+AnyExecutor = Annotated[Executor, EXECUTORS]
 """Every executor that a suite can name, selected by `type`."""

@@ -5,25 +5,30 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import TypeAdapter
 
-from tidegate.judges.anthropic import AnthropicJudge
-from tidegate.judges.command import CommandJudge
-from tidegate.judges.google import GoogleJudge
-from tidegate.judges.openai import OpenAIJudge
-from tidegate.judges.scripted import ScriptedJudge
+from tidegate.model.family import Family
+from tidegate.model.judge import Judge
 
 JUDGE_VARIABLE = "LLM_TOOL_TEST_JUDGE"  # the judge's model; llm-tool-test reads the same variable
-AnyJudge = Annotated[
-    AnthropicJudge | CommandJudge | GoogleJudge | OpenAIJudge | ScriptedJudge, Field(discriminator="type")
-]
+JUDGES = Family(
+    {
+        "anthropic": "tidegate.judges.anthropic:AnthropicJudge",
+        "command": "tidegate.judges.command:CommandJudge",
+        "google": "tidegate.judges.google:GoogleJudge",
+        "openai": "tidegate.judges.openai:OpenAIJudge",
+        "scripted": "tidegate.judges.scripted:ScriptedJudge",
+    }
+)
+AnyJudge = Annotated[Judge, JUDGES]
 """Every judge that a suite can name, selected by `type`."""
+_JUDGE: TypeAdapter[Judge] = TypeAdapter(AnyJudge)
 
 
-def judge_of_model(model: str) -> AnthropicJudge | GoogleJudge | OpenAIJudge:
+def judge_of_model(model: str) -> Judge:
     """Return a judge with that model: OpenAI's for `gpt-…` and `o3`, Google's for `gemini-…`, else Anthropic's."""
     if re.match(r"(gpt|chatgpt|o\d)\b", model):
-        return OpenAIJudge(type="openai", model=model)
-    if model.startswith("gemini"):
-        return GoogleJudge(type="google", model=model)
-    return AnthropicJudge(type="anthropic", model=model)
+        kind = "openai"
+    else:
+        kind = "google" if model.startswith("gemini") else "anthropic"
+    return _JUDGE.validate_python({"type": kind, "model": model})

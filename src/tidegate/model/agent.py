@@ -211,6 +211,21 @@ class Agent(Value):
         return f"a key in {key}" if key and not (environ.get(key) or self.env.get(key)) else None
 
     @property
+    def needed_program(self) -> str:
+        """The program that has to be on PATH; '' if it needs none."""
+        return ""
+
+    @property
+    def priced_model(self) -> str | None:
+        """The model that needs a price, since the agent limits its own cost; None if it does not."""
+        return None
+
+    @property
+    def named_scenarios(self) -> tuple[str, ...]:
+        """The scenarios that its settings name."""
+        return ()
+
+    @property
     def reports_calls(self) -> bool:
         """True if its output names the calls of its own tools."""
         return True

@@ -4,35 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from tidegate.model.family import Family
+from tidegate.model.provider import ModelProvider
 
-from tidegate.providers.anthropic import AnthropicProvider
-from tidegate.providers.azure import AzureProvider
-from tidegate.providers.bedrock import BedrockProvider
-from tidegate.providers.compatible import CompatibleProvider
-from tidegate.providers.gemini import GeminiProvider
-from tidegate.providers.openai import OpenAIProvider
-from tidegate.providers.vertex import VertexProvider
-
-__all__ = [
-    "AnthropicProvider",
-    "AnyProvider",
-    "AzureProvider",
-    "BedrockProvider",
-    "CompatibleProvider",
-    "GeminiProvider",
-    "OpenAIProvider",
-    "VertexProvider",
-]
-
-AnyProvider = Annotated[
-    AnthropicProvider
-    | OpenAIProvider
-    | GeminiProvider
-    | BedrockProvider
-    | VertexProvider
-    | AzureProvider
-    | CompatibleProvider,
-    Field(discriminator="type"),
-]
+PROVIDERS = Family(
+    {
+        "anthropic": "tidegate.providers.anthropic:AnthropicProvider",
+        "openai": "tidegate.providers.openai:OpenAIProvider",
+        "gemini": "tidegate.providers.gemini:GeminiProvider",
+        "bedrock": "tidegate.providers.bedrock:BedrockProvider",
+        "vertex": "tidegate.providers.vertex:VertexProvider",
+        "azure": "tidegate.providers.azure:AzureProvider",
+        "compatible": "tidegate.providers.compatible:CompatibleProvider",
+    }
+)
+AnyProvider = Annotated[ModelProvider, PROVIDERS]
 """Every provider that a suite can name, selected by `type`."""

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from typing import Any, TypeVar
 
-import tidegate.agents.agentv_batch
-import tidegate.evaluators
-import tidegate.gates  # noqa: F401  (with these three, every class that a plan can contain is loaded)
 from tidegate.model.value import Value
 
 CLASS = "tidegate:class"
@@ -42,11 +39,7 @@ def _plain(value: Any) -> Any:
 
 def _typed(found: dict[str, Any]) -> Any:
     name = found.pop(CLASS, None)
-    if name is None:
-        return found
-    if name not in _classes():
-        raise ValueError(f"there is no class {name}")
-    return _classes()[name].model_validate(found)
+    return found if name is None else _class(name).model_validate(found)
 
 
 def _name(kind: type[Value]) -> str:
@@ -54,11 +47,14 @@ def _name(kind: type[Value]) -> str:
 
 
 @cache
-def _classes() -> dict[str, type[Value]]:
-    return {_name(kind): kind for kind in _below(Value)}
-
-
-def _below(kind: type[Value]) -> Iterator[type[Value]]:
-    for one in kind.__subclasses__():
-        yield one
-        yield from _below(one)
+def _class(name: str) -> type[Value]:
+    """Return the class of Tidegate's with that name, from its module. Raises ValueError if there is none."""
+    module, _, own = name.rpartition(".")
+    if module.startswith("tidegate."):
+        try:
+            found = getattr(import_module(module), own, None)
+        except ImportError:
+            found = None
+        if isinstance(found, type) and issubclass(found, Value):
+            return found
+    raise ValueError(f"there is no class {name}")

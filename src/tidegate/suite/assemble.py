@@ -8,8 +8,6 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from tidegate.agents.anthropic import AnthropicAgent
-from tidegate.agents.scripted import Scripted
 from tidegate.evaluators.rubric_judge import RubricJudge
 from tidegate.model.builtin_prices import BUILTIN_PRICES
 from tidegate.model.evaluator import Evaluator
@@ -94,9 +92,9 @@ class Assembly:
         for index, agent in enumerate(self.suite.policy.agents or ()):
             self._check_agent(self.suite_document, ("policy", "agents", index), agent, matrix)
         for name, written in self.suite.agents.items():
-            if isinstance(written, AnthropicAgent) and written.max_usd and not self._has_price(written.model):
+            if (model := written.priced_model) and not self._has_price(model):
                 path = ("agents", base_name(name), "max_usd")
-                self._complain(self.suite_document, path, f"needs `prices` for {written.model}, to compute its cost")
+                self._complain(self.suite_document, path, f"needs `prices` for {model}, to compute its cost")
         self._check_panel()
         agents = self.suite_document.node(("agents",))
         for name in agents.keys if agents else ():
@@ -118,7 +116,7 @@ class Assembly:
     def check_scenario_names(self, names: Sequence[str]) -> None:
         """Check that the scenarios in the agents' `steps` exist."""
         for name, agent in self.suite.agents.items():
-            for scenario in agent.steps if isinstance(agent, Scripted) else ():
+            for scenario in agent.named_scenarios:
                 if scenario not in names:
                     path = ("agents", base_name(name), "steps", scenario)
                     what = f"the suite has no scenario `{scenario}`{did_you_mean(scenario, names)}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Mapping
 
-from tidegate.agents.coding import CodingAgent
 from tidegate.model.agent import Agent
 from tidegate.model.plan import Plan
 from tidegate.model.suite import Suite
@@ -24,7 +23,7 @@ def missing_here(suite: Suite, plan: Plan, environ: Mapping[str, str]) -> Iterat
 
 
 def _lacking(agent: Agent, environ: Mapping[str, str]) -> Iterator[str]:
-    if isinstance(agent, CodingAgent) and not shutil.which(agent.program, path=environ.get("PATH")):
-        yield f"the program `{agent.program}`"
+    if agent.needed_program and not shutil.which(agent.needed_program, path=environ.get("PATH")):
+        yield f"the program `{agent.needed_program}`"
     if (lacking := agent.lacks(environ)) is not None:
         yield lacking
