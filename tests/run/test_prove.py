@@ -257,6 +257,10 @@ def test_a_tool_whose_scenarios_all_fail_has_a_surface_and_no_share(repo: Path, 
     }
     assert "surface: 0 of 3 subcommands, 0 of 3 options used by 0 passing scenarios" in prove_text(found)
     assert found.notes[0].startswith("keep × docs was left out: it does not pass in the working tree (")
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(broken)]
+    subprocess.run([*git, "commit", "-qam", "shout"], check=True)
+    at_head = asyncio.run(prove(broken, "HEAD", tmp_path / "again", options, Wanted(mutants=False)))
+    assert at_head.notes[0].startswith("keep × docs was left out: it does not pass at HEAD (")
 
 
 def test_options_of_a_tool_without_help_come_from_the_man_page_of_each_side(tmp_path: Path) -> None:
