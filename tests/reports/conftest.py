@@ -27,11 +27,12 @@ from tidegate.model.comparison import (
     Row,
     SuiteEffect,
 )
+from tidegate.model.links import Links
 from tidegate.model.marker import Fixed
 from tidegate.model.measurement import AgentInfo, Call, GateResult, TrialResult
 from tidegate.model.metrics import Metrics, SubcommandCounts
 from tidegate.model.plan import RowKey
-from tidegate.model.result import BaseSide, Cost, HeadSide, Links, Result, Sides, TrialTotals
+from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals
 from tidegate.model.suite import Policy, RowState
 from tidegate.model.verdict import Verdict
 from tidegate.reports.comment import comment_body

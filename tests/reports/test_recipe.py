@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tidegate.model.result import Links, Result
+from tidegate.model.links import Links
+from tidegate.model.result import Result
 from tidegate.reports.for_agent import for_agent
 from tidegate.reports.recipe import recipe, verification
 

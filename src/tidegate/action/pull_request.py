@@ -17,8 +17,9 @@ from tidegate.errors import MissingKeyError
 from tidegate.gh.comment import Statement
 from tidegate.gh.event import MergeGroupEvent, PullRequestEvent
 from tidegate.gh.no_verdict import NoVerdict
+from tidegate.model.links import Links
 from tidegate.model.marker import Acceptance
-from tidegate.model.result import Links, Result
+from tidegate.model.result import Result
 from tidegate.pipeline import pull_request
 from tidegate.reports.comment import comment_body
 from tidegate.reports.links import Pages, links_of

@@ -15,7 +15,8 @@ _FAILED = frozenset({"regressed", "unconfirmed", "not_measured"})
 
 def failed_rows(folder: Path) -> tuple[RowKey, ...]:
     """Return the rows that failed in the comparison that `tidegate pr` stored in `folder`; none if there is none."""
-    from tidegate.store.run_folder import PULL_REQUEST_FILE, load_result
+    from tidegate.store.run_folder import PULL_REQUEST_FILE
+    from tidegate.store.stored_result import load_result
 
     if not (folder / PULL_REQUEST_FILE).is_file():
         return ()

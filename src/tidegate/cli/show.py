@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _print_for_agent(folder: Path) -> int:
     from tidegate.reports.for_agent import for_agent
-    from tidegate.store.run_folder import load_result
+    from tidegate.store.stored_result import load_result
 
     print(for_agent(load_result(folder)) or "Nothing regressed.")
     return 0

@@ -15,7 +15,8 @@ from tidegate.model.result import Result
 from tidegate.model.trial_spec import Side
 from tidegate.reports.filters import count
 from tidegate.reports.html import render_html
-from tidegate.store.run_folder import PULL_REQUEST_FILE, RUN_FILE, RunFolder, load_result, load_run
+from tidegate.store.run_folder import PULL_REQUEST_FILE, RUN_FILE, RunFolder, load_run
+from tidegate.store.stored_result import load_result
 from tidegate.verdict.decide import decide
 from tidegate.verdict.make_result import make_result
 

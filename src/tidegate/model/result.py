@@ -7,6 +7,7 @@ from typing import Literal
 from tidegate.model.cause import Cause
 from tidegate.model.comparison import DefinitionChange, Row, SuiteEffect
 from tidegate.model.judge_result import JudgeReport
+from tidegate.model.links import Links
 from tidegate.model.measurement import AgentInfo, TrialResult
 from tidegate.model.suite import Diagnosis
 from tidegate.model.trend import RowTrend
@@ -77,13 +78,6 @@ class FileChange(Value):
     role: Literal["watched", "definition"]
     scenarios: tuple[str, ...] = ()
     diff: str
-
-
-class Links(Value):
-    """Where the pull request is on GitHub; empty elsewhere."""
-
-    repository: str = ""  # its URL
-    pull_request: int | None = None
 
 
 class Result(Value):

@@ -9,7 +9,8 @@ from tidegate.comparison.weak_rows import cannot_guard
 from tidegate.model.cause import Cause
 from tidegate.model.comparison import DefinitionChange, MetricChange, Row, SuiteEffect
 from tidegate.model.judge_result import JudgeReport
-from tidegate.model.result import Cost, Links, Result, Sides
+from tidegate.model.links import Links
+from tidegate.model.result import Cost, Result, Sides
 from tidegate.model.suite import RowState
 from tidegate.model.value import Value
 from tidegate.model.verdict import Verdict, VerdictState

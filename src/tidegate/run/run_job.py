@@ -17,10 +17,10 @@ from tidegate.history.branch import Origin
 from tidegate.history.fingerprint import TemplateFiles, agent_mark, fingerprint, judge_mark, template_files, test_key
 from tidegate.history.script_contents import scripts_hash
 from tidegate.model.judge_result import JudgeInfo
+from tidegate.model.links import Links
 from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.progress import Progress
-from tidegate.model.result import Links
 from tidegate.model.run_row import RunRow
 from tidegate.model.shard import NOTHING
 from tidegate.model.suite import Scenario, Suite

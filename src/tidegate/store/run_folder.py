@@ -14,7 +14,6 @@ from pydantic import TypeAdapter, ValidationError
 from tidegate.errors import ConfigurationError
 from tidegate.model.event import Event
 from tidegate.model.measurement import Run, TrialResult
-from tidegate.model.result import Result
 from tidegate.model.trial import Record, Trial
 from tidegate.model.trial_spec import Side, TrialSpec, encoded
 from tidegate.model.value import Value
@@ -98,7 +97,7 @@ class RunFolder:
                 try:
                     yield _event.validate_json(line)
                 except ValidationError as error:
-                    raise _damaged(path, f"line {number}: {_first(error)}") from None
+                    raise damaged(path, f"line {number}: {first_error(error)}") from None
 
     def trial(self, spec: TrialSpec) -> Trial | None:
         """Return the raw record of a trial, or None if it never started. Raises ConfigurationError if it is damaged."""
@@ -108,7 +107,7 @@ class RunFolder:
         try:
             return Trial.model_validate_json(path.read_bytes())
         except ValidationError as error:
-            raise _damaged(path, _first(error)) from None
+            raise damaged(path, first_error(error)) from None
 
     def prompt(self, spec: TrialSpec) -> str:
         """Return the prompt that the agent received, or "" if none was stored."""
@@ -144,23 +143,11 @@ def load_run(folder: Path) -> Run:
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror}.", "Check its permissions.") from None
     except ValidationError as error:
-        raise _damaged(path, _first(error)) from None
+        raise damaged(path, first_error(error)) from None
     if not run.interrupted:
         return run
     finished = sorted(RunFolder(path.parent).finished_trials(), key=lambda trial: trial.index)
     return run.model_copy(update={"trials": tuple(finished)})
-
-
-def load_result(folder: Path) -> Result:
-    """Return the result that `tidegate pr` wrote to `folder`. Raises ConfigurationError if it is missing or damaged."""
-    path = folder if folder.is_file() else folder / PULL_REQUEST_FILE
-    try:
-        return Result.model_validate_json(path.read_bytes())
-    except OSError as error:
-        advice = "Name a folder that `tidegate pr` has written, such as `.tidegate/pr`."
-        raise ConfigurationError(f"{path} cannot be read: {error.strerror}.", advice) from None
-    except ValidationError as error:
-        raise _damaged(path, _first(error)) from None
 
 
 def stored_runs(place: Path) -> list[Run]:
@@ -221,11 +208,12 @@ def _replace(path: Path, parts: Iterable[str], *, sync: bool) -> None:
     temporary.replace(path)
 
 
-def _damaged(path: Path, what: str) -> ConfigurationError:
+def damaged(path: Path, what: str) -> ConfigurationError:
+    """Return the error for a stored file that cannot be read."""
     return ConfigurationError(f"{path}: {what}", "The file is damaged or of another version; run it again.")
 
 
-def _first(error: ValidationError) -> str:
+def first_error(error: ValidationError) -> str:
     """Return the first validation error as `key.path: message`."""
     first = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(str(part) for part in first["loc"])
