@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from typing import Annotated, Any, Union, get_args
@@ -47,6 +48,16 @@ def test_errors_and_their_places_are_those_of_a_union(given: object) -> None:
         AS_UNION.validate_python({"a": given})
     with pytest.raises(ValidationError) as of_family:
         AS_FAMILY.validate_python({"a": given})
+    assert of_family.value.errors() == of_union.value.errors()
+
+
+@pytest.mark.parametrize("given", [{"timeout_secs": "30"}, {"args": "x"}, {"env": {"A": 1}}, {"version": 3}])
+def test_a_file_s_values_are_not_converted(given: dict[str, Any]) -> None:
+    text = json.dumps({"a": CODEX | given})
+    with pytest.raises(ValidationError) as of_union:
+        AS_UNION.validate_json(text, strict=True)
+    with pytest.raises(ValidationError) as of_family:
+        AS_FAMILY.validate_json(text, strict=True)
     assert of_family.value.errors() == of_union.value.errors()
 
 

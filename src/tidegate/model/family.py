@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Annotated, Any, Union
 
 from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter, ValidationInfo
-from pydantic_core import CoreSchema, core_schema
+from pydantic_core import CoreSchema, core_schema, to_json
 
 from tidegate.model.value import Value
 
@@ -33,7 +33,11 @@ class Family:
         return found
 
     def _read(self, kind: str, given: Any, info: ValidationInfo) -> Value:
-        return self._member(kind).model_validate(given, context=info.context)
+        member = self._member(kind)
+        if info.mode == "python":
+            return member.model_validate(given, context=info.context)
+        # pydantic does not tell whether the reader of JSON is strict; what Tidegate itself wrote can be read strictly.
+        return member.model_validate_json(to_json(given), strict=True, context=info.context)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Return a union whose members are looked up when a value is validated."""
