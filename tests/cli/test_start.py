@@ -141,6 +141,14 @@ def test_comparing_stored_runs_loads_no_code_that_runs_trials() -> None:
     assert not [name for name in modules if re.match(r"asyncio|tidegate\.(run|suite|history|trial|agents)\b", name)]
 
 
+def test_a_single_run_loads_no_model_of_comparisons() -> None:
+    code = "import sys, tidegate.single_run; print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+    assert "tidegate.run.run_job" in modules
+    assert not {"tidegate.model.result", "tidegate.model.comparison", "tidegate.agents.codex"} & {*modules}
+
+
 def test_a_wrong_option_is_told_by_its_command(capsys: pytest.CaptureFixture[str]) -> None:
     from tidegate.__main__ import main
 

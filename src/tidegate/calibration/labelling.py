@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from tidegate.comparison.judge_change import criterion_name, judgements
+from tidegate.comparison.judgements import criterion_name, judgements
 from tidegate.model.calibration import Label
 from tidegate.model.judgement import CriterionScore
 from tidegate.model.measurement import TrialResult

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from tidegate.comparison.judge_change import agreement, criterion_name, judgements, panel_agreement
+from tidegate.comparison.judgements import agreement, criterion_name, judgements, panel_agreement
 from tidegate.errors import ConfigurationError
 from tidegate.model.calibration import (
     Calibration,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from tidegate import __version__
-from tidegate.comparison.judge_change import agreement, not_judged, panel_agreement
+from tidegate.comparison.judgements import agreement, not_judged, panel_agreement
 from tidegate.model.agent import FREE
 from tidegate.model.comparison import Comparison
 from tidegate.model.judge_result import JudgeInfo, JudgeReport, PairJudgement
