@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tidegate import __version__
 from tidegate.history.agent_programs import program_hash
 from tidegate.history.script_contents import scripts_hash
-from tidegate.model.plan import PlanRow
+from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.suite import Scenario, Suite
 from tidegate.plan import definition_hash
 from tidegate.trial.workspace import everything_below, matching_files
@@ -19,11 +19,25 @@ from tidegate.trial.workspace import everything_below, matching_files
 TemplateFiles = tuple[tuple[str, str], ...]
 
 
-def agent_mark(row: PlanRow, version: str | None) -> str:
-    """Return what a fingerprint has of the row's agent; its rows share it. `version` is that of the agent's program.
+def agent_marks(rows: Iterable[PlanRow], versions: Mapping[str, str | None]) -> dict[RowKey, str]:
+    """Return each row's `agent_mark`. `versions`: of the agents' programs, by the agent's name.
 
-    A scripted agent can have steps for each scenario, so that this takes long.
+    Rows with the same agent share it: a scripted one can have steps for every scenario, which take long to write. The
+    name is not enough: a scenario can have steps of its own, and a removed row has base's agent.
     """
+    made: dict[tuple[str, int], str] = {}
+    found: dict[RowKey, str] = {}
+    for row in rows:
+        name = row.key.agent
+        same = (name, id(row.agent))
+        if same not in made:
+            made[same] = agent_mark(row, versions.get(name))
+        found[row.key] = made[same]
+    return found
+
+
+def agent_mark(row: PlanRow, version: str | None) -> str:
+    """Return what a fingerprint has of the row's agent. `version` is that of the agent's program."""
     agent = {"name": row.key.agent, **row.agent.model_dump(mode="json", exclude={"seed"})}
     return json.dumps({"agent": agent, "agent_version": version}, sort_keys=True)
 

@@ -14,7 +14,7 @@ from tidegate import __version__
 from tidegate.calibration.trust import trust
 from tidegate.history.agent_programs import program_hash
 from tidegate.history.branch import Origin
-from tidegate.history.fingerprint import TemplateFiles, agent_mark, fingerprint, judge_mark, template_files, test_key
+from tidegate.history.fingerprint import TemplateFiles, agent_marks, fingerprint, judge_mark, template_files, test_key
 from tidegate.history.script_contents import scripts_hash
 from tidegate.model.judge_result import JudgeInfo
 from tidegate.model.links import Links
@@ -88,13 +88,12 @@ class RunJob:
         key = tuple(sorted(versions.items()))
         if key not in self._fingerprints:
             judge = judge_mark(self.suite, self.sides[0].folder)
-            rows = {row.key.agent: row for row in self.plan.rows}
-            agents = {name: agent_mark(row, versions.get(name)) for name, row in rows.items()}
+            agents = agent_marks(self.plan.rows, versions)
             self._fingerprints[key] = {
                 row.key: fingerprint(
                     row,
                     self._templates[_initial_state(row.scenario)],
-                    agents[row.key.agent],
+                    agents[row.key],
                     judge,
                     (self._scripts[row.scenario.name], self._programs[row.key.agent][0]),
                 )
