@@ -35,9 +35,10 @@ def test_another_version_of_the_agents_program_has_another(folder: Path) -> None
 
 def test_rows_whose_agents_differ_by_more_than_the_name_have_their_own() -> None:
     """A scenario can have steps of its own; a removed row has base's agent."""
+    agents = {name: Scripted(type="scripted", steps={name: ("tool",)}) for name in ("a", "b")}
     first, second = (
-        ROW.model_copy(update={"key": RowKey(scenario=name, agent="me"), "agent": Scripted(steps={name: ("tool",)})})
-        for name in ("a", "b")
+        ROW.model_copy(update={"key": RowKey(scenario=name, agent="me"), "agent": agent})
+        for name, agent in agents.items()
     )
     expected = {row.key: agent_mark(row, "1.0") for row in (first, second)}
     assert agent_marks((first, second), {"me": "1.0"}) == expected
