@@ -197,7 +197,7 @@ def _replace(path: Path, parts: Iterable[str], *, sync: bool) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         opened = temporary.open("w", encoding="utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         path.parent.mkdir(parents=True, exist_ok=True)
         opened = temporary.open("w", encoding="utf-8")
     with opened as file:
