@@ -88,14 +88,14 @@ def run_bare(tool: Path, cases: int, jobs: int, out: Path) -> Used:
     return used
 
 
-def run_trials(repo: Path, cases: int, jobs: int, out: Path) -> Used:
-    """Run the suite."""
+def run_trials(repo: Path, cases: int, jobs: int, out: Path, each: int = 1) -> Used:
+    """Run the suite, with so many trials of each case."""
     command = [sys.executable, "-m", "tidegate", "run", "--quiet", "--jobs", str(jobs), "--out", str(out)]
-    used = measured(command, repo)
-    results = list(out.glob("trials/*/*/1/result.json"))
-    assert len(results) == cases
+    used = measured([*command, "--trials", str(each)], repo)
+    results = list(out.glob("trials/*/*/*/result.json"))
+    assert len(results) == cases * each
     assert all(json.loads(result.read_bytes())["outcome"] == "pass" for result in results)
-    assert len(list(out.glob("trials/*/*/1/record/workspace.diff"))) == cases
+    assert len(list(out.glob("trials/*/*/*/record/workspace.diff"))) == cases * each
     return used
 
 
